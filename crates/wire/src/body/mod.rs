@@ -1,0 +1,23 @@
+//! Bodies: checking them, reading and writing them ("Marshaling (Wire Format)").
+//!
+//! - [`Validator`] walks a body by its signature and says whether it is valid, and where not.
+//! - [`Reader`] and [`Writer`] are cursors that read and write one value after the other.
+//! - [`Typed`], [`Encode`] and [`Decode`] map Rust types to D-Bus types and drive the cursors;
+//!   [`EncodeArgs`] and [`DecodeArgs`] do so for whole bodies, as tuples of arguments.
+//! - [`Value`] holds any value whose type is known only at run time.
+
+mod args;
+mod inline_signature;
+mod read;
+mod types;
+mod validate;
+mod value;
+mod write;
+
+pub use args::{DecodeArgs, EncodeArgs};
+pub(crate) use inline_signature::InlineSignature;
+pub use read::{ArrayEnd, ReadError, Reader};
+pub use types::{Decode, Encode, Shape, Typed, UnixFd, Variant, signature_of};
+pub use validate::Validator;
+pub use value::Value;
+pub use write::Writer;

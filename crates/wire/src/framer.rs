@@ -1,0 +1,238 @@
+//! Cutting a byte stream into messages.
+//!
+//! A stream hands over bytes in pieces of any size. The framer says where the next piece shall go,
+//! and cuts what came into whole messages:
+//!
+//! ```text
+//!   space(scratch) -> where to read to        scratch: one buffer, shared by many connections
+//!   received(n)       n bytes came            ┌────────┬───────────────┬──────────┐
+//!   next(scratch)  -> a message               │ kept   │ received now  │ free     │
+//!   ...                                       └────────┴───────────────┴──────────┘
+//!   park(scratch)     keep what is left       start ≤                  end ≤ scratch.len()
+//! ```
+//!
+//! Small messages are cut out of the scratch buffer in place and never copied; what is left when
+//! the buffer goes to the next connection is kept aside until then. A message that does not fit
+//! well is read straight into a buffer of exactly its size, which the receiver then owns.
+//!
+//! ```
+//! use diligence_wire::framer::{Frame, Framer, Limits};
+//!
+//! let mut framer = Framer::new(Limits::default());
+//! let mut scratch = vec![0; 128 * 1024];
+//! let bytes = *b"l\x02\x00\x01\0\0\0\0\x01\0\0\0\x08\0\0\0\x05\x01u\0\x07\0\0\0";
+//! for half in bytes.chunks(11) {
+//!     framer.space(&mut scratch)[..half.len()].copy_from_slice(half);
+//!     framer.received(half.len());
+//!     if let Some(Frame::Scratch(message)) = framer.next(&scratch)? {
+//!         assert_eq!(message, bytes);
+//!     }
+//!     framer.park(&scratch);
+//! }
+//! # Ok::<(), diligence_wire::message::InvalidMessage>(())
+//! ```
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
+
+use crate::limits::MESSAGE_LEN_MAX;
+use crate::message::{FixedHeader, InvalidMessage, Message, Reason};
+
+/// What one connection may send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bytes in one message.
+    pub message_len_max: usize,
+    /// Descriptors with one message.
+    pub message_fds_max: u32,
+}
+
+impl Default for Limits {
+    /// What the protocol itself and the kernel (253 descriptors in one call) allow.
+    fn default() -> Self {
+        Self { message_len_max: MESSAGE_LEN_MAX, message_fds_max: 253 }
+    }
+}
+
+/// One whole message.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Frame<'s> {
+    /// It stands in the scratch buffer.
+    Scratch(&'s [u8]),
+    /// It is large, and was read into a buffer of its own.
+    Owned(Vec<u8>),
+}
+
+/// Cuts one connection's stream into messages.
+#[derive(Debug)]
+pub struct Framer {
+    limits: Limits,
+    kept: Kept,
+    /// What of the scratch buffer holds bytes of this stream: `start <= end <= scratch.len()`.
+    start: usize,
+    end: usize,
+    /// Descriptors that came and belong to no message yet.
+    fds: u32,
+}
+
+/// What waits for more bytes while the scratch buffer serves others.
+#[derive(Debug)]
+enum Kept {
+    /// Less than a message, or messages that were not asked for yet.
+    Bytes(Vec<u8>),
+    /// A large message, of which `filled` bytes are there.
+    Large { buffer: Vec<u8>, filled: usize },
+}
+
+impl Framer {
+    /// A framer at the start of a stream of messages.
+    pub const fn new(limits: Limits) -> Self {
+        Self { limits, kept: Kept::Bytes(Vec::new()), start: 0, end: 0, fds: 0 }
+    }
+
+    /// Replaces the limits, for messages that are not cut yet.
+    pub const fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Where to read the next bytes of the stream to. Never empty.
+    ///
+    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long.
+    pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> &'s mut [u8] {
+        self.unpark(scratch);
+        match &mut self.kept {
+            Kept::Large { buffer, filled } => &mut buffer[*filled..],
+            Kept::Bytes(_) => &mut scratch[self.end..],
+        }
+    }
+
+    /// Puts what was kept back into the scratch buffer, to go on with [`next`](Self::next)
+    /// without reading.
+    pub fn unpark(&mut self, scratch: &mut [u8]) {
+        if let Kept::Bytes(bytes) = &mut self.kept
+            && !bytes.is_empty()
+        {
+            debug_assert_eq!(self.end, 0, "what the scratch buffer holds is parked first");
+            scratch[..bytes.len()].copy_from_slice(bytes);
+            self.end = bytes.len();
+            *bytes = Vec::new();
+        }
+    }
+
+    /// Takes note of `count` bytes that were read into [`space`](Self::space).
+    pub const fn received(&mut self, count: usize) {
+        match &mut self.kept {
+            Kept::Large { filled, .. } => *filled += count,
+            Kept::Bytes(_) => self.end += count,
+        }
+    }
+
+    /// Takes bytes that came before the stream of messages began to be read through
+    /// [`space`](Self::space): those behind the end of the handshake.
+    pub fn keep(&mut self, bytes: &[u8]) {
+        if let Kept::Bytes(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
+    }
+
+    /// Takes note of `count` descriptors that came with the last bytes.
+    pub const fn received_fds(&mut self, count: u32) {
+        self.fds += count;
+    }
+
+    /// Descriptors that came and belong to no message yet.
+    pub const fn pending_fds(&self) -> u32 {
+        self.fds
+    }
+
+    /// The next whole message, if all of it has come.
+    pub fn next<'s>(&mut self, scratch: &'s [u8]) -> Result<Option<Frame<'s>>, InvalidMessage> {
+        if let Kept::Large { buffer, filled } = &mut self.kept {
+            if *filled < buffer.len() {
+                return Ok(None);
+            }
+            let message = mem::take(buffer);
+            self.kept = Kept::Bytes(Vec::new());
+            return Ok(Some(Frame::Owned(message)));
+        }
+        let bytes = &scratch[self.start..self.end];
+        let Some(len) = self.message_len(bytes)? else { return Ok(None) };
+        if len > bytes.len() {
+            self.go_large(bytes, len);
+            return Ok(None);
+        }
+        self.start += len;
+        Ok(Some(Frame::Scratch(&bytes[..len])))
+    }
+
+    /// Whether a whole message was received and not asked for.
+    pub fn has_message(&self, scratch: &[u8]) -> bool {
+        let bytes = &scratch[self.start..self.end];
+        self.message_len(bytes).is_ok_and(|len| len.is_some_and(|len| len <= bytes.len()))
+    }
+
+    /// Claims the descriptors of a message that was cut, and returns how many those are.
+    pub fn claim_fds(&mut self, message: &Message<'_>) -> Result<u32, InvalidMessage> {
+        let announced = message.unix_fds();
+        if announced > self.fds {
+            let received = self.fds;
+            return Err(Reason::DescriptorsMissing { announced, received }.at(FixedHeader::LEN));
+        }
+        let limit = self.limits.message_fds_max;
+        if announced > limit {
+            let received = announced;
+            return Err(Reason::DescriptorsOverLimit { received, limit }.at(FixedHeader::LEN));
+        }
+        self.fds -= announced;
+        Ok(announced)
+    }
+
+    /// Takes out of the scratch buffer what is left of this stream.
+    pub fn park(&mut self, scratch: &[u8]) {
+        let rest = &scratch[mem::take(&mut self.start)..mem::take(&mut self.end)];
+        if let Kept::Bytes(bytes) = &mut self.kept
+            && !rest.is_empty()
+        {
+            bytes.extend_from_slice(rest);
+        }
+    }
+
+    /// Bytes that came and are not cut into messages yet, the scratch buffer aside.
+    pub const fn kept_len(&self) -> usize {
+        match &self.kept {
+            Kept::Bytes(bytes) => bytes.len(),
+            Kept::Large { filled, .. } => *filled,
+        }
+    }
+
+    #[inline]
+    fn message_len(&self, bytes: &[u8]) -> Result<Option<usize>, InvalidMessage> {
+        let Some(start) = bytes.first_chunk() else { return Ok(None) };
+        let len = FixedHeader::parse(start)?.message_len();
+        if len > self.limits.message_len_max {
+            return Err(Reason::OverConfiguredLimit.at(4));
+        }
+        Ok(Some(len))
+    }
+
+    /// Gives a message of which a part has come a buffer of its own, if it is large.
+    fn go_large(&mut self, part: &[u8], len: usize) {
+        if len < LARGE_MESSAGE {
+            return;
+        }
+        let mut buffer = vec![0; len];
+        buffer[..part.len()].copy_from_slice(part);
+        self.kept = Kept::Large { buffer, filled: part.len() };
+        self.start = self.end;
+    }
+}
+
+/// From how many bytes on a message that did not come whole gets a buffer of its own.
+///
+/// Below, copying the part that came costs less than a buffer would.
+pub const LARGE_MESSAGE: usize = 32 * 1024;
+
+/// The least length of the scratch buffer: a kept part of a message that is not large fits in
+/// half of it, so that every read has room.
+pub const SCRATCH_LEN_MIN: usize = 2 * LARGE_MESSAGE;

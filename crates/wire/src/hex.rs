@@ -1,0 +1,104 @@
+//! Hexadecimal text, as addresses, GUIDs and the authentication protocol use it.
+//!
+//! ```
+//! use diligence_wire::hex;
+//!
+//! assert_eq!(hex::encode(b"1000"), "31303030");
+//! assert_eq!(hex::decode("31303030")?, b"1000");
+//! assert_eq!(hex::decode("3x"), Err(hex::HexError::InvalidDigit { at: 1 }));
+//! # Ok::<(), hex::HexError>(())
+//! ```
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Writes each byte as two digits, `a` to `f` in lower case.
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|&byte| digits(byte)).collect()
+}
+
+/// Reads text in which two digits, in either case, stand for each byte.
+pub fn decode(text: impl AsRef<[u8]>) -> Result<Vec<u8>, HexError> {
+    let text = text.as_ref();
+    if let Some(at) = text.iter().position(|&digit| value(digit).is_none()) {
+        return Err(HexError::InvalidDigit { at });
+    }
+    if text.len() % 2 == 1 {
+        return Err(HexError::OddLength { len: text.len() });
+    }
+    Ok(text.chunks_exact(2).filter_map(|pair| byte(pair[0], pair[1])).collect())
+}
+
+/// The two digits of a byte, in lower case.
+pub fn digits(byte: u8) -> [char; 2] {
+    [byte >> 4, byte & 0xf].map(|nibble| char::from(DIGITS[usize::from(nibble)]))
+}
+
+/// The byte that two digits, in either case, stand for; `None` if one of them is no digit.
+pub fn byte(high: u8, low: u8) -> Option<u8> {
+    Some(value(high)? << 4 | value(low)?)
+}
+
+/// Why a text is not hexadecimal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HexError {
+    /// The last digit has no partner.
+    OddLength {
+        /// Digits in the text.
+        len: usize,
+    },
+    /// A byte that is no hexadecimal digit.
+    InvalidDigit {
+        /// Offset in bytes from the start of the text.
+        at: usize,
+    },
+}
+
+impl fmt::Display for HexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OddLength { len } => write!(f, "the {len} hexadecimal digits are not in pairs"),
+            Self::InvalidDigit { at } => write!(f, "byte {at} is no hexadecimal digit"),
+        }
+    }
+}
+
+impl core::error::Error for HexError {}
+
+const fn value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_survives_the_round_trip() {
+        let all: Vec<u8> = (0..=255).collect();
+        let text = encode(&all);
+        assert_eq!(decode(&text), Ok(all.clone()));
+        assert_eq!(decode(text.to_uppercase()), Ok(all));
+    }
+
+    #[test]
+    fn what_is_not_hexadecimal_says_where() {
+        for (text, expected) in [
+            ("", Ok(Vec::new())),
+            ("0", Err(HexError::OddLength { len: 1 })),
+            ("g", Err(HexError::InvalidDigit { at: 0 })),
+            ("00 0", Err(HexError::InvalidDigit { at: 2 })),
+            ("0é", Err(HexError::InvalidDigit { at: 1 })),
+        ] {
+            assert_eq!(decode(text), expected, "{text:?}");
+        }
+    }
+}

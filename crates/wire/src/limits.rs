@@ -1,0 +1,26 @@
+//! The limits that the specification sets, with their names.
+//!
+//! A bus may be configured to allow less; nobody may allow more.
+
+/// Bytes in a whole message, header and body ("Message Protocol").
+pub const MESSAGE_LEN_MAX: usize = 1 << 27;
+
+/// Bytes in one array, without its length word and the padding before its first element
+/// ("Marshaling (Wire Format)"). The array of header fields is under the same limit.
+pub const ARRAY_LEN_MAX: usize = 1 << 26;
+
+/// Bytes in a signature ("Valid Signatures").
+pub const SIGNATURE_LEN_MAX: usize = 255;
+
+/// Bytes in a bus, interface, member or error name ("Valid Names").
+pub const NAME_LEN_MAX: usize = 255;
+
+/// Array type codes that may be nested in one signature ("Valid Signatures").
+pub const ARRAY_DEPTH_MAX: usize = 32;
+
+/// Open parentheses that may be nested in one signature ("Valid Signatures").
+pub const STRUCT_DEPTH_MAX: usize = 32;
+
+/// Containers of all kinds, variants among them, that may be nested in one value
+/// ("Message Protocol", on the maximum depth of container nesting).
+pub const VALUE_DEPTH_MAX: usize = 64;

@@ -1,0 +1,248 @@
+//! Writing messages.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::num::NonZeroU32;
+
+use super::fixed::{PROTOCOL_VERSION, at};
+use super::{FieldCode, Flags, MessageType};
+use crate::body::{EncodeArgs, InlineSignature, Writer};
+use crate::endian::Endian;
+use crate::limits::MESSAGE_LEN_MAX;
+use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use crate::signature::{Signature, SignatureErrorKind};
+
+/// What a message shall be; [`write`](Self::write) appends it to a buffer.
+///
+/// There is a constructor for each type of message, which takes the fields that this type needs,
+/// so that no message without them can be built.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder<'a> {
+    endian: Endian,
+    message_type: MessageType,
+    flags: Flags,
+    path: Option<ObjectPath<'a>>,
+    interface: Option<InterfaceName<'a>>,
+    member: Option<MemberName<'a>>,
+    error_name: Option<ErrorName<'a>>,
+    reply_serial: Option<NonZeroU32>,
+    destination: Option<BusName<'a>>,
+    sender: Option<BusName<'a>>,
+    unix_fds: u32,
+}
+
+impl<'a> Builder<'a> {
+    /// A call of a method.
+    pub const fn method_call(path: ObjectPath<'a>, member: MemberName<'a>) -> Self {
+        Self { path: Some(path), member: Some(member), ..Self::empty(MessageType::MethodCall) }
+    }
+
+    /// The results of the call with serial `call`.
+    pub const fn method_return(call: NonZeroU32) -> Self {
+        Self { reply_serial: Some(call), ..Self::empty(MessageType::MethodReturn) }
+    }
+
+    /// What went wrong with the call with serial `call`.
+    pub const fn error(name: ErrorName<'a>, call: NonZeroU32) -> Self {
+        Self { error_name: Some(name), reply_serial: Some(call), ..Self::empty(MessageType::Error) }
+    }
+
+    /// A signal.
+    pub const fn signal(
+        path: ObjectPath<'a>,
+        interface: InterfaceName<'a>,
+        member: MemberName<'a>,
+    ) -> Self {
+        Self {
+            path: Some(path),
+            interface: Some(interface),
+            member: Some(member),
+            ..Self::empty(MessageType::Signal)
+        }
+    }
+
+    const fn empty(message_type: MessageType) -> Self {
+        Self {
+            endian: Endian::NATIVE,
+            message_type,
+            flags: Flags::NONE,
+            path: None,
+            interface: None,
+            member: None,
+            error_name: None,
+            reply_serial: None,
+            destination: None,
+            sender: None,
+            unix_fds: 0,
+        }
+    }
+
+    /// The interface of a method that is called.
+    #[must_use]
+    pub const fn interface(self, interface: InterfaceName<'a>) -> Self {
+        Self { interface: Some(interface), ..self }
+    }
+
+    /// To whom the message goes.
+    #[must_use]
+    pub const fn destination(self, destination: BusName<'a>) -> Self {
+        Self { destination: Some(destination), ..self }
+    }
+
+    /// From whom the message comes. A bus sets this itself.
+    #[must_use]
+    pub const fn sender(self, sender: BusName<'a>) -> Self {
+        Self { sender: Some(sender), ..self }
+    }
+
+    /// Adds flags to those that are set.
+    #[must_use]
+    pub const fn flags(self, flags: Flags) -> Self {
+        Self { flags: self.flags.with(flags), ..self }
+    }
+
+    /// The byte order, in place of the machine's own.
+    #[must_use]
+    pub const fn endian(self, endian: Endian) -> Self {
+        Self { endian, ..self }
+    }
+
+    /// How many descriptors go with the message.
+    #[must_use]
+    pub const fn unix_fds(self, count: u32) -> Self {
+        Self { unix_fds: count, ..self }
+    }
+
+    /// Appends the message with `args` as its body. On an error `out` is as it was.
+    pub fn write(
+        &self,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+        args: &impl EncodeArgs,
+    ) -> Result<(), WriteError> {
+        let signature = InlineSignature::of(args.shapes())?;
+        self.write_with(out, serial, signature.as_signature(), |writer| args.encode_args(writer))
+    }
+
+    /// Appends the message with the body that `body` writes, whose types are `signature`.
+    ///
+    /// That the two agree is the caller's duty. On an error `out` is as it was.
+    pub fn write_with(
+        &self,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+        signature: Signature<'_>,
+        body: impl FnOnce(&mut Writer<'_>),
+    ) -> Result<(), WriteError> {
+        let start = out.len();
+        let written = self.write_parts(out, serial, signature, body);
+        if written.is_err() {
+            out.truncate(start);
+        }
+        written
+    }
+
+    fn write_parts(
+        &self,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+        signature: Signature<'_>,
+        body: impl FnOnce(&mut Writer<'_>),
+    ) -> Result<(), WriteError> {
+        let start = out.len();
+        let mut writer = Writer::new(out, self.endian);
+        self.write_header(&mut writer, serial, signature);
+        let body_start = writer.len();
+        body(&mut writer);
+        let end = writer.len();
+        writer.finish()?;
+        if end > MESSAGE_LEN_MAX {
+            return Err(WriteError::TooLong { len: end });
+        }
+        let place = start + at::BODY_LEN;
+        let body_len = (end - body_start) as u32;
+        out[place..place + 4].copy_from_slice(&self.endian.u32_bytes(body_len));
+        Ok(())
+    }
+
+    fn write_header(&self, writer: &mut Writer<'_>, serial: NonZeroU32, signature: Signature<'_>) {
+        writer.byte(self.endian.mark());
+        writer.byte(self.message_type.code());
+        writer.byte(self.flags.bits());
+        writer.byte(PROTOCOL_VERSION);
+        writer.uint32(0); // the length of the body, known at the end
+        writer.uint32(serial.get());
+        writer.array(8, |fields| {
+            text_field(fields, FieldCode::Path, self.path.map(ObjectPath::as_str));
+            text_field(fields, FieldCode::Interface, self.interface.map(InterfaceName::as_str));
+            text_field(fields, FieldCode::Member, self.member.map(MemberName::as_str));
+            text_field(fields, FieldCode::ErrorName, self.error_name.map(ErrorName::as_str));
+            uint32_field(fields, FieldCode::ReplySerial, self.reply_serial.map(NonZeroU32::get));
+            text_field(fields, FieldCode::Destination, self.destination.map(BusName::as_str));
+            text_field(fields, FieldCode::Sender, self.sender.map(BusName::as_str));
+            if !signature.is_empty() {
+                start_field(fields, FieldCode::Signature);
+                fields.signature(signature);
+            }
+            uint32_field(fields, FieldCode::UnixFds, Some(self.unix_fds).filter(|&n| n > 0));
+        });
+        writer.align(8);
+    }
+}
+
+fn start_field(fields: &mut Writer<'_>, code: FieldCode) {
+    fields.align(8);
+    for byte in [code as u8, 1, code.type_code(), 0] {
+        fields.byte(byte);
+    }
+}
+
+fn text_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<&str>) {
+    if let Some(text) = value {
+        start_field(fields, code);
+        fields.string(text);
+    }
+}
+
+fn uint32_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<u32>) {
+    if let Some(number) = value {
+        start_field(fields, code);
+        fields.uint32(number);
+    }
+}
+
+/// Why a message cannot be written: always the caller's doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A string has a 0 byte inside, which D-Bus cannot carry.
+    StringContainsNul,
+    /// An array is longer than 64 MiB.
+    ArrayTooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// More than 64 containers are nested.
+    TooDeep,
+    /// The message would be longer than 128 MiB.
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// The types of the arguments make no valid signature: too many, or nested too deep.
+    Signature(SignatureErrorKind),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StringContainsNul => f.write_str("a string has a 0 byte inside"),
+            Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes is over 64 MiB"),
+            Self::TooDeep => f.write_str("more than 64 containers are nested"),
+            Self::TooLong { len } => write!(f, "a message of {len} bytes is over 128 MiB"),
+            Self::Signature(kind) => kind.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}

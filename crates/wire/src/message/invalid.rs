@@ -1,0 +1,166 @@
+//! Every way in which bytes fail to be a message.
+
+use core::fmt;
+
+use super::FieldCode;
+use crate::names::NameErrorKind;
+use crate::signature::SignatureErrorKind;
+
+/// Why bytes are not a valid message, and at which of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InvalidMessage {
+    /// Which rule is broken.
+    pub reason: Reason,
+    /// Offset in bytes from the start of the message.
+    pub at: usize,
+}
+
+/// The rules that a message can break: "Message Protocol" and "Marshaling (Wire Format)".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The first byte is neither `l` nor `B`.
+    ByteOrder,
+    /// The message type is 0.
+    TypeZero,
+    /// The protocol version is not 1.
+    Version,
+    /// The serial is 0.
+    SerialZero,
+    /// The array of header fields is longer than an array may be.
+    FieldsTooLong,
+    /// Header and body together are longer than a message may be.
+    TooLong,
+    /// Header and body together are longer than this bus was told to allow.
+    OverConfiguredLimit,
+    /// There are fewer bytes than the header announces.
+    Truncated,
+    /// There are more bytes than the header announces.
+    Surplus,
+
+    /// A header field has the code 0.
+    FieldCodeZero,
+    /// A header field stands there twice.
+    FieldDuplicate(FieldCode),
+    /// A header field's value has another type than the specification gives it.
+    FieldType(FieldCode),
+    /// A header field holds a text that is not the kind of name it should be.
+    FieldName(FieldCode, NameErrorKind),
+    /// A header field that this type of message needs is absent.
+    FieldMissing(FieldCode),
+    /// REPLY_SERIAL is 0.
+    ReplySerialZero,
+    /// The interface is `org.freedesktop.DBus.Local`, which never travels.
+    LocalInterface,
+    /// The path is `/org/freedesktop/DBus/Local`, which never travels.
+    LocalPath,
+
+    /// A value would end behind the container or the message that holds it.
+    ValueTruncated,
+    /// A padding byte is not 0.
+    PaddingNotZero,
+    /// A boolean is neither 0 nor 1.
+    Boolean,
+    /// A string has no 0 byte behind it.
+    StringNotTerminated,
+    /// A string has a 0 byte inside.
+    StringContainsNul,
+    /// A string is not UTF-8.
+    StringNotUtf8,
+    /// An object path in a value is malformed.
+    ObjectPath(NameErrorKind),
+    /// A signature in a value is malformed.
+    Signature(SignatureErrorKind),
+    /// A signature has no 0 byte behind it.
+    SignatureNotTerminated,
+    /// A variant holds no type, or more than one.
+    VariantNotSingle,
+    /// An array is longer than 64 MiB.
+    ArrayTooLong,
+    /// The elements of an array do not end where its length says.
+    ArrayLength,
+    /// More than 64 containers are nested.
+    TooDeep,
+    /// The body goes on behind the last value of its signature.
+    BodyTooLong,
+
+    /// Fewer descriptors came than UNIX_FDS announces.
+    DescriptorsMissing {
+        /// What UNIX_FDS says.
+        announced: u32,
+        /// How many came.
+        received: u32,
+    },
+    /// More descriptors came than one message may have here.
+    DescriptorsOverLimit {
+        /// How many came.
+        received: u32,
+        /// How many may.
+        limit: u32,
+    },
+}
+
+impl Reason {
+    /// This rule, broken at byte `at`.
+    #[inline]
+    pub const fn at(self, at: usize) -> InvalidMessage {
+        InvalidMessage { reason: self, at }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::ByteOrder => "the first byte names no byte order",
+            Self::TypeZero => "the message type is 0",
+            Self::Version => "the protocol version is not 1",
+            Self::SerialZero => "the serial is 0",
+            Self::FieldsTooLong => "the header fields are longer than 64 MiB",
+            Self::TooLong => "the message is longer than 128 MiB",
+            Self::OverConfiguredLimit => "the message is longer than max_message_size",
+            Self::Truncated => "the message is shorter than its header says",
+            Self::Surplus => "the message is longer than its header says",
+            Self::FieldCodeZero => "a header field has the code 0",
+            Self::FieldDuplicate(field) => {
+                return write!(f, "the field {field} stands there twice");
+            }
+            Self::FieldType(field) => return write!(f, "the field {field} has the wrong type"),
+            Self::FieldName(field, kind) => {
+                return write!(f, "the field {field} is invalid: {kind}");
+            }
+            Self::FieldMissing(field) => return write!(f, "the field {field} is missing"),
+            Self::ReplySerialZero => "the reply serial is 0",
+            Self::LocalInterface => "the interface is reserved for use inside a process",
+            Self::LocalPath => "the path is reserved for use inside a process",
+            Self::ValueTruncated => "a value ends behind what holds it",
+            Self::PaddingNotZero => "a padding byte is not 0",
+            Self::Boolean => "a boolean is neither 0 nor 1",
+            Self::StringNotTerminated => "a string is not terminated",
+            Self::StringContainsNul => "a string has a 0 byte inside",
+            Self::StringNotUtf8 => "a string is not UTF-8",
+            Self::ObjectPath(kind) => return write!(f, "an object path is invalid: {kind}"),
+            Self::Signature(kind) => return write!(f, "a signature is invalid: {kind}"),
+            Self::SignatureNotTerminated => "a signature is not terminated",
+            Self::VariantNotSingle => "a variant does not hold exactly one type",
+            Self::ArrayTooLong => "an array is longer than 64 MiB",
+            Self::ArrayLength => "an array's elements do not end where its length says",
+            Self::TooDeep => "more than 64 containers are nested",
+            Self::BodyTooLong => "the body goes on behind its last value",
+            Self::DescriptorsMissing { announced, received } => {
+                return write!(f, "{announced} descriptors are announced and {received} came");
+            }
+            Self::DescriptorsOverLimit { received, limit } => {
+                return write!(f, "{received} descriptors came and {limit} are allowed");
+            }
+        };
+        f.write_str(text)
+    }
+}
+
+impl fmt::Display for InvalidMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.reason, self.at)
+    }
+}
+
+impl core::error::Error for InvalidMessage {}

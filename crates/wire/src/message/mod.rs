@@ -1,0 +1,322 @@
+//! Messages: the view of one, parsed once, and what writes one.
+//!
+//! [`Message::parse`] checks a whole header and returns a view whose accessors cannot fail;
+//! [`Message::validate_body`] checks the body, once for all who will get the message.
+//! [`Builder`] writes a message into the caller's buffer; [`Message::stamp`] copies a header with
+//! the sender's name put in, which is all that a bus changes.
+//!
+//! ```
+//! use std::num::NonZeroU32;
+//! use diligence_wire::message::{Builder, Message};
+//! use diligence_wire::names::{InterfaceName, MemberName, ObjectPath};
+//!
+//! let mut bytes = Vec::new();
+//! Builder::signal(
+//!     ObjectPath::new("/org/example")?,
+//!     InterfaceName::new("org.example.Battery")?,
+//!     MemberName::new("Low")?,
+//! )
+//! .write(&mut bytes, NonZeroU32::MIN, &("left", 7_u32))?;
+//!
+//! let message = Message::parse(&bytes)?;
+//! message.validate_body()?;
+//! assert_eq!(message.signature().as_str(), "su");
+//! assert_eq!(message.read::<(&str, u32)>()?, ("left", 7));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod build;
+mod fields;
+mod fixed;
+mod invalid;
+mod stamp;
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+pub use build::{Builder, WriteError};
+pub use fields::FieldCode;
+use fields::Fields;
+pub use fixed::FixedHeader;
+pub use invalid::{InvalidMessage, Reason};
+pub use stamp::SenderField;
+
+use crate::body::{DecodeArgs, ReadError, Reader, Validator};
+use crate::endian::Endian;
+use crate::match_rule::Arg;
+use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use crate::signature::{Signature, Type};
+
+/// What a message is for ("Message Types").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MessageType {
+    /// Asks an object to do something.
+    MethodCall,
+    /// Answers a call with its results.
+    MethodReturn,
+    /// Answers a call with what went wrong.
+    Error,
+    /// Says that something happened.
+    Signal,
+    /// A type that the specification does not know yet; to be ignored, not refused, by a receiver.
+    Unknown(u8),
+}
+
+impl MessageType {
+    /// Reads the type's code; `None` for 0, which is invalid.
+    #[inline]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0 => return None,
+            1 => Self::MethodCall,
+            2 => Self::MethodReturn,
+            3 => Self::Error,
+            4 => Self::Signal,
+            other => Self::Unknown(other),
+        })
+    }
+
+    /// The code on the wire.
+    #[inline]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::MethodCall => 1,
+            Self::MethodReturn => 2,
+            Self::Error => 3,
+            Self::Signal => 4,
+            Self::Unknown(code) => code,
+        }
+    }
+
+    /// Whether this answers a call.
+    #[inline]
+    pub const fn is_reply(self) -> bool {
+        matches!(self, Self::MethodReturn | Self::Error)
+    }
+
+    /// The word that match rules and logs use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MethodCall => "method_call",
+            Self::MethodReturn => "method_return",
+            Self::Error => "error",
+            Self::Signal => "signal",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for MessageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The flags of a message ("Header Fields", second byte from the left in the third place).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The caller does not want an answer.
+    pub const NO_REPLY_EXPECTED: Self = Self(1);
+    /// The bus must not start a program for the destination.
+    pub const NO_AUTO_START: Self = Self(2);
+    /// The callee may ask the user for permission.
+    pub const ALLOW_INTERACTIVE_AUTHORIZATION: Self = Self(4);
+
+    /// All eight bits as they are on the wire.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// All eight bits.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether all flags of `other` are set here.
+    #[inline]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The flags of both.
+    #[inline]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags({:#04x})", self.0)
+    }
+}
+
+/// A view of one whole message whose header is valid.
+///
+/// It borrows the bytes and is cheap to make; the accessors cannot fail. The body may still be
+/// invalid until [`validate_body`](Self::validate_body) has said otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    bytes: &'a [u8],
+    fixed: FixedHeader,
+    fields: Fields<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Parses and checks the header of the message that `bytes` hold, no more and no less.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage> {
+        let start = bytes.first_chunk().ok_or(Reason::Truncated.at(bytes.len()))?;
+        let fixed = FixedHeader::parse(start)?;
+        if bytes.len() < fixed.message_len() {
+            return Err(Reason::Truncated.at(bytes.len()));
+        }
+        if bytes.len() > fixed.message_len() {
+            return Err(Reason::Surplus.at(fixed.message_len()));
+        }
+        let fields = Fields::parse(bytes, &fixed)?;
+        Ok(Self { bytes, fixed, fields })
+    }
+
+    /// The whole message as it came.
+    #[inline]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The header with the padding behind it.
+    #[inline]
+    pub fn header_bytes(&self) -> &'a [u8] {
+        &self.bytes[..self.fixed.body_start()]
+    }
+
+    /// The body.
+    #[inline]
+    pub fn body(&self) -> &'a [u8] {
+        &self.bytes[self.fixed.body_start()..]
+    }
+
+    /// The byte order of header and body.
+    #[inline]
+    pub const fn endian(&self) -> Endian {
+        self.fixed.endian
+    }
+
+    /// What the message is for.
+    #[inline]
+    pub const fn message_type(&self) -> MessageType {
+        self.fixed.message_type
+    }
+
+    /// The flags.
+    #[inline]
+    pub const fn flags(&self) -> Flags {
+        self.fixed.flags
+    }
+
+    /// Whether whoever gets this call shall answer it.
+    #[inline]
+    pub const fn expects_reply(&self) -> bool {
+        matches!(self.fixed.message_type, MessageType::MethodCall)
+            && !self.fixed.flags.contains(Flags::NO_REPLY_EXPECTED)
+    }
+
+    /// The sender's number for this message.
+    #[inline]
+    pub const fn serial(&self) -> NonZeroU32 {
+        self.fixed.serial
+    }
+
+    /// The object called, or that emits. Calls and signals have it.
+    #[inline]
+    pub const fn path(&self) -> Option<ObjectPath<'a>> {
+        self.fields.path
+    }
+
+    /// The interface of the member. Signals have it, calls may.
+    #[inline]
+    pub const fn interface(&self) -> Option<InterfaceName<'a>> {
+        self.fields.interface
+    }
+
+    /// The method or signal. Calls and signals have it.
+    #[inline]
+    pub const fn member(&self) -> Option<MemberName<'a>> {
+        self.fields.member
+    }
+
+    /// What went wrong. Errors have it.
+    #[inline]
+    pub const fn error_name(&self) -> Option<ErrorName<'a>> {
+        self.fields.error_name
+    }
+
+    /// The serial of the call that this answers. Returns and errors have it.
+    #[inline]
+    pub const fn reply_serial(&self) -> Option<NonZeroU32> {
+        self.fields.reply_serial
+    }
+
+    /// To whom the message is addressed.
+    #[inline]
+    pub const fn destination(&self) -> Option<BusName<'a>> {
+        self.fields.destination
+    }
+
+    /// Who sent it; to be believed only behind a bus.
+    #[inline]
+    pub const fn sender(&self) -> Option<BusName<'a>> {
+        self.fields.sender
+    }
+
+    /// The types of the body.
+    #[inline]
+    pub const fn signature(&self) -> Signature<'a> {
+        self.fields.signature
+    }
+
+    /// How many descriptors travel with the message.
+    #[inline]
+    pub const fn unix_fds(&self) -> u32 {
+        self.fields.unix_fds
+    }
+
+    /// Checks that the body is exactly the values of the signature.
+    pub fn validate_body(&self) -> Result<(), InvalidMessage> {
+        Validator::new(self.bytes, self.endian(), self.fixed.body_start())
+            .body(self.signature().as_bytes())
+    }
+
+    /// A cursor at the first value of the body.
+    pub fn reader(&self) -> Reader<'a> {
+        Reader::new(self.bytes, self.endian(), self.fixed.body_start())
+    }
+
+    /// Reads the body as the types of `T`, which must be those of the signature.
+    pub fn read<T: DecodeArgs<'a>>(&self) -> Result<T, ReadError> {
+        T::decode_body(self.signature(), &mut self.reader())
+    }
+
+    /// The arguments of the body as match rules see them, one for each complete type.
+    ///
+    /// Ends early where the body is invalid.
+    pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
+        let mut reader = self.reader();
+        let mut types = self.signature().types();
+        core::iter::from_fn(move || {
+            let before = types.rest();
+            let kind = types.next()?;
+            let (text, rest) = (before.as_str(), types.rest().as_str());
+            match kind {
+                Type::String => reader.string().ok().map(Arg::String),
+                Type::ObjectPath => reader.string().ok().map(Arg::ObjectPath),
+                _ => reader.skip(&text[..text.len() - rest.len()]).ok().map(|()| Arg::Other),
+            }
+        })
+    }
+}

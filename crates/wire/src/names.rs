@@ -1,0 +1,513 @@
+//! Names: of connections, interfaces, members, errors and objects.
+//!
+//! Each kind is a type of its own that borrows its text and can be made only from valid text, so
+//! that what holds one need not check it again. Grammar: "Valid Names" and "Valid Object Paths".
+//!
+//! ```
+//! use diligence_wire::names::{BusName, NameErrorKind, ObjectPath};
+//!
+//! let name = BusName::new("org.freedesktop.DBus")?;
+//! assert!(!name.is_unique());
+//! assert_eq!(BusName::new("org.2d").unwrap_err().kind, NameErrorKind::LeadingDigit);
+//! assert_eq!(ObjectPath::new("/org//x").unwrap_err().at, 5);
+//! # Ok::<(), diligence_wire::names::NameError>(())
+//! ```
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use crate::limits::NAME_LEN_MAX;
+
+/// Why a text is not the name it should be, and at which byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NameError {
+    /// Which rule the text breaks.
+    pub kind: NameErrorKind,
+    /// Offset in bytes from the start of the text.
+    pub at: usize,
+}
+
+/// The rules that a name can break.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum NameErrorKind {
+    /// The text is empty.
+    Empty,
+    /// The text is longer than [`NAME_LEN_MAX`] bytes.
+    TooLong,
+    /// The name needs two elements with a dot between them, and has one.
+    SingleElement,
+    /// Two separators meet, or one stands at an end.
+    EmptyElement,
+    /// An element begins with a digit where that is not allowed.
+    LeadingDigit,
+    /// A byte that this kind of name may not have.
+    InvalidByte,
+    /// An object path that does not begin with a slash.
+    NotAbsolute,
+    /// An object path, not the root, that ends in a slash.
+    TrailingSlash,
+}
+
+impl fmt::Display for NameErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "the name is empty",
+            Self::TooLong => "the name is longer than 255 bytes",
+            Self::SingleElement => "the name has one element and needs two or more",
+            Self::EmptyElement => "an element of the name is empty",
+            Self::LeadingDigit => "an element begins with a digit",
+            Self::InvalidByte => "a byte is not allowed in such a name",
+            Self::NotAbsolute => "the object path does not begin with '/'",
+            Self::TrailingSlash => "the object path ends in '/'",
+        })
+    }
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.kind, self.at)
+    }
+}
+
+impl core::error::Error for NameError {}
+
+/// Declares a borrowed name type and how its text is checked.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $check:path) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name<'a>(&'a str);
+
+        impl<'a> $name<'a> {
+            /// Checks `text` against the grammar of this kind of name.
+            #[inline]
+            pub fn new(text: &'a str) -> Result<Self, NameError> {
+                $check(text.as_bytes())?;
+                Ok(Self(text))
+            }
+
+            /// As [`new`](Self::new), from bytes off the wire. All that the grammar allows is
+            /// ASCII, so bytes that are not UTF-8 break the same rules.
+            #[inline]
+            pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError> {
+                $check(bytes)?;
+                match core::str::from_utf8(bytes) {
+                    Ok(text) => Ok(Self(text)),
+                    Err(error) => Err(NameErrorKind::InvalidByte.at(error.valid_up_to())),
+                }
+            }
+
+            /// The text.
+            #[inline]
+            pub const fn as_str(self) -> &'a str {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.0)
+            }
+        }
+
+        impl PartialEq<str> for $name<'_> {
+            fn eq(&self, other: &str) -> bool {
+                self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name<'_> {
+            fn eq(&self, other: &&str) -> bool {
+                self.0 == *other
+            }
+        }
+    };
+}
+
+name! {
+    /// A name that a message may be addressed to: unique (`:1.42`) or well-known (`org.example.A`).
+    ///
+    /// After the colon of a unique name the reference implementation asks only for elements that
+    /// are not empty; so do we, since such a name harms nobody and merely has no owner.
+    BusName, check_bus_name
+}
+
+name! {
+    /// A name that a connection may ask for: `org.example.Player`, never `:1.42`.
+    WellKnownName, check_well_known_name
+}
+
+name! {
+    /// The name of an interface: `org.freedesktop.DBus.Properties`.
+    InterfaceName, check_interface_name
+}
+
+name! {
+    /// The name of a method, signal or property: `NameOwnerChanged`.
+    MemberName, check_member_name
+}
+
+name! {
+    /// The name of an error: `org.freedesktop.DBus.Error.Failed`. Same grammar as an interface.
+    ErrorName, check_interface_name
+}
+
+name! {
+    /// The path of an object: `/` or `/org/example/Player`. Its length has no limit of its own.
+    ObjectPath, check_object_path
+}
+
+impl BusName<'_> {
+    /// Whether the bus gave this name (`:1.42`) and no connection asked for it.
+    #[inline]
+    pub fn is_unique(self) -> bool {
+        self.0.starts_with(':')
+    }
+}
+
+impl<'a> From<WellKnownName<'a>> for BusName<'a> {
+    fn from(name: WellKnownName<'a>) -> Self {
+        Self(name.0)
+    }
+}
+
+impl<'a> InterfaceName<'a> {
+    /// Accepts a literal at compile time; a text that is no interface name fails the build.
+    ///
+    /// ```
+    /// use diligence_wire::names::InterfaceName;
+    /// const PEER: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus.Peer");
+    /// ```
+    pub const fn literal(text: &'a str) -> Self {
+        assert!(check_interface_name(text.as_bytes()).is_ok(), "not an interface name");
+        Self(text)
+    }
+}
+
+impl<'a> ErrorName<'a> {
+    /// Accepts a literal at compile time; a text that is no error name fails the build.
+    pub const fn literal(text: &'a str) -> Self {
+        assert!(check_interface_name(text.as_bytes()).is_ok(), "not an error name");
+        Self(text)
+    }
+}
+
+impl<'a> MemberName<'a> {
+    /// Accepts a literal at compile time; a text that is no member name fails the build.
+    pub const fn literal(text: &'a str) -> Self {
+        assert!(check_member_name(text.as_bytes()).is_ok(), "not a member name");
+        Self(text)
+    }
+}
+
+impl<'a> WellKnownName<'a> {
+    /// Accepts a literal at compile time; a text that is no well-known name fails the build.
+    pub const fn literal(text: &'a str) -> Self {
+        assert!(check_well_known_name(text.as_bytes()).is_ok(), "not a well-known name");
+        Self(text)
+    }
+}
+
+impl<'a> ObjectPath<'a> {
+    /// The root of every object tree.
+    pub const ROOT: ObjectPath<'static> = ObjectPath("/");
+
+    /// Accepts a literal at compile time; a text that is no object path fails the build.
+    pub const fn literal(text: &'a str) -> Self {
+        assert!(check_object_path(text.as_bytes()).is_ok(), "not an object path");
+        Self(text)
+    }
+
+    /// Whether this object is `ancestor` or stands below it.
+    ///
+    /// ```
+    /// use diligence_wire::names::ObjectPath;
+    /// let path = ObjectPath::new("/org/example")?;
+    /// assert!(path.is_within(ObjectPath::ROOT));
+    /// assert!(path.is_within(ObjectPath::new("/org")?));
+    /// assert!(!path.is_within(ObjectPath::new("/or")?));
+    /// # Ok::<(), diligence_wire::names::NameError>(())
+    /// ```
+    pub fn is_within(self, ancestor: ObjectPath<'_>) -> bool {
+        ancestor.0 == "/"
+            || self
+                .0
+                .strip_prefix(ancestor.0)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// An object path that owns its text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ObjectPathBuf(Box<str>);
+
+impl ObjectPathBuf {
+    /// The path.
+    pub fn as_path(&self) -> ObjectPath<'_> {
+        ObjectPath(&self.0)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<ObjectPath<'_>> for ObjectPathBuf {
+    fn from(path: ObjectPath<'_>) -> Self {
+        Self(path.0.into())
+    }
+}
+
+impl fmt::Display for ObjectPathBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl NameErrorKind {
+    const fn at(self, at: usize) -> NameError {
+        NameError { kind: self, at }
+    }
+}
+
+/// Which bytes an element of a dotted name may have.
+#[derive(Clone, Copy)]
+enum Elements {
+    /// Letters, digits, underscore; no digit first: interfaces and errors.
+    Interface,
+    /// The same and the hyphen: well-known bus names.
+    WellKnown,
+    /// The same and a digit may come first: unique bus names.
+    Unique,
+}
+
+const fn check_bus_name(name: &[u8]) -> Result<(), NameError> {
+    if let [b':', ..] = name {
+        if name.len() > NAME_LEN_MAX {
+            return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
+        }
+        return match check_elements(name, 1, Elements::Unique) {
+            Ok(_) => Ok(()),
+            // ":" alone is accepted by the reference; so is a name of one element.
+            Err(error) if name.len() == 1 && matches!(error.kind, NameErrorKind::EmptyElement) => {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+    }
+    check_well_known_name(name)
+}
+
+const fn check_well_known_name(name: &[u8]) -> Result<(), NameError> {
+    check_dotted(name, Elements::WellKnown)
+}
+
+const fn check_interface_name(name: &[u8]) -> Result<(), NameError> {
+    check_dotted(name, Elements::Interface)
+}
+
+const fn check_dotted(name: &[u8], elements: Elements) -> Result<(), NameError> {
+    if name.is_empty() {
+        return Err(NameErrorKind::Empty.at(0));
+    }
+    if name.len() > NAME_LEN_MAX {
+        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
+    }
+    match check_elements(name, 0, elements) {
+        Ok(1) => Err(NameErrorKind::SingleElement.at(name.len())),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks dotted elements from byte `at` on and counts them.
+const fn check_elements(
+    name: &[u8],
+    mut at: usize,
+    elements: Elements,
+) -> Result<usize, NameError> {
+    let mut count = 1;
+    let mut element_start = at;
+    while at < name.len() {
+        let class = CLASS[name[at] as usize];
+        if name[at] == b'.' {
+            if at == element_start {
+                return Err(NameErrorKind::EmptyElement.at(at));
+            }
+            count += 1;
+            element_start = at + 1;
+        } else if !elements.allow(class) {
+            return Err(NameErrorKind::InvalidByte.at(at));
+        } else if at == element_start && class == DIGIT && !matches!(elements, Elements::Unique) {
+            return Err(NameErrorKind::LeadingDigit.at(at));
+        }
+        at += 1;
+    }
+    if at == element_start {
+        return Err(NameErrorKind::EmptyElement.at(at));
+    }
+    Ok(count)
+}
+
+impl Elements {
+    const fn allow(self, class: u8) -> bool {
+        match self {
+            Self::Interface => class & (LETTER | DIGIT) != 0,
+            Self::WellKnown | Self::Unique => class & (LETTER | DIGIT | HYPHEN) != 0,
+        }
+    }
+}
+
+const fn check_member_name(name: &[u8]) -> Result<(), NameError> {
+    if name.is_empty() {
+        return Err(NameErrorKind::Empty.at(0));
+    }
+    if name.len() > NAME_LEN_MAX {
+        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
+    }
+    let mut at = 0;
+    while at < name.len() {
+        match CLASS[name[at] as usize] {
+            LETTER => {}
+            DIGIT if at > 0 => {}
+            DIGIT => return Err(NameErrorKind::LeadingDigit.at(0)),
+            _ => return Err(NameErrorKind::InvalidByte.at(at)),
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+const fn check_object_path(path: &[u8]) -> Result<(), NameError> {
+    match path {
+        [] => return Err(NameErrorKind::Empty.at(0)),
+        [b'/'] => return Ok(()),
+        [b'/', ..] => {}
+        _ => return Err(NameErrorKind::NotAbsolute.at(0)),
+    }
+    let mut at = 1;
+    while at < path.len() {
+        if path[at] == b'/' {
+            if path[at - 1] == b'/' {
+                return Err(NameErrorKind::EmptyElement.at(at));
+            }
+        } else if CLASS[path[at] as usize] & (LETTER | DIGIT) == 0 {
+            return Err(NameErrorKind::InvalidByte.at(at));
+        }
+        at += 1;
+    }
+    if path[at - 1] == b'/' {
+        return Err(NameErrorKind::TrailingSlash.at(at - 1));
+    }
+    Ok(())
+}
+
+/// Letters and the underscore.
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+const HYPHEN: u8 = 4;
+
+/// The class of every byte; 0 is in no name.
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = match byte as u8 {
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            b'-' => HYPHEN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    class
+};
+
+#[cfg(test)]
+mod tests {
+    use super::NameErrorKind::*;
+    use super::*;
+
+    type Row = (&'static str, Result<(), (NameErrorKind, usize)>);
+
+    fn check(rows: &[Row], error: impl Fn(&'static str) -> Option<NameError>) {
+        for &(text, expected) in rows {
+            let found = error(text).map_or(Ok(()), |e| Err((e.kind, e.at)));
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bus_names() {
+        check(
+            &[
+                (":1.0", Ok(())),
+                (":1.2-x.4", Ok(())),
+                (":", Ok(())),
+                (":1", Ok(())),
+                ("org.example", Ok(())),
+                ("org.ex-ample._7", Ok(())),
+                ("", Err((Empty, 0))),
+                ("org", Err((SingleElement, 3))),
+                (".org", Err((EmptyElement, 0))),
+                ("org.", Err((EmptyElement, 4))),
+                ("org..x", Err((EmptyElement, 4))),
+                (":1.", Err((EmptyElement, 3))),
+                ("org.7", Err((LeadingDigit, 4))),
+                ("org.a b", Err((InvalidByte, 5))),
+                ("a.é", Err((InvalidByte, 2))),
+            ],
+            |text| BusName::new(text).err(),
+        );
+        assert_eq!(WellKnownName::new(":1.0").unwrap_err().kind, InvalidByte);
+    }
+
+    #[test]
+    fn interfaces_and_members() {
+        check(
+            &[
+                ("a.b", Ok(())),
+                ("a.b-c", Err((InvalidByte, 3))),
+                ("a", Err((SingleElement, 1))),
+                ("a.1", Err((LeadingDigit, 2))),
+            ],
+            |text| InterfaceName::new(text).err(),
+        );
+        check(
+            &[
+                ("Get", Ok(())),
+                ("_1", Ok(())),
+                ("", Err((Empty, 0))),
+                ("1a", Err((LeadingDigit, 0))),
+                ("a.b", Err((InvalidByte, 1))),
+            ],
+            |text| MemberName::new(text).err(),
+        );
+    }
+
+    #[test]
+    fn object_paths() {
+        check(
+            &[
+                ("/", Ok(())),
+                ("/a/_0", Ok(())),
+                ("", Err((Empty, 0))),
+                ("a", Err((NotAbsolute, 0))),
+                ("/a/", Err((TrailingSlash, 2))),
+                ("//", Err((EmptyElement, 1))),
+                ("/a-b", Err((InvalidByte, 2))),
+            ],
+            |text| ObjectPath::new(text).err(),
+        );
+    }
+
+    #[test]
+    fn lengths_end_at_255_but_for_paths() {
+        let text = |len: usize| alloc::format!("/{}", "a".repeat(len - 1));
+        assert!(ObjectPath::new(&text(5000)).is_ok());
+        assert!(MemberName::new(&text(256)[1..]).is_ok());
+        assert_eq!(MemberName::new(&text(257)[1..]).unwrap_err().kind, TooLong);
+    }
+}

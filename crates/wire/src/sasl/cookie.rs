@@ -1,0 +1,438 @@
+//! `DBUS_COOKIE_SHA1`: the file of cookies, the challenge and the proof.
+//!
+//! A server keeps cookies in `~/.dbus-keyrings/<context>`, a file that nobody but the user can
+//! read, and asks a client to prove that it knows one of them. The chapter "DBUS_COOKIE_SHA1" has
+//! the whole procedure. Reading, locking and replacing the file is for the program that owns the
+//! machines; what the file says is here.
+//!
+//! ```
+//! use diligence_wire::sasl::cookie::{Challenge, Context, Keyring, Proof, Refresh};
+//!
+//! // The server: load, refresh, save if changed.
+//! let mut keyring = Keyring::parse(b"7 1000 00ff\n");
+//! assert_eq!(keyring.refresh(2000, || [1; 28]), Refresh::Changed);
+//! let cookie = keyring.newest(2000).expect("refresh sees to it that there is one");
+//! let challenge = Challenge::new(Context::default(), cookie.id, [2; 16]);
+//!
+//! // The client: read the challenge, find the cookie, answer.
+//! let asked = Challenge::parse(challenge.to_string().as_bytes())?;
+//! let secret = &keyring.find(asked.cookie_id).expect("same file").secret;
+//! let proof = Proof::of(&asked, [3; 16], secret);
+//!
+//! // The server again.
+//! let proof = Proof::parse(proof.to_string().as_bytes())?;
+//! assert!(proof.holds(&challenge, secret));
+//! # Ok::<(), diligence_wire::sasl::cookie::CookieError>(())
+//! ```
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+
+use sha1::{Digest as _, Sha1};
+
+use crate::hex;
+
+/// A cookie older than this, in seconds, is no longer used for new logins.
+pub const USE_SECONDS_MAX: u64 = 5 * 60;
+
+/// A cookie older than this, in seconds, is deleted. The difference to [`USE_SECONDS_MAX`] is the
+/// time that a client has to finish.
+pub const KEEP_SECONDS_MAX: u64 = 7 * 60;
+
+/// A cookie that is this far in the future, in seconds, comes from a wrong clock and is deleted.
+pub const FUTURE_SECONDS_MAX: u64 = 5 * 60;
+
+/// Lines read from one file; those after them are ignored.
+pub const KEYRING_LINES_MAX: usize = 256;
+
+/// Random bytes that a new cookie takes: four for its number, the others for the secret.
+pub const NEW_COOKIE_LEN: usize = 4 + 24;
+
+/// Random bytes in a challenge of either side.
+pub const CHALLENGE_LEN: usize = 16;
+
+/// The name of a set of cookies, which is that of a file.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Context(String);
+
+impl Context {
+    /// Accepts ASCII without slashes, dots, and blanks, so that no client is led to another file.
+    pub fn new(name: &str) -> Result<Self, CookieError> {
+        match name.find(|c: char| !c.is_ascii() || CONTEXT_FORBIDDEN.contains(&c)) {
+            Some(at) => Err(CookieError::ContextByte { at }),
+            None if name.is_empty() => Err(CookieError::ContextEmpty),
+            None => Ok(Self(name.into())),
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Context {
+    /// `org_freedesktop_general`, that of servers which do not choose one.
+    fn default() -> Self {
+        Self("org_freedesktop_general".into())
+    }
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One cookie of a file.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Cookie {
+    /// Its number, of which there are not two in a file.
+    pub id: u32,
+    /// When it was made, in seconds since 1970.
+    pub created_unix: u64,
+    /// What only the user can know, in hexadecimal.
+    pub secret: String,
+}
+
+impl Cookie {
+    /// Whether the file still has it at `now`.
+    fn is_kept(&self, now_unix: u64) -> bool {
+        let too_new = self.created_unix > now_unix.saturating_add(FUTURE_SECONDS_MAX);
+        !too_new && now_unix.saturating_sub(self.created_unix) <= KEEP_SECONDS_MAX
+    }
+
+    /// Whether a login that begins at `now` may use it.
+    fn is_usable(&self, now_unix: u64) -> bool {
+        self.is_kept(now_unix) && now_unix.saturating_sub(self.created_unix) <= USE_SECONDS_MAX
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut fields = line.split(' ');
+        let (id, created_unix) = (number(fields.next()?)?, number(fields.next()?)?);
+        let secret = fields.next()?;
+        let well_formed = fields.next().is_none() && !secret.is_empty();
+        let secret = secret.to_string();
+        (well_formed && hex::decode(&secret).is_ok()).then_some(Self { id, created_unix, secret })
+    }
+}
+
+/// Does not show the secret.
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Cookie");
+        fields.field("id", &self.id).field("created_unix", &self.created_unix);
+        fields.finish_non_exhaustive()
+    }
+}
+
+/// What a file of cookies says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Keyring {
+    cookies: Vec<Cookie>,
+}
+
+impl Keyring {
+    /// Reads a file: on each line a number, a time and a secret.
+    ///
+    /// A line that is no cookie, or has the number of an earlier one, is left out: one that went
+    /// wrong must not lock the user out. The next [`refresh`](Self::refresh) deletes it.
+    pub fn parse(file: &[u8]) -> Self {
+        let mut keyring = Self::default();
+        for line in file.split(|&byte| byte == b'\n').take(KEYRING_LINES_MAX) {
+            let cookie = core::str::from_utf8(line).ok().and_then(Cookie::parse);
+            keyring.cookies.extend(cookie.filter(|cookie| keyring.find(cookie.id).is_none()));
+        }
+        keyring
+    }
+
+    /// The cookies, in the order of the file.
+    pub fn cookies(&self) -> &[Cookie] {
+        &self.cookies
+    }
+
+    /// The cookie with this number.
+    pub fn find(&self, id: u32) -> Option<&Cookie> {
+        self.cookies.iter().find(|cookie| cookie.id == id)
+    }
+
+    /// The cookie for a login that begins now.
+    pub fn newest(&self, now_unix: u64) -> Option<&Cookie> {
+        let usable = self.cookies.iter().filter(|cookie| cookie.is_usable(now_unix));
+        usable.max_by_key(|cookie| cookie.created_unix)
+    }
+
+    /// Deletes what is too old or from the future, and makes a cookie if none is left for a new
+    /// login.
+    ///
+    /// For a server only, which has the lock of the file, and saves it if this says
+    /// [`Refresh::Changed`].
+    pub fn refresh(
+        &mut self,
+        now_unix: u64,
+        random: impl FnOnce() -> [u8; NEW_COOKIE_LEN],
+    ) -> Refresh {
+        let before = self.cookies.len();
+        self.cookies.retain(|cookie| cookie.is_kept(now_unix));
+        if self.newest(now_unix).is_none() {
+            self.add(now_unix, random());
+            return Refresh::Changed;
+        }
+        if self.cookies.len() == before { Refresh::Unchanged } else { Refresh::Changed }
+    }
+
+    fn add(&mut self, now_unix: u64, random: [u8; NEW_COOKIE_LEN]) {
+        let (number, secret) = random.split_at(4);
+        let number = number.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
+        let mut id = number & COOKIE_ID_MAX;
+        while self.find(id).is_some() {
+            id = (id + 1) & COOKIE_ID_MAX;
+        }
+        self.cookies.push(Cookie { id, created_unix: now_unix, secret: hex::encode(secret) });
+    }
+}
+
+/// The text of the file.
+impl fmt::Display for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cookies.iter().try_for_each(|cookie| {
+            writeln!(f, "{} {} {}", cookie.id, cookie.created_unix, cookie.secret)
+        })
+    }
+}
+
+/// What [`Keyring::refresh`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Refresh {
+    /// Nothing: the file need not be saved.
+    Unchanged,
+    /// The file must be saved before a client is told of a cookie in it.
+    Changed,
+}
+
+/// What a server asks: prove that you know this cookie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Challenge {
+    /// Which file the cookie is in.
+    pub context: Context,
+    /// Which cookie of the file.
+    pub cookie_id: u32,
+    /// What the proof must be about, so that none can be used twice.
+    pub text: String,
+}
+
+impl Challenge {
+    /// Asks about a cookie; the text is `random` in hexadecimal.
+    pub fn new(context: Context, cookie_id: u32, random: [u8; CHALLENGE_LEN]) -> Self {
+        Self { context, cookie_id, text: hex::encode(&random) }
+    }
+
+    /// Reads the data of a server's line.
+    pub fn parse(data: &[u8]) -> Result<Self, CookieError> {
+        let text = core::str::from_utf8(data).map_err(|_| CookieError::NotText)?;
+        let mut fields = text.splitn(3, ' ');
+        let context = Context::new(fields.next().unwrap_or_default())?;
+        let cookie_id = fields.next().and_then(number).ok_or(CookieError::CookieId)?;
+        let text = fields.next().filter(|text| !text.is_empty());
+        let text = text.ok_or(CookieError::MissingField)?.into();
+        Ok(Self { context, cookie_id, text })
+    }
+}
+
+/// The data of the server's line.
+impl fmt::Display for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.context, self.cookie_id, self.text)
+    }
+}
+
+/// What a client answers: a text of its own, and a hash over both texts and the secret.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proof {
+    text: String,
+    digest: String,
+}
+
+impl Proof {
+    /// Answers `challenge`; the client's own text is `random` in hexadecimal.
+    pub fn of(challenge: &Challenge, random: [u8; CHALLENGE_LEN], secret: &str) -> Self {
+        let text = hex::encode(&random);
+        let digest = digest(&challenge.text, &text, secret);
+        Self { text, digest }
+    }
+
+    /// Reads the data of a client's line.
+    pub fn parse(data: &[u8]) -> Result<Self, CookieError> {
+        let text = core::str::from_utf8(data).map_err(|_| CookieError::NotText)?;
+        match text.split_once(' ') {
+            Some((text, digest)) if !text.is_empty() && !digest.is_empty() => {
+                Ok(Self { text: text.into(), digest: digest.into() })
+            }
+            _ => Err(CookieError::MissingField),
+        }
+    }
+
+    /// Whether the proof is one: whoever made it knows `secret`.
+    pub fn holds(&self, challenge: &Challenge, secret: &str) -> bool {
+        let expected = digest(&challenge.text, &self.text, secret);
+        is_same(expected.as_bytes(), self.digest.as_bytes())
+    }
+}
+
+/// The data of the client's line.
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.text, self.digest)
+    }
+}
+
+/// Why data is no challenge, no proof, or a name no context.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CookieError {
+    /// The data is not UTF-8.
+    NotText,
+    /// The name of the context is empty.
+    ContextEmpty,
+    /// The name of the context has a byte that the name of a file here must not have.
+    ContextByte {
+        /// Offset in bytes from the start of the name.
+        at: usize,
+    },
+    /// The number of the cookie is missing or none.
+    CookieId,
+    /// The challenge's text, the proof's text or its hash is missing.
+    MissingField,
+}
+
+impl fmt::Display for CookieError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotText => f.write_str("the data is not UTF-8"),
+            Self::ContextEmpty => f.write_str("the name of the cookie context is empty"),
+            Self::ContextByte { at } => {
+                write!(f, "byte {at} of the cookie context's name is not allowed there")
+            }
+            Self::CookieId => f.write_str("the number of the cookie is missing or no number"),
+            Self::MissingField => f.write_str("a field is missing after the last space"),
+        }
+    }
+}
+
+impl core::error::Error for CookieError {}
+
+fn digest(server: &str, client: &str, secret: &str) -> String {
+    let parts = [server, ":", client, ":", secret];
+    let hash = parts.iter().fold(Sha1::new(), |hash, part| hash.chain_update(part));
+    hex::encode(&hash.finalize())
+}
+
+/// Compares in a time that does not tell how much agrees.
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let differences = left.iter().zip(right).fold(0, |bits, (l, r)| bits | (l ^ r));
+    left.len() == right.len() && differences == 0
+}
+
+/// Reads a number that is written with digits alone.
+fn number<N: core::str::FromStr>(text: &str) -> Option<N> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// What the name of a context must not have, besides what is not ASCII.
+const CONTEXT_FORBIDDEN: [char; 8] = ['/', '\\', ' ', '\n', '\r', '\t', '.', '\0'];
+
+/// The reference implementation reads numbers with a sign, so ours leave it alone.
+const COOKIE_ID_MAX: u32 = i32::MAX as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "1 1000 0a\n2 1100 0b\n3 1300 0c\n";
+
+    #[test]
+    fn a_file_is_written_as_it_was_read() {
+        assert_eq!(Keyring::parse(FILE.as_bytes()).to_string(), FILE);
+        assert_eq!(Keyring::parse(FILE.trim_end().as_bytes()).to_string(), FILE);
+    }
+
+    #[test]
+    fn lines_that_are_no_cookies_are_left_out() {
+        let broken =
+            "\n1 2\n-1 5 00\n+1 5 00\n1 x 00\n1 5 0\n1 5 00 \n1  5 00\n1 5 zz\n1 5 \n\u{e9}";
+        assert_eq!(Keyring::parse(broken.as_bytes()), Keyring::default());
+        let twice = Keyring::parse(b"1 5 00\n1 6 01\n\xff\n2 7 02");
+        assert_eq!(twice.to_string(), "1 5 00\n2 7 02\n");
+        let many: String =
+            (0..2 * KEYRING_LINES_MAX).map(|id| alloc::format!("{id} 1 00\n")).collect();
+        assert_eq!(Keyring::parse(many.as_bytes()).cookies().len(), KEYRING_LINES_MAX);
+    }
+
+    #[test]
+    fn cookies_age() {
+        let keyring = Keyring::parse(FILE.as_bytes());
+        // The time, the cookie for a new login, and the ones that a refresh leaves.
+        for (now, newest, left) in [
+            (699, None, &[][..]),
+            (700, Some(1), &[1]),
+            (1000, Some(3), &[1, 2, 3]),
+            (1420, Some(3), &[1, 2, 3]),
+            (1421, Some(3), &[2, 3]),
+            (1600, Some(3), &[3]),
+            (1601, None, &[3]),
+            (1720, None, &[3]),
+            (1721, None, &[]),
+        ] {
+            assert_eq!(keyring.newest(now).map(|cookie| cookie.id), newest, "newest at {now}");
+            let mut refreshed = keyring.clone();
+            let change = refreshed.refresh(now, || [9; NEW_COOKIE_LEN]);
+            let mut expected = left.to_vec();
+            expected.extend(newest.is_none().then_some(0x0909_0909));
+            let found: Vec<u32> = refreshed.cookies().iter().map(|cookie| cookie.id).collect();
+            assert_eq!(found, expected, "left at {now}");
+            assert_eq!(change == Refresh::Unchanged, refreshed == keyring, "change at {now}");
+            assert!(refreshed.newest(now).is_some());
+        }
+    }
+
+    #[test]
+    fn a_new_cookie_takes_a_number_that_is_free() {
+        let mut keyring = Keyring::parse(b"2147483647 1 00\n0 1 00\n");
+        let change = keyring.refresh(400, || [0xff; NEW_COOKIE_LEN]);
+        assert_eq!((change, keyring.cookies()[2].id), (Refresh::Changed, 1));
+        assert_eq!(keyring.cookies()[2].secret, "ff".repeat(24));
+    }
+
+    #[test]
+    fn the_proof_is_that_of_other_implementations() {
+        let challenge = Challenge::parse(b"ctx 5 server").expect("well-formed");
+        let proof =
+            Proof::parse(b"client a22c764e817d4ee11c0a8215668dc5964d17e6d5").expect("well-formed");
+        assert!(proof.holds(&challenge, "secret"));
+        assert!(!proof.holds(&challenge, "Secret"));
+        let upper =
+            Proof::parse(b"client A22C764E817D4EE11C0A8215668DC5964D17E6D5").expect("well-formed");
+        assert!(!upper.holds(&challenge, "secret"));
+    }
+
+    #[test]
+    fn broken_data_says_why() {
+        for (data, expected) in [
+            ("", CookieError::ContextEmpty),
+            ("a/b 1 x", CookieError::ContextByte { at: 1 }),
+            ("..  1 x", CookieError::ContextByte { at: 0 }),
+            ("ctx", CookieError::CookieId),
+            ("ctx -1 x", CookieError::CookieId),
+            ("ctx 4294967296 x", CookieError::CookieId),
+            ("ctx 1", CookieError::MissingField),
+            ("ctx 1 ", CookieError::MissingField),
+        ] {
+            assert_eq!(Challenge::parse(data.as_bytes()), Err(expected), "{data:?}");
+        }
+        for data in ["", "x", " x", "x "] {
+            assert_eq!(Proof::parse(data.as_bytes()), Err(CookieError::MissingField), "{data:?}");
+        }
+        assert_eq!(Proof::parse(b"\xff x"), Err(CookieError::NotText));
+    }
+}

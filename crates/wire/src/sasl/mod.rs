@@ -1,0 +1,155 @@
+//! Authentication, before the first message ("Authentication Protocol").
+//!
+//! Both sides are machines that take bytes, cut as they come, and append bytes to answer with.
+//! They open nothing: what needs the system (a user's name, a keyring, random bytes) is asked for
+//! through a trait, and the time is an argument.
+//!
+//! - [`line`](mod@line): the lines that the two sides exchange, and how they are cut from the stream.
+//! - [`server`], [`client`]: the two machines.
+//! - [`cookie`]: what `DBUS_COOKIE_SHA1` keeps in files and says about them.
+//!
+//! ```
+//! use diligence_wire::guid::Guid;
+//! use diligence_wire::sasl::client::{self, Client, ClientConfig, Direct, FdWish, NoCookies, Plan};
+//! use diligence_wire::sasl::server::{
+//!     self, FdSupport, Identity, NoAuthority, PeerIdentity, Server, ServerConfig,
+//! };
+//! use diligence_wire::sasl::{FdPassing, Mechanisms};
+//!
+//! let mut server = Server::new(ServerConfig {
+//!     guid: Guid::from_bytes([7; 16]),
+//!     mechanisms: Mechanisms::ALL,
+//!     peer: PeerIdentity { uid: Some(1000) },
+//!     fds: FdSupport::Available,
+//!     cookie_context: Default::default(),
+//! });
+//! let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
+//! let plan = Plan::AtOnce(Direct::External { uid: 1000 });
+//! let mut client = Client::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
+//!
+//! let served = server.receive(&to_server, 0, &mut NoAuthority, &mut to_client)?;
+//! let server::Progress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
+//! assert_eq!((identity, fds), (Identity::Uid(1000), FdPassing::Agreed));
+//!
+//! let connected = client.receive(&to_client, &mut NoCookies, &mut to_server)?;
+//! assert!(matches!(connected, client::Progress::Done { fds: FdPassing::Agreed, .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod client;
+pub mod cookie;
+pub mod line;
+pub mod server;
+
+use core::fmt;
+
+pub use client::{Client, ClientConfig};
+pub use server::{Server, ServerConfig};
+
+/// A way to authenticate ("Authentication mechanisms").
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mechanism {
+    /// The system says who is at the other end of the socket.
+    External,
+    /// The client shows that it can read a file that only the user can.
+    DbusCookieSha1,
+    /// The client does not say who it is.
+    Anonymous,
+}
+
+impl Mechanism {
+    /// All that there are here, best first.
+    pub const ALL: [Self; 3] = [Self::External, Self::DbusCookieSha1, Self::Anonymous];
+
+    /// The mechanism with this name; names are compared with case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mechanism| mechanism.name() == name)
+    }
+
+    /// The name in the protocol.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::External => "EXTERNAL",
+            Self::DbusCookieSha1 => "DBUS_COOKIE_SHA1",
+            Self::Anonymous => "ANONYMOUS",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::External => 1,
+            Self::DbusCookieSha1 => 2,
+            Self::Anonymous => 4,
+        }
+    }
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of mechanisms, always listed best first.
+///
+/// ```
+/// use diligence_wire::sasl::{Mechanism, Mechanisms};
+///
+/// let both: Mechanisms = [Mechanism::Anonymous, Mechanism::External].into_iter().collect();
+/// assert_eq!(both.to_string(), "EXTERNAL ANONYMOUS");
+/// assert!(!both.contains(Mechanism::DbusCookieSha1));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Mechanisms(u8);
+
+impl Mechanisms {
+    /// The empty set.
+    pub const NONE: Self = Self(0);
+
+    /// Every mechanism that there is here.
+    pub const ALL: Self = Self::NONE
+        .with(Mechanism::External)
+        .with(Mechanism::DbusCookieSha1)
+        .with(Mechanism::Anonymous);
+
+    /// The same set, and `mechanism`.
+    #[must_use]
+    pub const fn with(self, mechanism: Mechanism) -> Self {
+        Self(self.0 | mechanism.bit())
+    }
+
+    /// Whether `mechanism` is in the set.
+    pub const fn contains(self, mechanism: Mechanism) -> bool {
+        self.0 & mechanism.bit() != 0
+    }
+
+    /// The mechanisms, best first.
+    pub fn iter(self) -> impl Iterator<Item = Mechanism> {
+        Mechanism::ALL.into_iter().filter(move |&mechanism| self.contains(mechanism))
+    }
+}
+
+impl FromIterator<Mechanism> for Mechanisms {
+    fn from_iter<I: IntoIterator<Item = Mechanism>>(mechanisms: I) -> Self {
+        mechanisms.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+impl fmt::Display for Mechanisms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mechanism) in self.iter().enumerate() {
+            let separator = if index == 0 { "" } else { " " };
+            write!(f, "{separator}{mechanism}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether messages of a connection may carry file descriptors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FdPassing {
+    /// Both sides agreed to it.
+    Agreed,
+    /// They did not: the client did not ask, or the server could not.
+    Off,
+}

@@ -1,0 +1,472 @@
+//! Signatures: the types of the values that follow.
+//!
+//! [`Signature`] is a sequence of zero or more complete types ("Type System"), checked once; its
+//! iterator yields each as a [`Type`], whose containers hold signatures again.
+//!
+//! ```
+//! use diligence_wire::signature::{Signature, Type};
+//!
+//! let signature = Signature::new("ia{sv}")?;
+//! let types: Vec<Type<'_>> = signature.types().collect();
+//! assert_eq!(types[0], Type::Int32);
+//! let Type::Array(element) = types[1] else { panic!() };
+//! assert_eq!(element.as_str(), "{sv}");
+//! # Ok::<(), diligence_wire::signature::SignatureError>(())
+//! ```
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use crate::limits::{ARRAY_DEPTH_MAX, SIGNATURE_LEN_MAX, STRUCT_DEPTH_MAX};
+
+/// Zero or more complete types, valid.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Signature<'a>(&'a str);
+
+impl<'a> Signature<'a> {
+    /// No type at all: the signature of an empty body.
+    pub const EMPTY: Signature<'static> = Signature("");
+
+    /// Checks a text. Its length in bytes is at most [`SIGNATURE_LEN_MAX`].
+    pub fn new(text: &'a str) -> Result<Self, SignatureError> {
+        check(text.as_bytes())?;
+        Ok(Self(text))
+    }
+
+    /// As [`new`](Self::new), from bytes off the wire.
+    #[inline]
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, SignatureError> {
+        check(bytes)?;
+        match core::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self(text)),
+            Err(error) => Err(SignatureErrorKind::UnknownType.at(error.valid_up_to())),
+        }
+    }
+
+    /// The text.
+    #[inline]
+    pub const fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    /// The text as bytes: one type code each.
+    #[inline]
+    pub const fn as_bytes(self) -> &'a [u8] {
+        self.0.as_bytes()
+    }
+
+    /// Whether there is no type.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The complete types in order.
+    #[inline]
+    pub const fn types(self) -> Types<'a> {
+        Types { rest: self.0 }
+    }
+
+    /// The type, when there is exactly one: what a variant must hold.
+    pub fn single(self) -> Option<Type<'a>> {
+        let mut types = self.types();
+        types.next().filter(|_| types.rest.is_empty())
+    }
+}
+
+impl fmt::Display for Signature<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// A signature that owns its text: for types that are known only at run time.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct SignatureBuf(Box<str>);
+
+impl SignatureBuf {
+    /// The signature.
+    pub fn as_signature(&self) -> Signature<'_> {
+        Signature(&self.0)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Signature<'_>> for SignatureBuf {
+    fn from(signature: Signature<'_>) -> Self {
+        Self(signature.0.into())
+    }
+}
+
+impl fmt::Display for SignatureBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One complete type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Type<'a> {
+    /// `y`
+    Byte,
+    /// `b`
+    Boolean,
+    /// `n`
+    Int16,
+    /// `q`
+    Uint16,
+    /// `i`
+    Int32,
+    /// `u`
+    Uint32,
+    /// `x`
+    Int64,
+    /// `t`
+    Uint64,
+    /// `d`
+    Double,
+    /// `s`
+    String,
+    /// `o`
+    ObjectPath,
+    /// `g`
+    Signature,
+    /// `h`: an index into the descriptors that came with the message.
+    UnixFd,
+    /// `v`
+    Variant,
+    /// `a` and the one type of its elements.
+    Array(Signature<'a>),
+    /// `(...)` with the types of its fields, one or more.
+    Struct(Signature<'a>),
+    /// `{..}` with the types of key and value. Stands only as an array's element.
+    DictEntry(Signature<'a>),
+}
+
+impl Type<'_> {
+    /// Bytes to which a value of this type is aligned ("Marshaling (Wire Format)").
+    pub const fn alignment(self) -> usize {
+        match self {
+            Self::Byte | Self::Signature | Self::Variant => 1,
+            Self::Int16 | Self::Uint16 => 2,
+            Self::Boolean
+            | Self::Int32
+            | Self::Uint32
+            | Self::String
+            | Self::ObjectPath
+            | Self::UnixFd
+            | Self::Array(_) => 4,
+            Self::Int64 | Self::Uint64 | Self::Double | Self::Struct(_) | Self::DictEntry(_) => 8,
+        }
+    }
+
+    /// Bytes of every value of this type, where all have the same.
+    pub const fn fixed_len(self) -> Option<usize> {
+        match self {
+            Self::Byte => Some(1),
+            Self::Int16 | Self::Uint16 => Some(2),
+            Self::Boolean | Self::Int32 | Self::Uint32 | Self::UnixFd => Some(4),
+            Self::Int64 | Self::Uint64 | Self::Double => Some(8),
+            _ => None,
+        }
+    }
+}
+
+/// The complete types of a [`Signature`], in order.
+#[derive(Clone, Debug)]
+pub struct Types<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Types<'a> {
+    /// What has not been yielded yet.
+    pub const fn rest(&self) -> Signature<'a> {
+        Signature(self.rest)
+    }
+}
+
+impl<'a> Iterator for Types<'a> {
+    type Item = Type<'a>;
+
+    fn next(&mut self) -> Option<Type<'a>> {
+        let text = self.rest;
+        let end = complete_type_end(text.as_bytes())?;
+        self.rest = &text[end..];
+        Some(match text.as_bytes()[0] {
+            b'a' => Type::Array(Signature(&text[1..end])),
+            b'(' => Type::Struct(Signature(&text[1..end - 1])),
+            b'{' => Type::DictEntry(Signature(&text[1..end - 1])),
+            code => basic(code).unwrap_or(Type::Variant),
+        })
+    }
+}
+
+/// Why a text is not a signature, and at which byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SignatureError {
+    /// Which rule the text breaks.
+    pub kind: SignatureErrorKind,
+    /// Offset in bytes from the start of the signature.
+    pub at: usize,
+}
+
+/// The rules that a signature can break ("Valid Signatures").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum SignatureErrorKind {
+    /// Longer than [`SIGNATURE_LEN_MAX`] bytes.
+    TooLong,
+    /// A byte that is no type code.
+    UnknownType,
+    /// An `a` without an element type behind it.
+    ArrayWithoutElement,
+    /// More than [`ARRAY_DEPTH_MAX`] arrays inside each other.
+    ArrayTooDeep,
+    /// More than [`STRUCT_DEPTH_MAX`] structs inside each other.
+    StructTooDeep,
+    /// A struct without a field.
+    StructEmpty,
+    /// A `(` that is never closed.
+    StructNotClosed,
+    /// A `)` that closes nothing.
+    StructNotOpened,
+    /// A `{` that is not the element of an array.
+    DictEntryOutsideArray,
+    /// A dict entry whose key is a container.
+    DictEntryKeyNotBasic,
+    /// A dict entry with fewer than two types.
+    DictEntryTooShort,
+    /// A dict entry with more than two types.
+    DictEntryTooLong,
+    /// A `{` that is never closed.
+    DictEntryNotClosed,
+    /// A `}` that closes nothing.
+    DictEntryNotOpened,
+}
+
+impl SignatureErrorKind {
+    const fn at(self, at: usize) -> SignatureError {
+        SignatureError { kind: self, at }
+    }
+}
+
+impl fmt::Display for SignatureErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLong => "the signature is longer than 255 bytes",
+            Self::UnknownType => "a byte is no type code",
+            Self::ArrayWithoutElement => "an array has no element type",
+            Self::ArrayTooDeep => "more than 32 arrays are nested",
+            Self::StructTooDeep => "more than 32 structs are nested",
+            Self::StructEmpty => "a struct has no field",
+            Self::StructNotClosed => "a struct is not closed",
+            Self::StructNotOpened => "a ')' closes no struct",
+            Self::DictEntryOutsideArray => "a dict entry is not an array's element",
+            Self::DictEntryKeyNotBasic => "the key of a dict entry is a container",
+            Self::DictEntryTooShort => "a dict entry has fewer than two types",
+            Self::DictEntryTooLong => "a dict entry has more than two types",
+            Self::DictEntryNotClosed => "a dict entry is not closed",
+            Self::DictEntryNotOpened => "a '}' closes no dict entry",
+        })
+    }
+}
+
+impl fmt::Display for SignatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.kind, self.at)
+    }
+}
+
+impl core::error::Error for SignatureError {}
+
+/// Where the first complete type of a *valid* signature ends; `None` at its end.
+///
+/// No depth is tracked: opening and closing codes are already known to match.
+#[inline]
+pub(crate) fn complete_type_end(signature: &[u8]) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, code) in signature.iter().enumerate() {
+        match code {
+            b'a' => continue,
+            b'(' | b'{' => open += 1,
+            b')' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+const fn basic(code: u8) -> Option<Type<'static>> {
+    Some(match code {
+        b'y' => Type::Byte,
+        b'b' => Type::Boolean,
+        b'n' => Type::Int16,
+        b'q' => Type::Uint16,
+        b'i' => Type::Int32,
+        b'u' => Type::Uint32,
+        b'x' => Type::Int64,
+        b't' => Type::Uint64,
+        b'd' => Type::Double,
+        b's' => Type::String,
+        b'o' => Type::ObjectPath,
+        b'g' => Type::Signature,
+        b'h' => Type::UnixFd,
+        _ => return None,
+    })
+}
+
+fn check(text: &[u8]) -> Result<(), SignatureError> {
+    if text.len() > SIGNATURE_LEN_MAX {
+        return Err(SignatureErrorKind::TooLong.at(SIGNATURE_LEN_MAX));
+    }
+    let mut at = 0;
+    while at < text.len() {
+        at = check_complete_type(text, at, Depth::default())?;
+    }
+    Ok(())
+}
+
+/// How deep a type stands. Bounded by the limits, so the recursion below is too.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    arrays: usize,
+    structs: usize,
+}
+
+/// Checks the complete type that begins at `at` and returns where it ends.
+fn check_complete_type(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
+    use SignatureErrorKind as Kind;
+    match text[at] {
+        b'a' => check_array(text, at, depth),
+        b'(' => check_struct(text, at, depth),
+        b')' => Err(Kind::StructNotOpened.at(at)),
+        b'{' => Err(Kind::DictEntryOutsideArray.at(at)),
+        b'}' => Err(Kind::DictEntryNotOpened.at(at)),
+        b'v' => Ok(at + 1),
+        code if basic(code).is_some() => Ok(at + 1),
+        _ => Err(Kind::UnknownType.at(at)),
+    }
+}
+
+fn check_array(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
+    use SignatureErrorKind as Kind;
+    let depth = Depth { arrays: depth.arrays + 1, ..depth };
+    if depth.arrays > ARRAY_DEPTH_MAX {
+        return Err(Kind::ArrayTooDeep.at(at));
+    }
+    match text.get(at + 1) {
+        None | Some(b')' | b'}') => Err(Kind::ArrayWithoutElement.at(at)),
+        Some(b'{') => check_dict_entry(text, at + 1, depth),
+        Some(_) => check_complete_type(text, at + 1, depth),
+    }
+}
+
+fn check_struct(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
+    use SignatureErrorKind as Kind;
+    let depth = Depth { structs: depth.structs + 1, ..depth };
+    if depth.structs > STRUCT_DEPTH_MAX {
+        return Err(Kind::StructTooDeep.at(open));
+    }
+    let mut at = open + 1;
+    loop {
+        match text.get(at) {
+            None => return Err(Kind::StructNotClosed.at(open)),
+            Some(b')') if at == open + 1 => return Err(Kind::StructEmpty.at(open)),
+            Some(b')') => return Ok(at + 1),
+            Some(_) => at = check_complete_type(text, at, depth)?,
+        }
+    }
+}
+
+fn check_dict_entry(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
+    use SignatureErrorKind as Kind;
+    let key = open + 1;
+    match text.get(key) {
+        None => return Err(Kind::DictEntryNotClosed.at(open)),
+        Some(b'}') => return Err(Kind::DictEntryTooShort.at(key)),
+        Some(b'a' | b'(' | b'{' | b'v') => return Err(Kind::DictEntryKeyNotBasic.at(key)),
+        Some(_) => check_complete_type(text, key, depth)?,
+    };
+    let value = key + 1;
+    let end = match text.get(value) {
+        None => return Err(Kind::DictEntryNotClosed.at(open)),
+        Some(b'}') => return Err(Kind::DictEntryTooShort.at(value)),
+        Some(_) => check_complete_type(text, value, depth)?,
+    };
+    match text.get(end) {
+        None => Err(Kind::DictEntryNotClosed.at(open)),
+        Some(b'}') => Ok(end + 1),
+        Some(_) => Err(Kind::DictEntryTooLong.at(end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::SignatureErrorKind::*;
+    use super::*;
+
+    fn check(text: &str, expected: Result<(), (SignatureErrorKind, usize)>) {
+        let found = Signature::new(text).map(|_| ()).map_err(|e| (e.kind, e.at));
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn grammar() {
+        for text in ["", "ybnqiuxtdsoghv", "a{sv}", "aa{y(ii)}", "(a(vs)a{t(as)})", "a{oa{sv}}"] {
+            check(text, Ok(()));
+        }
+        check("z", Err((UnknownType, 0)));
+        check("r", Err((UnknownType, 0)));
+        check("a", Err((ArrayWithoutElement, 0)));
+        check("(a)", Err((ArrayWithoutElement, 1)));
+        check("()", Err((StructEmpty, 0)));
+        check("i(i", Err((StructNotClosed, 1)));
+        check("i)", Err((StructNotOpened, 1)));
+        check("{sv}", Err((DictEntryOutsideArray, 0)));
+        check("}", Err((DictEntryNotOpened, 0)));
+        check("a{", Err((DictEntryNotClosed, 1)));
+        check("a{}", Err((DictEntryTooShort, 2)));
+        check("a{s}", Err((DictEntryTooShort, 3)));
+        check("a{svs}", Err((DictEntryTooLong, 4)));
+        check("a{sv", Err((DictEntryNotClosed, 1)));
+        check("a{vs}", Err((DictEntryKeyNotBasic, 2)));
+        check("a{(s)s}", Err((DictEntryKeyNotBasic, 2)));
+        check("a{zs}", Err((UnknownType, 2)));
+    }
+
+    #[test]
+    fn depth_and_length_end_where_the_specification_says() {
+        let nested = |open: &str, n: usize, close: &str| {
+            let text: String = [open.repeat(n), "y".into(), close.repeat(n)].concat();
+            Signature::new(&text).map(|_| ()).map_err(|e| e.kind)
+        };
+        assert_eq!(nested("a", 32, ""), Ok(()));
+        assert_eq!(nested("a", 33, ""), Err(ArrayTooDeep));
+        assert_eq!(nested("(", 32, ")"), Ok(()));
+        assert_eq!(nested("(", 33, ")"), Err(StructTooDeep));
+        check(&"y".repeat(255), Ok(()));
+        check(&"y".repeat(256), Err((TooLong, 255)));
+    }
+
+    #[test]
+    fn types_come_in_order() {
+        let types: Vec<_> = Signature::new("ya{s(iv)}(g)v").unwrap().types().collect();
+        let signature = |text| Signature::new(text).unwrap();
+        let Type::Array(entry) = types[1] else { panic!("{types:?}") };
+        assert_eq!(entry.types().next(), Some(Type::DictEntry(signature("s(iv)"))));
+        assert_eq!(types[0], Type::Byte);
+        assert_eq!(types[2..], [Type::Struct(signature("g")), Type::Variant]);
+        assert_eq!(signature("ai").single(), Some(Type::Array(signature("i"))));
+        assert_eq!(signature("ii").single(), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! The client's side.
+
+use diligence_wire::guid::Guid;
+use diligence_wire::hex;
+use diligence_wire::sasl::client::{Client, Direct, Failure, FdWish, Progress};
+use diligence_wire::sasl::line::LINE_LEN_MAX;
+use diligence_wire::sasl::{ClientConfig, FdPassing};
+
+use super::{
+    GUID_TEXT, System, anonymous, at_once, check_lines, cookie, cuts, external, in_turn, side,
+};
+
+#[track_caller]
+fn check_client(config: &ClientConfig, transcript: &str, end: Result<Option<FdPassing>, Failure>) {
+    let bytes = side(transcript, "S").map(|line| line + "\r\n").collect::<String>().into_bytes();
+    for chunks in cuts(&bytes) {
+        let mut out = Vec::new();
+        let mut client = Client::start(config.clone(), &mut out);
+        let mut found = Ok(None);
+        for chunk in chunks {
+            found = client.receive(chunk, &mut System, &mut out).map(|progress| match progress {
+                Progress::NeedMore => None,
+                Progress::Done { fds, .. } => Some(fds),
+            });
+        }
+        assert_eq!(found, end, "{transcript}");
+        assert_eq!(out[0], 0);
+        check_lines(side(transcript, "C"), &out[1..], transcript);
+    }
+}
+
+#[test]
+fn a_client_that_is_believed() {
+    check_client(
+        &in_turn([external()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL 31303030\nS: OK GUID\nC: BEGIN",
+        Ok(Some(FdPassing::Off)),
+    );
+    check_client(
+        &in_turn([external()], FdWish::Wanted),
+        "C: AUTH EXTERNAL 31303030
+         S: OK GUID
+         C: NEGOTIATE_UNIX_FD
+         S: AGREE_UNIX_FD
+         C: BEGIN",
+        Ok(Some(FdPassing::Agreed)),
+    );
+    check_client(
+        &in_turn([external()], FdWish::Wanted),
+        "C: AUTH EXTERNAL 31303030
+         S: OK 1234deadbeef
+         C: NEGOTIATE_UNIX_FD
+         S: ERROR Not supported on this OS
+         C: BEGIN",
+        Ok(Some(FdPassing::Off)),
+    );
+    check_client(
+        &in_turn([Direct::ExternalAsSeen.into()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL\nS: DATA\nC: DATA\nS: OK GUID\nC: BEGIN",
+        Ok(Some(FdPassing::Off)),
+    );
+}
+
+#[test]
+fn a_client_goes_on_to_what_the_server_offers() {
+    check_client(
+        &in_turn([external(), cookie(), anonymous()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL 31303030
+         S: REJECTED DBUS_TEST_NONEXISTENT_MECH1 ANONYMOUS DBUS_TEST_NONEXISTENT_MECH2
+         C: AUTH ANONYMOUS 64696c6967656e6365
+         S: OK GUID
+         C: BEGIN",
+        Ok(Some(FdPassing::Off)),
+    );
+    check_client(
+        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL 31303030
+         S: REJECTED
+         C: AUTH ANONYMOUS 64696c6967656e6365
+         S: REJECTED",
+        Err(Failure::Rejected { at: 10, offered: String::new() }),
+    );
+    check_client(
+        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL 31303030\nS: REJECTED BONGO_MD5",
+        Err(Failure::Rejected { at: 0, offered: "BONGO_MD5".into() }),
+    );
+}
+
+#[test]
+fn a_client_proves_that_it_can_read_a_cookie() {
+    // "org_freedesktop_general 5 server"; "bb… " and SHA-1 of "server:bb…:c0ffee".
+    let challenge = hex::encode(b"org_freedesktop_general 5 server");
+    let text = "bb".repeat(16);
+    let proof = hex::encode(format!("{text} 66be970a0c928b19cb80912b0b651b51cf64cb4d").as_bytes());
+    check_client(
+        &in_turn([cookie()], FdWish::NotWanted),
+        &format!(
+            "C: AUTH DBUS_COOKIE_SHA1 75736572
+             S: DATA {challenge}
+             C: DATA {proof}
+             S: OK GUID
+             C: BEGIN"
+        ),
+        Ok(Some(FdPassing::Off)),
+    );
+    // No such cookie, no such context, no challenge at all.
+    for data in ["org_freedesktop_general 6 x", "other 5 x", "a/b 5 x", ""] {
+        check_client(
+            &in_turn([cookie(), anonymous()], FdWish::NotWanted),
+            &format!(
+                "C: AUTH DBUS_COOKIE_SHA1 75736572
+                 S: DATA {}
+                 C: CANCEL
+                 S: REJECTED
+                 C: AUTH ANONYMOUS 64696c6967656e6365
+                 S: OK GUID
+                 C: BEGIN",
+                hex::encode(data.as_bytes())
+            ),
+            Ok(Some(FdPassing::Off)),
+        );
+    }
+}
+
+#[test]
+fn a_client_that_is_not_understood_gives_up_the_attempt() {
+    check_client(
+        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        "C: AUTH EXTERNAL 31303030
+         S: NONEXISTENT_COMMAND foo bar
+         C: ERROR
+         S: AGREE_UNIX_FD
+         C: ERROR
+         S: ERROR
+         C: CANCEL
+         S: REJECTED EXTERNAL ANONYMOUS
+         C: AUTH ANONYMOUS 64696c6967656e6365
+         S: DATA
+         C: CANCEL
+         S: OK GUID",
+        Err(Failure::Unexpected { at: 86, found: format!("OK {GUID_TEXT}") }),
+    );
+}
+
+#[test]
+fn a_client_that_says_everything_at_once() {
+    let all = "C: AUTH EXTERNAL 31303030\nC: NEGOTIATE_UNIX_FD\nC: BEGIN\n";
+    let config = at_once(Direct::External { uid: 1000 }, FdWish::Wanted);
+    for (answers, end) in [
+        ("", Ok(None)),
+        ("S: OK GUID", Ok(None)),
+        ("S: OK GUID\nS: AGREE_UNIX_FD", Ok(Some(FdPassing::Agreed))),
+        ("S: OK GUID\nS: ERROR no", Ok(Some(FdPassing::Off))),
+        ("S: REJECTED X", Err(Failure::Rejected { at: 0, offered: "X".into() })),
+        ("S: ERROR no", Err(Failure::Unexpected { at: 0, found: "ERROR no".into() })),
+        ("S: OK GUID\nS: DATA 00", Err(Failure::Unexpected { at: 37, found: "DATA 00".into() })),
+    ] {
+        check_client(&config, &format!("{all}{answers}"), end);
+    }
+    check_client(
+        &at_once(Direct::ExternalAsSeen, FdWish::Wanted),
+        "C: AUTH EXTERNAL
+         C: DATA
+         C: NEGOTIATE_UNIX_FD
+         C: BEGIN
+         S: DATA
+         S: OK GUID
+         S: AGREE_UNIX_FD",
+        Ok(Some(FdPassing::Agreed)),
+    );
+    check_client(
+        &at_once(Direct::ExternalAsSeen, FdWish::NotWanted),
+        "C: AUTH EXTERNAL\nC: DATA\nC: BEGIN\nS: OK GUID",
+        Err(Failure::Unexpected { at: 0, found: format!("OK {GUID_TEXT}") }),
+    );
+}
+
+#[test]
+fn a_client_takes_no_byte_of_the_messages() {
+    let answers = format!("OK {GUID_TEXT}\r\nAGREE_UNIX_FD\r\n").into_bytes();
+    let stream = [answers.as_slice(), b"l\x02\r\nOK\r\n"].concat();
+    let mut out = Vec::new();
+    let config = at_once(Direct::External { uid: 0 }, FdWish::Wanted);
+    let mut client = Client::start(config, &mut out);
+    let guid = Some(Guid::from_bytes([7; 16]));
+    let fds = FdPassing::Agreed;
+    for (input, consumed) in [(stream.as_slice(), answers.len()), (b"OK\r\n", 0)] {
+        let found = client.receive(input, &mut System, &mut out);
+        assert_eq!(found, Ok(Progress::Done { consumed, guid, fds }));
+    }
+}
+
+#[test]
+fn a_client_bounds_what_a_server_may_send() {
+    let answers = |input: &[u8]| {
+        let mut client = Client::start(in_turn([external()], FdWish::NotWanted), &mut Vec::new());
+        client.receive(input, &mut System, &mut Vec::new())
+    };
+    assert_eq!(answers(&[b'X'; LINE_LEN_MAX + 1]), Err(Failure::LineTooLong { at: 0 }));
+    let endless = "X\r\n".repeat(1000);
+    assert_eq!(answers(endless.as_bytes()), Err(Failure::TooManyAnswers { at: 3 * 256 }));
+    assert!(matches!(answers(b"OK \xff\r\n"), Err(Failure::NotAscii { at: 0, .. })));
+}

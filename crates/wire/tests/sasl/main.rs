@@ -1,0 +1,165 @@
+//! Authentication: transcripts of each side, cut in every way, and the two sides together.
+
+mod client;
+mod server;
+
+use diligence_wire::guid::Guid;
+use diligence_wire::sasl::client::{Attempt, Client, Cookies, Direct, FdWish, Plan, Progress};
+use diligence_wire::sasl::cookie::{Context, Cookie};
+use diligence_wire::sasl::server::{
+    self as serving, Authority, CookieRequest, FdSupport, Identity, PeerIdentity, Server,
+};
+use diligence_wire::sasl::{ClientConfig, FdPassing, Mechanisms, ServerConfig};
+
+const GUID_TEXT: &str = "07070707070707070707070707070707";
+const NOW: u64 = 1_000_000;
+
+/// A system with one user, `user` or 1000, and one cookie.
+struct System;
+
+impl Authority for System {
+    fn uid_of(&mut self, login_name: &str) -> Option<u32> {
+        (login_name == "user").then_some(1000)
+    }
+
+    fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
+        assert_eq!(request.now_unix, NOW);
+        let secret = "c0ffee".into();
+        (request.uid == 1000).then_some(Cookie { id: 5, created_unix: NOW, secret })
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        [0xaa; 16]
+    }
+}
+
+impl Cookies for System {
+    fn secret(&mut self, context: &Context, id: u32) -> Option<String> {
+        (context.as_str() == "org_freedesktop_general" && id == 5).then(|| "c0ffee".into())
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        [0xbb; 16]
+    }
+}
+
+fn unix_server() -> ServerConfig {
+    ServerConfig {
+        guid: Guid::from_bytes([7; 16]),
+        mechanisms: Mechanisms::ALL,
+        peer: PeerIdentity { uid: Some(1000) },
+        fds: FdSupport::Available,
+        cookie_context: Context::default(),
+    }
+}
+
+fn tcp_server() -> ServerConfig {
+    ServerConfig { peer: PeerIdentity { uid: None }, fds: FdSupport::Unavailable, ..unix_server() }
+}
+
+/// The lines of one side of a transcript. `GUID` stands for the server's.
+fn side<'t>(transcript: &'t str, mark: &str) -> impl Iterator<Item = String> + use<'t> {
+    let mark = format!("{mark}:");
+    let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.filter_map(move |line| {
+        Some(line.strip_prefix(&mark)?.trim_start().replace("GUID", GUID_TEXT))
+    })
+}
+
+/// Compares lines; an expected `ERROR` may have any explanation.
+#[track_caller]
+fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript: &str) {
+    let found = String::from_utf8(found.to_vec()).expect("lines are ASCII");
+    assert!(found.is_empty() || found.ends_with("\r\n"), "{found:?}");
+    let found: Vec<&str> = found.split_terminator("\r\n").collect();
+    let expected: Vec<String> = expected.collect();
+    let agrees = |(wanted, found): (&String, &&str)| {
+        wanted == found || wanted == "ERROR" && found.starts_with("ERROR ")
+    };
+    let same = expected.len() == found.len() && expected.iter().zip(&found).all(agrees);
+    assert!(same, "{transcript}\nexpected {expected:#?}\nfound {found:#?}");
+}
+
+/// Every way to cut `bytes` once, and the way to cut it everywhere.
+fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
+    let once = (0..=bytes.len()).map(|at| vec![&bytes[..at], &bytes[at..]]);
+    once.chain([bytes.chunks(1).collect()])
+}
+
+fn in_turn(attempts: impl Into<Vec<Attempt>>, fds: FdWish) -> ClientConfig {
+    let mut then = attempts.into();
+    let first = then.remove(0);
+    ClientConfig { plan: Plan::InTurn { first, then }, fds }
+}
+
+fn at_once(direct: Direct, fds: FdWish) -> ClientConfig {
+    ClientConfig { plan: Plan::AtOnce(direct), fds }
+}
+
+fn external() -> Attempt {
+    Direct::External { uid: 1000 }.into()
+}
+
+fn cookie() -> Attempt {
+    Attempt::Cookie { user: "user".into() }
+}
+
+fn anonymous() -> Attempt {
+    Direct::Anonymous { trace: String::new() }.into()
+}
+
+/// Lets a client and a server talk, `chunk` bytes at a time, until both have an end.
+fn converse(
+    client: &ClientConfig,
+    server: &ServerConfig,
+    chunk: usize,
+) -> (Identity, FdPassing, FdPassing) {
+    let mut to_server = Vec::new();
+    let mut to_client = Vec::new();
+    let mut client = Client::start(client.clone(), &mut to_server);
+    let mut server = Server::new(server.clone());
+    let (mut served, mut connected) = (None, None);
+    while served.is_none() || connected.is_none() {
+        assert!(!to_server.is_empty() || !to_client.is_empty(), "both wait");
+        let piece: Vec<u8> = to_server.drain(..chunk.min(to_server.len())).collect();
+        let progress = server.receive(&piece, NOW, &mut System, &mut to_client);
+        if let serving::Progress::Done { identity, fds, .. } = progress.expect("the two agree") {
+            served = Some((identity, fds));
+        }
+        let piece: Vec<u8> = to_client.drain(..chunk.min(to_client.len())).collect();
+        let progress = client.receive(&piece, &mut System, &mut to_server);
+        if let Progress::Done { guid, fds, .. } = progress.expect("the two agree") {
+            assert_eq!(guid, Some(Guid::from_bytes([7; 16])));
+            connected = Some(fds);
+        }
+    }
+    let (identity, fds) = served.expect("the loop ended");
+    (identity, fds, connected.expect("the loop ended"))
+}
+
+#[test]
+fn both_sides_come_to_the_same_end() {
+    use FdPassing::{Agreed, Off};
+    use FdWish::{NotWanted, Wanted};
+    let user = Identity::Uid(1000);
+    for (client, server, identity, fds) in [
+        (in_turn([external()], Wanted), unix_server(), user, Agreed),
+        (in_turn([external()], NotWanted), unix_server(), user, Off),
+        (in_turn([Direct::ExternalAsSeen.into()], Wanted), unix_server(), user, Agreed),
+        (in_turn([external(), cookie()], Wanted), tcp_server(), user, Off),
+        (in_turn([cookie()], NotWanted), tcp_server(), user, Off),
+        (in_turn([anonymous()], Wanted), unix_server(), Identity::Anonymous, Agreed),
+        (at_once(Direct::External { uid: 1000 }, Wanted), unix_server(), user, Agreed),
+        (at_once(Direct::ExternalAsSeen, Wanted), unix_server(), user, Agreed),
+        (
+            at_once(Direct::Anonymous { trace: "me".into() }, Wanted),
+            tcp_server(),
+            Identity::Anonymous,
+            Off,
+        ),
+    ] {
+        for chunk in [1, 2, 3, 7, 1 << 16] {
+            assert_eq!(converse(&client, &server, chunk), (identity, fds, fds), "{client:?}");
+        }
+    }
+}
