@@ -1,0 +1,116 @@
+//! Files that stand for something else: sockets, secrets and locks.
+
+use rustix::process::geteuid;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// What stood where a socket is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum StaleSocket {
+    /// Nothing.
+    Absent,
+    /// A socket, which was removed.
+    Removed,
+    /// Something else, which was left alone.
+    NotASocket,
+}
+
+/// Removes the file of a socket, so that another can listen at `path`. Whether somebody listens
+/// there is not asked: who starts a bus at a path means to own it.
+///
+/// # Errors
+///
+/// Those of lstat(2) and unlink(2).
+pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_socket() => {
+            fs::remove_file(path)?;
+            Ok(StaleSocket::Removed)
+        }
+        Ok(_) => Ok(StaleSocket::NotASocket),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(StaleSocket::Absent),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets every user connect to the socket at `path`: who may do what is for the bus to decide.
+///
+/// # Errors
+///
+/// Those of chmod(2).
+pub fn allow_everyone(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(0o777))
+}
+
+/// Whether a directory can hold secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Privacy {
+    /// It is ours, and nobody else has any right to it.
+    Private,
+    /// It belongs to another user.
+    OwnedBy {
+        /// The number of that user.
+        uid: u32,
+    },
+    /// Its group or others have rights to it.
+    OpenToOthers {
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It is not a directory.
+    NotADirectory,
+}
+
+/// Makes the directory `path`, for us only, if there is nothing; and tells whether what is there
+/// is private. Secrets in a directory that is not must neither be written nor believed.
+///
+/// # Errors
+///
+/// Those of mkdir(2) and stat(2).
+pub fn ensure_private_directory(path: &Path) -> io::Result<Privacy> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let found = fs::metadata(path)?;
+    let mode = found.permissions().mode() & 0o777;
+    Ok(if !found.is_dir() {
+        Privacy::NotADirectory
+    } else if found.uid() != geteuid().as_raw() {
+        Privacy::OwnedBy { uid: found.uid() }
+    } else if mode & 0o077 != 0 {
+        Privacy::OpenToOthers { mode }
+    } else {
+        Privacy::Private
+    })
+}
+
+/// A lock that is held by having made a file, and given back by removing it: dropped is unlocked.
+/// It works across machines that share a directory, and outlives a holder that crashes.
+#[derive(Debug)]
+pub struct LockFile {
+    path: PathBuf,
+}
+
+impl LockFile {
+    /// Takes the lock, or fails at once.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] when somebody holds it; otherwise those of open(2).
+    pub fn create(path: PathBuf) -> io::Result<Self> {
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        // If it cannot be removed, others treat the lock like that of a holder that crashed.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,95 @@
+//! The edge to Linux: everything that a D-Bus broker and a blocking client ask of the kernel.
+//!
+//! The crates that know what a message means know no file descriptor. This crate is the opposite:
+//! it knows descriptors, processes and users, and nothing of D-Bus. It is also the only crate that
+//! contains `unsafe`, all of it in one private file, `raw.rs`, behind functions that are safe to
+//! call. Where [`rustix`] offers a call, it is used; `raw.rs` holds the rest.
+//!
+//! A broker uses the modules in this order:
+//!
+//! ```text
+//!  start    inherited    descriptors given by the service manager or named on the command line
+//!           daemonize    fork, new session, standard streams to /dev/null, close-on-exec
+//!           rlimit       room for many descriptors; the old limit is given back to children
+//!           users        names in the configuration -> numbers
+//!           privileges   become the bus user
+//!           filesystem   socket files, private directories, lock files
+//!           notify       tell the service manager "ready"
+//!  loop     poll         which descriptors can be read or written
+//!           socket       listen, accept, connect
+//!           transfer     bytes and descriptors, one system call each way
+//!           credentials  who is at the other end
+//!           process      what that process is called, for logs and statistics
+//!           signals      signals as a readable descriptor
+//!           spawn        children that do not inherit the broker's peculiarities
+//!           clock        the current time, read once per turn
+//!           random       unguessable bytes
+//! ```
+//!
+//! What a Rust program has already when `main` starts is not repeated here: the standard library
+//! opens `/dev/null` on descriptors 0 to 2 that are closed, and ignores `SIGPIPE`.
+//!
+//! No function keeps state, reads the environment or logs. Errors are [`std::io::Error`], or an
+//! enum when the caller has to decide something; a call that a signal interrupted is repeated,
+//! except [`poll::Poller::wait`], which returns without events.
+//!
+//! # Example
+//!
+//! One turn of a loop that answers every connection:
+//!
+//! ```
+//! use diligence_sys::poll::{Events, Interest, Poller};
+//! use diligence_sys::socket::{self, Accepted, UnixAddress};
+//! use diligence_sys::transfer::{self, Wait};
+//! use std::io::IoSlice;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let name = format!("diligence-sys-example-{}", std::process::id());
+//! let address = UnixAddress::Abstract(name.as_bytes());
+//! let listener = socket::listen_unix(address)?;
+//! let client = socket::connect_unix(address)?;
+//!
+//! let poller = Poller::new()?;
+//! let mut events = Events::with_capacity(64);
+//! poller.add(&listener, 0, Interest::Read)?;
+//! poller.wait(&mut events, None)?;
+//! for event in events.iter().filter(|event| event.token() == 0) {
+//!     assert!(event.is_readable());
+//!     if let Accepted::Connection(peer) = socket::accept(&listener)? {
+//!         transfer::send(&peer, &[IoSlice::new(b"hello")], &[], Wait::Never)?;
+//!     }
+//! }
+//!
+//! let mut buffer = [0; 64];
+//! let received = transfer::receive(&client, &mut buffer, &mut Vec::new(), Wait::Block)?;
+//! assert_eq!(&buffer[..received.bytes], b"hello");
+//! # Ok(())
+//! # }
+//! ```
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("this crate talks to the Linux kernel only");
+
+pub mod inherited;
+
+pub mod daemonize;
+pub mod filesystem;
+pub mod notify;
+pub mod privileges;
+pub mod rlimit;
+pub mod users;
+
+pub mod poll;
+pub mod socket;
+pub mod transfer;
+
+pub mod credentials;
+pub mod process;
+pub mod signals;
+pub mod spawn;
+
+pub mod clock;
+pub mod random;
+
+#[expect(unsafe_code, reason = "system and C library calls for which rustix has no function")]
+mod raw;

@@ -1,0 +1,33 @@
+//! Unguessable bytes from the kernel.
+
+use rustix::io::retry_on_intr;
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::io;
+
+/// Fills `bytes` with random values fit for secrets (getrandom(2)). Right after the machine was
+/// started it may wait until the kernel has gathered enough chance.
+///
+/// # Errors
+///
+/// Only when a sandbox forbids the call.
+pub fn fill(bytes: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        filled += retry_on_intr(|| getrandom(&mut bytes[filled..], GetRandomFlags::empty()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_buffer_is_filled() {
+        fill(&mut []).unwrap();
+        let mut bytes = vec![0; 100_000];
+        fill(&mut bytes).unwrap();
+        // Thirty-two zeros in a row do not happen by chance.
+        assert!(bytes.chunks(32).all(|chunk| chunk.iter().any(|&byte| byte != 0)));
+    }
+}

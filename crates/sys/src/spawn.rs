@@ -1,0 +1,84 @@
+//! Starting programs that do not inherit what this process set up for itself.
+
+use crate::raw;
+use crate::rlimit::OpenFiles;
+use crate::signals::{self, Signal};
+use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
+use std::io;
+use std::process::Command;
+
+/// What a child does between fork and exec. It always lets the signals through that a
+/// [`SignalSource`](crate::signals::SignalSource) of its parent blocks.
+///
+/// # Example
+///
+/// ```
+/// use diligence_sys::signals::{Signal, SignalSource};
+/// use diligence_sys::spawn::ChildSetup;
+/// use std::process::Command;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let signals = SignalSource::block(&[Signal::Terminate])?;
+/// let mut command = Command::new("true");
+/// ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
+/// assert!(command.status()?.success());
+/// # drop(signals);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "it does nothing until it is installed"]
+pub struct ChildSetup {
+    open_files: Option<OpenFiles>,
+    end_with_parent: Option<ParentDeath>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ParentDeath {
+    parent: Pid,
+    signal: Signal,
+}
+
+impl ChildSetup {
+    /// Lets the signals through, and no more.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives the child this limit of open files, the one from before [`OpenFiles::raise`].
+    pub fn open_files(self, limit: OpenFiles) -> Self {
+        Self { open_files: Some(limit), ..self }
+    }
+
+    /// Sends the child `signal` when the thread that started it ends (prctl(2),
+    /// `PR_SET_PDEATHSIG`). The child can undo it. Call this in the process that starts the child,
+    /// not before a fork of it.
+    pub fn end_with_parent(self, signal: Signal) -> Self {
+        Self { end_with_parent: Some(ParentDeath { parent: getpid(), signal }), ..self }
+    }
+
+    /// Makes every child that `command` starts from now on do it. What fails in the child, fails
+    /// the start of `command`.
+    pub fn install(self, command: &mut Command) {
+        raw::run_before_exec(command, self);
+    }
+
+    /// Runs in the child, where allocations and locks are forbidden: system calls only.
+    pub(crate) fn apply(&self) -> io::Result<()> {
+        if let Some(limit) = &self.open_files {
+            limit.restore()?;
+        }
+        if let Some(death) = self.end_with_parent {
+            death.apply()?;
+        }
+        signals::unblock_all()
+    }
+}
+
+impl ParentDeath {
+    fn apply(self) -> io::Result<()> {
+        set_parent_process_death_signal(Some(self.signal.number()))?;
+        // If the parent has ended before that call, the signal will never come.
+        if getppid() == Some(self.parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+    }
+}

@@ -1,0 +1,160 @@
+//! Bytes and descriptors through stream sockets: one system call each way.
+//!
+//! A Unix stream socket carries descriptors beside its bytes (`SCM_RIGHTS`, unix(7)). The kernel
+//! ties the descriptors of one [`send`] to the first byte of that send, and [`receive`] returns
+//! them together with that byte. What a receiver may rely on:
+//!
+//! ```text
+//!  sent       aaaa   bbbb+fds   cccc        three sends, the second one with descriptors
+//!  received   aaaabbbb   fds                one receive may join what came *before* them,
+//!             cccc                          but never reads past the send that carried them
+//! ```
+//!
+//! So descriptors belong to some byte of the chunk that they came with, sets from two sends never
+//! come at once, and the order is kept. Which message they are for, the message header says.
+//!
+//! The functions allocate nothing, except that the vector given to [`receive`] grows when more
+//! descriptors come than it has room for.
+
+use rustix::io::retry_on_intr;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The most descriptors that one send may carry (`SCM_MAX_FD` of the kernel).
+pub const MAX_DESCRIPTORS: usize = 253;
+
+/// What a call does when it would have to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It fails with [`io::ErrorKind::WouldBlock`], however the socket is set.
+    Never,
+    /// It waits, unless the socket is set non-blocking or a timeout of it is over; it then fails
+    /// with [`io::ErrorKind::WouldBlock`] too.
+    Block,
+}
+
+/// What one [`receive`] brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Received {
+    /// How many bytes of the buffer were filled. Zero is the end of the stream, as long as the
+    /// buffer has room. Fewer than the buffer has room for means that the socket was empty, or
+    /// that descriptors ended the chunk.
+    pub bytes: usize,
+    /// Whether the descriptors of the chunk are complete.
+    pub descriptors: Descriptors,
+}
+
+/// Whether all descriptors that the peer sent have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descriptors {
+    /// All did, if there were any.
+    Complete,
+    /// Some were lost (`MSG_CTRUNC`). There always is room for as many as can be sent, so this
+    /// process had no descriptor number left, or a security module refused one of them: it is not
+    /// the peer's fault, but the message that they belong to cannot be delivered.
+    Truncated,
+}
+
+/// Reads once from `socket` into `buffer`, and appends the descriptors that came along to
+/// `descriptors`, close-on-exec (recvmsg(2)).
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] when nothing can be read, see [`Wait`];
+/// [`io::ErrorKind::ConnectionReset`] when the peer closed while it had data left to read.
+pub fn receive(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+    wait: Wait,
+) -> io::Result<Received> {
+    // Not initialised, so the room for 253 descriptors costs nothing while none come.
+    let mut space = [MaybeUninit::uninit(); CONTROL_SPACE];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut slices = [IoSliceMut::new(buffer)];
+    let message =
+        retry_on_intr(|| recvmsg(&socket, &mut slices, &mut control, wait.receive_flags()))?;
+    for item in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = item {
+            descriptors.extend(rights);
+        }
+    }
+    Ok(Received { bytes: message.bytes, descriptors: Descriptors::from_flags(message.flags) })
+}
+
+/// Writes `slices` to `socket` once, `descriptors` going with the first byte, and returns how many
+/// bytes were taken (sendmsg(2)). A peer that is gone is an error, never a signal.
+///
+/// The kernel may take fewer bytes than given, and takes no more than 1024 slices. When it took
+/// any, it took all the descriptors, so the rest is to be sent without them. Only a Unix socket
+/// carries descriptors, and only with at least one byte; otherwise the kernel drops them silently.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] when the socket is full, see [`Wait`];
+/// [`io::ErrorKind::BrokenPipe`] or [`io::ErrorKind::ConnectionReset`] when the peer is gone;
+/// [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; `ETOOMANYREFS` when too
+/// many descriptors sent by this user wait to be received.
+pub fn send(
+    socket: impl AsFd,
+    slices: &[IoSlice<'_>],
+    descriptors: &[BorrowedFd<'_>],
+    wait: Wait,
+) -> io::Result<usize> {
+    if descriptors.is_empty() {
+        return send_with(socket, slices, &mut SendAncillaryBuffer::default(), wait);
+    }
+    if descriptors.len() > MAX_DESCRIPTORS {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    debug_assert!(slices.iter().any(|slice| !slice.is_empty()), "descriptors without a byte");
+    let mut space = [MaybeUninit::uninit(); CONTROL_SPACE];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
+    assert!(fits, "CONTROL_SPACE holds MAX_DESCRIPTORS");
+    send_with(socket, slices, &mut control, wait)
+}
+
+fn send_with(
+    socket: impl AsFd,
+    slices: &[IoSlice<'_>],
+    control: &mut SendAncillaryBuffer<'_, '_, '_>,
+    wait: Wait,
+) -> io::Result<usize> {
+    let slices = &slices[..slices.len().min(MAX_SLICES)];
+    Ok(retry_on_intr(|| sendmsg(&socket, slices, control, wait.send_flags()))?)
+}
+
+impl Wait {
+    fn receive_flags(self) -> RecvFlags {
+        match self {
+            Self::Never => RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
+            Self::Block => RecvFlags::CMSG_CLOEXEC,
+        }
+    }
+
+    fn send_flags(self) -> SendFlags {
+        match self {
+            Self::Never => SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            Self::Block => SendFlags::NOSIGNAL,
+        }
+    }
+}
+
+impl Descriptors {
+    fn from_flags(flags: ReturnFlags) -> Self {
+        if flags.contains(ReturnFlags::CTRUNC) { Self::Truncated } else { Self::Complete }
+    }
+}
+
+/// Bytes of ancillary data that hold `MAX_DESCRIPTORS`, wherever the buffer begins.
+const CONTROL_SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS));
+
+/// The most slices that the kernel takes in one call (`UIO_MAXIOV`).
+const MAX_SLICES: usize = 1024;

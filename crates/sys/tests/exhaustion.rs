@@ -1,0 +1,41 @@
+//! What happens when the process has no descriptor left. One test, as the limit is of the process.
+
+use diligence_sys::rlimit::OpenFiles;
+use diligence_sys::socket::{
+    Accepted, UnixAddress, accept, connect_unix, listen_unix, socket_pair,
+};
+use diligence_sys::transfer::{Descriptors, Received, Wait, receive, send};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::fs::File;
+use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd};
+
+#[test]
+fn running_out_of_descriptors_is_reported_not_hidden() {
+    let (here, there) = socket_pair().unwrap();
+    let name = format!("diligence-sys-exhaustion-{}", std::process::id());
+    let listener = listen_unix(UnixAddress::Abstract(name.as_bytes())).unwrap();
+    let client = connect_unix(UnixAddress::Abstract(name.as_bytes())).unwrap();
+    send(&here, &[IoSlice::new(b"x")], &[here.as_fd(); 5], Wait::Never).unwrap();
+
+    // Room for two more: numbers are given out from the lowest that is free.
+    let lowest_free = File::open("/dev/null").unwrap().as_raw_fd();
+    let before = OpenFiles::current();
+    let soft = u64::try_from(lowest_free).unwrap() + 2;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(soft), maximum: before.hard() }).unwrap();
+
+    let mut descriptors = Vec::new();
+    let received = receive(&there, &mut [0; 8], &mut descriptors, Wait::Never).unwrap();
+    assert_eq!(received, Received { bytes: 1, descriptors: Descriptors::Truncated });
+    assert_eq!(descriptors.len(), 2);
+
+    let accepted = accept(&listener).unwrap();
+    assert!(matches!(accepted, Accepted::OutOfRoom(_)), "{accepted:?}");
+    drop(descriptors);
+    let accepted = accept(&listener).unwrap();
+    assert!(matches!(accepted, Accepted::Connection(_)), "the connection was not lost");
+
+    before.restore().unwrap();
+    assert_eq!(OpenFiles::current(), before);
+    drop(client);
+}

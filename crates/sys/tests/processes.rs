@@ -1,0 +1,312 @@
+//! What can only be seen from another process: children of this program, which call it again under
+//! a role, or that it forks, for which it must have one thread.
+
+#[path = "support/runner.rs"]
+mod runner;
+#[path = "support/temp.rs"]
+mod temp;
+
+use diligence_sys::credentials::peer_credentials;
+use diligence_sys::daemonize::{self, Fork, StandardStream};
+use diligence_sys::inherited::{self, InheritError, ListenVariables};
+use diligence_sys::poll::{Events, Poller};
+use diligence_sys::privileges::{Identity, switch_to};
+use diligence_sys::rlimit::OpenFiles;
+use diligence_sys::signals::Signal;
+use diligence_sys::socket::{
+    Accepted, UnixAddress, accept, connect_unix, listen_unix, set_receive_timeout, socket_pair,
+};
+use diligence_sys::spawn::ChildSetup;
+use diligence_sys::transfer::{Wait, receive, send};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal as Number, WaitOptions, WaitStatus, geteuid, getpid, getsid,
+    kill_process, setrlimit, waitpid,
+};
+use std::io::{ErrorKind, IoSlice};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio, exit, id};
+use std::time::Duration;
+use std::{env, fs, thread};
+use temp::TempDir;
+
+fn main() {
+    match env::var(ROLE).as_deref() {
+        Ok("daemon") => be_a_daemon(),
+        Ok("service") => be_a_service(),
+        Ok("parent") => be_a_parent_that_dies(),
+        Ok("close-on-exec") => be_close_on_exec(),
+        Ok(role) => panic!("no such role: {role}"),
+        Err(_) => runner::run(&[
+            ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
+            ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
+            ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
+            ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
+            ("a_daemon_is_detached", a_daemon_is_detached),
+            ("sockets_of_a_service_are_taken_once", sockets_of_a_service_are_taken_once),
+            ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
+            ("children_get_the_limit_of_before", children_get_the_limit_of_before),
+            ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
+        ]),
+    }
+}
+
+/// The variable that tells a copy of this program what to be.
+const ROLE: &str = "DILIGENCE_SYS_ROLE";
+
+/// This program, in a role.
+fn role(name: &str) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program has a file"));
+    command.env(ROLE, name);
+    command
+}
+
+/// This program in a role, started by a shell that runs `prologue` before.
+fn role_after(prologue: &str, name: &str) -> Command {
+    let mut command = Command::new("sh");
+    let program = env::current_exe().expect("this program has a file");
+    command.args(["-c", &format!("{prologue} exec \"$0\"")]).arg(program).env(ROLE, name);
+    command
+}
+
+/// The standard output of a command that must succeed.
+fn output(mut command: Command) -> String {
+    let output = command.stderr(Stdio::inherit()).output().expect("it can be started");
+    assert!(output.status.success(), "{command:?}: {}", output.status);
+    String::from_utf8(output.stdout).expect("it prints ASCII")
+}
+
+/// Runs `work` in a forked child.
+fn in_child(work: impl FnOnce()) -> Pid {
+    match daemonize::fork().expect("a process can be made") {
+        Fork::Parent { child } => Pid::from_raw(child.cast_signed()).expect("not zero"),
+        Fork::Child => {
+            // A panic would unwind into the parent's part of the program.
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            exit(i32::from(result.is_err()));
+        }
+    }
+}
+
+/// Waits for a forked child and checks that its work succeeded.
+fn join(child: Pid) {
+    let (_, status) = waitpid(Some(child), WaitOptions::empty()).expect("ours").expect("ended");
+    assert_eq!(status.exit_status(), Some(0));
+}
+
+/// Stops a process and lets it go on, which interrupts the call that it sleeps in. If it has ended
+/// meanwhile, that is what the status says.
+fn interrupt(child: Pid) -> WaitStatus {
+    kill_process(child, Number::STOP).expect("ours");
+    let (_, status) = waitpid(Some(child), WaitOptions::UNTRACED).expect("ours").expect("changed");
+    if status.stopped() {
+        kill_process(child, Number::CONT).expect("ours");
+    }
+    thread::sleep(Duration::from_millis(2));
+    status
+}
+
+fn a_peer_of_another_user_is_recognised() {
+    if !geteuid().is_root() {
+        println!("skipped: only root can become another user");
+        return;
+    }
+    let name = format!("diligence-sys-processes-{}", id());
+    let address = UnixAddress::Abstract(name.as_bytes());
+    let listener = listen_unix(address).expect("the name is free");
+    let (here, there) = socket_pair().expect("sockets can be made");
+    // More than are asked for at first, and not in order.
+    let groups: Vec<u32> = (1000..1200).rev().chain([5, 5]).collect();
+    let child = in_child(|| {
+        let identity = Identity { uid: 1234, gid: 777, groups: &groups };
+        switch_to(identity).expect("root may");
+        let back = switch_to(Identity { uid: 0, gid: 0, groups: &[] });
+        assert_eq!(back.expect_err("there is no way back").kind(), ErrorKind::PermissionDenied);
+        let _connection = connect_unix(address).expect("the parent listens");
+        // The connection stays open until the parent has seen enough.
+        let _ = receive(&there, &mut [0], &mut Vec::new(), Wait::Block);
+    });
+    let connection = loop {
+        match accept(&listener).expect("it listens") {
+            Accepted::Connection(connection) => break connection,
+            Accepted::NoneWaiting => thread::sleep(Duration::from_millis(1)),
+            Accepted::OutOfRoom(error) => panic!("{error}"),
+        }
+    };
+    let peer = peer_credentials(&connection).expect("a Unix socket");
+    assert_eq!(peer.pid, Some(child.as_raw_nonzero().get().cast_unsigned()));
+    assert_eq!((peer.uid, peer.gid), (1234, 777));
+    assert_eq!(peer.groups, Some([5, 777].into_iter().chain(1000..1200).collect()));
+    send(&here, &[IoSlice::new(b"x")], &[], Wait::Block).expect("the child waits");
+    join(child);
+}
+
+fn unchanged_numbers_are_refused() {
+    for (uid, gid) in [(u32::MAX, 1), (1, u32::MAX)] {
+        let error = switch_to(Identity { uid, gid, groups: &[] }).expect_err("it is refused");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}
+
+fn an_interrupted_wait_has_no_events() {
+    let child = in_child(|| {
+        let poller = Poller::new().expect("a poller can be made");
+        let mut events = Events::with_capacity(1);
+        poller.wait(&mut events, None).expect("an interruption is no error");
+        assert!(events.is_empty());
+    });
+    // It may take some time until it waits.
+    let status = loop {
+        let status = interrupt(child);
+        if !status.stopped() {
+            break status;
+        }
+    };
+    assert_eq!(status.exit_status(), Some(0));
+}
+
+fn an_interrupted_receive_goes_on() {
+    let (here, there) = socket_pair().expect("sockets can be made");
+    // Only with a timeout does the kernel tell of the interruption.
+    set_receive_timeout(&there, Some(Duration::from_secs(10))).expect("not zero");
+    let child = in_child(|| {
+        let mut buffer = [0; 8];
+        let received = receive(&there, &mut buffer, &mut Vec::new(), Wait::Block);
+        assert_eq!(received.expect("it went on").bytes, 4);
+    });
+    for _ in 0..20 {
+        assert!(interrupt(child).stopped());
+    }
+    send(&here, &[IoSlice::new(b"late")], &[], Wait::Block).expect("there is room");
+    join(child);
+}
+
+fn a_daemon_is_detached() {
+    let directory = TempDir::new();
+    let report = directory.join("report");
+    let mut command = role("daemon");
+    command.env("REPORT", &report);
+    // The output ends only when the daemon has let go of it too.
+    assert_eq!(output(command), "parent leaves\n");
+    let text = loop {
+        match fs::read_to_string(&report) {
+            Ok(text) if text.ends_with("done\n") => break text,
+            _ => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    assert_eq!(text, "own session\n/dev/null\n/dev/null\n/dev/null\ndone\n");
+    let mode = fs::metadata(&report).expect("it was made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+fn be_a_daemon() {
+    let report = env::var("REPORT").expect("the test sets it");
+    if let Fork::Parent { .. } = daemonize::fork().expect("a process can be made") {
+        println!("parent leaves");
+        return;
+    }
+    daemonize::start_session().expect("a forked child leads nothing");
+    daemonize::set_file_mode_mask(0o027);
+    for stream in [StandardStream::Input, StandardStream::Output, StandardStream::Error] {
+        daemonize::silence(stream).expect("/dev/null opens");
+    }
+    let is_leader = getsid(None).expect("ours") == getpid();
+    let mut text = if is_leader { "own session\n" } else { "old session\n" }.to_owned();
+    for stream in 0..3 {
+        let target = fs::read_link(format!("/proc/self/fd/{stream}")).expect("it is open");
+        text += &format!("{}\n", target.display());
+    }
+    fs::write(report, text + "done\n").expect("the directory is there");
+}
+
+fn sockets_of_a_service_are_taken_once() {
+    let check = |prologue: &str, expected: &str| {
+        let (_here, there) = socket_pair().expect("sockets can be made");
+        let mut command = role_after(prologue, "service");
+        command.stdin(Stdio::from(there));
+        assert_eq!(output(command), expected, "{prologue:?}");
+    };
+    let passed = "exec 3<&0 4</dev/null; export LISTEN_PID=$$ LISTEN_FDS=";
+    check(&format!("{passed}2;"), "[3, 4] again Owned(3)\n");
+    check(&format!("{passed}1;"), "[3] again Owned(3)\n");
+    check(&format!("{passed}0;"), "[] again []\n");
+    check(&format!("{passed}65535;"), "NotOpen(5)\n");
+    check(&format!("{passed}-1;"), "BadListenFds\n");
+    check(&format!("{passed};"), "BadListenFds\n");
+    check("export LISTEN_FDS=1 LISTEN_PID=1;", "[] again []\n");
+    check("export LISTEN_FDS=1 LISTEN_PID=me;", "BadListenPid\n");
+    check("export LISTEN_FDS=1;", "[] again []\n");
+    check("", "[] again []\n");
+
+    let refused = |number| inherited::take(number).expect_err("it is not to be had");
+    assert_eq!(refused(-1), InheritError::NotOpen(-1));
+    assert_eq!(refused(2), InheritError::Standard(2));
+    let (ours, _) = socket_pair().expect("sockets can be made");
+    let number = ours.as_raw_fd();
+    assert_eq!(refused(number), InheritError::Owned(number));
+}
+
+fn be_a_service() {
+    let (pid, count) = (env::var("LISTEN_PID"), env::var("LISTEN_FDS"));
+    let variables = ListenVariables { pid: pid.as_deref().ok(), count: count.as_deref().ok() };
+    let numbers = |taken: &[OwnedFd]| taken.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>();
+    match inherited::listen_fds(variables) {
+        Err(error) => println!("{error:?}"),
+        Ok(taken) => match inherited::listen_fds(variables) {
+            Ok(again) => println!("{:?} again {:?}", numbers(&taken), numbers(&again)),
+            Err(error) => println!("{:?} again {error:?}", numbers(&taken)),
+        },
+    }
+}
+
+fn inherited_descriptors_are_not_passed_on() {
+    // The shell that lists them opens none of its own.
+    let listed = output(role_after("exec 7</dev/null 9</dev/null;", "close-on-exec"));
+    assert_eq!(listed, "7 open\n9 open\n7 closed\n9 closed\n");
+}
+
+fn be_close_on_exec() {
+    let list = "for fd in 7 9; do [ -e /proc/$$/fd/$fd ] && echo $fd open || echo $fd closed; done";
+    let list =
+        || assert!(Command::new("sh").args(["-c", list]).status().expect("sh runs").success());
+    list();
+    daemonize::set_all_close_on_exec().expect("Linux 5.11 or newer");
+    list();
+}
+
+fn children_get_the_limit_of_before() {
+    let child = in_child(|| {
+        let lower = Rlimit { current: Some(100), maximum: Some(200) };
+        setrlimit(Resource::Nofile, lower).expect("lowering is allowed");
+        let before = OpenFiles::raise().expect("raising to the hard limit is allowed");
+        assert_eq!((before.soft(), before.hard()), (Some(100), Some(200)));
+        let raised = OpenFiles::current();
+        assert_eq!(raised.soft(), raised.hard());
+        // Root in a container may lack the right to go beyond the hard limit.
+        let is_expected = |soft| soft == 200 || geteuid().is_root() && soft == 65536;
+        assert!(raised.soft().is_some_and(is_expected), "{raised:?}");
+
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -Sn; ulimit -Hn"]);
+        ChildSetup::new().open_files(before).install(&mut command);
+        assert_eq!(output(command), "100\n200\n");
+    });
+    join(child);
+}
+
+fn a_child_ends_with_its_parent() {
+    let pid = output(role("parent"));
+    let state = Path::new("/proc").join(pid.trim()).join("stat");
+    // Gone, or a zombie that nobody has looked after yet.
+    while fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z ")) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn be_a_parent_that_dies() {
+    let mut command = Command::new("sleep");
+    command.arg("1000").stdout(Stdio::null());
+    ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
+    println!("{}", command.spawn().expect("sleep runs").id());
+}

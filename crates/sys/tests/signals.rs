@@ -1,0 +1,102 @@
+//! Signals that are read instead of obeyed, and children that obey them again. The main thread
+//! must be the only one: another would not have the signals blocked, and would die of them.
+
+#[path = "support/runner.rs"]
+mod runner;
+
+use diligence_sys::poll::{Events, Interest, Poller};
+use diligence_sys::signals::{Signal, SignalSource};
+use diligence_sys::spawn::ChildSetup;
+use rustix::process::{Signal as Number, getpid, kill_process};
+use std::process::Command;
+use std::time::Duration;
+
+fn main() {
+    runner::run(&[
+        ("each_signal_is_read_once", each_signal_is_read_once),
+        ("several_signals_wait_for_each_other", several_signals_wait_for_each_other),
+        ("only_the_signals_asked_for_are_read", only_the_signals_asked_for_are_read),
+        ("children_let_the_signals_through", children_let_the_signals_through),
+        ("an_ended_child_is_announced", an_ended_child_is_announced),
+    ]);
+}
+
+fn source() -> SignalSource {
+    SignalSource::block(&Signal::ALL).expect("there are descriptors left")
+}
+
+fn raise(number: Number) {
+    kill_process(getpid(), number).expect("a process may signal itself");
+}
+
+fn take(source: &SignalSource) -> Option<Signal> {
+    source.take().expect("reading a signalfd does not fail")
+}
+
+fn each_signal_is_read_once() {
+    let source = source();
+    let poller = Poller::new().expect("there are descriptors left");
+    poller.add(&source, 1, Interest::Read).expect("a signalfd can be polled");
+    let mut events = Events::with_capacity(1);
+    for (number, signal) in [
+        (Number::TERM, Signal::Terminate),
+        (Number::INT, Signal::Interrupt),
+        (Number::HUP, Signal::HangUp),
+        (Number::USR1, Signal::User1),
+        (Number::USR2, Signal::User2),
+        (Number::CHILD, Signal::Child),
+    ] {
+        assert_eq!(take(&source), None);
+        raise(number);
+        raise(number);
+        poller.wait(&mut events, Some(Duration::from_secs(5))).expect("a wait does not fail");
+        assert_eq!(events.iter().len(), 1);
+        assert_eq!(take(&source), Some(signal));
+        assert_eq!(take(&source), None, "{signal:?} comes once");
+    }
+}
+
+fn several_signals_wait_for_each_other() {
+    let source = source();
+    raise(Number::TERM);
+    raise(Number::HUP);
+    let mut taken = [take(&source), take(&source)];
+    taken.sort_by_key(|signal| *signal != Some(Signal::HangUp));
+    assert_eq!(taken, [Some(Signal::HangUp), Some(Signal::Terminate)]);
+    assert_eq!(take(&source), None);
+}
+
+fn only_the_signals_asked_for_are_read() {
+    let all = source();
+    let some = SignalSource::block(&[Signal::User1]).expect("there are descriptors left");
+    raise(Number::USR2);
+    assert_eq!(take(&some), None);
+    assert_eq!(take(&all), Some(Signal::User2));
+}
+
+/// The signals that `command` finds blocked, in hexadecimal, as it sees them itself.
+fn blocked_in(mut command: Command) -> u64 {
+    let output = command.args(["SigBlk", "/proc/self/status"]).output().expect("grep runs");
+    let text = String::from_utf8(output.stdout).expect("proc(5) is ASCII");
+    let mask = text.split_whitespace().nth(1).expect("a key and a value");
+    u64::from_str_radix(mask, 16).expect("a hexadecimal number")
+}
+
+fn children_let_the_signals_through() {
+    let _source = source();
+    let plain = Command::new("grep");
+    let mut set_up = Command::new("grep");
+    ChildSetup::new().install(&mut set_up);
+    assert_eq!(blocked_in(plain).count_ones(), 6);
+    assert_eq!(blocked_in(set_up), 0);
+}
+
+fn an_ended_child_is_announced() {
+    let source = source();
+    while take(&source).is_some() {}
+    let mut command = Command::new("true");
+    ChildSetup::new().install(&mut command);
+    let mut child = command.spawn().expect("true runs");
+    child.wait().expect("it is our child");
+    assert_eq!(take(&source), Some(Signal::Child));
+}
