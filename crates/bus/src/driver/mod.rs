@@ -1,0 +1,190 @@
+//! The bus as an object: `org.freedesktop.DBus` at `/org/freedesktop/DBus`
+//! ("Message Bus Specification", "Message Bus Messages").
+//!
+//! [`table`] lists the interfaces, with a function for each method; introspection is made from the
+//! same table, so it cannot say anything else than what is there.
+
+mod connections;
+mod introspect;
+mod monitoring;
+mod name_methods;
+mod properties;
+mod stats;
+mod table;
+
+use alloc::format;
+use alloc::string::String;
+
+pub use introspect::introspection_xml;
+use table::{INTERFACES, Method, PathRule, Privilege};
+use wire::Message;
+use wire::body::{DecodeArgs, EncodeArgs};
+use wire::message::{Builder, Flags, MessageType};
+use wire::names::{InterfaceName, MemberName, ObjectPath};
+
+use crate::bus::Bus;
+use crate::effects::{Effects, Fds};
+use crate::error::{BusError, ErrorKind};
+use crate::input::PeerId;
+use crate::peers::DRIVER_NAME;
+use crate::route::Forward;
+
+/// The object that the bus is.
+pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+
+/// A call of a method of the bus.
+pub(crate) struct Call<'m> {
+    pub(crate) from: PeerId,
+    pub(crate) message: &'m Message<'m>,
+}
+
+impl<'m> Call<'m> {
+    /// The arguments. The signature was compared with the table already, so only names that are
+    /// decoded as such can be wrong.
+    fn args<T: DecodeArgs<'m>>(&self) -> Result<T, BusError> {
+        self.message.read().map_err(|error| ErrorKind::InvalidArgs.because(format!("{error}")))
+    }
+}
+
+/// What a method does.
+type Handler = fn(&mut Bus, &Call<'_>, &mut Effects) -> Result<(), BusError>;
+
+impl Bus {
+    /// Handles a message that is addressed to the bus.
+    pub(crate) fn handle_driver_message(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) {
+        let forward = self.show_driver_call(from, message, fx);
+        let outcome = match message.message_type() {
+            MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
+            MessageType::Unknown(_) => Err(ErrorKind::AccessDenied
+                .because("Message bus will not accept messages of unknown type\n")),
+            _ if !self.peers[from].is_active() => Err(not_registered()),
+            // Nothing that the bus could want to hear comes as a signal or reply.
+            _ => Ok(()),
+        };
+        if let Err(error) = outcome {
+            self.refuse(from, message, &error, fx);
+        }
+        if let Some(forward) = forward {
+            self.show_eavesdroppers(&forward, None, fx);
+        }
+    }
+
+    /// Shows a call to monitors, if there is anybody to see it.
+    fn show_driver_call<'m>(
+        &mut self,
+        from: PeerId,
+        message: &'m Message<'m>,
+        fx: &mut Effects,
+    ) -> Option<Forward<'m>> {
+        if self.monitoring_rules.is_empty() && self.eavesdropping_rules.is_empty() {
+            return None;
+        }
+        let head = fx.stamp(message, &self.peers[from].sender);
+        let forward = Forward { message, from, head };
+        self.show_monitors(&forward, None, fx);
+        Some(forward)
+    }
+
+    fn call_driver(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+        let method = find_method(call.message)?;
+        if !self.peers[call.from].is_active() && method.name != "Hello" {
+            return Err(not_registered());
+        }
+        if method.privilege == Privilege::Privileged {
+            self.check_privileged(call, method)?;
+        }
+        if method.path == PathRule::Canonical && call.message.path() != Some(DRIVER_PATH) {
+            return Err(ErrorKind::AccessDenied.because(format!(
+                "Method '{}' is only available at the canonical object path '{DRIVER_PATH}'",
+                method.name
+            )));
+        }
+        if !method.takes(call.message.signature()) {
+            return Err(ErrorKind::InvalidArgs.because(format!(
+                "Call to {} has wrong args ({}, expected {})\n",
+                method.name,
+                call.message.signature(),
+                method.signature(),
+            )));
+        }
+        (method.handler)(self, call, fx)
+    }
+
+    /// Some methods are for the superuser and the bus's own user.
+    fn check_privileged(&self, call: &Call<'_>, method: &Method) -> Result<(), BusError> {
+        if self.is_privileged(call.from) {
+            return Ok(());
+        }
+        Err(ErrorKind::AccessDenied.because(format!(
+            "The caller does not have the necessary privileged to call this method: {}",
+            method.name
+        )))
+    }
+
+    pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
+        let uid = self.peers[peer].uid;
+        uid == Some(0) || uid == Some(self.identity.uid)
+    }
+
+    /// Answers a call, if it wants an answer.
+    fn reply(&mut self, call: &Call<'_>, args: &impl EncodeArgs, fx: &mut Effects) {
+        self.reply_with_fd(call, args, Fds::None, fx);
+    }
+
+    fn reply_with_fd(
+        &mut self,
+        call: &Call<'_>,
+        args: &impl EncodeArgs,
+        fds: Fds,
+        fx: &mut Effects,
+    ) {
+        if !call.message.flags().contains(Flags::NO_REPLY_EXPECTED) {
+            let builder = Builder::method_return(call.message.serial());
+            self.send_own(call.from, builder, args, fds, fx);
+        }
+    }
+
+    /// A signal of the bus.
+    fn signal(member: &'static str) -> Builder<'static> {
+        let interface = InterfaceName::literal(DRIVER_NAME.as_str());
+        let member = MemberName::new(member).expect("a member of the table");
+        Builder::signal(DRIVER_PATH, interface, member)
+    }
+}
+
+fn not_registered() -> BusError {
+    ErrorKind::AccessDenied
+        .because("Client tried to send a message other than Hello without being registered")
+}
+
+/// Finds the method that a call is for. Without an interface it is the first of that name.
+fn find_method(message: &Message<'_>) -> Result<&'static Method, BusError> {
+    let member = message.member().map_or("", |name| name.as_str());
+    let wanted = message.interface().map(|name| name.as_str());
+    let at_driver = message.path() == Some(DRIVER_PATH);
+    let mut known = wanted.is_none();
+    for interface in INTERFACES {
+        if wanted.is_some_and(|name| name != interface.name)
+            || (interface.path == PathRule::Canonical && !at_driver)
+        {
+            continue;
+        }
+        known = true;
+        if let Some(method) = interface.methods.iter().find(|method| method.name == member) {
+            return Ok(method);
+        }
+    }
+    let kind = if known { ErrorKind::UnknownMethod } else { ErrorKind::UnknownInterface };
+    Err(kind.because(format!("{DRIVER_NAME} does not understand message {member}")))
+}
+
+/// The answer about a name that nobody owns.
+fn no_such_name(what: &str, name: &str) -> BusError {
+    let text: String = format!("Could not get {what} of name '{name}': no such name");
+    ErrorKind::NameHasNoOwner.because(text)
+}

@@ -1,0 +1,226 @@
+//! Methods about names.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use wire::names::{BusName, WellKnownName};
+
+use super::{Call, no_such_name};
+use crate::bus::Bus;
+use crate::effects::{Effects, Fds};
+use crate::error::{BusError, ErrorKind};
+use crate::input::PeerId;
+use crate::names::{OwnerChange, Released, RequestFlags};
+use crate::peers::DRIVER_NAME;
+use crate::route::not_activatable;
+
+pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (text, flags) = call.args::<(&str, u32)>()?;
+    check_requested(bus, call, text)?;
+    let limit = bus.config.limits.max_names_per_connection;
+    let known = bus.names.find(text);
+    let peer = &bus.peers[call.from];
+    let has_place = known.is_some_and(|id| peer.names.contains(&id));
+    if !has_place && peer.names.len() as u64 >= limit {
+        return Err(ErrorKind::LimitsExceeded.because(format!(
+            "Connection \"{}\" is not allowed to own more services \
+             (increase limits in configuration file if required; max_names_per_connection={limit})",
+            peer.name()
+        )));
+    }
+    let request = bus.names.request(text, call.from, RequestFlags::from_bits(flags));
+    if let Some(joined) = request.joined {
+        bus.peers[joined].names.push(request.id);
+    }
+    if let Some(left) = request.left {
+        bus.peers[left].names.retain(|id| *id != request.id);
+    }
+    bus.note_name_peaks(call.from);
+    if let Some(change) = request.change {
+        bus.announce(&change, fx);
+    }
+    bus.reply(call, &(request.result as u32,), fx);
+    Ok(())
+}
+
+fn check_requested(bus: &Bus, call: &Call<'_>, text: &str) -> Result<(), BusError> {
+    let invalid = |why: String| Err(ErrorKind::InvalidArgs.because(why));
+    if text.starts_with(':') && BusName::new(text).is_ok() {
+        return invalid(format!("Cannot acquire a service starting with ':' such as \"{text}\""));
+    }
+    if text == DRIVER_NAME.as_str() {
+        return invalid(format!(
+            "Connection \"{}\" is not allowed to own the service \"{text}\" \
+             because it is reserved for D-Bus' use only",
+            bus.peers[call.from].name()
+        ));
+    }
+    if WellKnownName::new(text).is_err() {
+        return invalid(format!("Requested bus name \"{text}\" is not valid"));
+    }
+    Ok(())
+}
+
+pub(super) fn release(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (text,) = call.args::<(&str,)>()?;
+    check_released(text)?;
+    let result = match bus.names.find(text) {
+        None => Released::NonExistent,
+        Some(id) if !bus.peers[call.from].names.contains(&id) => Released::NotOwner,
+        Some(id) => {
+            bus.peers[call.from].names.retain(|other| *other != id);
+            if let Some(change) = bus.names.leave(id, call.from) {
+                bus.announce(&change, fx);
+            }
+            Released::Done
+        }
+    };
+    bus.reply(call, &(result as u32,), fx);
+    Ok(())
+}
+
+fn check_released(text: &str) -> Result<(), BusError> {
+    let invalid = |why: String| Err(ErrorKind::InvalidArgs.because(why));
+    if text.starts_with(':') && BusName::new(text).is_ok() {
+        return invalid(format!("Cannot release a service starting with ':' such as \"{text}\""));
+    }
+    if text == DRIVER_NAME.as_str() {
+        return invalid(format!(
+            "Cannot release the {text} service because it is owned by the bus"
+        ));
+    }
+    if WellKnownName::new(text).is_err() {
+        return invalid(format!("Given bus name \"{text}\" is not valid"));
+    }
+    Ok(())
+}
+
+pub(super) fn start_service(
+    bus: &mut Bus,
+    call: &Call<'_>,
+    _: &mut Effects,
+) -> Result<(), BusError> {
+    // There are no service files yet to start anything from, and the reference looks for the file
+    // before it looks whether the name has an owner.
+    let _ = bus;
+    let (text, _) = call.args::<(&str, u32)>()?;
+    Err(not_activatable(text))
+}
+
+pub(super) fn has_owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (text,) = call.args::<(&str,)>()?;
+    let owned = text == DRIVER_NAME.as_str() || find(bus, text).is_some();
+    bus.reply(call, &(owned,), fx);
+    Ok(())
+}
+
+pub(super) fn owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (text,) = call.args::<(&str,)>()?;
+    let owner = if text == DRIVER_NAME.as_str() {
+        text.to_owned()
+    } else {
+        let owner = find(bus, text).ok_or_else(|| {
+            let text = format!("Could not get owner of name '{text}': no such name");
+            ErrorKind::NameHasNoOwner.because(text)
+        })?;
+        bus.peers[owner].name().as_str().to_owned()
+    };
+    bus.reply(call, &(owner,), fx);
+    Ok(())
+}
+
+pub(super) fn queued_owners(
+    bus: &mut Bus,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    let (text,) = call.args::<(&str,)>()?;
+    let names: Vec<Box<str>> = if text == DRIVER_NAME.as_str() {
+        alloc::vec![text.into()]
+    } else {
+        let unique = find(bus, text).filter(|_| text.starts_with(':'));
+        let queue = bus.names.find(text).into_iter().flat_map(|id| bus.names.queue(id));
+        unique.into_iter().chain(queue).map(|id| bus.peers[id].name().as_str().into()).collect()
+    };
+    if names.is_empty() {
+        return Err(no_such_name("owners", text));
+    }
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    bus.reply(call, &(names,), fx);
+    Ok(())
+}
+
+pub(super) fn list(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let unique =
+        bus.peers.iter().filter(|peer| peer.is_active()).filter_map(|peer| peer.unique_name());
+    let names = core::iter::once(DRIVER_NAME.as_str()).chain(bus.names.iter()).chain(unique);
+    let names: Vec<String> = names.map(ToOwned::to_owned).collect();
+    bus.reply(call, &(names,), fx);
+    Ok(())
+}
+
+pub(super) fn list_activatable(
+    bus: &mut Bus,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    bus.reply(call, &([DRIVER_NAME.as_str()].as_slice(),), fx);
+    Ok(())
+}
+
+fn find(bus: &Bus, text: &str) -> Option<PeerId> {
+    BusName::new(text).ok().and_then(|name| bus.resolve(name))
+}
+
+impl Bus {
+    /// Tells everybody that a well-known name has another owner.
+    fn announce(&mut self, change: &OwnerChange, fx: &mut Effects) {
+        self.announce_owner(&change.name, change.old, change.new, fx);
+    }
+
+    /// Tells the old owner of a name, then everybody, then the new owner.
+    pub(super) fn announce_owner(
+        &mut self,
+        name: &str,
+        old: Option<PeerId>,
+        new: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        self.owner_generation += 1;
+        if let Some(old) = old {
+            self.send_own(old, Self::signal("NameLost"), &(name,), Fds::None, fx);
+        }
+        let unique = |peer: Option<PeerId>| {
+            peer.map_or_else(String::new, |peer| self.peers[peer].name().as_str().to_owned())
+        };
+        let (old_name, new_name) = (unique(old), unique(new));
+        let changed = Self::signal("NameOwnerChanged");
+        self.broadcast_own(changed, &(name, &*old_name, &*new_name), fx);
+        if let Some(new) = new {
+            self.send_own(new, Self::signal("NameAcquired"), &(name,), Fds::None, fx);
+        }
+    }
+
+    /// Takes all names from a connection, the last first and its unique name at the end.
+    pub(crate) fn drop_names(&mut self, id: PeerId, fx: &mut Effects) {
+        while let Some(name) = self.peers[id].names.pop() {
+            if let Some(change) = self.names.leave(name, id) {
+                self.announce(&change, fx);
+            }
+        }
+        let unique = self.peers[id].name().as_str().to_owned();
+        self.announce_owner(&unique, Some(id), None, fx);
+    }
+
+    fn note_name_peaks(&mut self, peer: PeerId) {
+        let owned = self.peers[peer].names.len();
+        let peaks = &mut self.peers[peer].peaks;
+        peaks.names = peaks.names.max(owned);
+        let counters = &mut self.counters;
+        counters.peak_names = counters.peak_names.max(self.names.len());
+        counters.peak_names_per_peer = counters.peak_names_per_peer.max(owned);
+    }
+}

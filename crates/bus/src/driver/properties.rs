@@ -1,0 +1,71 @@
+//! `org.freedesktop.DBus.Properties` of the bus.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+
+use wire::body::Value;
+use wire::signature::Signature;
+
+use super::Call;
+use super::table::{INTERFACES, Interface};
+use crate::bus::Bus;
+use crate::effects::Effects;
+use crate::error::{BusError, ErrorKind};
+
+pub(super) fn get(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (interface, property) = call.args::<(&str, &str)>()?;
+    let value = value(find(interface)?, property)?;
+    bus.reply(call, &(value,), fx);
+    Ok(())
+}
+
+pub(super) fn get_all(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (name,) = call.args::<(&str,)>()?;
+    let interface = find(name)?;
+    let names = interface.properties.iter().map(|property| property.name);
+    let all = names.map(|name| Ok((name, value(interface, name)?)));
+    let all = all.collect::<Result<BTreeMap<_, _>, BusError>>()?;
+    bus.reply(call, &(all,), fx);
+    Ok(())
+}
+
+pub(super) fn set(_: &mut Bus, call: &Call<'_>, _: &mut Effects) -> Result<(), BusError> {
+    let (interface, property, _) = call.args::<(&str, &str, Value)>()?;
+    value(find(interface)?, property)?;
+    let text = format!("Property '{interface}.{property}' cannot be set");
+    Err(ErrorKind::PropertyReadOnly.because(text))
+}
+
+fn find(name: &str) -> Result<&'static Interface, BusError> {
+    let found = INTERFACES.iter().find(|interface| interface.name == name);
+    found.ok_or_else(|| {
+        ErrorKind::UnknownInterface.because(format!("Interface \"{name}\" not found"))
+    })
+}
+
+fn value(interface: &Interface, property: &str) -> Result<Value, BusError> {
+    match (interface.name, property) {
+        ("org.freedesktop.DBus", "Features") => Ok(strings(&["HeaderFiltering"])),
+        ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
+        (interface, property) => {
+            let text = format!("Property \"{interface}.{property}\" not found");
+            Err(ErrorKind::UnknownProperty.because(text))
+        }
+    }
+}
+
+/// The interfaces that a bus may have and need not.
+fn optional_interfaces() -> Vec<&'static str> {
+    let expected = ["", ".Introspectable", ".Properties", ".Peer"];
+    let is_optional = |name: &str| {
+        let suffix = name.strip_prefix("org.freedesktop.DBus");
+        suffix.is_none_or(|suffix| !expected.contains(&suffix))
+    };
+    INTERFACES.iter().map(|interface| interface.name).filter(|name| is_optional(name)).collect()
+}
+
+fn strings(texts: &[&str]) -> Value {
+    let element = Signature::new("s").expect("a valid signature").into();
+    Value::Array { element, items: texts.iter().map(|&text| text.into()).collect() }
+}

@@ -1,0 +1,257 @@
+//! What the bus offers: interfaces, methods, signals, properties.
+
+use wire::signature::Signature;
+
+use super::{Handler, connections, introspect, monitoring, name_methods, properties, stats};
+
+/// At which paths something is offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PathRule {
+    /// At any path: from the time before the bus had one.
+    Any,
+    /// Only at `/org/freedesktop/DBus`.
+    Canonical,
+}
+
+/// Who may call a method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Privilege {
+    /// Everybody.
+    Anyone,
+    /// The superuser and the bus's own user.
+    Privileged,
+}
+
+/// A method, signal or property takes or gives this.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arg {
+    pub(super) name: &'static str,
+    pub(super) signature: &'static str,
+}
+
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) input: &'static [Arg],
+    pub(super) output: &'static [Arg],
+    pub(super) path: PathRule,
+    pub(super) privilege: Privilege,
+    pub(super) handler: Handler,
+}
+
+impl Method {
+    /// Whether a call with arguments of these types is right.
+    pub(super) fn takes(&self, signature: Signature<'_>) -> bool {
+        let mut rest = signature.as_str();
+        let all = self.input.iter().all(|arg| match rest.strip_prefix(arg.signature) {
+            Some(behind) => {
+                rest = behind;
+                true
+            }
+            None => false,
+        });
+        all && rest.is_empty()
+    }
+
+    /// The types of the arguments, one after the other.
+    pub(super) fn signature(&self) -> alloc::string::String {
+        self.input.iter().map(|arg| arg.signature).collect()
+    }
+}
+
+pub(super) struct Signal {
+    pub(super) name: &'static str,
+    pub(super) args: &'static [Arg],
+}
+
+pub(super) struct Property {
+    pub(super) name: &'static str,
+    pub(super) signature: &'static str,
+}
+
+pub(super) struct Interface {
+    pub(super) name: &'static str,
+    pub(super) path: PathRule,
+    pub(super) methods: &'static [Method],
+    pub(super) signals: &'static [Signal],
+    pub(super) properties: &'static [Property],
+}
+
+/// `args!(name "s", flags "u")`
+macro_rules! args {
+    ($($name:ident $signature:literal),*) => {
+        &[$(Arg { name: stringify!($name), signature: $signature }),*]
+    };
+}
+
+const fn method(
+    name: &'static str,
+    input: &'static [Arg],
+    output: &'static [Arg],
+    handler: Handler,
+) -> Method {
+    let (path, privilege) = (PathRule::Any, Privilege::Anyone);
+    Method { name, input, output, path, privilege, handler }
+}
+
+impl Method {
+    const fn canonical(self) -> Self {
+        Self { path: PathRule::Canonical, ..self }
+    }
+
+    const fn privileged(self) -> Self {
+        Self { privilege: Privilege::Privileged, ..self }
+    }
+}
+
+/// All interfaces. A call without an interface finds the first method of its name.
+pub(super) static INTERFACES: &[Interface] = &[
+    Interface {
+        name: "org.freedesktop.DBus",
+        path: PathRule::Any,
+        methods: &[
+            method("Hello", args!(), args!(unique_name "s"), connections::hello),
+            method(
+                "RequestName",
+                args!(name "s", flags "u"),
+                args!(result "u"),
+                name_methods::request,
+            ),
+            method("ReleaseName", args!(name "s"), args!(result "u"), name_methods::release),
+            method(
+                "StartServiceByName",
+                args!(name "s", flags "u"),
+                args!(result "u"),
+                name_methods::start_service,
+            ),
+            method(
+                "UpdateActivationEnvironment",
+                args!(environment "a{ss}"),
+                args!(),
+                connections::update_activation_environment,
+            )
+            .canonical()
+            .privileged(),
+            method("NameHasOwner", args!(name "s"), args!(has_owner "b"), name_methods::has_owner),
+            method("ListNames", args!(), args!(names "as"), name_methods::list),
+            method(
+                "ListActivatableNames",
+                args!(),
+                args!(names "as"),
+                name_methods::list_activatable,
+            ),
+            method("AddMatch", args!(rule "s"), args!(), monitoring::add_match),
+            method("RemoveMatch", args!(rule "s"), args!(), monitoring::remove_match),
+            method("GetNameOwner", args!(name "s"), args!(unique_name "s"), name_methods::owner),
+            method(
+                "ListQueuedOwners",
+                args!(name "s"),
+                args!(unique_names "as"),
+                name_methods::queued_owners,
+            ),
+            method(
+                "GetConnectionUnixUser",
+                args!(name "s"),
+                args!(uid "u"),
+                connections::unix_user,
+            ),
+            method(
+                "GetConnectionUnixProcessID",
+                args!(name "s"),
+                args!(pid "u"),
+                connections::process_id,
+            ),
+            method(
+                "GetAdtAuditSessionData",
+                args!(name "s"),
+                args!(data "ay"),
+                connections::audit_session_data,
+            ),
+            method(
+                "GetConnectionSELinuxSecurityContext",
+                args!(name "s"),
+                args!(context "ay"),
+                connections::selinux_context,
+            ),
+            method("ReloadConfig", args!(), args!(), connections::reload_config),
+            method("GetId", args!(), args!(id "s"), connections::id),
+            method(
+                "GetConnectionCredentials",
+                args!(name "s"),
+                args!(credentials "a{sv}"),
+                connections::credentials,
+            ),
+        ],
+        signals: &[
+            Signal {
+                name: "NameOwnerChanged",
+                args: args!(name "s", old_owner "s", new_owner "s"),
+            },
+            Signal { name: "NameLost", args: args!(name "s") },
+            Signal { name: "NameAcquired", args: args!(name "s") },
+        ],
+        properties: &[
+            Property { name: "Features", signature: "as" },
+            Property { name: "Interfaces", signature: "as" },
+        ],
+    },
+    Interface {
+        name: "org.freedesktop.DBus.Properties",
+        path: PathRule::Canonical,
+        methods: &[
+            method("Get", args!(interface "s", property "s"), args!(value "v"), properties::get),
+            method("GetAll", args!(interface "s"), args!(properties "a{sv}"), properties::get_all),
+            method("Set", args!(interface "s", property "s", value "v"), args!(), properties::set),
+        ],
+        signals: &[Signal {
+            name: "PropertiesChanged",
+            args: args!(interface "s", changed "a{sv}", invalidated "as"),
+        }],
+        properties: &[],
+    },
+    Interface {
+        name: "org.freedesktop.DBus.Introspectable",
+        path: PathRule::Any,
+        methods: &[method("Introspect", args!(), args!(xml "s"), introspect::introspect)],
+        signals: &[],
+        properties: &[],
+    },
+    Interface {
+        name: "org.freedesktop.DBus.Monitoring",
+        path: PathRule::Canonical,
+        methods: &[method(
+            "BecomeMonitor",
+            args!(rules "as", flags "u"),
+            args!(),
+            monitoring::become_monitor,
+        )
+        .privileged()],
+        signals: &[],
+        properties: &[],
+    },
+    Interface {
+        name: "org.freedesktop.DBus.Debug.Stats",
+        path: PathRule::Canonical,
+        methods: &[
+            method("GetStats", args!(), args!(statistics "a{sv}"), stats::bus),
+            method(
+                "GetConnectionStats",
+                args!(name "s"),
+                args!(statistics "a{sv}"),
+                stats::connection,
+            ),
+            method("GetAllMatchRules", args!(), args!(rules "a{sas}"), stats::match_rules),
+        ],
+        signals: &[],
+        properties: &[],
+    },
+    Interface {
+        name: "org.freedesktop.DBus.Peer",
+        path: PathRule::Any,
+        methods: &[
+            method("GetMachineId", args!(), args!(machine_id "s"), connections::machine_id),
+            method("Ping", args!(), args!(), connections::ping),
+        ],
+        signals: &[],
+        properties: &[],
+    },
+];

@@ -1,0 +1,204 @@
+//! What a bus wants done.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use wire::Message;
+use wire::message::{InvalidMessage, SenderField};
+
+use crate::input::{Asker, PeerId};
+
+/// What the bus wants done after one input, in order.
+///
+/// The caller owns the list and hands it in again, so that handling a message allocates nothing.
+/// Bytes that the bus wrote itself, whole messages and the changed headers of others', stand in
+/// one buffer; effects point into it.
+#[derive(Debug, Default)]
+pub struct Effects {
+    list: Vec<Effect>,
+    bytes: Vec<u8>,
+}
+
+impl Effects {
+    /// An empty list.
+    pub const fn new() -> Self {
+        Self { list: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Forgets all effects and keeps the memory.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes.clear();
+    }
+
+    /// The effects, in the order in which they must be carried out.
+    pub fn list(&self) -> &[Effect] {
+        &self.list
+    }
+
+    /// The bytes that `span` points to.
+    pub fn bytes(&self, span: Span) -> &[u8] {
+        &self.bytes[span.range()]
+    }
+
+    pub(crate) fn push(&mut self, effect: Effect) {
+        self.list.push(effect);
+    }
+
+    /// Writes the header of `message` as `sender` sends it.
+    pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
+        self.written(|bytes| message.stamp(sender, bytes))
+    }
+
+    /// Appends what `write` writes.
+    pub(crate) fn written(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Span {
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        Span { start, end: self.bytes.len() }
+    }
+
+    /// The list and the bytes, to read a message from here while effects of it are added.
+    pub(crate) fn parts(&mut self) -> (&mut Vec<Effect>, &[u8]) {
+        (&mut self.list, &self.bytes)
+    }
+}
+
+/// A part of the bytes that the effects own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// Bytes in it.
+    pub const fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether it is empty.
+    pub const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    pub(crate) const fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// One thing to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Put a message at the end of a connection's queue.
+    Send(Delivery),
+    /// Take no more messages from a connection, write what its queue holds, as far as that goes
+    /// without waiting, and end it. [`Input::Disconnected`](crate::Input::Disconnected) follows.
+    Disconnect {
+        /// The connection.
+        peer: PeerId,
+        /// Why.
+        reason: DisconnectReason,
+    },
+    /// Read the configuration again and report by
+    /// [`Input::Reconfigured`](crate::Input::Reconfigured).
+    Reload {
+        /// Who asked.
+        asker: Asker,
+    },
+    /// Tell the administrator.
+    Log(Event),
+}
+
+/// A message for one connection: a head, then a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// Whose queue.
+    pub to: PeerId,
+    /// The header, or the whole of a message that the bus wrote.
+    pub head: Span,
+    /// What comes behind.
+    pub body: Body,
+    /// Descriptors that go with the message.
+    pub fds: Fds,
+    /// Whether somebody waits for it.
+    pub urgency: Urgency,
+}
+
+/// The body of a message that is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// The head is everything.
+    InHead,
+    /// The body of the message that is being handled.
+    OfInput,
+}
+
+/// The descriptors of a message that is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fds {
+    /// None.
+    None,
+    /// Those that came with the message that is being handled.
+    OfInput,
+    /// The one that the daemon holds of this connection's process.
+    OfProcess(PeerId),
+}
+
+/// In which order queues are written: first those with a message that somebody waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Urgency {
+    /// A call or a reply: one side is blocked.
+    Awaited,
+    /// A signal, or a copy for a monitor.
+    Passing,
+}
+
+/// Why a connection is ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DisconnectReason {
+    /// It sent a message that is not valid.
+    InvalidMessage(InvalidMessage),
+    /// It sent a message for others before it said Hello.
+    NotRegistered,
+    /// It is a monitor and sent a message.
+    MonitorSpoke,
+    /// It has not said Hello in the time that it had.
+    AuthTimeout,
+    /// It sent descriptors and had not agreed to pass any.
+    FdsNotAgreed,
+}
+
+/// What the administrator should know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A connection has become a monitor and sees everything from now on.
+    BecameMonitor {
+        /// The connection.
+        peer: PeerId,
+    },
+    /// A connection does not keep up: signals for it are lost from now on. Reported once until it
+    /// has caught up.
+    LosingSignals {
+        /// Who does not read.
+        peer: PeerId,
+        /// Whose signal was the first to be lost; `None` for the bus itself.
+        sender: Option<PeerId>,
+        /// Bytes that wait for it.
+        queued: u64,
+    },
+    /// A connection that lost signals has caught up.
+    CaughtUp {
+        /// Who reads again.
+        peer: PeerId,
+        /// Signals that it has lost.
+        lost: u64,
+    },
+    /// A message was refused, and its sender was told.
+    Refused {
+        /// Whose message.
+        peer: PeerId,
+        /// Why.
+        why: String,
+    },
+}

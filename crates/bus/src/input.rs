@@ -1,0 +1,147 @@
+//! What happens to a bus.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+use core::num::NonZeroU32;
+
+use wire::Message;
+
+use crate::config::Configuration;
+
+/// A connection, as the bus and whoever moves its bytes call it.
+///
+/// The daemon chooses it when it accepts: an index into its own table, and a generation that tells
+/// the connection from earlier ones with the same index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PeerId {
+    index: u32,
+    generation: u32,
+}
+
+impl PeerId {
+    /// The connection in place `index`, the `generation`th to be there.
+    pub const fn new(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
+
+    /// The place in the table.
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// How many connections were in this place before.
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}.{}", self.index, self.generation)
+    }
+}
+
+/// Who is at the other end of a connection, as the kernel said when it was accepted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Credentials {
+    /// The process that connected.
+    pub pid: Option<u32>,
+    /// Its user.
+    pub uid: Option<u32>,
+    /// All its groups, ascending, the primary one among them; only if all are known.
+    pub groups: Option<Box<[u32]>>,
+    /// Its security label, without a terminating zero.
+    pub security_label: Option<Box<[u8]>>,
+    /// Whether the daemon holds a descriptor of the process.
+    pub pidfd: PidFd,
+}
+
+/// Whether the daemon holds a descriptor of a connection's process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PidFd {
+    /// The kernel gave none.
+    #[default]
+    Absent,
+    /// The daemon has one and can pass it on.
+    Held,
+}
+
+/// Whether descriptors may be passed over a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FdPassing {
+    /// Not asked for in the handshake, or not possible.
+    #[default]
+    Refused,
+    /// Agreed in the handshake.
+    Agreed,
+}
+
+/// Messages, bytes and descriptors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Amount {
+    /// Whole messages.
+    pub messages: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Descriptors.
+    pub fds: u64,
+}
+
+/// Who asked that the configuration be read again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Asker {
+    /// The connection.
+    pub peer: PeerId,
+    /// The serial of its call.
+    pub serial: NonZeroU32,
+}
+
+/// What happens to a bus. Messages are valid in their headers; the bus checks their bodies.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// A connection was accepted. The handshake has not begun.
+    Connected {
+        /// The new connection.
+        peer: PeerId,
+        /// Who is at its other end.
+        credentials: Credentials,
+    },
+    /// The handshake of a connection has ended well.
+    Authenticated {
+        /// The connection.
+        peer: PeerId,
+        /// As whom it authenticated, which need not be whom the kernel named; `None` if anonymous.
+        uid: Option<u32>,
+        /// Whether descriptors may be passed.
+        fds: FdPassing,
+    },
+    /// A message came, and with it the descriptors that it announces.
+    Message {
+        /// Whom it came from.
+        from: PeerId,
+        /// The message.
+        message: Message<'a>,
+    },
+    /// Messages that were queued for a connection have left.
+    Written {
+        /// The connection.
+        to: PeerId,
+        /// What has left since the last such input.
+        amount: Amount,
+    },
+    /// A connection has ended; its descriptor is closed, its queue is gone.
+    Disconnected {
+        /// The connection.
+        peer: PeerId,
+    },
+    /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) named has come.
+    DeadlinePassed,
+    /// The configuration was read again, or could not be.
+    Reconfigured {
+        /// The new configuration, or what is wrong with it: then the old one holds.
+        outcome: Result<Box<Configuration>, String>,
+        /// Whom to answer.
+        asker: Option<Asker>,
+    },
+}

@@ -1,0 +1,60 @@
+//! A message bus as a state machine: what comes in, what goes out, and nothing between that is
+//! not memory.
+//!
+//! [`Bus::handle`] takes the time and one [`Input`], and appends [`Effect`]s. It opens nothing,
+//! reads nothing, asks no clock and knows no file descriptor, only how many there are; so a test is
+//! a list of inputs and what came of them, and a whole day of a desktop can be replayed in seconds.
+//! The crate is `no_std` and has no unsafe code.
+//!
+//! ```text
+//!   sockets ──▶ messages ──▶ Bus::handle ──▶ effects ──▶ queues ──▶ sockets
+//!                              │
+//!                route: to whom? names, match rules, replies, monitors
+//!                driver: the bus's own object, org.freedesktop.DBus
+//! ```
+//!
+//! ```
+//! use diligence_bus::{Bus, Configuration, Credentials, Effects, Identity, Input, PeerId, Time};
+//! use wire::guid::Guid;
+//!
+//! let identity = Identity {
+//!     id: Guid::from_bytes([7; 16]),
+//!     machine_id: None,
+//!     pid: 1,
+//!     uid: 0,
+//!     security_label: None,
+//! };
+//! let mut bus = Bus::new(identity, Configuration::default(), 0);
+//! let mut effects = Effects::new();
+//! let peer = PeerId::new(0, 0);
+//! let credentials = Credentials { uid: Some(1000), ..Credentials::default() };
+//! bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
+//! // The connection has 30 seconds to say Hello.
+//! assert_eq!(bus.next_deadline(), Some(Time::from_nanos(30_000_000_000)));
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bus;
+mod config;
+mod driver;
+mod effects;
+mod error;
+mod hash;
+mod input;
+mod matches;
+mod names;
+mod peers;
+mod replies;
+mod route;
+mod time;
+
+pub use bus::Bus;
+pub use config::{Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
+pub use driver::introspection_xml;
+pub use effects::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency};
+pub use input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, PidFd};
+pub use time::Time;

@@ -1,0 +1,439 @@
+//! The index of rules.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use hashbrown::{HashMap, HashTable};
+use slab::Slab;
+use wire::match_rule::{Arg, ArgMatch, MatchRule, MatchSubject, PathMatch};
+
+use super::Subject;
+use crate::hash::{KeyedBuildHasher, KeyedState};
+use crate::input::PeerId;
+
+/// A rule that a connection has added.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct RuleId(usize);
+
+#[derive(Debug)]
+struct Rule {
+    owner: PeerId,
+    rule: MatchRule,
+    /// How often it was added.
+    count: u32,
+    bucket: usize,
+    /// Where in the bucket.
+    place: usize,
+}
+
+/// What the rules of a bucket have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Key<'a> {
+    kind: Kind<'a>,
+    member: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Kind<'a> {
+    Arg(u8, &'a str),
+    Path(&'a str),
+    Arg0Namespace(&'a str),
+    PathNamespace(&'a str),
+    Sender(&'a str),
+    Interface(&'a str),
+    Any,
+}
+
+impl<'a> Key<'a> {
+    /// The key under which `rule` is found.
+    fn of(rule: &'a MatchRule) -> Self {
+        let mut args = rule.args().iter();
+        let equal = args.clone().find(|arg| arg.how == ArgMatch::Equal);
+        let namespace = args.find(|arg| arg.how == ArgMatch::Namespace);
+        let kind = match (equal, rule.path(), namespace) {
+            (Some(arg), _, _) => Kind::Arg(arg.index, &arg.value),
+            (_, Some(PathMatch::Exact(path)), _) => Kind::Path(path),
+            (_, _, Some(arg)) => Kind::Arg0Namespace(&arg.value),
+            (_, Some(PathMatch::Namespace(path)), _) if path != "/" => Kind::PathNamespace(path),
+            _ => match (rule.sender(), rule.interface()) {
+                (Some(sender), _) => Kind::Sender(sender),
+                (None, Some(interface)) => Kind::Interface(interface),
+                (None, None) => Kind::Any,
+            },
+        };
+        Key { kind, member: rule.member() }
+    }
+}
+
+impl Kind<'_> {
+    /// The place of this kind in [`MatchIndex::in_use`].
+    const fn index(self) -> usize {
+        match self {
+            Self::Arg(..) => 0,
+            Self::Path(_) => 1,
+            Self::Arg0Namespace(_) => 2,
+            Self::PathNamespace(_) => 3,
+            Self::Sender(_) => 4,
+            Self::Interface(_) => 5,
+            Self::Any => 6,
+        }
+    }
+}
+
+/// Which arguments the rules for one member ask for in their keys.
+#[derive(Clone, Copy, Default, Debug)]
+struct ArgUse {
+    rules: usize,
+    /// Bit n for argument n. Bits are cleared only when no rule is left.
+    equal: u64,
+    namespace: bool,
+}
+
+impl ArgUse {
+    fn note(&mut self, kind: Kind<'_>) {
+        match kind {
+            Kind::Arg(index, _) => self.equal |= 1 << index,
+            Kind::Arg0Namespace(_) => self.namespace = true,
+            _ => return,
+        }
+        self.rules += 1;
+    }
+
+    fn forget(&mut self, kind: Kind<'_>) {
+        if matches!(kind, Kind::Arg(..) | Kind::Arg0Namespace(_)) {
+            self.rules -= 1;
+            if self.rules == 0 {
+                *self = Self::default();
+            }
+        }
+    }
+
+    const fn with(self, other: Self) -> Self {
+        Self {
+            rules: self.rules + other.rules,
+            equal: self.equal | other.equal,
+            namespace: self.namespace || other.namespace,
+        }
+    }
+}
+
+/// Rules by what they ask for. See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct MatchIndex {
+    rules: Slab<Rule>,
+    /// Each holds rules of one key, and is never empty.
+    buckets: Slab<Vec<RuleId>>,
+    by_key: HashTable<usize>,
+    by_rule: HashTable<RuleId>,
+    /// For each kind of key, how many rules have it: without a member, with one.
+    in_use: [[usize; 2]; 7],
+    args_of_members: HashMap<Box<str>, ArgUse, KeyedBuildHasher>,
+    args_of_any_member: ArgUse,
+    hasher: KeyedState,
+    /// Counted up by every change, for those who keep results.
+    generation: u64,
+}
+
+impl MatchIndex {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        Self {
+            rules: Slab::new(),
+            buckets: Slab::new(),
+            by_key: HashTable::new(),
+            by_rule: HashTable::new(),
+            in_use: [[0; 2]; 7],
+            args_of_members: HashMap::with_hasher(hasher.build_hasher()),
+            args_of_any_member: ArgUse::default(),
+            hasher,
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    pub(crate) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How often `id` was added, and its rule.
+    pub(crate) fn get(&self, id: RuleId) -> (u32, &MatchRule) {
+        let entry = &self.rules[id.0];
+        (entry.count, &entry.rule)
+    }
+
+    /// Adds a rule; returns its id if the connection had no such rule before.
+    pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule) -> Option<RuleId> {
+        if let Some(id) = self.find(owner, &rule) {
+            self.rules[id.0].count += 1;
+            return None;
+        }
+        self.generation += 1;
+        let hash = self.hasher.hash(&(owner, &rule));
+        let entry = self.rules.vacant_entry();
+        let id = RuleId(entry.key());
+        entry.insert(Rule { owner, rule, count: 1, bucket: 0, place: 0 });
+        let (rules, hasher) = (&self.rules, &self.hasher);
+        let rehash = |id: &RuleId| hasher.hash(&(rules[id.0].owner, &rules[id.0].rule));
+        self.by_rule.insert_unique(hash, id, rehash);
+        self.insert_in_bucket(id);
+        Some(id)
+    }
+
+    /// Removes a rule once. `Some(Some(id))` if that was the last time.
+    #[expect(clippy::option_option, reason = "not found, found, found for the last time")]
+    pub(crate) fn remove(&mut self, owner: PeerId, rule: &MatchRule) -> Option<Option<RuleId>> {
+        let id = self.find(owner, rule)?;
+        self.rules[id.0].count -= 1;
+        if self.rules[id.0].count > 0 {
+            return Some(None);
+        }
+        self.delete(id);
+        Some(Some(id))
+    }
+
+    /// Removes a rule, however often it was added.
+    pub(crate) fn delete(&mut self, id: RuleId) {
+        self.generation += 1;
+        let rule = &self.rules[id.0];
+        let hash = self.hasher.hash(&(rule.owner, &rule.rule));
+        if let Ok(entry) = self.by_rule.find_entry(hash, |other| *other == id) {
+            entry.remove();
+        }
+        self.remove_from_bucket(id);
+        self.rules.remove(id.0);
+    }
+
+    /// Adds to `found` every connection that has a rule which matches, once.
+    pub(crate) fn find_all(&self, subject: &Subject<'_>, found: &mut Recipients) {
+        self.find_without_args(subject, found);
+        self.find_by_args(subject, found);
+    }
+
+    /// As [`find_all`](Self::find_all), but leaves out rules that are found by an argument.
+    /// Says whether what was found depends on the arguments nevertheless.
+    pub(crate) fn find_without_args(
+        &self,
+        subject: &Subject<'_>,
+        found: &mut Recipients,
+    ) -> ArgsRead {
+        let mut search = Search { index: self, subject, found, args: ArgsRead::No };
+        if let Some(path) = subject.path() {
+            search.probe(Kind::Path(path));
+            if self.uses(Kind::PathNamespace("")) {
+                for namespace in prefixes(path, b'/') {
+                    search.probe(Kind::PathNamespace(namespace));
+                }
+            }
+        }
+        if self.uses(Kind::Sender("")) {
+            for name in subject.sender_names() {
+                search.probe(Kind::Sender(name));
+            }
+        }
+        if let Some(interface) = subject.interface() {
+            search.probe(Kind::Interface(interface));
+        }
+        search.probe(Kind::Any);
+        search.args
+    }
+
+    /// Looks up the rules that are found by an argument.
+    pub(crate) fn find_by_args(&self, subject: &Subject<'_>, found: &mut Recipients) {
+        let wanted = self.args_wanted(subject);
+        if wanted.rules == 0 {
+            return;
+        }
+        let mut search = Search { index: self, subject, found, args: ArgsRead::No };
+        let last = 64 - (wanted.equal | u64::from(wanted.namespace)).leading_zeros();
+        for (index, arg) in subject.message.args().take(last as usize).enumerate() {
+            let Arg::String(text) = arg else { continue };
+            if wanted.equal & (1 << index) != 0 {
+                search.probe(Kind::Arg(index as u8, text));
+            }
+            if wanted.namespace && index == 0 {
+                for namespace in prefixes(text, b'.') {
+                    search.probe(Kind::Arg0Namespace(namespace));
+                }
+            }
+        }
+    }
+
+    fn args_wanted(&self, subject: &Subject<'_>) -> ArgUse {
+        let of_member = subject.member().and_then(|member| self.args_of_members.get(member));
+        self.args_of_any_member.with(of_member.copied().unwrap_or_default())
+    }
+
+    fn uses(&self, kind: Kind<'_>) -> bool {
+        self.in_use[kind.index()] != [0; 2]
+    }
+
+    fn find(&self, owner: PeerId, rule: &MatchRule) -> Option<RuleId> {
+        let same = |id: &RuleId| {
+            let entry = &self.rules[id.0];
+            entry.owner == owner && entry.rule == *rule
+        };
+        self.by_rule.find(self.hasher.hash(&(owner, rule)), same).copied()
+    }
+
+    fn bucket(&self, key: &Key<'_>) -> Option<usize> {
+        let same = |bucket: &usize| Key::of(&self.rules[self.buckets[*bucket][0].0].rule) == *key;
+        self.by_key.find(self.hasher.hash(key), same).copied()
+    }
+
+    fn insert_in_bucket(&mut self, id: RuleId) {
+        let key = Key::of(&self.rules[id.0].rule);
+        let hash = self.hasher.hash(&key);
+        self.in_use[key.kind.index()][usize::from(key.member.is_some())] += 1;
+        match key.member {
+            None => self.args_of_any_member.note(key.kind),
+            Some(member) if matches!(key.kind, Kind::Arg(..) | Kind::Arg0Namespace(_)) => {
+                self.args_of_members.entry_ref(member).or_default().note(key.kind);
+            }
+            Some(_) => {}
+        }
+        let bucket = match self.bucket(&key) {
+            Some(bucket) => bucket,
+            None => {
+                let bucket = self.buckets.insert(Vec::new());
+                let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
+                let rehash = |b: &usize| hasher.hash(&Key::of(&rules[buckets[*b][0].0].rule));
+                self.by_key.insert_unique(hash, bucket, rehash);
+                bucket
+            }
+        };
+        let entry = &mut self.rules[id.0];
+        entry.bucket = bucket;
+        entry.place = self.buckets[bucket].len();
+        self.buckets[bucket].push(id);
+    }
+
+    fn remove_from_bucket(&mut self, id: RuleId) {
+        let Rule { bucket, place, .. } = self.rules[id.0];
+        let key = Key::of(&self.rules[id.0].rule);
+        self.in_use[key.kind.index()][usize::from(key.member.is_some())] -= 1;
+        match key.member {
+            None => self.args_of_any_member.forget(key.kind),
+            Some(member) => {
+                if let Some(args) = self.args_of_members.get_mut(member) {
+                    args.forget(key.kind);
+                    if args.rules == 0 {
+                        self.args_of_members.remove(member);
+                    }
+                }
+            }
+        }
+        let hash = self.hasher.hash(&key);
+        if self.buckets[bucket].len() == 1 {
+            if let Ok(entry) = self.by_key.find_entry(hash, |other| *other == bucket) {
+                entry.remove();
+            }
+            self.buckets.remove(bucket);
+            return;
+        }
+        self.buckets[bucket].swap_remove(place);
+        if let Some(moved) = self.buckets[bucket].get(place) {
+            self.rules[moved.0].place = place;
+        }
+    }
+}
+
+/// Whether the arguments of a message had a say in who gets it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ArgsRead {
+    No,
+    Yes,
+}
+
+/// One message's way through the index.
+struct Search<'s> {
+    index: &'s MatchIndex,
+    subject: &'s Subject<'s>,
+    found: &'s mut Recipients,
+    args: ArgsRead,
+}
+
+impl Search<'_> {
+    /// Looks into the buckets of `kind` with the message's member and without.
+    fn probe(&mut self, kind: Kind<'_>) {
+        let [without, with] = self.index.in_use[kind.index()];
+        if without > 0 {
+            self.probe_bucket(&Key { kind, member: None });
+        }
+        if with > 0
+            && let Some(member) = self.subject.member()
+        {
+            self.probe_bucket(&Key { kind, member: Some(member) });
+        }
+    }
+
+    fn probe_bucket(&mut self, key: &Key<'_>) {
+        let Some(bucket) = self.index.bucket(key) else { return };
+        for id in &self.index.buckets[bucket] {
+            let Rule { owner, rule, .. } = &self.index.rules[id.0];
+            if !rule.args().is_empty() {
+                self.args = ArgsRead::Yes;
+            }
+            if !self.found.contains(*owner) && rule.matches(self.subject) {
+                self.found.add(*owner);
+            }
+        }
+    }
+}
+
+/// Connections, each at most once, in the order in which they were found.
+#[derive(Debug, Default)]
+pub(crate) struct Recipients {
+    list: Vec<PeerId>,
+    /// By index of a connection: the round in which it was last found.
+    marks: Vec<u64>,
+    round: u64,
+}
+
+impl Recipients {
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.round += 1;
+    }
+
+    pub(crate) fn contains(&self, peer: PeerId) -> bool {
+        self.marks.get(peer.index()).is_some_and(|mark| *mark == self.round)
+    }
+
+    pub(crate) fn add(&mut self, peer: PeerId) {
+        if self.marks.len() <= peer.index() {
+            self.marks.resize(peer.index() + 1, 0);
+        }
+        self.marks[peer.index()] = self.round;
+        self.list.push(peer);
+    }
+
+    pub(crate) fn list(&self) -> &[PeerId] {
+        &self.list
+    }
+}
+
+/// `text` and all that it is below, where `separator` stands between levels; not the root path.
+fn prefixes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = (text.len() > 1).then_some(text);
+    core::iter::from_fn(move || {
+        let prefix = rest?;
+        let end = prefix.bytes().rposition(|byte| byte == separator);
+        rest = end.filter(|&end| end > 0).map(|end| &prefix[..end]);
+        Some(prefix)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_end_below_the_root() {
+        let all = |text, separator| prefixes(text, separator).collect::<Vec<_>>();
+        assert_eq!(all("/a/b/c", b'/'), ["/a/b/c", "/a/b", "/a"]);
+        assert_eq!(all("org.x.Y", b'.'), ["org.x.Y", "org.x", "org"]);
+        assert_eq!(all("/", b'/'), [""; 0]);
+    }
+}

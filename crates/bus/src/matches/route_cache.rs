@@ -1,0 +1,73 @@
+//! The recipients of signals that come again and again.
+//!
+//! A program emits few kinds of signals, often. Who gets one depends on its sender, path,
+//! interface and member, and on arguments only where a rule asks for them; so the answer without
+//! arguments is kept until a rule or the owner of a name changes.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Subject;
+use crate::hash::KeyedState;
+use crate::input::PeerId;
+use wire::match_rule::MatchSubject;
+
+/// What is kept of one kind of signal.
+#[derive(Debug, Default)]
+pub(crate) struct Route {
+    generation: u64,
+    sender: Option<PeerId>,
+    path: Box<str>,
+    interface: Box<str>,
+    member: Box<str>,
+    /// Who gets it, whatever its arguments are.
+    pub(crate) recipients: Vec<PeerId>,
+}
+
+/// A table in which each kind of signal has one place, shared with others.
+#[derive(Debug)]
+pub(crate) struct RouteCache {
+    routes: Vec<Route>,
+    hasher: KeyedState,
+}
+
+impl RouteCache {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        Self { routes: Vec::new(), hasher }
+    }
+
+    /// The route of a signal, if it was kept in this generation.
+    pub(crate) fn get(&self, subject: &Subject<'_>, generation: u64) -> Option<&Route> {
+        let route = self.routes.get(self.place(subject))?;
+        (route.generation == generation
+            && route.sender == subject.sender
+            && Some(&*route.member) == subject.member()
+            && Some(&*route.path) == subject.path()
+            && Some(&*route.interface) == subject.interface())
+        .then_some(route)
+    }
+
+    /// Keeps the route of a signal, in place of another.
+    pub(crate) fn put(&mut self, subject: &Subject<'_>, generation: u64, recipients: &[PeerId]) {
+        if self.routes.is_empty() {
+            self.routes.resize_with(PLACES, Route::default);
+        }
+        let place = self.place(subject);
+        let route = &mut self.routes[place];
+        route.generation = generation;
+        route.sender = subject.sender;
+        route.path = subject.path().unwrap_or_default().into();
+        route.interface = subject.interface().unwrap_or_default().into();
+        route.member = subject.member().unwrap_or_default().into();
+        route.recipients.clear();
+        route.recipients.extend_from_slice(recipients);
+    }
+
+    fn place(&self, subject: &Subject<'_>) -> usize {
+        let key = (subject.sender, subject.path(), subject.interface(), subject.member());
+        self.hasher.hash(&key) as usize % PLACES
+    }
+}
+
+/// How many kinds of signals are kept: some tens of kilobytes.
+const PLACES: usize = 512;

@@ -1,0 +1,248 @@
+//! The connections of a bus.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use wire::message::SenderField;
+use wire::names::{BusName, WellKnownName};
+
+use crate::input::{Amount, Credentials, FdPassing, PeerId};
+use crate::matches::RuleId;
+use crate::names::NameId;
+
+/// The name of the bus itself.
+pub(crate) const DRIVER_NAME: WellKnownName<'static> =
+    WellKnownName::literal("org.freedesktop.DBus");
+
+/// How far a connection has come.
+///
+/// ```text
+///   Handshake ──authenticated──▶ Unregistered ──Hello──▶ Active ──BecomeMonitor──▶ Monitor
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) enum Stage {
+    /// It authenticates.
+    Handshake,
+    /// It may say Hello, and nothing else.
+    Unregistered,
+    /// It has a unique name and takes part.
+    Active,
+    /// It sees everything and says nothing. It keeps its unique name, which nobody can use.
+    Monitor,
+}
+
+/// Numbers that have been reached at some time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Peaks {
+    pub(crate) rules: usize,
+    pub(crate) names: usize,
+    pub(crate) incoming_bytes: u64,
+    pub(crate) incoming_fds: u64,
+    pub(crate) outgoing_bytes: u64,
+    pub(crate) outgoing_fds: u64,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) id: PeerId,
+    pub(crate) stage: Stage,
+    pub(crate) credentials: Credentials,
+    /// As whom it authenticated.
+    pub(crate) uid: Option<u32>,
+    pub(crate) fds: FdPassing,
+    /// Its unique name, as the field that is put on its messages.
+    pub(crate) sender: SenderField,
+    pub(crate) unique: Option<u64>,
+    /// Names that it owns or waits for, in the order in which it asked.
+    pub(crate) names: Vec<NameId>,
+    /// Rules in the index of plain rules or of eavesdropping ones.
+    pub(crate) rules: Vec<OwnedRule>,
+    /// How many times it has added a rule, the same one counted each time.
+    pub(crate) rule_count: usize,
+    /// What waits in its queue.
+    pub(crate) queued: Amount,
+    pub(crate) peaks: Peaks,
+    /// Messages that it has sent, and bytes of them.
+    pub(crate) sent: Amount,
+    /// Signals that were lost because it did not read.
+    pub(crate) lost: u64,
+    /// Signals lost since it last kept up.
+    pub(crate) losing: Option<u64>,
+    /// The limit that it ran into, until it is below again: so that one report is enough.
+    pub(crate) limit_reported: Option<&'static str>,
+}
+
+/// A rule, and in which index it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OwnedRule {
+    pub(crate) index: RuleIndex,
+    pub(crate) id: RuleId,
+}
+
+/// The indexes of rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RuleIndex {
+    /// Rules for signals that are addressed to nobody.
+    Plain,
+    /// Rules that ask for what is addressed to others too.
+    Eavesdropping,
+    /// Rules of monitors.
+    Monitoring,
+}
+
+impl Peer {
+    fn new(id: PeerId, credentials: Credentials) -> Self {
+        let unnamed = BusName::new(":not.active.yet").expect("a valid name");
+        Self {
+            id,
+            stage: Stage::Handshake,
+            uid: credentials.uid,
+            credentials,
+            fds: FdPassing::Refused,
+            sender: SenderField::new(unnamed),
+            unique: None,
+            names: Vec::new(),
+            rules: Vec::new(),
+            rule_count: 0,
+            queued: Amount::default(),
+            peaks: Peaks::default(),
+            sent: Amount::default(),
+            lost: 0,
+            losing: None,
+            limit_reported: None,
+        }
+    }
+
+    /// Its unique name, once it has said Hello.
+    pub(crate) fn unique_name(&self) -> Option<&str> {
+        self.unique.map(|_| self.sender.name())
+    }
+
+    /// Its unique name, or what stands for it.
+    pub(crate) fn name(&self) -> BusName<'_> {
+        BusName::new(self.sender.name()).expect("made from a name")
+    }
+
+    fn register(&mut self, unique: u64) {
+        let name = format!(":1.{unique}");
+        self.sender = SenderField::new(BusName::new(&name).expect("a valid name"));
+        self.unique = Some(unique);
+        self.stage = Stage::Active;
+    }
+
+    pub(crate) const fn is_active(&self) -> bool {
+        matches!(self.stage, Stage::Active)
+    }
+
+    /// Whether it has said Hello, whatever became of it.
+    pub(crate) const fn is_complete(&self) -> bool {
+        matches!(self.stage, Stage::Active | Stage::Monitor)
+    }
+
+    /// Puts one message on its account.
+    pub(crate) fn charge(&mut self, bytes: u64, fds: u64) {
+        self.queued.messages += 1;
+        self.queued.bytes += bytes;
+        self.queued.fds += fds;
+        self.peaks.outgoing_bytes = self.peaks.outgoing_bytes.max(self.queued.bytes);
+        self.peaks.outgoing_fds = self.peaks.outgoing_fds.max(self.queued.fds);
+    }
+
+    /// Takes what has been written off its account.
+    pub(crate) fn discharge(&mut self, amount: Amount) {
+        debug_assert!(self.queued.bytes >= amount.bytes, "more was written than was queued");
+        self.queued.messages = self.queued.messages.saturating_sub(amount.messages);
+        self.queued.bytes = self.queued.bytes.saturating_sub(amount.bytes);
+        self.queued.fds = self.queued.fds.saturating_sub(amount.fds);
+    }
+}
+
+/// All connections, by the index that the daemon gave them.
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    places: Vec<Option<Box<Peer>>>,
+    /// How many have not said Hello.
+    pub(crate) incomplete: usize,
+    /// How many have.
+    pub(crate) complete: usize,
+    /// How many have, by user.
+    complete_by_user: HashMap<u32, usize, FixedState>,
+}
+
+impl Peers {
+    pub(crate) fn insert(&mut self, id: PeerId, credentials: Credentials) {
+        if self.places.len() <= id.index() {
+            self.places.resize_with(id.index() + 1, || None);
+        }
+        debug_assert!(self.places[id.index()].is_none(), "{id} is connected already");
+        self.places[id.index()] = Some(Box::new(Peer::new(id, credentials)));
+        self.incomplete += 1;
+    }
+
+    /// Gives a connection its unique name.
+    pub(crate) fn register(&mut self, id: PeerId, unique: u64) {
+        self[id].register(unique);
+        self.incomplete -= 1;
+        self.complete += 1;
+        if let Some(uid) = self[id].uid {
+            *self.complete_by_user.entry(uid).or_default() += 1;
+        }
+    }
+
+    /// How many connections of a user have said Hello.
+    pub(crate) fn complete_of(&self, uid: u32) -> usize {
+        self.complete_by_user.get(&uid).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn remove(&mut self, id: PeerId) -> Option<Box<Peer>> {
+        self.get(id)?;
+        let peer = self.places[id.index()].take()?;
+        if !peer.is_complete() {
+            self.incomplete -= 1;
+            return Some(peer);
+        }
+        self.complete -= 1;
+        if let Some(Entry::Occupied(mut count)) =
+            peer.uid.map(|uid| self.complete_by_user.entry(uid))
+        {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+        Some(peer)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: PeerId) -> Option<&Peer> {
+        self.places.get(id.index())?.as_deref().filter(|peer| peer.id == id)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        self.places.get_mut(id.index())?.as_deref_mut().filter(|peer| peer.id == id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {
+        self.places.iter().flatten().map(|peer| &**peer)
+    }
+}
+
+impl core::ops::Index<PeerId> for Peers {
+    type Output = Peer;
+
+    fn index(&self, id: PeerId) -> &Peer {
+        self.get(id).unwrap_or_else(|| panic!("{id} is not connected"))
+    }
+}
+
+impl core::ops::IndexMut<PeerId> for Peers {
+    fn index_mut(&mut self, id: PeerId) -> &mut Peer {
+        self.get_mut(id).unwrap_or_else(|| panic!("{id} is not connected"))
+    }
+}
