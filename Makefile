@@ -1,0 +1,51 @@
+# Diligence: build, run, test, install. `make` alone lists what there is.
+
+CARGO  ?= cargo
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+BIN     := $(DESTDIR)$(PREFIX)/bin
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
+MAN     := $(DESTDIR)$(PREFIX)/share/man
+SHARE   := $(DESTDIR)$(PREFIX)/share
+
+.PHONY: help build run check test packages-build packages-test install
+
+help:
+	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
+	@echo 'make check    format, lints, unit tests: under a minute once built'
+	@echo 'make test     everything, as continuous integration runs it'
+	@echo 'make build    the program: target/release/diligence'
+	@echo 'make install  into PREFIX (now $(PREFIX))'
+
+build: packages-build
+	$(CARGO) build --release --locked --package diligence-cli
+
+run: build
+	target/release/diligence up --demo
+
+check: packages-build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	$(CARGO) test --workspace --lib --bins --locked --quiet
+
+# The program is built first, since the tests of whole processes run it.
+test: packages-test
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
+	$(CARGO) check --locked --package diligence-wire --package diligence-bus
+	$(CARGO) build --workspace --bins --locked
+	$(CARGO) test --workspace --locked
+
+packages-build packages-test: packages-%:
+	@scripts/debian-packages $*
+
+# Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
+# looks for one, for those who want to use it in their stead.
+install: build
+	install -D -m 755 target/release/diligence $(BIN)/diligence
+	install -d $(LIBEXEC)
+	ln -sf ../../bin/diligence $(LIBEXEC)/dbus-daemon
+	target/release/diligence generate man $(MAN)/man1
+	target/release/diligence generate completions $(SHARE)
