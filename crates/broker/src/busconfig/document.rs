@@ -1,0 +1,245 @@
+//! What a configuration says, put together from all of its files and not yet judged.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bus::{Limits, Verdict};
+use wire::address::AddressList;
+use wire::sasl::Mechanisms;
+
+use super::directives::{Directive, ReadAssociation};
+use super::error::{ConfigError, ConfigErrorKind, Origin, Position, Warning};
+use super::policy::{PolicyDocument, Rule};
+use super::policy_reader::ReadRule;
+
+/// Everything that a configuration says.
+///
+/// Of what can only be said once, the last word counts; lists have everything, in the order of the
+/// files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Document {
+    /// The file that includes all others.
+    pub file: PathBuf,
+    /// What the bus is for (`type`).
+    pub bus_type: Option<BusType>,
+    /// The user to become, by name or number (`user`).
+    pub user: Option<String>,
+    /// Whether to go into the background (`fork`).
+    pub fork: Fork,
+    /// What to do with the file mode mask when doing so (`keep_umask`).
+    pub umask: Umask,
+    /// Whether to write to the system's log (`syslog`).
+    pub syslog: Syslog,
+    /// Where to write the number of the process (`pidfile`). If relative, to where the bus runs.
+    pub pidfile: Option<PathBuf>,
+    /// Where to listen (`listen`).
+    pub listen: Vec<Listen>,
+    /// How a client may authenticate (`auth`); `None` when nothing is said.
+    pub auth: Option<Mechanisms>,
+    /// Whether a client that does not say who it is may connect (`allow_anonymous`).
+    pub anonymous: Verdict,
+    /// The program that starts services as other users (`servicehelper`).
+    pub service_helper: Option<PathBuf>,
+    /// Where services are described (`servicedir` and the like); the first one wins.
+    pub service_dirs: Vec<ServiceDir>,
+    /// The limits, those that are not set included (`limit`).
+    pub limits: Limits,
+    /// Who may do what (`policy`).
+    pub policy: PolicyDocument,
+    /// Which names SELinux watches over (`selinux`).
+    pub associations: Vec<Association>,
+    /// Whether AppArmor has a say, and where that is written (`apparmor`).
+    pub app_armor: Option<(Origin, AppArmorMode)>,
+    /// What was odd, but no reason to give up.
+    pub warnings: Vec<Warning>,
+    /// Every file and directory that was read. When one changes, so may the configuration.
+    pub sources: BTreeSet<PathBuf>,
+}
+
+impl Document {
+    /// What holds when nothing is said.
+    pub(super) fn of(file: &Path) -> Self {
+        Self { file: file.into(), ..Self::default() }
+    }
+
+    /// The addresses to listen on, in the order in which they are written.
+    ///
+    /// They are only checked here, because a bus that is told on its command line where to listen
+    /// does not look at them.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or one is no address.
+    pub fn addresses(&self) -> Result<Vec<AddressList>, ConfigError> {
+        if self.listen.is_empty() {
+            let kind = ConfigErrorKind::NoListen;
+            return Err(ConfigError { file: self.file.clone(), position: None, kind });
+        }
+        self.listen.iter().map(Listen::address).collect()
+    }
+
+    /// The ways in which a client may authenticate.
+    pub fn mechanisms(&self) -> Mechanisms {
+        self.auth.unwrap_or(Mechanisms::ALL)
+    }
+
+    /// Obeys one element of `file`, which is not an include.
+    pub(super) fn apply(&mut self, file: &Arc<Path>, position: Position, directive: Directive) {
+        let origin = |position| Origin { file: Arc::clone(file), position };
+        match directive {
+            Directive::Type(bus_type) => self.bus_type = Some(bus_type),
+            Directive::User(user) => self.user = Some(user),
+            Directive::Fork => self.fork = Fork::Background,
+            Directive::KeepUmask => self.umask = Umask::Keep,
+            Directive::Syslog => self.syslog = Syslog::On,
+            Directive::PidFile(path) => self.pidfile = Some(path),
+            Directive::Listen(text) => self.listen.push(Listen { origin: origin(position), text }),
+            Directive::Auth(mechanism) => {
+                self.auth = Some(self.auth.unwrap_or_default().with(mechanism));
+            }
+            Directive::AllowAnonymous => self.anonymous = Verdict::Allow,
+            Directive::ServiceHelper(path) => self.service_helper = Some(path),
+            Directive::ServiceDir(dir) => self.service_dirs.push(dir.relative_to(file)),
+            Directive::Limit(limit) => limit.apply(&mut self.limits),
+            Directive::Policy(rules) => self
+                .policy
+                .rules
+                .extend(rules.into_iter().map(|rule| placed_rule(origin(rule.position), rule))),
+            Directive::Associate(list) => self.associations.extend(
+                list.into_iter().map(|entry| placed_association(origin(entry.position), entry)),
+            ),
+            Directive::AppArmor(mode) => self.app_armor = Some((origin(position), mode)),
+            Directive::Include(_) | Directive::IncludeDir(_) => {}
+        }
+    }
+}
+
+fn placed_rule(origin: Origin, rule: ReadRule) -> Rule {
+    let ReadRule { position: _, scope, verdict, subject, log } = rule;
+    Rule { origin, scope, verdict, subject, log }
+}
+
+fn placed_association(origin: Origin, entry: ReadAssociation) -> Association {
+    let ReadAssociation { position: _, name, context } = entry;
+    Association { origin, name, context }
+}
+
+/// What a bus is for. It decides under which names its address is passed to services.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum BusType {
+    /// The programs of one user's session.
+    Session,
+    /// The whole system.
+    System,
+    /// Something of this name.
+    Other(String),
+}
+
+impl From<String> for BusType {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "session" => Self::Session,
+            "system" => Self::System,
+            _ => Self::Other(name),
+        }
+    }
+}
+
+/// Where the bus runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Fork {
+    /// Where it was started.
+    #[default]
+    Foreground,
+    /// In the background, while what was started ends.
+    Background,
+}
+
+/// What becomes of the file mode mask of a bus that goes into the background.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Umask {
+    /// It is set to the usual value for daemons.
+    #[default]
+    Reset,
+    /// It stays as it was.
+    Keep,
+}
+
+/// Whether the bus writes to the system's log.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Syslog {
+    /// It does, as well as to its standard error.
+    On,
+    /// It does not.
+    #[default]
+    Off,
+}
+
+/// A `<listen>`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listen {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its text, which may or may not be an address.
+    pub text: String,
+}
+
+impl Listen {
+    /// The address.
+    ///
+    /// # Errors
+    ///
+    /// The text is none.
+    pub fn address(&self) -> Result<AddressList, ConfigError> {
+        let list = AddressList::parse(&self.text);
+        list.map_err(|error| self.origin.error(ConfigErrorKind::Address(error)))
+    }
+}
+
+/// Where services are described.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum ServiceDir {
+    /// In this directory.
+    Path(PathBuf),
+    /// In the directories that are usual for a session bus.
+    StandardSession,
+    /// In the directories that are usual for a system bus.
+    StandardSystem,
+}
+
+impl ServiceDir {
+    fn relative_to(self, file: &Path) -> Self {
+        match self {
+            Self::Path(path) => Self::Path(beside(file, &path)),
+            standard => standard,
+        }
+    }
+}
+
+/// An `<associate>`: under which SELinux context a name is owned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Association {
+    /// Where it stands.
+    pub origin: Origin,
+    /// The name, or `*`.
+    pub name: String,
+    /// The context.
+    pub context: String,
+}
+
+/// Whether AppArmor has a say in what is sent, received and owned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AppArmorMode {
+    /// If it is there.
+    Enabled,
+    /// It has none.
+    Disabled,
+    /// It has, and there is no bus without it.
+    Required,
+}
+
+/// `path`, which is relative to the directory of `file` if it is relative.
+pub(super) fn beside(file: &Path, path: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).join(path)
+}

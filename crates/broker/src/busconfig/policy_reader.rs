@@ -1,0 +1,130 @@
+//! Reading `<policy>`: for whom it is, and the rules in it.
+
+use bus::Verdict;
+
+use super::element::{Element, Found};
+use super::environment::Accounts;
+use super::error::{Account, ConfigErrorKind, Position, Problem, WarningKind};
+use super::policy::{Scope, Subject, Who};
+use super::rule::{RuleElement, Topic};
+
+/// A rule of which the file is not known yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct ReadRule {
+    pub(super) position: Position,
+    pub(super) scope: Scope,
+    pub(super) verdict: Verdict,
+    pub(super) subject: Subject,
+    pub(super) log: bool,
+}
+
+/// Reads policies, and collects what was odd about them.
+pub(super) struct PolicyReader<'a> {
+    accounts: &'a dyn Accounts,
+    pub(super) warnings: Vec<(Position, WarningKind)>,
+}
+
+impl<'a> PolicyReader<'a> {
+    pub(super) const fn new(accounts: &'a dyn Accounts) -> Self {
+        Self { accounts, warnings: Vec::new() }
+    }
+
+    /// Reads a `<policy>` and its rules. Those for an account that does not exist must be right as
+    /// well, but are not returned.
+    pub(super) fn policy(&mut self, found: Found<'_>) -> Result<Vec<ReadRule>, Problem> {
+        let policy = found.open("policy", &SCOPES)?;
+        let scope = self.scope(policy)?;
+        let mut rules = Vec::new();
+        for child in policy.elements()? {
+            let rule = match child.name() {
+                "allow" => RuleElement::open(child, Verdict::Allow)?,
+                "deny" => RuleElement::open(child, Verdict::Deny)?,
+                _ => return Err(child.unknown_in("policy")),
+            };
+            rules.extend(self.rule(rule, scope)?);
+        }
+        Ok(rules)
+    }
+
+    /// Whom a policy is for; `None` for nobody.
+    fn scope(&mut self, policy: Element<'_>) -> Result<Option<Scope>, Problem> {
+        let mut given = SCOPES.iter().filter_map(|name| Some((*name, policy.attribute(name)?)));
+        let (Some((name, value)), None) = (given.next(), given.next()) else {
+            return Err(policy.refuse(ConfigErrorKind::PolicyScope));
+        };
+        let at = policy.position_of(name);
+        Ok(match (name, value) {
+            ("context", "default") => Some(Scope::Default),
+            ("context", "mandatory") => Some(Scope::Mandatory),
+            ("context", _) => return Err(ConfigErrorKind::PolicyContext(value.into()).at(at)),
+            ("at_console", "true") => Some(Scope::AtConsole),
+            ("at_console", "false") => Some(Scope::NotAtConsole),
+            ("at_console", _) => return Err(ConfigErrorKind::PolicyConsole(value.into()).at(at)),
+            ("user", _) => self.user(value, at, WarningKind::PolicyForNobody).map(Scope::User),
+            _ => self.group(value, at, WarningKind::PolicyForNobody).map(Scope::Group),
+        })
+    }
+
+    /// Reads a rule; `None` is one that is for nobody.
+    fn rule(
+        &mut self,
+        rule: RuleElement<'_>,
+        scope: Option<Scope>,
+    ) -> Result<Option<ReadRule>, Problem> {
+        let topic = rule.topic()?;
+        if let (Topic::User(_) | Topic::Group(_), Some(scope)) = (&topic, scope) {
+            rule.expect_not_for_account(scope)?;
+        }
+        let complete = scope.zip(self.subject(rule, topic));
+        Ok(complete.map(|(scope, subject)| ReadRule {
+            position: rule.position(),
+            scope,
+            verdict: rule.verdict(),
+            subject,
+            log: rule.is_logged(),
+        }))
+    }
+
+    fn subject(&mut self, rule: RuleElement<'_>, topic: Topic<'_>) -> Option<Subject> {
+        let verdict = rule.verdict();
+        let for_nobody = |account| WarningKind::RuleForNobody { verdict, account };
+        let who = match topic {
+            Topic::Own(names) => return Some(Subject::Own(names)),
+            Topic::Send(wanted) => return Some(Subject::Send(wanted)),
+            Topic::Receive(wanted) => return Some(Subject::Receive(wanted)),
+            Topic::User("*") | Topic::Group("*") => Who::Anybody,
+            Topic::User(name) => Who::User(self.user(name, rule.position(), for_nobody)?),
+            Topic::Group(name) => Who::Group(self.group(name, rule.position(), for_nobody)?),
+        };
+        Some(Subject::Connect(who))
+    }
+
+    fn user(
+        &mut self,
+        name: &str,
+        at: Position,
+        warning: impl FnOnce(Account) -> WarningKind,
+    ) -> Option<u32> {
+        let found = self.accounts.user_id(name);
+        if found.is_none() {
+            self.warnings.push((at, warning(Account::User(name.into()))));
+        }
+        found
+    }
+
+    fn group(
+        &mut self,
+        name: &str,
+        at: Position,
+        warning: impl FnOnce(Account) -> WarningKind,
+    ) -> Option<u32> {
+        let found = self.accounts.group_id(name);
+        if found.is_none() {
+            self.warnings.push((at, warning(Account::Group(name.into()))));
+        }
+        found
+    }
+}
+
+/// The attributes of `<policy>`, of which each has exactly one.
+const SCOPES: [&str; 4] = ["context", "user", "group", "at_console"];

@@ -1,0 +1,129 @@
+//! One connection, as the event loop sees it: a socket and what it is in the middle of.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use bus::{DisconnectReason, PeerId};
+use sys::poll::Interest;
+use wire::framer::Framer;
+use wire::message::InvalidMessage;
+use wire::sasl;
+
+use crate::outgoing::{Queue, SharedFds};
+
+/// What the next bytes from a connection are.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// Lines of the handshake.
+    Handshake(Box<sasl::Server>),
+    /// Messages.
+    Messages(Framer),
+}
+
+/// Why a connection ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The peer has closed it.
+    Closed,
+    /// The bus does not want it any more.
+    Bus(DisconnectReason),
+    /// It broke the rules of the handshake.
+    Handshake(sasl::server::Violation),
+    /// It sent bytes that are no message.
+    Invalid(InvalidMessage),
+    /// It sent descriptors during or without the handshake having agreed on them.
+    UnexpectedFds,
+    /// The kernel could not hand over descriptors: this process has no room for more.
+    FdsTruncated,
+    /// It sent descriptors, and for too long no message that they belong to.
+    FdsPending,
+    /// It may not connect to this bus.
+    NotAdmitted,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) peer: PeerId,
+    pub(crate) socket: OwnedFd,
+    pub(crate) phase: Phase,
+    pub(crate) queue: Queue,
+    /// Descriptors that came, in order, and belong to messages that are not complete.
+    pub(crate) fds: Vec<OwnedFd>,
+    /// When descriptors began to wait for their message.
+    pub(crate) fds_since: Option<Duration>,
+    /// Descriptor of the peer's process.
+    pub(crate) pidfd: Option<SharedFds>,
+    /// Bytes of this connection's messages that wait in the queues of slow recipients.
+    pub(crate) in_flight: usize,
+    pub(crate) writing: Writing,
+    /// What the poller was told.
+    pub(crate) interest: Interest,
+    /// Whether the poller watches it at all.
+    pub(crate) is_watched: bool,
+    /// Whether it is in the list of those to be written to in this turn.
+    pub(crate) is_dirty: bool,
+    /// Whether messages that have been read wait for their turn.
+    pub(crate) has_backlog: bool,
+    /// Set when it is to be closed at the end of the turn.
+    pub(crate) end: Option<End>,
+}
+
+/// How writing to a connection goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Writing {
+    /// The socket takes everything.
+    Flowing,
+    /// The socket is full, and was at the given time, when it took bytes last.
+    Blocked {
+        /// When bytes were taken last.
+        since: Duration,
+    },
+    /// The socket has been full for so long that its senders no longer wait for it.
+    Stalled,
+}
+
+impl Connection {
+    pub(crate) fn new(peer: PeerId, socket: OwnedFd, server: sasl::Server) -> Self {
+        Self {
+            peer,
+            socket,
+            phase: Phase::Handshake(Box::new(server)),
+            queue: Queue::default(),
+            fds: Vec::new(),
+            fds_since: None,
+            pidfd: None,
+            in_flight: 0,
+            writing: Writing::Flowing,
+            interest: Interest::Read,
+            is_watched: true,
+            is_dirty: false,
+            has_backlog: false,
+            end: None,
+        }
+    }
+
+    /// What to ask the poller for.
+    pub(crate) fn wanted_interest(&self, limits: &bus::Limits) -> Interest {
+        let reads = self.end.is_none() && self.may_send(limits);
+        match (reads, self.writing) {
+            (true, Writing::Flowing) => Interest::Read,
+            (true, _) => Interest::ReadWrite,
+            (false, Writing::Flowing) => Interest::Hangup,
+            (false, _) => Interest::Write,
+        }
+    }
+
+    /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
+    /// while it leaves too much of what it asked for unread.
+    pub(crate) fn may_send(&self, limits: &bus::Limits) -> bool {
+        let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX);
+        (self.in_flight as u64) < in_flight_max
+            && (self.queue.len() as u64) < limits.max_outgoing_bytes
+    }
+}
+
+/// Bytes that one sender may have in the queues of slow recipients before it is read no more,
+/// where the configuration does not set less. Enough for any burst, and far below what would be
+/// felt as memory.
+const IN_FLIGHT_MAX: u64 = 16 << 20;

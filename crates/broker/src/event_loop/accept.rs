@@ -1,0 +1,105 @@
+//! New connections.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+
+use bus::{Credentials, Input, PidFd};
+use sys::poll::Interest;
+use sys::socket::{Accepted, SocketKind};
+use wire::sasl::server::{FdSupport, PeerIdentity};
+use wire::sasl::{Server, ServerConfig};
+
+use super::{EventLoop, Listening, Source};
+use crate::connection::Connection;
+use crate::log::Severity;
+
+impl EventLoop {
+    /// Takes the connections that wait, as long as there is room for more.
+    pub(super) fn accept(&mut self, index: usize) -> io::Result<()> {
+        for _ in 0..ACCEPTS_PER_TURN {
+            if !self.bus.is_accepting() {
+                break;
+            }
+            match sys::socket::accept(&self.listeners[index].socket)? {
+                Accepted::Connection(socket) => self.connected(index, socket)?,
+                Accepted::NoneWaiting => break,
+                Accepted::OutOfRoom(error) => {
+                    let line = format!("Cannot accept a connection: {error}");
+                    self.log.write(Severity::Warning, line);
+                    self.pause_listening()?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn connected(&mut self, index: usize, socket: OwnedFd) -> io::Result<()> {
+        let listener = &self.listeners[index];
+        let known = match listener.kind {
+            SocketKind::Unix => match sys::credentials::peer_credentials(&socket) {
+                Ok(known) => Some(known),
+                Err(error) => {
+                    let line = format!("Cannot tell who has connected, so refuse it: {error}");
+                    self.log.write(Severity::Warning, line);
+                    return Ok(());
+                }
+            },
+            SocketKind::Tcp | SocketKind::Other => None,
+        };
+        let peer = self.table.next_id();
+        let server = Server::new(ServerConfig {
+            guid: listener.guid,
+            mechanisms: self.config.mechanisms(),
+            peer: PeerIdentity { uid: known.as_ref().map(|known| known.uid) },
+            fds: match listener.kind {
+                SocketKind::Unix => FdSupport::Available,
+                SocketKind::Tcp | SocketKind::Other => FdSupport::Unavailable,
+            },
+            cookie_context: Default::default(),
+        });
+        self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read)?;
+        let mut connection = Connection::new(peer, socket, server);
+        let credentials = known.map(|known| {
+            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd]));
+            Credentials {
+                pid: known.pid,
+                uid: Some(known.uid),
+                groups: known.groups.map(Into::into),
+                security_label: known.security_label.map(Into::into),
+                pidfd: if connection.pidfd.is_some() { PidFd::Held } else { PidFd::Absent },
+            }
+        });
+        self.table.insert(connection);
+        self.handle(Input::Connected { peer, credentials: credentials.unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Watches the listeners, or not, as the bus has room for more connections.
+    pub(super) fn update_listening(&mut self) -> io::Result<()> {
+        match (self.listening, self.bus.is_accepting()) {
+            (Listening::Paused, true) => {
+                for (index, listener) in self.listeners.iter().enumerate() {
+                    let token = Source::Listener(index).token();
+                    self.poller.add(&listener.socket, token, Interest::Read)?;
+                }
+                self.listening = Listening::Watched;
+                Ok(())
+            }
+            (Listening::Watched, false) => self.pause_listening(),
+            _ => Ok(()),
+        }
+    }
+
+    fn pause_listening(&mut self) -> io::Result<()> {
+        for listener in &self.listeners {
+            self.poller.remove(listener.socket.as_fd())?;
+        }
+        self.listening = Listening::Paused;
+        Ok(())
+    }
+}
+
+/// Connections that are accepted from one listener in one turn.
+const ACCEPTS_PER_TURN: usize = 64;

@@ -1,0 +1,303 @@
+//! From the bus to sockets.
+
+use std::mem;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+
+use bus::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Input, PeerId, Urgency};
+use sys::poll::Interest;
+use wire::Message;
+
+use super::{EventLoop, Listening, Source};
+use crate::connection::{End, Phase, Writing};
+use crate::log::Severity;
+use crate::outgoing::{Charge, Outcome, Outgoing, OutgoingBody, Progress, SharedFds};
+use crate::report::{Who, event_line};
+
+/// What the bus was handling when effects came of it.
+pub(super) enum Origin<'m> {
+    /// Nothing that a peer sent.
+    Bus,
+    /// A message.
+    Peer {
+        from: PeerId,
+        message: &'m Message<'m>,
+        /// The message, if it has memory of its own.
+        owned: Option<&'m Rc<Vec<u8>>>,
+        fds: Option<SharedFds>,
+    },
+}
+
+impl EventLoop {
+    /// Carries out what the bus wants done.
+    pub(super) fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        for effect in effects.list() {
+            match effect {
+                Effect::Send(delivery) => self.send(delivery, effects, origin),
+                Effect::Disconnect { peer, reason } => self.disconnect(*peer, *reason),
+                Effect::Log(event) => self.log_event(event),
+                Effect::Reload { asker } => self.reconfigure(Some(*asker)),
+            }
+        }
+    }
+
+    fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
+        let (from, body) = body_of(delivery, origin);
+        let fds = self.fds_of(delivery, origin);
+        let Some(connection) = self.table.get_mut(delivery.to) else { return };
+        let charge = match connection.writing {
+            Writing::Blocked { .. } => Charge::OnSender,
+            Writing::Flowing | Writing::Stalled => Charge::Free,
+        };
+        let head = effects.bytes(delivery.head);
+        let len = head.len() + body.len();
+        connection.queue.push(Outgoing { from, head, body, fds }, charge);
+        let is_long =
+            connection.queue.len() > EARLY_FLUSH && connection.writing == Writing::Flowing;
+        match delivery.urgency {
+            Urgency::Awaited => self.mark_awaited(delivery.to),
+            Urgency::Passing => self.mark_passing(delivery.to),
+        }
+        if let (Charge::OnSender, Some(from)) = (charge, from) {
+            self.charge_sender(from, len);
+        }
+        if is_long {
+            self.flush_one(delivery.to);
+        }
+    }
+
+    fn fds_of(&self, delivery: &Delivery, origin: &Origin<'_>) -> Option<SharedFds> {
+        match (delivery.fds, origin) {
+            (Fds::OfInput, Origin::Peer { fds, .. }) => fds.clone(),
+            (Fds::OfProcess(peer), _) => self.table.get(peer)?.pidfd.clone(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn mark_awaited(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && connection.writing == Writing::Flowing
+            && !connection.is_dirty
+        {
+            connection.is_dirty = true;
+            self.work.awaited.push(peer);
+        }
+    }
+
+    fn mark_passing(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && connection.writing == Writing::Flowing
+            && !connection.is_dirty
+        {
+            connection.is_dirty = true;
+            self.work.passing.push(peer);
+        }
+    }
+
+    /// Writes to every connection that has something queued, once.
+    pub(super) fn flush(&mut self) {
+        while !self.work.awaited.is_empty() || !self.work.passing.is_empty() {
+            let mut awaited = mem::take(&mut self.work.awaited);
+            awaited.drain(..).for_each(|peer| self.flush_one(peer));
+            self.keep_list(awaited, |work| &mut work.awaited);
+            let mut passing = mem::take(&mut self.work.passing);
+            passing.drain(..).for_each(|peer| self.flush_one(peer));
+            self.keep_list(passing, |work| &mut work.passing);
+        }
+    }
+
+    /// Gives an empty list back its place, unless it was filled again meanwhile.
+    fn keep_list(&mut self, list: Vec<PeerId>, place: fn(&mut super::Work) -> &mut Vec<PeerId>) {
+        let place = place(&mut self.work);
+        if place.is_empty() {
+            *place = list;
+        }
+    }
+
+    /// Writes what is queued for one connection, as far as its socket takes it.
+    fn flush_one(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        connection.is_dirty = false;
+        let released = &mut self.buffers.released;
+        let socket = connection.socket.as_fd();
+        let release = |from, len| released.push((from, len));
+        let Progress { written, outcome } = connection.queue.write_to(socket, release);
+        if written.bytes > 0 {
+            self.handle_written(peer, written);
+        }
+        match outcome {
+            Outcome::Empty => self.unblocked(peer),
+            Outcome::Blocked => self.blocked(peer, written.bytes),
+            Outcome::Gone => self.end(peer, End::Closed),
+        }
+        self.release_senders();
+    }
+
+    fn handle_written(&mut self, to: PeerId, amount: bus::Amount) {
+        let mut effects = Effects::new();
+        self.bus.handle(self.time(), Input::Written { to, amount }, &mut effects);
+        self.apply(&effects, &Origin::Bus);
+    }
+
+    fn unblocked(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && connection.writing != Writing::Flowing
+        {
+            connection.writing = Writing::Flowing;
+        }
+        self.update_interest(peer);
+    }
+
+    /// Takes note that a socket is full, and holds what waits against its senders.
+    fn blocked(&mut self, peer: PeerId, written: u64) {
+        let since = self.now;
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        match connection.writing {
+            Writing::Stalled if written == 0 => {}
+            Writing::Blocked { .. } if written == 0 => {}
+            Writing::Blocked { .. } => connection.writing = Writing::Blocked { since },
+            Writing::Flowing | Writing::Stalled => {
+                connection.writing = Writing::Blocked { since };
+                self.work.blocked.push(peer);
+                let mut charged = Vec::new();
+                connection
+                    .queue
+                    .set_charges(Charge::OnSender, |from, len| charged.push((from, len)));
+                charged.into_iter().for_each(|(from, len)| self.charge_sender(from, len));
+            }
+        }
+        self.update_interest(peer);
+    }
+
+    fn charge_sender(&mut self, from: PeerId, len: usize) {
+        if let Some(sender) = self.table.get_mut(from) {
+            sender.in_flight += len;
+            self.update_interest(from);
+        }
+    }
+
+    /// Takes off the accounts of senders what has left.
+    pub(super) fn release_senders(&mut self) {
+        for index in 0..self.buffers.released.len() {
+            let (from, len) = self.buffers.released[index];
+            if let Some(sender) = self.table.get_mut(from) {
+                sender.in_flight = sender.in_flight.saturating_sub(len);
+                self.update_interest(from);
+            }
+        }
+        self.buffers.released.clear();
+    }
+
+    /// A socket that was full takes bytes again.
+    pub(super) fn writable(&mut self, peer: PeerId) {
+        self.flush_one(peer);
+    }
+
+    /// The peer is gone. What it sent before is read to the end first, in later turns if it may
+    /// not be read now.
+    pub(super) fn hung_up(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let limits = &self.bus.configuration().limits;
+        if connection.has_backlog || !connection.may_send(limits) {
+            if connection.is_watched {
+                connection.is_watched = false;
+                // Otherwise every wait would report it.
+                let _ = self.poller.remove(&connection.socket);
+            }
+            return;
+        }
+        self.end(peer, End::Closed);
+    }
+
+    /// Tells the poller what is wanted of a connection now, if that has changed.
+    fn update_interest(&mut self, peer: PeerId) {
+        let limits = &self.bus.configuration().limits;
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let wanted = connection.wanted_interest(limits);
+        let token = Source::Peer(peer).token();
+        let told = match (connection.is_watched, wanted) {
+            (true, wanted) if wanted == connection.interest => return,
+            (true, _) => self.poller.modify(&connection.socket, token, wanted),
+            (false, Interest::Hangup) => return,
+            (false, _) => self.poller.add(&connection.socket, token, wanted),
+        };
+        connection.interest = wanted;
+        connection.is_watched = true;
+        if let Err(error) = told {
+            let line = format!("Cannot watch a connection: {error}");
+            self.log.write(Severity::Error, line);
+            self.end(peer, End::Closed);
+        }
+    }
+
+    /// Applies changed limits to a connection.
+    pub(super) fn limits_changed(&mut self, peer: PeerId) {
+        let limits = self.framer_limits();
+        if let Some(connection) = self.table.get_mut(peer)
+            && let Phase::Messages(framer) = &mut connection.phase
+        {
+            framer.set_limits(limits);
+        }
+        self.update_interest(peer);
+    }
+
+    fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason) {
+        self.end(peer, End::Bus(reason));
+    }
+
+    fn log_event(&mut self, event: &Event) {
+        let (severity, line) = event_line(&self.bus, event);
+        self.log.write(severity, line);
+    }
+
+    /// Closes the connections that have ended, and those that end by that.
+    pub(super) fn close_ended(&mut self) {
+        while !self.work.ended.is_empty() {
+            for peer in mem::take(&mut self.work.ended) {
+                self.close(peer);
+            }
+            self.flush();
+        }
+    }
+
+    fn close(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get(peer) else { return };
+        match connection.end {
+            None | Some(End::Closed) => {}
+            Some(end) => {
+                let who = Who { bus: &self.bus, peer };
+                let line = format!("Connection {who} was disconnected: {end}.");
+                self.log.write(Severity::Warning, line);
+            }
+        }
+        let Some(mut connection) = self.table.remove(peer) else { return };
+        let released = &mut self.buffers.released;
+        connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
+        drop(connection);
+        // A descriptor has become free, perhaps the one that a new connection waits for.
+        if self.listening == Listening::Paused {
+            let _ = self.update_listening();
+        }
+        self.release_senders();
+        self.handle(Input::Disconnected { peer });
+    }
+}
+
+/// Whose message it is, and its body.
+fn body_of<'m>(delivery: &Delivery, origin: &Origin<'m>) -> (Option<PeerId>, OutgoingBody<'m>) {
+    match (delivery.body, origin) {
+        (Body::OfInput, Origin::Peer { from, message, owned, .. }) => {
+            let body = match owned {
+                Some(bytes) => {
+                    OutgoingBody::Shared { message: bytes, start: message.header_bytes().len() }
+                }
+                None => OutgoingBody::Bytes(message.body()),
+            };
+            (Some(*from), body)
+        }
+        _ => (None, OutgoingBody::Bytes(&[])),
+    }
+}
+
+/// Bytes in a queue that are written before the turn is over.
+const EARLY_FLUSH: usize = 256 * 1024;

@@ -1,0 +1,374 @@
+//! The loop that moves the bytes: drain, route, flush.
+//!
+//! ```text
+//! wait ─▶ receive: for each readable connection one read, cut into messages, route each
+//!      ─▶ deliver: for each connection with something queued one write, first those that
+//!                  somebody waits for
+//!      ─▶ close what has ended
+//! ```
+//!
+//! One message in flight costs three system calls: wait, read, write. Nothing waits for a timer to
+//! be sent together, and the poller is told of writing only while a socket is full.
+//!
+//! A turn has a budget, so that no flood starves the others: each connection is read once, at most
+//! 256 of its messages are routed, and when routing
+//! has taken 500 µs, everything queued is written before it goes on.
+
+mod accept;
+mod deliver;
+mod receive;
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use bus::{Asker, Bus, Effects, Input, PeerId, Time};
+use sys::poll::{Event, Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::framer::SCRATCH_LEN_MIN;
+
+use crate::authority::SystemAuthority;
+use crate::busconfig::{Config, ConfigError};
+use crate::connection::{End, Writing};
+use crate::listen::Listener;
+use crate::log::{Log, Severity};
+use crate::outgoing::Charge;
+use crate::table::Table;
+
+/// Reads the configuration again.
+pub type Reload = Box<dyn FnMut() -> Result<Config, ConfigError>>;
+
+/// What a loop is made of.
+pub struct Parts {
+    /// Where connections come from.
+    pub listeners: Vec<Listener>,
+    /// Who the bus is.
+    pub identity: bus::Identity,
+    /// What it is told to do.
+    pub config: Config,
+    /// How to read that again.
+    pub reload: Reload,
+    /// Where to tell what an administrator should know.
+    pub log: Log,
+    /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again.
+    pub signals: SignalSource,
+}
+
+/// A running message bus.
+pub struct EventLoop {
+    poller: Poller,
+    listeners: Vec<Listener>,
+    listening: Listening,
+    signals: SignalSource,
+    bus: Bus,
+    table: Table,
+    authority: SystemAuthority,
+    config: Config,
+    reload: Reload,
+    log: Log,
+    now: Duration,
+    work: Work,
+    buffers: Buffers,
+}
+
+/// Whether the poller watches the listeners.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Listening {
+    Watched,
+    /// Too many connections have not said Hello, or there is no descriptor left for one more.
+    Paused,
+}
+
+/// Connections that need something.
+#[derive(Debug, Default)]
+struct Work {
+    /// To be written to, a message in the queue being awaited by somebody.
+    awaited: Vec<PeerId>,
+    /// To be written to.
+    passing: Vec<PeerId>,
+    /// With messages that were read and not routed yet.
+    backlog: VecDeque<PeerId>,
+    /// To be closed.
+    ended: Vec<PeerId>,
+    /// Whose sockets are full.
+    blocked: Vec<PeerId>,
+    /// With descriptors that wait for their message.
+    fds_pending: Vec<PeerId>,
+}
+
+/// Memory that is used in every turn and kept.
+#[derive(Debug, Default)]
+struct Buffers {
+    scratch: Vec<u8>,
+    fds: Vec<OwnedFd>,
+    effects: Effects,
+    released: Vec<(PeerId, usize)>,
+}
+
+/// Whether the loop goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flow {
+    Continue,
+    Stop,
+}
+
+impl EventLoop {
+    /// A loop that is ready to run.
+    pub fn new(parts: Parts) -> io::Result<Self> {
+        let mut key = [0; 8];
+        sys::random::fill(&mut key)?;
+        let configuration = parts.config.configuration.clone();
+        let authority = SystemAuthority { uid: parts.identity.uid };
+        let scratch = vec![0; SCRATCH_LEN];
+        let event_loop = Self {
+            poller: Poller::new()?,
+            listeners: parts.listeners,
+            listening: Listening::Paused,
+            signals: parts.signals,
+            bus: Bus::new(parts.identity, configuration, u64::from_ne_bytes(key)),
+            table: Table::default(),
+            authority,
+            config: parts.config,
+            reload: parts.reload,
+            log: parts.log,
+            now: sys::clock::monotonic(),
+            work: Work::default(),
+            buffers: Buffers { scratch, ..Buffers::default() },
+        };
+        event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
+        Ok(event_loop)
+    }
+
+    /// Runs until SIGTERM or SIGINT.
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_PER_TURN);
+        self.update_listening()?;
+        loop {
+            self.poller.wait(&mut events, self.timeout())?;
+            if self.turn(&events)? == Flow::Stop {
+                return Ok(());
+            }
+        }
+    }
+
+    fn turn(&mut self, events: &Events) -> io::Result<Flow> {
+        self.now = sys::clock::monotonic();
+        let mut flushed_at = self.now;
+        self.check_deadlines();
+        for _ in 0..self.work.backlog.len() {
+            if let Some(peer) = self.work.backlog.pop_front() {
+                self.receive_backlog(peer);
+                self.flush_if_late(&mut flushed_at);
+            }
+        }
+        for event in events.iter() {
+            match Source::from_token(event.token()) {
+                Source::Peer(peer) => self.peer_event(peer, event),
+                Source::Listener(index) => self.accept(index)?,
+                Source::Signals => {
+                    if self.take_signals()? == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                }
+            }
+            self.flush_if_late(&mut flushed_at);
+        }
+        self.flush();
+        self.close_ended();
+        self.update_listening()?;
+        Ok(Flow::Continue)
+    }
+
+    fn peer_event(&mut self, peer: PeerId, event: Event) {
+        if event.is_writable() {
+            self.writable(peer);
+        }
+        if event.is_readable() {
+            self.receive(peer);
+        } else if event.is_hangup() || event.is_error() {
+            self.hung_up(peer);
+        }
+    }
+
+    /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
+    fn flush_if_late(&mut self, flushed_at: &mut Duration) {
+        if self.work.awaited.is_empty() && self.work.passing.is_empty() {
+            return;
+        }
+        let now = sys::clock::monotonic();
+        if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
+            self.now = now;
+            self.flush();
+            *flushed_at = now;
+        }
+    }
+
+    /// Hands an input of which no message is part to the bus, and carries out what comes of it.
+    fn handle(&mut self, input: Input<'_>) {
+        let mut effects = mem::take(&mut self.buffers.effects);
+        effects.clear();
+        self.bus.handle(self.time(), input, &mut effects);
+        self.apply(&effects, &deliver::Origin::Bus);
+        self.buffers.effects = effects;
+    }
+
+    const fn time(&self) -> Time {
+        Time::from_nanos(self.now.as_nanos() as u64)
+    }
+
+    fn take_signals(&mut self) -> io::Result<Flow> {
+        while let Some(signal) = self.signals.take()? {
+            match signal {
+                Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
+                Signal::HangUp => self.reconfigure(None),
+                _ => {}
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Reads the configuration again; if that fails, the old one stays.
+    fn reconfigure(&mut self, asker: Option<Asker>) {
+        let outcome = match (self.reload)() {
+            Ok(config) => {
+                self.config.configuration = config.configuration;
+                self.log.write(Severity::Info, "Reloaded configuration");
+                Ok(Box::new(self.config.configuration.clone()))
+            }
+            Err(error) => {
+                let line = format!("Unable to reload configuration: {error}");
+                self.log.write(Severity::Warning, line);
+                Err(error.to_string())
+            }
+        };
+        self.handle(Input::Reconfigured { outcome, asker });
+        let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
+        peers.into_iter().for_each(|peer| self.limits_changed(peer));
+    }
+
+    /// How long to wait at most.
+    fn timeout(&self) -> Option<Duration> {
+        if !self.work.backlog.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let of_bus = self.bus.next_deadline().map(|time| Duration::from_nanos(time.as_nanos()));
+        let next =
+            [of_bus, self.next_fds_deadline(), self.next_stall()].into_iter().flatten().min();
+        next.map(|time| time.saturating_sub(self.now))
+    }
+
+    fn check_deadlines(&mut self) {
+        if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
+            self.handle(Input::DeadlinePassed);
+        }
+        if self.next_fds_deadline().is_some_and(|deadline| deadline <= self.now) {
+            self.end_pending_fds();
+        }
+        if self.next_stall().is_some_and(|deadline| deadline <= self.now) {
+            self.note_stalls();
+        }
+    }
+
+    /// When descriptors will have waited too long for their message.
+    fn next_fds_deadline(&self) -> Option<Duration> {
+        let timeout = self.bus.configuration().limits.pending_fd_timeout?;
+        let since = |peer: &PeerId| self.table.get(*peer)?.fds_since;
+        self.work.fds_pending.iter().filter_map(since).min().map(|since| since + timeout)
+    }
+
+    fn end_pending_fds(&mut self) {
+        let Some(timeout) = self.bus.configuration().limits.pending_fd_timeout else { return };
+        for peer in mem::take(&mut self.work.fds_pending) {
+            match self.table.get(peer).and_then(|connection| connection.fds_since) {
+                Some(since) if since + timeout <= self.now => self.end(peer, End::FdsPending),
+                Some(_) => self.work.fds_pending.push(peer),
+                None => {}
+            }
+        }
+    }
+
+    /// When a connection will have taken nothing for too long.
+    fn next_stall(&self) -> Option<Duration> {
+        let since = |peer: &PeerId| match self.table.get(*peer)?.writing {
+            Writing::Blocked { since } => Some(since),
+            Writing::Flowing | Writing::Stalled => None,
+        };
+        self.work.blocked.iter().filter_map(since).min().map(|since| since + STALL_AFTER)
+    }
+
+    /// Senders need not wait any longer for connections that take nothing at all.
+    fn note_stalls(&mut self) {
+        let mut blocked = mem::take(&mut self.work.blocked);
+        blocked.retain(|&peer| {
+            let Some(connection) = self.table.get_mut(peer) else { return false };
+            match connection.writing {
+                Writing::Blocked { since } if since + STALL_AFTER <= self.now => {
+                    connection.writing = Writing::Stalled;
+                    let released = &mut self.buffers.released;
+                    connection
+                        .queue
+                        .set_charges(Charge::Free, |from, len| released.push((from, len)));
+                    false
+                }
+                Writing::Blocked { .. } => true,
+                Writing::Flowing | Writing::Stalled => false,
+            }
+        });
+        self.work.blocked = blocked;
+        self.release_senders();
+    }
+
+    /// Marks a connection to be closed at the end of the turn.
+    fn end(&mut self, peer: PeerId, end: End) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && connection.end.is_none()
+        {
+            connection.end = Some(end);
+            self.work.ended.push(peer);
+        }
+    }
+}
+
+/// What the poller reports on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Signals,
+    Listener(usize),
+    Peer(PeerId),
+}
+
+impl Source {
+    fn token(self) -> u64 {
+        match self {
+            Self::Signals => u64::MAX,
+            Self::Listener(index) => LISTENER_BIT | index as u64,
+            Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
+        }
+    }
+
+    const fn from_token(token: u64) -> Self {
+        match token {
+            u64::MAX => Self::Signals,
+            // An index of a connection has less than 31 bits, as a descriptor has.
+            _ if token & LISTENER_BIT != 0 => Self::Listener((token & !LISTENER_BIT) as usize),
+            _ => Self::Peer(PeerId::new(token as u32, (token >> 32) as u32)),
+        }
+    }
+}
+
+const LISTENER_BIT: u64 = 1 << 31;
+
+/// Bytes that are read at once.
+const SCRATCH_LEN: usize = 128 * 1024;
+const _: () = assert!(SCRATCH_LEN >= SCRATCH_LEN_MIN);
+
+/// Events that are taken at once.
+const EVENTS_PER_TURN: usize = 256;
+
+/// How long messages are routed before what is queued is written.
+const FLUSH_INTERVAL: Duration = Duration::from_micros(500);
+
+/// How long a connection may take no byte before its senders no longer wait for it.
+const STALL_AFTER: Duration = Duration::from_secs(1);

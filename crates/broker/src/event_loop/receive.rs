@@ -1,0 +1,255 @@
+//! From sockets to the bus.
+
+use std::io;
+use std::mem;
+use std::rc::Rc;
+
+use bus::{FdPassing, Input, PeerId};
+use sys::transfer::{Descriptors, Received, Wait};
+use wire::Message;
+use wire::framer::{Frame, Framer, Limits};
+use wire::message::InvalidMessage;
+use wire::sasl::server::{Identity, Progress};
+
+use super::EventLoop;
+use super::deliver::Origin;
+use crate::busconfig::Admission;
+use crate::connection::{End, Phase};
+use crate::outgoing::SharedFds;
+
+impl EventLoop {
+    /// Reads once from a connection and handles what came.
+    pub(super) fn receive(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get(peer) else { return };
+        let may_read = connection.end.is_none()
+            && !connection.has_backlog
+            && connection.may_send(&self.bus.configuration().limits);
+        if !may_read {
+            return;
+        }
+        let mut scratch = mem::take(&mut self.buffers.scratch);
+        if let Err(end) = self.receive_into(peer, &mut scratch) {
+            self.end(peer, end);
+        }
+        self.buffers.scratch = scratch;
+    }
+
+    fn receive_into(&mut self, peer: PeerId, scratch: &mut [u8]) -> Result<(), End> {
+        let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let space = match &mut connection.phase {
+            Phase::Handshake(_) => &mut *scratch,
+            Phase::Messages(framer) => framer.space(scratch),
+        };
+        let fds = &mut self.buffers.fds;
+        let received = match sys::transfer::receive(&connection.socket, space, fds, Wait::Never) {
+            Ok(received) => received,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(_) => return Err(End::Closed),
+        };
+        if received.descriptors == Descriptors::Truncated {
+            fds.clear();
+            return Err(End::FdsTruncated);
+        }
+        if received.bytes == 0 {
+            return Err(End::Closed);
+        }
+        match &mut connection.phase {
+            Phase::Handshake(_) => self.handshake(peer, &mut scratch[..received.bytes]),
+            Phase::Messages(_) => {
+                self.note_received(peer, received)?;
+                self.route_messages(peer, scratch)
+            }
+        }
+    }
+
+    /// Puts what came on the account of the stream.
+    fn note_received(&mut self, peer: PeerId, received: Received) -> Result<(), End> {
+        let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let Phase::Messages(framer) = &mut connection.phase else { return Ok(()) };
+        framer.received(received.bytes);
+        if !self.buffers.fds.is_empty() {
+            framer.received_fds(self.buffers.fds.len() as u32);
+            connection.fds.append(&mut self.buffers.fds);
+        }
+        Ok(())
+    }
+
+    /// Takes a chunk of the handshake, and what follows it.
+    fn handshake(&mut self, peer: PeerId, chunk: &mut [u8]) -> Result<(), End> {
+        let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let Phase::Handshake(server) = &mut connection.phase else { return Ok(()) };
+        let mut answer = Vec::new();
+        let now_unix = sys::clock::realtime().as_secs();
+        let progress = server.receive(chunk, now_unix, &mut self.authority, &mut answer);
+        connection.queue.push_raw(&answer);
+        self.mark_awaited(peer);
+        match progress.map_err(End::Handshake)? {
+            Progress::NeedMore if self.buffers.fds.is_empty() => Ok(()),
+            Progress::NeedMore => {
+                self.buffers.fds.clear();
+                Err(End::UnexpectedFds)
+            }
+            Progress::Done { consumed, identity, fds } => {
+                let fds = match fds {
+                    wire::sasl::FdPassing::Agreed => FdPassing::Agreed,
+                    wire::sasl::FdPassing::Off => FdPassing::Refused,
+                };
+                self.authenticated(peer, identity, fds)?;
+                self.start_messages(peer, &chunk[consumed..])
+            }
+        }
+    }
+
+    fn authenticated(
+        &mut self,
+        peer: PeerId,
+        identity: Identity,
+        fds: FdPassing,
+    ) -> Result<(), End> {
+        let uid = match identity {
+            Identity::Uid(uid) => Some(uid),
+            _ => None,
+        };
+        let admitted = match uid {
+            None => self.config.admits_anonymous(),
+            Some(uid) => self.config.admission == Admission::Everybody || uid == self.authority.uid,
+        };
+        if !admitted {
+            return Err(End::NotAdmitted);
+        }
+        self.handle(Input::Authenticated { peer, uid, fds });
+        Ok(())
+    }
+
+    /// Goes on with messages, of which the first may have come with the end of the handshake.
+    fn start_messages(&mut self, peer: PeerId, rest: &[u8]) -> Result<(), End> {
+        let limits = self.framer_limits();
+        let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let mut framer = Framer::new(limits);
+        framer.keep(rest);
+        connection.phase = Phase::Messages(framer);
+        self.note_received(peer, Received { bytes: 0, descriptors: Descriptors::Complete })?;
+        if !rest.is_empty() {
+            self.add_backlog(peer);
+        }
+        Ok(())
+    }
+
+    pub(super) fn framer_limits(&self) -> Limits {
+        let limits = &self.bus.configuration().limits;
+        let message_len_max = usize::try_from(limits.max_message_size).unwrap_or(usize::MAX);
+        let message_fds_max = u32::try_from(limits.max_message_unix_fds).unwrap_or(u32::MAX);
+        Limits { message_len_max, message_fds_max }
+    }
+
+    /// Goes on with messages that were read in an earlier turn.
+    pub(super) fn receive_backlog(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        connection.has_backlog = false;
+        let Phase::Messages(framer) = &mut connection.phase else { return };
+        let mut scratch = mem::take(&mut self.buffers.scratch);
+        framer.unpark(&mut scratch);
+        if let Err(end) = self.route_messages(peer, &scratch) {
+            self.end(peer, end);
+        }
+        self.buffers.scratch = scratch;
+    }
+
+    fn add_backlog(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && !connection.has_backlog
+        {
+            connection.has_backlog = true;
+            self.work.backlog.push_back(peer);
+        }
+    }
+
+    /// Routes the messages of a connection that are in the scratch buffer, within the budget.
+    fn route_messages(&mut self, peer: PeerId, scratch: &[u8]) -> Result<(), End> {
+        for _ in 0..MESSAGES_PER_READ {
+            match self.next_frame(peer, scratch) {
+                Ok(Some(frame)) => self.route(peer, frame).map_err(End::Invalid)?,
+                Ok(None) => break,
+                Err(error) => return Err(End::Invalid(error)),
+            }
+        }
+        self.park(peer, scratch)
+    }
+
+    fn next_frame<'s>(
+        &mut self,
+        peer: PeerId,
+        scratch: &'s [u8],
+    ) -> Result<Option<Frame<'s>>, InvalidMessage> {
+        match self.table.get_mut(peer) {
+            Some(connection) if connection.end.is_none() => match &mut connection.phase {
+                Phase::Messages(framer) => framer.next(scratch),
+                Phase::Handshake(_) => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Gives one message to the bus and carries out what comes of it.
+    fn route(&mut self, from: PeerId, frame: Frame<'_>) -> Result<(), InvalidMessage> {
+        let owned = match frame {
+            Frame::Scratch(bytes) => return self.route_bytes(from, bytes, None),
+            Frame::Owned(bytes) => Rc::new(bytes),
+        };
+        self.route_bytes(from, &owned, Some(&owned))
+    }
+
+    fn route_bytes(
+        &mut self,
+        from: PeerId,
+        bytes: &[u8],
+        owned: Option<&Rc<Vec<u8>>>,
+    ) -> Result<(), InvalidMessage> {
+        let message = Message::parse(bytes)?;
+        let fds = self.claim_fds(from, &message)?;
+        let mut effects = mem::take(&mut self.buffers.effects);
+        effects.clear();
+        self.bus.handle(self.time(), Input::Message { from, message }, &mut effects);
+        self.apply(&effects, &Origin::Peer { from, message: &message, owned, fds });
+        self.buffers.effects = effects;
+        Ok(())
+    }
+
+    /// Takes the descriptors that belong to a message out of those that came.
+    fn claim_fds(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+    ) -> Result<Option<SharedFds>, InvalidMessage> {
+        let Some(connection) = self.table.get_mut(from) else { return Ok(None) };
+        let Phase::Messages(framer) = &mut connection.phase else { return Ok(None) };
+        let count = framer.claim_fds(message)? as usize;
+        if count == 0 {
+            return Ok(None);
+        }
+        connection.fds_since = None;
+        Ok(Some(connection.fds.drain(..count).collect()))
+    }
+
+    /// Leaves the scratch buffer to the next connection, and remembers if there is more to do.
+    fn park(&mut self, peer: PeerId, scratch: &[u8]) -> Result<(), End> {
+        let now = self.now;
+        let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let Phase::Messages(framer) = &mut connection.phase else { return Ok(()) };
+        let has_more = framer.has_message(scratch);
+        framer.park(scratch);
+        if connection.fds.is_empty() {
+            connection.fds_since = None;
+        } else if connection.fds_since.is_none() {
+            connection.fds_since = Some(now);
+            self.work.fds_pending.push(peer);
+        }
+        if has_more {
+            self.add_backlog(peer);
+        }
+        Ok(())
+    }
+}
+
+/// Messages of one connection that are routed before others have their turn.
+pub(super) const MESSAGES_PER_READ: usize = 256;

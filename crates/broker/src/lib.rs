@@ -1,0 +1,30 @@
+//! The message bus as a process: everything between the routing state machine and the machine it
+//! runs on.
+//!
+//! ```text
+//!  startup      the order of a start: configuration, sockets, background, another user
+//!   ├─ busconfig    files and folders of configuration -> what the bus is told
+//!   ├─ listen       addresses -> sockets to accept connections from
+//!   ├─ log          one line each, to whom it concerns
+//!   └─ event_loop   drain, route, flush: until somebody asks it to stop
+//! ```
+//!
+//! Only this crate and the command line read files, the environment or the clock for the bus; what
+//! they find goes into the state machine as values.
+
+#![forbid(unsafe_code)]
+
+pub mod startup;
+
+pub mod busconfig;
+pub mod listen;
+pub mod log;
+pub mod os_error;
+
+pub mod event_loop;
+
+mod authority;
+mod connection;
+mod outgoing;
+mod report;
+mod table;

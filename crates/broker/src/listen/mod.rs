@@ -1,0 +1,219 @@
+//! From addresses to sockets that clients can connect to.
+//!
+//! ```text
+//!  unix:path=, abstract=      bound there
+//!  unix:dir=, tmpdir=         bound in that folder under a random name
+//!  unix:runtime=yes           bound as "bus" in the user's runtime folder
+//!  systemd:                   bound by the service manager, checked here
+//! ```
+//!
+//! A [`Listener`] knows the address that clients are to use, which is seldom the one that was
+//! asked for, and removes the file of its socket when it is dropped.
+//!
+//! ```
+//! use diligence_broker::listen::{Environment, listen, parse};
+//!
+//! let folder = std::env::temp_dir();
+//! let list = parse(&format!("unix:tmpdir={}", folder.display()))?;
+//! let listeners = listen(&list, &mut Environment::default())?;
+//! let address = listeners[0].address.to_string();
+//! assert!(address.starts_with(&format!("unix:path={}/dbus-", folder.display())), "{address}");
+//! # Ok::<(), diligence_broker::listen::ListenError>(())
+//! ```
+
+mod error;
+mod passed;
+mod socket_file;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use sys::filesystem::{allow_everyone, remove_stale_socket};
+use sys::inherited::InheritError;
+use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
+use wire::address::{Address, AddressList, Transport, UnixAddress};
+use wire::guid::Guid;
+
+pub use error::{ListenError, PassedSocketProblem};
+use socket_file::SocketFile;
+
+/// A socket that clients can connect to.
+#[derive(Debug)]
+pub struct Listener {
+    /// The listening socket, non-blocking.
+    pub socket: OwnedFd,
+    /// Its transport.
+    pub kind: SocketKind,
+    /// What clients connect to, with [`guid`](Self::guid).
+    pub address: Address,
+    /// What tells this address from all others.
+    pub guid: Guid,
+    /// Removed with the listener; absent where there is none or it is somebody else's.
+    _file: Option<SocketFile>,
+}
+
+impl Listener {
+    fn new(
+        socket: OwnedFd,
+        kind: SocketKind,
+        transport: Transport,
+        file: Option<SocketFile>,
+    ) -> Result<Self, ListenError> {
+        let guid = new_guid().map_err(|error| ListenError::Random(error.into()))?;
+        let address = Address { guid: Some(guid), ..transport.into() };
+        Ok(Self { socket, kind, address, guid, _file: file })
+    }
+}
+
+/// What some addresses are about: things that this process was started with.
+#[derive(Debug)]
+pub struct Environment {
+    /// The folder for sockets of this user, `XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<PathBuf>,
+    /// The sockets that the service manager passed, or why they could not be taken. They can be
+    /// used once.
+    pub passed: Result<Vec<OwnedFd>, InheritError>,
+}
+
+impl Default for Environment {
+    /// No runtime folder and no sockets.
+    fn default() -> Self {
+        Self { runtime_dir: None, passed: Ok(Vec::new()) }
+    }
+}
+
+/// Reads an address list, with the errors of this module.
+///
+/// # Errors
+///
+/// [`ListenError::Address`].
+pub fn parse(text: &str) -> Result<AddressList, ListenError> {
+    AddressList::parse(text).map_err(ListenError::Address)
+}
+
+/// Listens at the first entry of `list` at which that is possible. That gives one listener, or as
+/// many as the service manager passed sockets.
+///
+/// # Errors
+///
+/// Why the first entry failed, when all did.
+pub fn listen(
+    list: &AddressList,
+    environment: &mut Environment,
+) -> Result<Vec<Listener>, ListenError> {
+    let mut first_error = None;
+    for address in list {
+        match listen_at(&address.transport, environment) {
+            Ok(listeners) => return Ok(listeners),
+            Err(error) => {
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    Err(first_error.expect("an address list has at least one entry"))
+}
+
+/// Makes an id for a server address, or for a bus.
+///
+/// # Errors
+///
+/// Only when a sandbox keeps the process from asking the kernel for random bytes.
+pub(crate) fn new_guid() -> io::Result<Guid> {
+    let mut random = [0; 16];
+    sys::random::fill(&mut random)?;
+    // The counter starts again in 2106, which the random bits make up for.
+    Ok(Guid::from_random(random, sys::clock::realtime().as_secs() as u32))
+}
+
+fn listen_at(
+    transport: &Transport,
+    environment: &mut Environment,
+) -> Result<Vec<Listener>, ListenError> {
+    match transport {
+        Transport::Unix(unix) => listen_unix_at(unix, environment).map(|listener| vec![listener]),
+        Transport::Systemd => passed::listeners(environment),
+        Transport::Tcp(_) | Transport::NonceTcp { .. } => {
+            Err(ListenError::UnservedTransport { name: transport.name().to_owned() })
+        }
+        _ => Err(ListenError::UnknownTransport { name: transport.name().to_owned() }),
+    }
+}
+
+fn listen_unix_at(
+    address: &UnixAddress,
+    environment: &Environment,
+) -> Result<Listener, ListenError> {
+    match address {
+        UnixAddress::Path(path) => replace_at(to_path(path)),
+        UnixAddress::Abstract(name) => listen_abstract(name),
+        UnixAddress::Dir(folder) | UnixAddress::Tmpdir(folder) => listen_in(to_path(folder)),
+        UnixAddress::Runtime => {
+            let folder = environment.runtime_dir.as_ref().ok_or(ListenError::NoRuntimeDir)?;
+            replace_at(&folder.join(RUNTIME_SOCKET))
+        }
+    }
+}
+
+/// Listens at `path`, in the place of any socket that is there. Whatever else is there stays, and
+/// makes this fail.
+fn replace_at(path: &Path) -> Result<Listener, ListenError> {
+    let _ = remove_stale_socket(path).map_err(|error| bind_error(path.as_os_str(), error))?;
+    listen_path(path)
+}
+
+/// Listens in `folder` under a name that nobody has.
+fn listen_in(folder: &Path) -> Result<Listener, ListenError> {
+    let mut attempts = 1;
+    loop {
+        let name = random_name().map_err(|error| ListenError::Random(error.into()))?;
+        match listen_path(&folder.join(name)) {
+            Err(error) if error.is_taken() && attempts < NAME_ATTEMPTS_MAX => attempts += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+fn listen_path(path: &Path) -> Result<Listener, ListenError> {
+    let failed = |error| bind_error(path.as_os_str(), error);
+    let socket = listen_unix(Place::Path(path)).map_err(failed)?;
+    let file = SocketFile::of(path).map_err(failed)?;
+    allow_everyone(path).map_err(failed)?;
+    let transport = Transport::Unix(UnixAddress::Path(path.as_os_str().as_bytes().to_vec()));
+    Listener::new(socket, SocketKind::Unix, transport, Some(file))
+}
+
+fn listen_abstract(name: &[u8]) -> Result<Listener, ListenError> {
+    let socket = listen_unix(Place::Abstract(name))
+        .map_err(|error| bind_error(OsStr::from_bytes(name), error))?;
+    let transport = Transport::Unix(UnixAddress::Abstract(name.to_vec()));
+    Listener::new(socket, SocketKind::Unix, transport, None)
+}
+
+fn bind_error(name: &OsStr, error: io::Error) -> ListenError {
+    ListenError::Bind { name: name.to_owned(), error: error.into() }
+}
+
+fn to_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// The name of a socket that no other program chooses, nor can guess.
+fn random_name() -> io::Result<String> {
+    let mut random = [0; RANDOM_NAME_LEN];
+    sys::random::fill(&mut random)?;
+    let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
+    Ok(RANDOM_NAME_PREFIX.chars().chain(random.map(letter)).collect())
+}
+
+/// The socket of `unix:runtime=yes` in the runtime folder.
+const RUNTIME_SOCKET: &str = "bus";
+
+const RANDOM_NAME_PREFIX: &str = "dbus-";
+const RANDOM_NAME_LEN: usize = 10;
+const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Names to try in one folder. One is taken by chance once in 10^17.
+const NAME_ATTEMPTS_MAX: u32 = 8;

@@ -1,0 +1,312 @@
+//! The log of the bus: one line per event, on standard error, in the system log, or both.
+//!
+//! Writing never fails and never waits for the system log. Much of what is logged was chosen by a
+//! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
+//!
+//! ```
+//! use diligence_broker::log::{Log, LogChoice, Severity, Target};
+//!
+//! let target = Target::choose(LogChoice::AsConfigured, Target::Stderr);
+//! let log = Log::new("dbus-daemon", target);
+//! log.write(Severity::Info, "Reloaded configuration"); // dbus-daemon[1234]: Reloaded ...
+//! ```
+
+use std::fmt::{self, Display, Write as _};
+use std::fs::{File, Metadata};
+use std::io::{self, Write as _};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::rc::Rc;
+
+/// How much a line matters, and to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// What happens every day.
+    Info,
+    /// What happens seldom and is right.
+    Notice,
+    /// What an administrator should look at.
+    Warning,
+    /// What ends the bus, or keeps it from doing its work.
+    Error,
+    /// What somebody tried and may not do: goes where the system keeps such lines.
+    Security,
+}
+
+impl Severity {
+    /// The level of syslog(3), without the facility.
+    const fn level(self) -> u8 {
+        match self {
+            Self::Error => 3,
+            Self::Warning => 4,
+            Self::Notice | Self::Security => 5,
+            Self::Info => 6,
+        }
+    }
+
+    /// The facility of syslog(3), shifted to its place.
+    const fn facility(self) -> u8 {
+        match self {
+            Self::Security => FACILITY_AUTH,
+            Self::Info | Self::Notice | Self::Warning | Self::Error => FACILITY_DAEMON,
+        }
+    }
+}
+
+/// Where lines go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// To standard error.
+    Stderr,
+    /// To the system log.
+    Syslog,
+    /// To standard error and the system log.
+    Both,
+}
+
+impl Target {
+    /// What holds when the command line says `choice` and the configuration `configured`.
+    #[must_use]
+    pub const fn choose(choice: LogChoice, configured: Self) -> Self {
+        match choice {
+            LogChoice::AsConfigured => configured,
+            LogChoice::Always(target) => target,
+        }
+    }
+}
+
+/// What the command line says of the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LogChoice {
+    /// Nothing: the configuration has it.
+    #[default]
+    AsConfigured,
+    /// There, whatever the configuration says.
+    Always(Target),
+}
+
+/// The log of one program. Clones write to the same places.
+#[derive(Clone, Debug)]
+pub struct Log {
+    program: String,
+    bus: Option<BusLabel>,
+    target: Target,
+    stderr: Stderr,
+    /// Absent where it is not wanted or could not be made.
+    syslog: Option<Rc<Syslog>>,
+}
+
+impl Log {
+    /// A log whose lines begin with `program`, the name that the program was called by.
+    #[must_use]
+    pub fn new(program: &str, target: Target) -> Self {
+        Self::with_syslog_at(Path::new(SYSLOG_SOCKET), program, target)
+    }
+
+    /// The same log, whose lines also name the bus: its type, and the user it runs as.
+    #[must_use]
+    pub fn of_bus(self, bus_type: &str, uid: u32) -> Self {
+        Self { bus: Some(BusLabel { bus_type: bus_type.to_owned(), uid }), ..self }
+    }
+
+    /// Writes one line. What cannot be written to the system log goes to standard error.
+    pub fn write(&self, severity: Severity, message: impl Display) {
+        let text = self.text(&message);
+        let logged = match (self.target, &self.syslog) {
+            (Target::Stderr, _) | (_, None) => false,
+            (Target::Syslog | Target::Both, Some(syslog)) => syslog.send(severity, &text).is_ok(),
+        };
+        if self.target != Target::Syslog || !logged {
+            self.stderr.write(severity, &text);
+        }
+    }
+
+    fn with_syslog_at(path: &Path, program: &str, target: Target) -> Self {
+        let syslog = match target {
+            Target::Stderr => None,
+            Target::Syslog | Target::Both => Syslog::new(path).ok().map(Rc::new),
+        };
+        Self { program: program.to_owned(), bus: None, target, stderr: Stderr::detect(), syslog }
+    }
+
+    /// The line, without its end: who, which bus, what.
+    fn text(&self, message: &impl Display) -> String {
+        let pid = process::id();
+        let mut text = format!("{}[{pid}]: ", self.program);
+        if let Some(BusLabel { bus_type, uid }) = &self.bus {
+            text.push_str(&format!("[{bus_type} uid={uid} pid={pid}] "));
+        }
+        // Only an implementation of `Display` that fails by itself fails here; its line is cut.
+        let _ = write!(SingleLine(&mut text), "{message}");
+        text
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct BusLabel {
+    bus_type: String,
+    uid: u32,
+}
+
+/// What standard error is, which decides how its lines begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stderr {
+    /// A file, a pipe or a terminal.
+    Plain,
+    /// The journal, which reads the level from the line (sd-daemon(3)).
+    Journal,
+}
+
+impl Stderr {
+    fn detect() -> Self {
+        let announced = std::env::var("JOURNAL_STREAM").ok();
+        match announced.zip(stderr_metadata().ok()) {
+            Some((announced, found)) if is_stream(&announced, &found) => Self::Journal,
+            Some(_) | None => Self::Plain,
+        }
+    }
+
+    fn write(self, severity: Severity, text: &str) {
+        let line = match self {
+            Self::Plain => format!("{text}\n"),
+            Self::Journal => format!("<{}>{text}\n", severity.level()),
+        };
+        // There is nobody left to tell.
+        let _ = io::stderr().lock().write_all(line.as_bytes());
+    }
+}
+
+fn stderr_metadata() -> io::Result<Metadata> {
+    File::from(io::stderr().as_fd().try_clone_to_owned()?).metadata()
+}
+
+/// Whether `found` is the file that `JOURNAL_STREAM` names: device and inode, both decimal
+/// (systemd.exec(5)). The variable may be inherited from a program with another standard error.
+fn is_stream(announced: &str, found: &Metadata) -> bool {
+    announced == format!("{}:{}", found.dev(), found.ino())
+}
+
+/// The system log, as a socket that takes datagrams.
+#[derive(Debug)]
+struct Syslog {
+    socket: UnixDatagram,
+    path: PathBuf,
+}
+
+impl Syslog {
+    fn new(path: &Path) -> io::Result<Self> {
+        let socket = UnixDatagram::unbound()?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, path: path.to_owned() })
+    }
+
+    /// The path is looked up for each line, so a log that was started again is found.
+    fn send(&self, severity: Severity, text: &str) -> io::Result<()> {
+        let priority = severity.facility() | severity.level();
+        self.socket.send_to(format!("<{priority}>{text}").as_bytes(), &self.path)?;
+        Ok(())
+    }
+}
+
+/// Passes text on with every control character escaped.
+struct SingleLine<'t>(&'t mut String);
+
+impl fmt::Write for SingleLine<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if character.is_control() {
+                self.0.extend(character.escape_default());
+            } else {
+                self.0.push(character);
+            }
+        }
+        Ok(())
+    }
+}
+
+const SYSLOG_SOCKET: &str = "/dev/log";
+
+/// Facilities of syslog(3).
+const FACILITY_DAEMON: u8 = 3 << 3;
+const FACILITY_AUTH: u8 = 4 << 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_whatever_a_peer_put_into_it() {
+        let check = |message: &str, expected: &str| {
+            let mut line = String::new();
+            write!(SingleLine(&mut line), "{message}").unwrap();
+            assert_eq!(line, expected);
+        };
+        check("plain, größer, \"quoted\", back\\slash", "plain, größer, \"quoted\", back\\slash");
+        check("two\nlines\r\tand more", "two\\nlines\\r\\tand more");
+        check("\u{1b}[31mred\u{7f}\u{9b}", "\\u{1b}[31mred\\u{7f}\\u{9b}");
+    }
+
+    #[test]
+    fn a_line_says_who_writes_it() {
+        let pid = process::id();
+        let log = Log::new("some-bus", Target::Stderr);
+        assert_eq!(log.text(&"text"), format!("some-bus[{pid}]: text"));
+        let log = log.of_bus("system", 7);
+        assert_eq!(log.text(&"text"), format!("some-bus[{pid}]: [system uid=7 pid={pid}] text"));
+    }
+
+    #[test]
+    fn the_command_line_is_stronger_than_the_configuration() {
+        let check = |choice, configured, expected| {
+            assert_eq!(Target::choose(choice, configured), expected);
+        };
+        check(LogChoice::AsConfigured, Target::Both, Target::Both);
+        check(LogChoice::AsConfigured, Target::Stderr, Target::Stderr);
+        check(LogChoice::Always(Target::Stderr), Target::Both, Target::Stderr);
+        check(LogChoice::Always(Target::Syslog), Target::Stderr, Target::Syslog);
+    }
+
+    #[test]
+    fn the_system_log_gets_priority_and_text_and_may_come_and_go() {
+        let path = std::env::temp_dir().join(format!("diligence-syslog-{}", process::id()));
+        let log = Log::with_syslog_at(&path, "some-bus", Target::Syslog);
+        log.write(Severity::Info, "to standard error, as nobody listens");
+        for (severity, priority) in [
+            (Severity::Info, 30),
+            (Severity::Notice, 29),
+            (Severity::Warning, 28),
+            (Severity::Error, 27),
+            (Severity::Security, 37),
+        ] {
+            let receiver = UnixDatagram::bind(&path).unwrap();
+            log.write(severity, "hello");
+            let mut buffer = [0; 100];
+            let length = receiver.recv(&mut buffer).unwrap();
+            let expected = format!("<{priority}>some-bus[{}]: hello", process::id());
+            assert_eq!(String::from_utf8_lossy(&buffer[..length]), expected);
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_full_system_log_is_not_waited_for() {
+        let path = std::env::temp_dir().join(format!("diligence-full-syslog-{}", process::id()));
+        let receiver = UnixDatagram::bind(&path).unwrap();
+        let syslog = Syslog::new(&path).unwrap();
+        let result = (0..100_000).try_for_each(|_| syslog.send(Severity::Info, "again"));
+        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(receiver);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn the_journal_is_known_by_device_and_inode() {
+        let found = std::fs::metadata("/").unwrap();
+        let announced = format!("{}:{}", found.dev(), found.ino());
+        assert!(is_stream(&announced, &found));
+        assert!(!is_stream("0:0", &found));
+    }
+}

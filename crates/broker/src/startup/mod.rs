@@ -1,0 +1,242 @@
+//! From a command line to a bus that serves, in the order in which callers of `dbus-daemon` expect
+//! things to happen.
+//!
+//! ```text
+//!  take what the caller left open: descriptors to print to, sockets of the service manager
+//!  read the configuration ─ refuse if another bus has the pid file
+//!  listen ─ print the addresses
+//!  go to the background ─ write the pid file ─ print the process number
+//!  raise the limit of open files ─ become the user of the configuration
+//!  make the event loop ─ let the caller go on ─ tell the service manager ─ serve
+//! ```
+//!
+//! Whatever fails on the way takes back what was done: sockets and the pid file are removed.
+
+mod background;
+mod error;
+mod output;
+mod pid_file;
+mod plan;
+mod runtime_dir;
+mod service_manager;
+mod settings;
+mod user;
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process;
+
+use sys::credentials::{Credentials, own_credentials};
+use sys::daemonize::{StandardStream, set_all_close_on_exec, silence};
+use sys::inherited::{ListenVariables, listen_fds};
+use sys::rlimit::OpenFiles;
+use sys::signals::{Signal, SignalSource};
+use wire::guid::Guid;
+
+pub use error::{RunError, StartError, Step};
+pub use settings::{
+    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice,
+    Settings,
+};
+
+use crate::busconfig::{self, BusType, Config, ConfigError, ServiceDir};
+use crate::event_loop::{EventLoop, Parts, Reload};
+use crate::listen::{Environment, Listener, new_guid};
+use crate::log::{Log, Severity, Target};
+use background::WaitingCaller;
+use output::Outputs;
+use pid_file::PidFile;
+use plan::Plan;
+use service_manager::ServiceManager;
+use user::DaemonUser;
+
+/// Runs a bus until a signal ends it. `program` is the name that the program was called by, with
+/// which the lines of the log begin.
+///
+/// With the background in the settings or the configuration, the process of the caller ends in
+/// here, and the one that returns is another. So call it while there is one thread.
+///
+/// # Errors
+///
+/// See [`RunError`]. The error has been logged when this returns.
+pub fn run(settings: &Settings, program: &str) -> Result<(), RunError> {
+    let mut log = Log::new(program, Target::Stderr);
+    let outcome = match start(settings, program, &mut log) {
+        Ok(bus) => bus.serve(),
+        Err(error) => Err(RunError::Start(error)),
+    };
+    if let Err(error) = &outcome {
+        log.write(Severity::Error, error);
+    }
+    outcome
+}
+
+/// A bus that is ready. The sockets go with the event loop, so before the pid file.
+struct StartedBus {
+    event_loop: EventLoop,
+    manager: ServiceManager,
+    log: Log,
+    _pid_file: Option<PidFile>,
+}
+
+impl StartedBus {
+    fn serve(mut self) -> Result<(), RunError> {
+        warn_if_failed(&self.log, TELL_MANAGER, self.manager.ready());
+        let outcome = self.event_loop.run();
+        warn_if_failed(&self.log, TELL_MANAGER, self.manager.stopping());
+        outcome.map_err(|error| RunError::Serve(error.into()))
+    }
+}
+
+fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus, StartError> {
+    silence(StandardStream::Input).map_err(StartError::at(Step::SilenceInput))?;
+    let mut outputs = Outputs::take(settings)?;
+    let mut environment = environment();
+    warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
+
+    let config = load(&settings.config, log)?;
+    let plan = Plan::new(settings, &config)?;
+    *log = Log::new(program, plan.log);
+    let opened = Opened::new(config, plan, &mut environment, log)?;
+    outputs.print_address(&opened.listeners)?;
+    opened.finish(outputs, log)
+}
+
+/// A bus that others can find already, while the process is still that of the caller.
+struct Opened {
+    config: Config,
+    plan: Plan,
+    signals: SignalSource,
+    listeners: Vec<Listener>,
+    uid: u32,
+}
+
+impl Opened {
+    fn new(
+        config: Config,
+        plan: Plan,
+        environment: &mut Environment,
+        log: &Log,
+    ) -> Result<Self, StartError> {
+        plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
+        let uid = own_identity()?.uid;
+        make_service_dir(&config, environment, uid, log);
+        // From now on SIGTERM waits for the event loop, which removes what is made here.
+        let signals = block_signals(plan.interrupt)?;
+        let listeners = plan.listen(environment)?;
+        Ok(Self { config, plan, signals, listeners, uid })
+    }
+
+    fn finish(self, outputs: Outputs, log: &Log) -> Result<StartedBus, StartError> {
+        let Self { config, plan, signals, listeners, uid } = self;
+        let user = plan.user.as_deref().map(DaemonUser::find).transpose()?;
+        let failed = StartError::at(Step::GoToBackground);
+        let caller = plan.background.map(background::leave).transpose().map_err(&failed)?;
+        let pid_file = plan.pid_file.map(PidFile::write).transpose()?;
+        outputs.print_pid()?;
+        warn_if_failed(log, "raise the limit of open files", OpenFiles::raise().map(|_| ()));
+        user.map_or(Ok(()), |user| user.take_over(uid))?;
+
+        let manager = ServiceManager::from_environment();
+        let identity = bus_identity()?;
+        let log = log.clone().of_bus(type_name(&config), identity.uid);
+        let reload = reload(plan.config, manager.clone(), log.clone());
+        let parts = Parts { listeners, identity, config, reload, log: log.clone(), signals };
+        let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
+        caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
+        Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
+    }
+}
+
+/// What the log calls a bus of this kind.
+fn type_name(config: &Config) -> &str {
+    match &config.document.bus_type {
+        Some(BusType::Session) => "session",
+        Some(BusType::System) => "system",
+        Some(BusType::Other(name)) => name,
+        None => "unknown",
+    }
+}
+
+/// What the process finds that bears on where it can listen.
+fn environment() -> Environment {
+    let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| env::var(name).ok());
+    let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref() };
+    let runtime_dir = env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
+    Environment { runtime_dir: runtime_dir.map(PathBuf::from), passed: listen_fds(variables) }
+}
+
+/// Reads the configuration. A session bus needs no file.
+fn load(source: &ConfigSource, log: &Log) -> Result<Config, ConfigError> {
+    let config = match source {
+        ConfigSource::Session if !source.path().exists() => busconfig::built_in_session(),
+        _ => busconfig::load(source.path(), &busconfig::Environment::of_this_system())?,
+    };
+    for warning in &config.document.warnings {
+        log.write(Severity::Warning, warning);
+    }
+    Ok(config)
+}
+
+/// Reads the configuration again, with the service manager in the picture.
+fn reload(source: ConfigSource, manager: ServiceManager, log: Log) -> Reload {
+    Box::new(move || {
+        warn_if_failed(&log, TELL_MANAGER, manager.reloading());
+        let config = load(&source, &log);
+        warn_if_failed(&log, TELL_MANAGER, manager.ready());
+        config
+    })
+}
+
+fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &Log) {
+    if let Some(runtime_dir) = &environment.runtime_dir
+        && config.document.service_dirs.contains(&ServiceDir::StandardSession)
+        && let Err(error) = runtime_dir::make_service_dir(runtime_dir, uid)
+    {
+        log.write(Severity::Warning, error);
+    }
+}
+
+fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
+    let signals: &[Signal] = match interrupt {
+        Interrupt::Kills => &[Signal::Terminate, Signal::HangUp],
+        Interrupt::Stops => &[Signal::Terminate, Signal::HangUp, Signal::Interrupt],
+    };
+    SignalSource::block(signals).map_err(StartError::at(Step::BlockSignals))
+}
+
+/// Who this process is to the kernel now: another one in the background, or as another user.
+fn own_identity() -> Result<Credentials, StartError> {
+    own_credentials().map_err(StartError::at(Step::ReadCredentials))
+}
+
+/// Who the bus is to its clients.
+fn bus_identity() -> Result<bus::Identity, StartError> {
+    let own = own_identity()?;
+    Ok(bus::Identity {
+        id: new_guid().map_err(StartError::at(Step::MakeId))?,
+        machine_id: machine_id(),
+        pid: process::id(),
+        uid: own.uid,
+        security_label: own.security_label.map(Into::into),
+    })
+}
+
+/// The id of this machine: the file that clients read, or else that of systemd (machine-id(5)).
+fn machine_id() -> Option<String> {
+    let read = |path| Some(fs::read_to_string(path).ok()?.trim_end().to_owned());
+    MACHINE_ID_FILES.into_iter().filter_map(read).find(|id| Guid::parse(id).is_ok())
+}
+
+/// For steps that a bus can do without.
+fn warn_if_failed(log: &Log, step: &str, outcome: io::Result<()>) {
+    if let Err(error) = outcome {
+        log.write(Severity::Warning, format_args!("Cannot {step}: {error}"));
+    }
+}
+
+const TELL_MANAGER: &str = "tell the service manager";
+
+const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];

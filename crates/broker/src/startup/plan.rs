@@ -1,0 +1,169 @@
+//! What one start does: the command line over the configuration.
+
+use std::io;
+use std::path::{Path, PathBuf, absolute};
+
+use wire::address::AddressList;
+
+use super::StartError;
+use super::error::Step;
+use super::settings::{BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings};
+use crate::busconfig::{Config, Document, Fork, Syslog, Umask};
+use crate::listen::{Environment, Listener, listen, parse};
+use crate::log::Target;
+
+/// What one start does.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// What to read again; absolute, if the process leaves the folder of the caller.
+    pub(super) config: ConfigSource,
+    /// Where to listen, each list at one of its entries. Never empty.
+    pub(super) addresses: Vec<AddressList>,
+    /// Where the log goes.
+    pub(super) log: Target,
+    /// Where the process number goes; absolute.
+    pub(super) pid_file: Option<PathBuf>,
+    /// Whether to leave the terminal, and with which mask then.
+    pub(super) background: Option<Umask>,
+    /// Whom to become.
+    pub(super) user: Option<String>,
+    /// What SIGINT does.
+    pub(super) interrupt: Interrupt,
+}
+
+impl Plan {
+    pub(super) fn new(settings: &Settings, config: &Config) -> Result<Self, StartError> {
+        let Document { fork, umask, syslog, pidfile, user, .. } = &config.document;
+        let addresses = match &settings.address {
+            Some(address) => vec![parse(address)?],
+            None => config.addresses()?,
+        };
+        let background = goes_to_background(settings.background, *fork).then_some(*umask);
+        let failed = StartError::at(Step::LocateFiles);
+        Ok(Self {
+            config: config_to_reload(&settings.config, background).map_err(&failed)?,
+            addresses,
+            log: Target::choose(settings.log, log_target(*syslog)),
+            pid_file: pid_file(settings.pid_file, pidfile.as_deref()).map_err(&failed)?,
+            background,
+            user: user.clone(),
+            interrupt: settings.interrupt,
+        })
+    }
+
+    /// Listens everywhere. The listeners are in the order in which their addresses are printed:
+    /// what the configuration names last stands first.
+    pub(super) fn listen(
+        &self,
+        environment: &mut Environment,
+    ) -> Result<Vec<Listener>, StartError> {
+        let mut groups = Vec::with_capacity(self.addresses.len());
+        for list in &self.addresses {
+            groups.push(listen(list, environment)?);
+        }
+        Ok(groups.into_iter().rev().flatten().collect())
+    }
+}
+
+fn goes_to_background(choice: BackgroundChoice, configured: Fork) -> bool {
+    match choice {
+        BackgroundChoice::AsConfigured => configured == Fork::Background,
+        BackgroundChoice::Go => true,
+        BackgroundChoice::Stay => false,
+    }
+}
+
+fn config_to_reload(config: &ConfigSource, background: Option<Umask>) -> io::Result<ConfigSource> {
+    Ok(match (config, background) {
+        (ConfigSource::File(path), Some(_)) => ConfigSource::File(absolute(path)?),
+        _ => config.clone(),
+    })
+}
+
+fn log_target(syslog: Syslog) -> Target {
+    match syslog {
+        Syslog::On => Target::Both,
+        Syslog::Off => Target::Stderr,
+    }
+}
+
+fn pid_file(choice: PidFileChoice, configured: Option<&Path>) -> io::Result<Option<PathBuf>> {
+    match choice {
+        PidFileChoice::Never => Ok(None),
+        PidFileChoice::AsConfigured => configured.map(absolute).transpose(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::busconfig::built_in_session;
+    use crate::log::LogChoice;
+
+    fn settings() -> Settings {
+        Settings::new(ConfigSource::File("bus.conf".into()))
+    }
+
+    fn config(change: impl FnOnce(&mut Document)) -> Config {
+        let mut config = built_in_session();
+        change(&mut config.document);
+        config
+    }
+
+    #[test]
+    fn the_command_line_is_stronger_in_whether_to_go_to_the_background() {
+        let check = |background, fork, expected| {
+            let settings = Settings { background, ..settings() };
+            let config = config(|document| {
+                document.fork = fork;
+                document.umask = Umask::Reset;
+            });
+            assert_eq!(Plan::new(&settings, &config).unwrap().background, expected);
+        };
+        check(BackgroundChoice::AsConfigured, Fork::Foreground, None);
+        check(BackgroundChoice::AsConfigured, Fork::Background, Some(Umask::Reset));
+        check(BackgroundChoice::Go, Fork::Foreground, Some(Umask::Reset));
+        check(BackgroundChoice::Stay, Fork::Background, None);
+    }
+
+    #[test]
+    fn paths_are_absolute_where_the_folder_of_the_caller_is_left() {
+        let here = absolute("bus.conf").unwrap();
+        let config = config(|document| document.pidfile = Some("pid".into()));
+        let stays = Plan::new(&settings(), &config).unwrap();
+        assert_eq!(stays.config.path(), Path::new("bus.conf"), "as the caller wrote it");
+        assert_eq!(stays.pid_file, Some(absolute("pid").unwrap()));
+        let background = BackgroundChoice::Go;
+        let leaves = Plan::new(&Settings { background, ..settings() }, &config).unwrap();
+        assert_eq!(leaves.config.path(), here);
+        let pid_file = PidFileChoice::Never;
+        let none = Plan::new(&Settings { pid_file, ..settings() }, &config).unwrap();
+        assert_eq!(none.pid_file, None);
+    }
+
+    #[test]
+    fn an_address_of_the_command_line_takes_the_place_of_all_others() {
+        let addresses = |address: Option<&str>| {
+            let address = address.map(str::to_owned);
+            let plan = Plan::new(&Settings { address, ..settings() }, &built_in_session())?;
+            Ok(plan.addresses.iter().map(AddressList::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(addresses(None), Ok(vec!["unix:tmpdir=/tmp".to_owned()]));
+        assert_eq!(addresses(Some("unix:path=/x")), Ok(vec!["unix:path=/x".to_owned()]));
+        let wrong: Result<_, StartError> = addresses(Some("unix"));
+        assert!(matches!(wrong, Err(StartError::Listen(_))), "{wrong:?}");
+    }
+
+    #[test]
+    fn the_system_log_is_a_matter_of_both() {
+        let check = |log, syslog, expected| {
+            let settings = Settings { log, ..settings() };
+            let config = config(|document| document.syslog = syslog);
+            assert_eq!(Plan::new(&settings, &config).unwrap().log, expected);
+        };
+        check(LogChoice::AsConfigured, Syslog::Off, Target::Stderr);
+        check(LogChoice::AsConfigured, Syslog::On, Target::Both);
+        check(LogChoice::Always(Target::Stderr), Syslog::On, Target::Stderr);
+        check(LogChoice::Always(Target::Syslog), Syslog::Off, Target::Syslog);
+    }
+}

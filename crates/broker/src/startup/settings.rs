@@ -1,0 +1,148 @@
+//! What the command line says of a start, once it was read.
+
+use std::path::{Path, PathBuf};
+
+use crate::log::LogChoice;
+
+/// A command line, as types. What it leaves open, the configuration decides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What to read.
+    pub config: ConfigSource,
+    /// An address list in place of those of the configuration. It is read after the configuration,
+    /// and a mistake in it is a reason not to start like any in there.
+    pub address: Option<String>,
+    /// Where to print the addresses to connect to.
+    pub print_address: Option<DescriptorNumber>,
+    /// Where to print the process number.
+    pub print_pid: Option<DescriptorNumber>,
+    /// Whether to leave the terminal.
+    pub background: BackgroundChoice,
+    /// Whether to write the file that the configuration names.
+    pub pid_file: PidFileChoice,
+    /// Where the log goes.
+    pub log: LogChoice,
+    /// Who starts the services.
+    pub activation: Activation,
+    /// What SIGINT does.
+    pub interrupt: Interrupt,
+}
+
+impl Settings {
+    /// The settings of a command line that names a configuration and nothing else.
+    #[must_use]
+    pub fn new(config: ConfigSource) -> Self {
+        Self {
+            config,
+            address: None,
+            print_address: None,
+            print_pid: None,
+            background: BackgroundChoice::default(),
+            pid_file: PidFileChoice::default(),
+            log: LogChoice::default(),
+            activation: Activation::default(),
+            interrupt: Interrupt::default(),
+        }
+    }
+}
+
+/// Which configuration to read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConfigSource {
+    /// That of the session bus; where the system has none, a built-in one.
+    Session,
+    /// That of the system bus.
+    System,
+    /// This file.
+    File(PathBuf),
+}
+
+impl ConfigSource {
+    /// The file that is read.
+    ///
+    /// ```
+    /// use diligence_broker::startup::ConfigSource;
+    /// use std::path::Path;
+    ///
+    /// assert_eq!(ConfigSource::System.path(), Path::new("/usr/share/dbus-1/system.conf"));
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Session => Path::new("/usr/share/dbus-1/session.conf"),
+            Self::System => Path::new("/usr/share/dbus-1/system.conf"),
+            Self::File(path) => path,
+        }
+    }
+}
+
+/// The number of a descriptor that whoever started this process left open to be written to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DescriptorNumber(i32);
+
+impl DescriptorNumber {
+    /// Standard output.
+    pub const STDOUT: Self = Self(1);
+
+    /// Reads a number in decimal digits; `None` for anything that cannot be a descriptor.
+    ///
+    /// ```
+    /// use diligence_broker::startup::DescriptorNumber;
+    ///
+    /// assert_eq!(DescriptorNumber::parse("1"), Some(DescriptorNumber::STDOUT));
+    /// assert_eq!(DescriptorNumber::parse("-1"), None);
+    /// assert_eq!(DescriptorNumber::parse("1x"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|&number| number >= 0).map(Self)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> i32 {
+        self.0
+    }
+}
+
+/// What the command line says of the background.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BackgroundChoice {
+    /// Nothing: the configuration has it.
+    #[default]
+    AsConfigured,
+    /// Go there.
+    Go,
+    /// Do not.
+    Stay,
+}
+
+/// What the command line says of the file with the process number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PidFileChoice {
+    /// Nothing: the configuration has it.
+    #[default]
+    AsConfigured,
+    /// None is written, and one that is there is no reason not to start.
+    Never,
+}
+
+/// Who starts the services that have a unit of systemd.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Activation {
+    /// The bus, as its children.
+    #[default]
+    Direct,
+    /// The service manager, when the bus asks it to.
+    Systemd,
+}
+
+/// What SIGINT does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Interrupt {
+    /// It kills the bus, as it does by default; sockets and pid file stay behind.
+    #[default]
+    Kills,
+    /// It ends the bus in an orderly way, like SIGTERM.
+    Stops,
+}

@@ -1,0 +1,58 @@
+//! The user that the bus becomes when it needs root no more: `<user>` of the configuration.
+
+use sys::privileges::{Identity, switch_to};
+use sys::users::User;
+
+use super::StartError;
+use super::error::Step;
+
+/// A user that was looked up, with everything that becoming it takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct DaemonUser {
+    uid: u32,
+    gid: u32,
+    groups: Vec<u32>,
+}
+
+impl DaemonUser {
+    /// Finds a user by name, or by number where nobody has that name.
+    pub(super) fn find(name: &str) -> Result<Self, StartError> {
+        let failed = StartError::at(Step::LookUpUser);
+        let found = match (User::by_name(name).map_err(&failed)?, name.parse()) {
+            (None, Ok(uid)) => User::by_id(uid).map_err(&failed)?,
+            (by_name, _) => by_name,
+        };
+        let user = found.ok_or_else(|| StartError::UnknownUser(name.to_owned()))?;
+        let groups = user.groups().map_err(&failed)?;
+        Ok(Self { uid: user.uid(), gid: user.gid(), groups })
+    }
+
+    /// Becomes that user. Without root nothing happens: whoever starts a bus without it means the
+    /// bus to run as he is.
+    pub(super) fn take_over(&self, current_uid: u32) -> Result<(), StartError> {
+        if current_uid != ROOT {
+            return Ok(());
+        }
+        let Self { uid, gid, groups } = self;
+        switch_to(Identity { uid: *uid, gid: *gid, groups })
+            .map_err(StartError::at(Step::SwitchUser))
+    }
+}
+
+const ROOT: u32 = 0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_name_and_by_number() {
+        let root = DaemonUser::find("root").unwrap();
+        assert_eq!((root.uid, root.gid), (0, 0));
+        assert_eq!(DaemonUser::find("0"), Ok(root));
+        for unknown in ["no-such-user", "4294967294", "-1", ""] {
+            let expected = Err(StartError::UnknownUser(unknown.to_owned()));
+            assert_eq!(DaemonUser::find(unknown), expected);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Addresses become sockets, and sockets that are done with disappear.
+
+use std::fs::{self, File};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use diligence_broker::listen::{
+    Environment, ListenError, Listener, PassedSocketProblem, listen, parse,
+};
+use sys::inherited::InheritError;
+use sys::socket::{SocketKind, UnixAddress as Place, connect_unix};
+use wire::address::{Transport, UnixAddress};
+
+/// A folder that is gone with its owner.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dl-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary folder is writable");
+        Self(path)
+    }
+
+    fn fill(&self, text: &str) -> String {
+        text.replace("{dir}", self.0.to_str().expect("made from text"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).expect("it is ours");
+    }
+}
+
+fn listen_at(text: &str, folder: &Folder) -> Result<Vec<Listener>, ListenError> {
+    let runtime_dir = Some(folder.0.clone());
+    listen(&parse(&folder.fill(text))?, &mut Environment { runtime_dir, ..Environment::default() })
+}
+
+/// The place of the socket, as a client finds it in the address.
+fn place(listener: &Listener) -> &UnixAddress {
+    match &listener.address.transport {
+        Transport::Unix(place) => place,
+        other => panic!("not a Unix socket: {other:?}"),
+    }
+}
+
+#[test]
+fn every_kind_of_unix_address_is_served_and_printed() {
+    let folder = Folder::new("kinds");
+    let check = |text: &str, printed: &str| {
+        let [listener] = &listen_at(text, &folder).unwrap()[..] else { panic!("one: {text}") };
+        let address = listener.address.to_string();
+        assert!(address.starts_with(&folder.fill(printed)), "{address}");
+        assert!(address.ends_with(&format!(",guid={}", listener.guid)), "{address}");
+        assert_eq!(listener.kind, SocketKind::Unix);
+        let path = match place(listener) {
+            UnixAddress::Abstract(name) => {
+                connect_unix(Place::Abstract(name)).unwrap();
+                None
+            }
+            UnixAddress::Path(path) => Some(PathBuf::from(str::from_utf8(path).unwrap())),
+            other => panic!("nobody can connect to {other:?}"),
+        };
+        if let Some(path) = &path {
+            UnixStream::connect(path).unwrap();
+            let found = fs::symlink_metadata(path).unwrap();
+            assert!(found.file_type().is_socket());
+            assert_eq!(found.permissions().mode() & 0o777, 0o777, "anybody may try");
+        }
+        path
+    };
+    let left = [
+        check("unix:path={dir}/a", "unix:path={dir}/a,"),
+        check("unix:path={dir}/%62us%20x", "unix:path={dir}/bus%20x,"),
+        check("unix:dir={dir}", "unix:path={dir}/dbus-"),
+        check("unix:tmpdir={dir}", "unix:path={dir}/dbus-"),
+        check("unix:runtime=yes", "unix:path={dir}/bus,"),
+        check("unix:abstract={dir}/y%00z", "unix:abstract={dir}/y%00z,"),
+    ];
+    assert!(left.iter().flatten().all(|path| !path.exists()), "gone with the listener: {left:?}");
+}
+
+#[test]
+fn what_is_refused_is_told_in_known_words() {
+    let folder = Folder::new("refused");
+    fs::write(folder.0.join("plain"), "text").unwrap();
+    let check = |text: &str, expected: &str| {
+        let error = listen_at(text, &folder).expect_err(text);
+        assert_eq!(error.to_string(), folder.fill(expected), "{text}");
+    };
+    check("unix", "Address does not contain a colon");
+    check("unix:path=/x;;", "Address does not contain a colon");
+    check(":", "Unknown address type ''");
+    check("foo:x=y", "Unknown address type 'foo'");
+    check("autolaunch:", "Unknown address type 'autolaunch'");
+    check("unixexec:path=/bin/cat", "Unknown address type 'unixexec'");
+    check("tcp:host=localhost", "Address type 'tcp' is not supported, use 'unix' or 'systemd'");
+    check("nonce-tcp:", "Address type 'nonce-tcp' is not supported, use 'unix' or 'systemd'");
+    check("unix:path", "'=' character not found or has no value following it");
+    check("unix:path=a b", "In D-Bus address, character ' ' should have been escaped");
+    check("systemd:", "No socket received.");
+    check("unix:path={dir}/plain", "Failed to bind socket \"{dir}/plain\": Address already in use");
+    check("unix:path={dir}", "Failed to bind socket \"{dir}\": Address already in use");
+    check(
+        "unix:path={dir}/no/x",
+        "Failed to bind socket \"{dir}/no/x\": No such file or directory",
+    );
+    check(
+        "unix:path={dir}/no/x;foo:",
+        "Failed to bind socket \"{dir}/no/x\": No such file or directory",
+    );
+    check("foo:;unix:path={dir}/no/x", "Unknown address type 'foo'");
+    assert_eq!(
+        fs::read_to_string(folder.0.join("plain")).unwrap(),
+        "text",
+        "not ours, so it stays"
+    );
+
+    let mut nowhere = Environment::default();
+    let error = listen(&parse("unix:runtime=yes").unwrap(), &mut nowhere).unwrap_err();
+    assert_eq!(error.to_string(), "\"XDG_RUNTIME_DIR\" is not set");
+    let long = "x".repeat(200);
+    assert!(listen_at(&format!("unix:path={{dir}}/{long}"), &folder).is_err());
+    assert!(listen_at(&format!("unix:abstract={long}"), &folder).is_err());
+}
+
+#[test]
+fn the_first_entry_that_works_is_taken() {
+    let folder = Folder::new("first");
+    let text = "foo:;unix:path={dir}/no/x;unix:path={dir}/b;unix:path={dir}/c";
+    let listeners = listen_at(text, &folder).unwrap();
+    assert_eq!(listeners.len(), 1);
+    assert!(folder.0.join("b").exists());
+    assert!(!folder.0.join("c").exists());
+}
+
+#[test]
+fn a_socket_is_replaced_and_only_ones_own_is_removed() {
+    let folder = Folder::new("replaced");
+    let first = listen_at("unix:path={dir}/a", &folder).unwrap();
+    let second = listen_at("unix:path={dir}/a", &folder).unwrap();
+    assert_ne!(first[0].guid, second[0].guid);
+    drop(first);
+    UnixStream::connect(folder.0.join("a")).expect("the second listens");
+    drop(second);
+    assert!(!folder.0.join("a").exists());
+}
+
+#[test]
+fn an_abstract_name_is_taken_while_somebody_has_it() {
+    let folder = Folder::new("abstract");
+    let first = listen_at("unix:abstract={dir}", &folder).unwrap();
+    let error = listen_at("unix:abstract={dir}", &folder).unwrap_err();
+    let expected = "Failed to bind socket \"{dir}\": Address already in use";
+    assert_eq!(error.to_string(), folder.fill(expected));
+    drop(first);
+    listen_at("unix:abstract={dir}", &folder).unwrap();
+}
+
+fn passed(sockets: Vec<OwnedFd>) -> Environment {
+    Environment { passed: Ok(sockets), ..Environment::default() }
+}
+
+#[test]
+fn sockets_of_the_service_manager_are_served_in_order_and_once() {
+    let folder = Folder::new("passed");
+    let path = folder.0.join("a");
+    let unix = UnixListener::bind(&path).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let mut environment = passed(vec![unix.into(), tcp.into()]);
+    let systemd = parse("systemd:").unwrap();
+    let listeners = listen(&systemd, &mut environment).unwrap();
+
+    let printed: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
+    let [unix, tcp] = &printed[..] else { panic!("two: {printed:?}") };
+    assert!(unix.starts_with(&folder.fill("unix:path={dir}/a,guid=")), "{unix}");
+    let expected = format!("tcp:host=127.0.0.1,port={port},family=ipv4,guid=");
+    assert!(tcp.starts_with(&expected), "{tcp}");
+    let kinds: Vec<_> = listeners.iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, [SocketKind::Unix, SocketKind::Tcp]);
+
+    // Nobody waits, and accepting does not wait for somebody.
+    for listener in &listeners {
+        let accepted = sys::socket::accept(&listener.socket).unwrap();
+        assert!(matches!(accepted, sys::socket::Accepted::NoneWaiting));
+    }
+    TcpStream::connect(("127.0.0.1", port)).unwrap();
+    assert_eq!(listen(&systemd, &mut environment).unwrap_err(), ListenError::NoSocketPassed);
+    drop(listeners);
+    assert!(path.exists(), "it is the service manager's");
+}
+
+#[test]
+fn what_the_service_manager_passed_by_mistake_is_told() {
+    let folder = Folder::new("mistakes");
+    let check = |wrong: OwnedFd, expected: PassedSocketProblem| {
+        let good = UnixListener::bind(unused(&folder.0)).unwrap();
+        let error =
+            listen(&parse("systemd:").unwrap(), &mut passed(vec![good.into(), wrong])).unwrap_err();
+        assert_eq!(error, ListenError::PassedSocket { index: 1, problem: expected });
+        let text = error.to_string();
+        assert!(text.starts_with("Passed socket has wrong type: number 2 "), "{text}");
+    };
+    check(File::open("/dev/null").unwrap().into(), PassedSocketProblem::NoSocket);
+    check(UnixDatagram::unbound().unwrap().into(), PassedSocketProblem::NoStream);
+    let (connected, _other) = UnixStream::pair().unwrap();
+    check(connected.into(), PassedSocketProblem::NotListening);
+
+    let passed = Err(InheritError::BadListenFds);
+    let mut environment = Environment { passed, ..Environment::default() };
+    let error = listen(&parse("systemd:").unwrap(), &mut environment).unwrap_err();
+    assert_eq!(error, ListenError::Variables(InheritError::BadListenFds));
+}
+
+fn unused(folder: &Path) -> PathBuf {
+    let number = fs::read_dir(folder).expect("it is ours").count();
+    folder.join(number.to_string())
+}

@@ -1,0 +1,198 @@
+//! Command lines and what they mean; what the reference does with them was found by running it.
+
+use std::ffi::OsString;
+
+use super::mistake::Mistake;
+use super::parse::{Request, parse};
+use super::*;
+use broker::log::{LogChoice, Target};
+use broker::startup::{
+    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice,
+};
+
+fn words(line: &str) -> Vec<OsString> {
+    // `''` stands for an empty word.
+    line.split_whitespace().map(|word| OsString::from(word.trim_matches('\''))).collect()
+}
+
+fn file(path: &str) -> Settings {
+    Settings::new(ConfigSource::File(path.into()))
+}
+
+fn number(text: &str) -> Option<DescriptorNumber> {
+    DescriptorNumber::parse(text)
+}
+
+#[test]
+fn words_become_settings() {
+    let check = |line: &str, expected: Settings| {
+        assert_eq!(parse(words(line)), Ok(Request::Serve(expected)), "{line}");
+    };
+    let session = || Settings::new(ConfigSource::Session);
+    let log = |target| Settings { log: LogChoice::Always(target), ..session() };
+    let stdout = number("1");
+
+    check("--session", session());
+    check("--system", Settings::new(ConfigSource::System));
+    check("--config-file=/x", file("/x"));
+    check("--config-file /x", file("/x"));
+    check("--config-file=a=b", file("a=b"));
+
+    // Empty and missing values.
+    check("--config-file= --config-file=/x", file("/x"));
+    check("--config-file '' --session", session());
+    check("--config-file --session", session());
+    check("--address= --session --address", session());
+    check("--address '' --session", session());
+    check("--print-address= --session", Settings { print_address: stdout, ..session() });
+    check("--print-address '' --session", Settings { print_address: stdout, ..session() });
+    check("--session --print-address", Settings { print_address: stdout, ..session() });
+
+    // Words that are values, and words that are not.
+    check("--config-file --print-address", file("--print-address"));
+    check("--config-file --address=unix:", file("--address=unix:"));
+    check("--print-address --config-file=/x", Settings { print_address: stdout, ..file("/x") });
+    check(
+        "--print-address --address unix: --session",
+        Settings { print_address: stdout, address: Some("unix:".into()), ..session() },
+    );
+    check(
+        "--address --print-address --session",
+        Settings { address: Some("--print-address".into()), ..session() },
+    );
+    check(
+        "--print-pid --print-address --session",
+        Settings { print_pid: stdout, print_address: stdout, ..session() },
+    );
+    check(
+        "--config-file --address foo",
+        Settings { address: Some("foo".into()), ..file("--address") },
+    );
+
+    // Descriptors.
+    check(
+        "--print-address 8 --print-pid=9 --session",
+        Settings { print_address: number("8"), print_pid: number("9"), ..session() },
+    );
+    check(
+        "--print-address --nofork --print-address=7 --session --print-address",
+        Settings { print_address: number("7"), background: BackgroundChoice::Stay, ..session() },
+    );
+
+    // Contradictions.
+    let in_background = |background| Settings { background, ..session() };
+    check("--session --fork", in_background(BackgroundChoice::Go));
+    check("--fork --session --nofork", in_background(BackgroundChoice::Stay));
+    check("--nofork --session --fork", in_background(BackgroundChoice::Go));
+    check("--session --syslog", log(Target::Both));
+    check("--session --syslog-only", log(Target::Syslog));
+    check("--session --syslog-only --nosyslog", log(Target::Stderr));
+    check("--session --syslog-only --syslog", log(Target::Syslog));
+    check("--session --syslog-only --nosyslog --syslog", log(Target::Both));
+
+    check(
+        "--session --nopidfile --systemd-activation",
+        Settings { pid_file: PidFileChoice::Never, activation: Activation::Systemd, ..session() },
+    );
+}
+
+#[test]
+fn some_words_end_the_reading() {
+    let check =
+        |line: &str, expected: Request| assert_eq!(parse(words(line)), Ok(expected), "{line}");
+    check("--help", Request::Help);
+    check("-h --bogus", Request::Help);
+    check("-?", Request::Help);
+    check("--config-file --help", Request::Help);
+    check("--version --bogus", Request::Version);
+    check("--session --version --help", Request::Version);
+    check("--introspect --version", Request::Introspect);
+}
+
+#[test]
+fn mistakes_are_told_in_the_words_of_dbus_daemon() {
+    let check = |line: &str, expected: &str| {
+        let mistake = parse(words(line)).expect_err(line);
+        assert_eq!(mistake.to_string(), expected, "{line}");
+    };
+    check("", "No configuration file specified.");
+    check("--config-file=", "No configuration file specified.");
+    check("--config-file", "No configuration file specified.");
+    check("--address unix: --nofork", "No configuration file specified.");
+    check("--print-address=x", "No configuration file specified.");
+    check(
+        "--session --system",
+        "--system specified but configuration file /usr/share/dbus-1/session.conf already requested",
+    );
+    check(
+        "--system --session",
+        "--session specified but configuration file /usr/share/dbus-1/system.conf already requested",
+    );
+    check(
+        "--config-file /x --config-file=/y",
+        "--config-file specified but configuration file /x already requested",
+    );
+    check(
+        "--config-file --config-file /y",
+        "--config-file specified but configuration file --config-file already requested",
+    );
+    check("--address=a --address=b", "--address specified but address a already requested");
+    check(
+        "--print-address=1 --print-address=1",
+        "--print-address specified but printing address to 1 already requested",
+    );
+    check(
+        "--print-pid 1 --print-pid 2",
+        "--print-pid specified but printing pid to 1 already requested",
+    );
+    check("--session --print-address=x", "Invalid file descriptor: \"x\"");
+    check("--session --print-address=-1", "Invalid file descriptor: \"-1\"");
+    check("--session --print-address foo", "Invalid file descriptor: \"foo\"");
+    check("--session --print-address=99999999999", "Invalid file descriptor: \"99999999999\"");
+    check("--session --print-address --print-pid", "Invalid file descriptor: \"--print-pid\"");
+    check("--session --print-pid --print-pid", "Invalid file descriptor: \"--print-pid\"");
+    check(
+        "--session --print-address --print-address",
+        "Invalid file descriptor: \"--print-address\"",
+    );
+}
+
+#[test]
+fn words_that_are_no_options_are_shown_the_options() {
+    let unknown = [
+        "--bogus",
+        "stray",
+        "--session=x",
+        "--print-addressx",
+        "--",
+        "''",
+        "--print-address 1 1",
+        "--print-address= 1",
+        "--config-file --nofork /x",
+    ];
+    for line in unknown {
+        let last = words(line).pop().unwrap();
+        let mistake = parse(words(line)).unwrap_err();
+        assert_eq!(mistake, Mistake::Unknown(last), "{line}");
+        assert!(mistake.calls_for_usage());
+    }
+    assert!(Mistake::NoConfiguration.calls_for_usage());
+    assert!(!Mistake::SecondAddress { first: "a".into() }.calls_for_usage());
+}
+
+#[test]
+fn every_option_is_in_the_usage_and_in_the_help() {
+    let (usage, help) = (usage(), help());
+    assert!(!usage.contains('\n'));
+    let names = SWITCHES.iter().map(|it| it.name).chain(VALUES.iter().map(|it| it.name));
+    for name in names {
+        let in_usage = usage.contains(&format!("[{name}"));
+        assert!(in_usage || name == "--help", "{name} is missing in {usage}");
+        assert!(help.contains(name), "{name} is missing in {help}");
+    }
+}
+
+#[test]
+fn the_description_is_sound() {
+    description().debug_assert();
+}

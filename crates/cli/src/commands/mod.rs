@@ -1,0 +1,72 @@
+//! The commands of `diligence`, one module each.
+//!
+//! To add one: a variant of [`Command`], a line in [`Command::run`], a module with a type of
+//! arguments (`clap::Args`) and a function from these to an exit status. Help, manual pages and
+//! completions follow from the variant.
+
+pub(crate) mod bus;
+mod generate;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use bus::Caller;
+use generate::Generate;
+
+/// A D-Bus message bus, and the instruments to see what happens on one.
+#[derive(Debug, Parser)]
+#[command(name = "diligence", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Be a message bus, with the options of dbus-daemon
+    #[command(disable_help_flag = true, override_help = bus::help())]
+    Bus {
+        /// What dbus-daemon takes; see `diligence bus --help`
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        options: Vec<OsString>,
+    },
+    /// Write manual pages or completions for shells
+    #[command(hide = true)]
+    Generate(Generate),
+}
+
+impl Command {
+    fn run(self) -> ExitCode {
+        match self {
+            Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Generate(what) => generate::run(&what),
+        }
+    }
+}
+
+/// Runs what the words of the command line ask for, without the name of the program.
+///
+/// The exit status is 0 when it was done, 1 when it failed and 2 when the command line is wrong;
+/// `bus` has those of dbus-daemon.
+pub(crate) fn run(name: &str, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words = [OsString::from(name)].into_iter().chain(words);
+    match Cli::try_parse_from(words) {
+        Ok(cli) => cli.command.run(),
+        Err(error) => explain(&error),
+    }
+}
+
+/// Prints help and version to standard output, mistakes to standard error.
+fn explain(error: &clap::Error) -> ExitCode {
+    // A reader that has seen enough and left is fine.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(WRONG_COMMAND_LINE),
+    }
+}
+
+const WRONG_COMMAND_LINE: u8 = 2;

@@ -1,0 +1,135 @@
+//! The words of the command line: which command runs, what is printed where, the exit status.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::support::{Folder, text};
+
+struct Printed {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(command: &mut Command) -> Printed {
+    let output = command.output().expect("the program exists");
+    Printed {
+        code: output.status.code().expect("no signal"),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+/// Where a text has to be.
+#[derive(Clone, Copy)]
+enum On {
+    Stdout(&'static str),
+    Stderr(&'static str),
+}
+
+fn check(command: &mut Command, code: i32, wanted: On) {
+    let printed = run(command);
+    let Printed { stdout, stderr, .. } = &printed;
+    assert_eq!(printed.code, code, "{command:?}: {stdout}{stderr}");
+    let (empty, full, part) = match wanted {
+        On::Stdout(part) => (stderr, stdout, part),
+        On::Stderr(part) => (stdout, stderr, part),
+    };
+    assert_eq!(empty, "", "{command:?}");
+    assert!(full.contains(part) && full.ends_with('\n'), "{command:?}: {full}");
+}
+
+#[test]
+fn the_name_decides_what_the_program_is() {
+    let folder = Folder::new();
+    let check =
+        |words: &[&str], code, wanted| check(folder.dbus_daemon().args(words), code, wanted);
+    check(&["--version"], 0, On::Stdout("Diligence Message Bus Daemon "));
+    check(&["--introspect"], 0, On::Stdout("<interface name=\"org.freedesktop.DBus\">"));
+    check(&["--help"], 1, On::Stderr("dbus-daemon [--version] [--session] [--system] "));
+    check(&["bus"], 1, On::Stderr("There is no option \"bus\". The options are:\ndbus-daemon ["));
+    check(&[], 1, On::Stderr("No configuration file specified.\ndbus-daemon ["));
+    check(&["--config-file=/none"], 1, On::Stderr("]: Failed to start message bus: "));
+}
+
+#[test]
+fn commands_of_diligence() {
+    let folder = Folder::new();
+    let check = |words: &[&str], code, wanted| check(folder.diligence().args(words), code, wanted);
+    check(&["--version"], 0, On::Stdout("diligence "));
+    check(&["--help"], 0, On::Stdout("Usage: diligence <COMMAND>"));
+    check(&["help", "bus"], 0, On::Stdout("--print-address[=<DESCRIPTOR>]"));
+    check(&[], 2, On::Stderr("Usage: diligence <COMMAND>"));
+    check(&["frobnicate"], 2, On::Stderr("unrecognized subcommand 'frobnicate'"));
+    check(&["--session"], 2, On::Stderr("unexpected argument '--session'"));
+    check(&["generate", "man"], 2, On::Stderr("<DIRECTORY>"));
+}
+
+#[test]
+fn bus_is_dbus_daemon_for_people() {
+    let folder = Folder::new();
+    let bus = |words: &[&str], code, wanted| {
+        check(folder.diligence().arg("bus").args(words), code, wanted);
+    };
+    bus(&["--help"], 0, On::Stdout("Usage: diligence bus (--session"));
+    bus(&["-h"], 0, On::Stdout("--print-pid[=<DESCRIPTOR>]"));
+    bus(&["--version", "--bogus"], 0, On::Stdout("Diligence Message Bus Daemon "));
+    bus(&["--introspect"], 0, On::Stdout("</node>\n"));
+    bus(
+        &["--bogus"],
+        1,
+        On::Stderr("There is no option \"--bogus\". The options are:\ndiligence bus ["),
+    );
+    bus(&["--config-file", "/none"], 1, On::Stderr("diligence["));
+}
+
+#[test]
+fn the_version_is_the_last_word_of_the_first_line_of_four() {
+    let printed = run(Folder::new().dbus_daemon().arg("--version"));
+    let lines: Vec<_> = printed.stdout.lines().collect();
+    assert_eq!(lines.len(), 4);
+    let version = lines[0].rsplit(' ').next().expect("a word");
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let folder = Folder::new();
+    for words in [&["bus", "--introspect"][..], &["bus", "--help"], &["--help"]] {
+        let mut child = folder
+            .diligence()
+            .args(words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program exists");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it is our child");
+        assert!(output.status.success(), "{words:?}");
+        assert_eq!(text(&output.stderr), "", "{words:?}");
+    }
+}
+
+#[test]
+fn manual_pages_and_completions_are_written() {
+    let folder = Folder::new();
+    for (what, files) in [
+        ("man", &["diligence.1", "diligence-bus.1"][..]),
+        ("completions", &["diligence.bash", "diligence.fish", "_diligence"]),
+    ] {
+        let place = folder.join(what);
+        let printed = run(folder.diligence().args(["generate", what]).arg(&place));
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+        for file in files {
+            let written = fs::read_to_string(place.join(file)).expect(file);
+            assert!(written.contains("bus"), "{file}");
+        }
+    }
+    let page = fs::read_to_string(folder.join("man/diligence-bus.1")).expect("written above");
+    assert!(page.contains("systemd\\-activation"), "the options of the bus are described: {page}");
+    let blocked = folder.join("file");
+    fs::write(&blocked, "").expect("the folder is ours");
+    let printed = run(folder.diligence().args(["generate", "man"]).arg(&blocked));
+    assert_eq!(printed.code, 1);
+    assert!(printed.stderr.starts_with("diligence: cannot write to "), "{}", printed.stderr);
+}

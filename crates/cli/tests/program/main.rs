@@ -1,0 +1,5 @@
+//! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
+
+mod command_line;
+mod start;
+mod support;
