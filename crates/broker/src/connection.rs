@@ -116,8 +116,12 @@ impl Connection {
 
     /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
     /// while it leaves too much of what it asked for unread.
+    ///
+    /// A sender is slowed well before the queue of a recipient that reads is full, so that nobody
+    /// who keeps reading loses a signal.
     pub(crate) fn may_send(&self, limits: &bus::Limits) -> bool {
-        let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX);
+        let before_loss = limits.max_outgoing_bytes / 2;
+        let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1);
         (self.in_flight as u64) < in_flight_max
             && (self.queue.len() as u64) < limits.max_outgoing_bytes
     }

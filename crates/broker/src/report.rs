@@ -94,7 +94,7 @@ pub(crate) fn event_line(bus: &Bus, event: &Event) -> (Severity, String) {
             let sender = sender
                 .map_or_else(|| String::from("the bus itself"), |sender| who(sender).to_string());
             let line = format!(
-                "Connection {} does not read: {queued} bytes wait for it, and signals for it are \
+                "Connection {} does not keep up: {queued} bytes wait for it, and signals for it are \
                  lost from now on, the first one from {sender}.",
                 who(*peer)
             );
@@ -102,7 +102,7 @@ pub(crate) fn event_line(bus: &Bus, event: &Event) -> (Severity, String) {
         }
         Event::CaughtUp { peer, lost } => {
             let line =
-                format!("Connection {} reads again; it has lost {lost} signals.", who(*peer));
+                format!("Connection {} keeps up again; it has lost {lost} signals.", who(*peer));
             (Severity::Warning, line)
         }
         Event::Refused { peer, why } => {

@@ -1,0 +1,41 @@
+//! The cookies of the user, for `DBUS_COOKIE_SHA1`.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use sys::filesystem::{Privacy, ensure_private_directory};
+use sys::random;
+use wire::sasl::client::Cookies;
+use wire::sasl::cookie::{CHALLENGE_LEN, Context, Keyring};
+
+/// The directory of cookies in the user's home, and the random bytes for one login.
+pub(super) struct UserCookies {
+    directory: PathBuf,
+    random: [u8; CHALLENGE_LEN],
+}
+
+impl UserCookies {
+    /// Finds the directory. `None` where there is none, or where others have rights to it.
+    pub(super) fn find() -> Option<Self> {
+        let directory = PathBuf::from(env::var_os("HOME")?).join(".dbus-keyrings");
+        // Asked first, since the check below would make the directory.
+        if !directory.is_dir() {
+            return None;
+        }
+        let privacy = ensure_private_directory(&directory).ok()?;
+        let mut random = [0; CHALLENGE_LEN];
+        random::fill(&mut random).ok()?;
+        (privacy == Privacy::Private).then_some(Self { directory, random })
+    }
+}
+
+impl Cookies for UserCookies {
+    fn secret(&mut self, context: &Context, id: u32) -> Option<String> {
+        let keyring = Keyring::parse(&fs::read(self.directory.join(context.as_str())).ok()?);
+        keyring.find(id).map(|cookie| cookie.secret.clone())
+    }
+
+    fn random(&mut self) -> [u8; CHALLENGE_LEN] {
+        self.random
+    }
+}

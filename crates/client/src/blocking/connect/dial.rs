@@ -1,0 +1,130 @@
+//! From a transport to a socket.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use sys::socket::{UnixAddress as SocketAddress, connect_unix, socket_pair};
+use wire::address::{Family, TcpAddress, Transport, UnixAddress};
+
+use super::{AttemptError, standard};
+use crate::blocking::socket::{Program, Socket};
+
+/// A socket on which nothing was said.
+pub(super) struct Dialled {
+    pub(super) socket: Socket,
+    pub(super) carrier: Carrier,
+}
+
+/// What carries the bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Carrier {
+    /// A Unix socket: the system vouches for who we are, and passes descriptors.
+    Local,
+    /// A network.
+    Network,
+}
+
+pub(super) fn dial(
+    transport: &Transport,
+    timeout: Option<Duration>,
+) -> Result<Dialled, AttemptError> {
+    match transport {
+        Transport::Unix(address) => dial_unix(address),
+        Transport::Tcp(address) => Ok(network(dial_tcp(address, timeout)?)),
+        Transport::NonceTcp { tcp, noncefile: Some(file) } => {
+            let nonce = read_nonce(path(file))?;
+            let mut stream = dial_tcp(tcp, timeout)?;
+            stream.write_all(&nonce).map_err(AttemptError::system)?;
+            Ok(network(stream))
+        }
+        Transport::NonceTcp { noncefile: None, .. } => Err(AttemptError::ForServersOnly),
+        Transport::Unixexec { path: program, argv } => {
+            dial_program(program, argv).map_err(AttemptError::system)
+        }
+        Transport::Autolaunch { .. } => Err(AttemptError::Autolaunch),
+        Transport::Systemd => Err(AttemptError::ForServersOnly),
+        _ => Err(AttemptError::UnknownTransport),
+    }
+}
+
+fn dial_unix(address: &UnixAddress) -> Result<Dialled, AttemptError> {
+    let connected = match address {
+        UnixAddress::Path(file) => connect_unix(SocketAddress::Path(path(file))),
+        UnixAddress::Abstract(name) => connect_unix(SocketAddress::Abstract(name)),
+        UnixAddress::Runtime => {
+            let directory =
+                standard::runtime_directory().ok_or(AttemptError::NoRuntimeDirectory)?;
+            connect_unix(SocketAddress::Path(&directory.join("bus")))
+        }
+        UnixAddress::Dir(_) | UnixAddress::Tmpdir(_) => return Err(AttemptError::ForServersOnly),
+    };
+    let socket = Socket::new(connected.map_err(AttemptError::system)?, None);
+    Ok(Dialled { socket, carrier: Carrier::Local })
+}
+
+/// Tries all addresses of a host, in the order in which the system lists them.
+fn dial_tcp(address: &TcpAddress, timeout: Option<Duration>) -> Result<TcpStream, AttemptError> {
+    let port = address.port.ok_or(AttemptError::ForServersOnly)?.get();
+    let found = (address.host_or_default(), port).to_socket_addrs();
+    let wanted = |found: &SocketAddr| match address.family {
+        None => true,
+        Some(Family::V4) => found.is_ipv4(),
+        Some(Family::V6) => found.is_ipv6(),
+    };
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in found.map_err(AttemptError::system)?.filter(wanted) {
+        match connect_tcp(&address, timeout) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(AttemptError::system(last))
+}
+
+fn connect_tcp(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
+    let stream = match timeout {
+        Some(timeout) => TcpStream::connect_timeout(address, timeout)?,
+        None => TcpStream::connect(address)?,
+    };
+    // Messages are gathered here already; waiting for more only delays them.
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn network(stream: TcpStream) -> Dialled {
+    Dialled { socket: Socket::new(OwnedFd::from(stream), None), carrier: Carrier::Network }
+}
+
+fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
+    let bytes = fs::read(file).map_err(|error| AttemptError::NonceFile(error.into()))?;
+    let len = bytes.len();
+    bytes.try_into().map_err(|_| AttemptError::NonceLength { len })
+}
+
+/// Starts a program, and talks to its standard input and output.
+fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<Dialled> {
+    let (ours, theirs) = socket_pair()?;
+    let mut command = Command::new(OsStr::from_bytes(program));
+    if let [name, arguments @ ..] = argv {
+        command.arg0(OsStr::from_bytes(name));
+        command.args(arguments.iter().map(|argument| OsStr::from_bytes(argument)));
+    }
+    let child = command.stdin(Stdio::from(theirs.try_clone()?)).stdout(theirs).spawn()?;
+    let socket = Socket::new(ours, Some(Program(child)));
+    Ok(Dialled { socket, carrier: Carrier::Local })
+}
+
+fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// Bytes of a nonce ("Nonce-authenticated TCP Sockets").
+const NONCE_LEN: usize = 16;

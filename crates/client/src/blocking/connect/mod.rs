@@ -1,0 +1,238 @@
+//! From an address to a connection with a name.
+
+mod cookies;
+mod dial;
+mod error;
+mod standard;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use cookies::UserCookies;
+use dial::{Carrier, Dialled};
+pub use error::{AttemptError, ConnectError, FailedAttempt};
+pub use standard::StandardBus;
+use sys::{clock, credentials};
+use wire::address::{Address, AddressList};
+use wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan, TRACE_DEFAULT};
+
+use super::object::Objects;
+use super::socket::{Arrival, Departure, Room, Socket};
+use super::{CALL_TIMEOUT, Connection, Shared, Taking};
+use crate::core::{
+    CoreConfig, Ended, Established, Handshake, HandshakeConfig, HandshakeError, Stage, Transmit,
+};
+
+/// How to connect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConnectOptions {
+    /// Whether to connect without saying who one is, if nothing else works.
+    pub anonymous: Anonymous,
+    /// Whether to ask for file descriptors, where the transport can carry them.
+    pub fds: FdWish,
+    /// How much the connection keeps.
+    pub core: CoreConfig,
+    /// How long one address may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for ConnectOptions {
+    /// Never anonymous, with descriptors, and [`CALL_TIMEOUT`] for each address.
+    fn default() -> Self {
+        Self {
+            anonymous: Anonymous::Never,
+            fds: FdWish::Wanted,
+            core: CoreConfig::default(),
+            timeout: Some(CALL_TIMEOUT),
+        }
+    }
+}
+
+/// Whether a program may connect without saying who it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Anonymous {
+    /// It must not.
+    Never,
+    /// It may, when the other mechanisms failed.
+    AsLastResort,
+}
+
+/// Connecting.
+impl Connection {
+    /// Connects to the user's bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
+    pub fn session() -> Result<Self, ConnectError> {
+        Self::standard(StandardBus::Session)
+    }
+
+    /// Connects to the machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, or else its standard place,
+    /// `/var/run/dbus/system_bus_socket`.
+    pub fn system() -> Result<Self, ConnectError> {
+        Self::standard(StandardBus::System)
+    }
+
+    /// Connects to one of the buses whose place is agreed on.
+    pub fn standard(bus: StandardBus) -> Result<Self, ConnectError> {
+        Self::open_with(&bus.address()?, &ConnectOptions::default())
+    }
+
+    /// Connects to an address, or to the first of several that works.
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    /// let bus = Connection::open("unix:path=/run/example/bus")?;
+    /// # Ok::<(), diligence_client::ConnectError>(())
+    /// ```
+    pub fn open(address: &str) -> Result<Self, ConnectError> {
+        Self::open_with(&address.parse()?, &ConnectOptions::default())
+    }
+
+    /// Connects to the first of several addresses that works.
+    pub fn open_with(
+        addresses: &AddressList,
+        options: &ConnectOptions,
+    ) -> Result<Self, ConnectError> {
+        let mut failed = Vec::new();
+        for address in addresses {
+            match attempt(address, options) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => failed.push(FailedAttempt { address: address.clone(), error }),
+            }
+        }
+        Err(ConnectError::Failed(failed))
+    }
+}
+
+/// Tries one address. Where the system vouches for us, everything is sent at once; only if that
+/// fails, a second socket is used to ask what else the server accepts.
+fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
+    let deadline = super::deadline(options.timeout);
+    let dial = || dial::dial(&address.transport, options.timeout);
+    let ask = |dialled| log_in(dialled, in_turn(options)?, options, deadline);
+    let dialled = dial()?;
+    let connection = match dialled.carrier {
+        Carrier::Network => ask(dialled)?,
+        Carrier::Local => {
+            match log_in(dialled, Plan::AtOnce(Direct::ExternalAsSeen), options, deadline) {
+                Err(error) if error.may_be_for_want_of_patience() => ask(dial()?)?,
+                done => done?,
+            }
+        }
+    };
+    checked(connection, address)
+}
+
+/// Makes sure that the server is the one that the address means.
+fn checked(connection: Connection, address: &Address) -> Result<Connection, AttemptError> {
+    match (address.guid, connection.server_guid()) {
+        (Some(expected), Some(found)) if expected != found => {
+            Err(AttemptError::OtherServer { expected, found })
+        }
+        _ => Ok(connection),
+    }
+}
+
+/// All mechanisms, one after the other.
+fn in_turn(options: &ConnectOptions) -> Result<Plan, AttemptError> {
+    let uid = credentials::own_credentials().map_err(AttemptError::system)?.uid;
+    let mut then = vec![Attempt::Cookie { user: uid.to_string() }];
+    if options.anonymous == Anonymous::AsLastResort {
+        then.push(Direct::Anonymous { trace: TRACE_DEFAULT.into() }.into());
+    }
+    Ok(Plan::InTurn { first: Direct::External { uid }.into(), then })
+}
+
+fn log_in(
+    dialled: Dialled,
+    plan: Plan,
+    options: &ConnectOptions,
+    deadline: Option<Duration>,
+) -> Result<Connection, AttemptError> {
+    let Dialled { socket, carrier } = dialled;
+    let fds = match carrier {
+        Carrier::Local => options.fds,
+        Carrier::Network => FdWish::NotWanted,
+    };
+    let cookies = match plan {
+        Plan::AtOnce(_) => None,
+        Plan::InTurn { .. } => UserCookies::find(),
+    };
+    let handshake = Handshake::start(HandshakeConfig { plan, fds, core: options.core });
+    let established = match cookies {
+        Some(mut cookies) => exchange(handshake, &socket, &mut cookies, deadline)?,
+        None => exchange(handshake, &socket, &mut NoCookies, deadline)?,
+    };
+    Ok(connection(established, socket))
+}
+
+/// Moves bytes until the connection has its name.
+fn exchange(
+    mut handshake: Handshake<std::os::fd::OwnedFd>,
+    socket: &Socket,
+    cookies: &mut impl wire::sasl::client::Cookies,
+    deadline: Option<Duration>,
+) -> Result<Established<std::os::fd::OwnedFd>, AttemptError> {
+    let mut space = [0; 4096];
+    loop {
+        send_all(&mut handshake, socket, deadline)?;
+        let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+        // Descriptors that come before they were agreed on are of no use to anybody.
+        let received = match socket.receive(&mut space, &mut Vec::new(), patience)? {
+            Arrival::Bytes(count) => &space[..count],
+            Arrival::Nothing if patience == Some(Duration::ZERO) => {
+                return Err(AttemptError::TimedOut);
+            }
+            Arrival::Nothing => continue,
+        };
+        match handshake.handle_received(received, cookies)? {
+            Stage::Unfinished(next) => handshake = next,
+            Stage::Established(established) => return Ok(established),
+        }
+    }
+}
+
+fn send_all(
+    handshake: &mut Handshake<std::os::fd::OwnedFd>,
+    socket: &Socket,
+    deadline: Option<Duration>,
+) -> Result<(), AttemptError> {
+    while !handshake.poll_transmit().is_empty() {
+        let transmit = Transmit { bytes: handshake.poll_transmit(), descriptors: &[] };
+        match socket.send(&transmit)? {
+            Departure::Bytes(count) => handshake.transmitted(count),
+            Departure::Full => {
+                let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+                if patience == Some(Duration::ZERO) {
+                    return Err(AttemptError::TimedOut);
+                }
+                socket.wait_for(Room::ToSend, patience)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn connection(established: Established<std::os::fd::OwnedFd>, socket: Socket) -> Connection {
+    let Established { core, unique_name, guid } = established;
+    Connection {
+        shared: Rc::new(Shared {
+            core: RefCell::new(core),
+            socket,
+            unique_name,
+            guid,
+            call_timeout: Cell::new(Some(CALL_TIMEOUT)),
+            taking: Cell::new(Taking::Nothing),
+            objects: RefCell::new(Objects::default()),
+        }),
+    }
+}
+
+impl AttemptError {
+    /// Whether a server that wants to be asked first might still accept us.
+    fn may_be_for_want_of_patience(&self) -> bool {
+        matches!(
+            self,
+            Self::Handshake(HandshakeError::Authentication(_)) | Self::Ended(Ended::Closed)
+        )
+    }
+}

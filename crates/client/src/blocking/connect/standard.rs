@@ -1,0 +1,72 @@
+//! Where the standard buses are, by the environment ("Well-known Message Bus Instances").
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use wire::address::{Address, AddressList, Transport, UnixAddress};
+
+use super::ConnectError;
+
+/// A bus whose place is agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StandardBus {
+    /// The bus of a user's session.
+    Session,
+    /// The bus of the machine.
+    System,
+    /// The bus that started this program, to serve a name.
+    Starter,
+}
+
+impl StandardBus {
+    /// Where the bus is, as the environment says.
+    pub fn address(self) -> Result<AddressList, ConnectError> {
+        match self {
+            Self::Session => session(),
+            Self::System => match text("DBUS_SYSTEM_BUS_ADDRESS") {
+                Some(address) => Ok(address.parse()?),
+                None => Ok(unix(SYSTEM_BUS.into())),
+            },
+            Self::Starter => starter(),
+        }
+    }
+}
+
+fn session() -> Result<AddressList, ConnectError> {
+    if let Some(address) = text("DBUS_SESSION_BUS_ADDRESS") {
+        return Ok(address.parse()?);
+    }
+    let socket = runtime_directory().map(|directory| directory.join("bus"));
+    let socket = socket.filter(|socket| socket.exists());
+    socket.map(unix).ok_or(ConnectError::NoAddress(StandardBus::Session))
+}
+
+fn starter() -> Result<AddressList, ConnectError> {
+    if let Some(address) = text("DBUS_STARTER_ADDRESS") {
+        return Ok(address.parse()?);
+    }
+    match text("DBUS_STARTER_BUS_TYPE").as_deref() {
+        Some("session") => StandardBus::Session.address(),
+        Some("system") => StandardBus::System.address(),
+        _ => Err(ConnectError::NoAddress(StandardBus::Starter)),
+    }
+}
+
+/// The directory for the user's sockets.
+pub(super) fn runtime_directory() -> Option<PathBuf> {
+    env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn text(variable: &str) -> Option<String> {
+    // A value that is not text is no address.
+    env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+fn unix(path: PathBuf) -> AddressList {
+    let path = OsString::from(path).into_vec();
+    Address::from(Transport::Unix(UnixAddress::Path(path))).into()
+}
+
+const SYSTEM_BUS: &str = "/var/run/dbus/system_bus_socket";

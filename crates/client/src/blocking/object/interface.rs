@@ -1,0 +1,448 @@
+//! Interfaces to serve: their methods, properties and signals, defined once.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::rc::Rc;
+
+use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Variant};
+use wire::message::WriteError;
+use wire::names::{InterfaceName, MemberName};
+use wire::signature::{Signature, SignatureBuf, SignatureError};
+
+use super::members::{Annotation, Arg, ArgTypes, EmitsChange, Method, Property, SignalMember};
+use super::{MethodError, answer};
+use crate::blocking::Request;
+use crate::name::{IntoName, InvalidName};
+
+/// An interface of objects whose state is an `S`. One definition serves any number of objects.
+///
+/// ```
+/// use diligence_client::{Interface, MethodError};
+///
+/// struct Counter {
+///     count: u32,
+/// }
+///
+/// let counter = Interface::<Counter>::builder("org.example.Counter")
+///     .method("Add", &["amount"], &["sum"], |counter, _request, (amount,): (u32,)| {
+///         let sum = counter.count.checked_add(amount);
+///         counter.count = sum.ok_or_else(|| MethodError::failed("the sum is too large"))?;
+///         Ok((counter.count,))
+///     })
+///     .property("Count", |counter| counter.count)
+///     .signal::<(u32,)>("Overflowed", &["count"])
+///     .build()?;
+/// # Ok::<(), diligence_client::InterfaceError>(())
+/// ```
+pub struct Interface<S> {
+    pub(super) definition: Rc<Definition<S>>,
+}
+
+impl<S> Clone for Interface<S> {
+    fn clone(&self) -> Self {
+        Self { definition: self.definition.clone() }
+    }
+}
+
+/// What an interface has, each kind by name.
+pub(super) struct Definition<S> {
+    pub(super) name: Box<str>,
+    pub(super) methods: BTreeMap<Box<str>, Method<S>>,
+    pub(super) properties: BTreeMap<Box<str>, Property<S>>,
+    pub(super) signals: BTreeMap<Box<str>, SignalMember>,
+    pub(super) annotations: Vec<Annotation>,
+}
+
+impl<S: 'static> Interface<S> {
+    /// Begins a definition. What is wrong with it is told at its end.
+    pub fn builder(name: &str) -> InterfaceBuilder<S> {
+        let checked = IntoName::<InterfaceName<'_>>::into_name(name);
+        InterfaceBuilder {
+            error: checked.err().map(InterfaceError::Name),
+            definition: Definition {
+                name: name.into(),
+                methods: BTreeMap::new(),
+                properties: BTreeMap::new(),
+                signals: BTreeMap::new(),
+                annotations: Vec::new(),
+            },
+            latest: Latest::Interface,
+        }
+    }
+
+    /// The name of the interface.
+    pub fn name(&self) -> InterfaceName<'_> {
+        self.definition.name()
+    }
+}
+
+impl<S> Definition<S> {
+    pub(super) fn name(&self) -> InterfaceName<'_> {
+        InterfaceName::new(&self.name).expect("checked when the interface was built")
+    }
+}
+
+impl<S> fmt::Debug for Interface<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interface").field("name", &self.definition.name).finish_non_exhaustive()
+    }
+}
+
+/// An interface that is being defined.
+pub struct InterfaceBuilder<S> {
+    definition: Definition<S>,
+    /// What annotations are for.
+    latest: Latest,
+    /// The first thing that is wrong.
+    error: Option<InterfaceError>,
+}
+
+/// What was added last.
+#[derive(Clone)]
+enum Latest {
+    Interface,
+    Method(Box<str>),
+    Property(Box<str>),
+    Signal(Box<str>),
+}
+
+impl<S: 'static> InterfaceBuilder<S> {
+    /// Adds a method: the names of its arguments and results, and what it does. Their types are
+    /// those of the function, tuples of Rust types.
+    #[must_use]
+    pub fn method<In, Out>(
+        self,
+        name: &str,
+        arguments: &[&str],
+        results: &[&str],
+        run: impl Fn(&mut S, &Request, In) -> Result<Out, MethodError> + 'static,
+    ) -> Self
+    where
+        In: for<'a> DecodeArgs<'a> + ArgTypes,
+        Out: EncodeArgs + ArgTypes,
+    {
+        let run = move |state: &mut S, request: Request| {
+            let done = request.read::<In>().map_err(MethodError::from);
+            answer(&request, done.and_then(|arguments| run(state, &request, arguments)));
+        };
+        self.add(name, |name| {
+            let inputs = named::<In>(name, arguments)?;
+            let outputs = named::<Out>(name, results)?;
+            Ok(Member::Method(Method::new(inputs, outputs, Box::new(run))))
+        })
+    }
+
+    /// Adds a method that takes the call as it is and answers it itself, at once or later: to read
+    /// without copying, to pass descriptors, or to wait for something. Arguments and results are
+    /// given as pairs of name and type: `[("path", "o"), ("options", "a{sv}")]`.
+    #[must_use]
+    pub fn raw_method(
+        self,
+        name: &str,
+        arguments: &[(&str, &str)],
+        results: &[(&str, &str)],
+        run: impl Fn(&mut S, Request) + 'static,
+    ) -> Self {
+        self.add(name, |name| {
+            let (inputs, outputs) = (spelled(name, arguments)?, spelled(name, results)?);
+            Ok(Member::Method(Method::new(inputs, outputs, Box::new(run))))
+        })
+    }
+
+    /// Adds a property that can be read.
+    #[must_use]
+    pub fn property<T: Encode>(self, name: &str, get: impl Fn(&S) -> T + 'static) -> Self {
+        self.add(name, |name| Ok(Member::Property(Property::new::<T>(name)?.readable(get))))
+    }
+
+    /// Adds a property that can be read and written. That it was written is told by
+    /// `PropertiesChanged`, as [`emits_change`](Self::emits_change) has it.
+    #[must_use]
+    pub fn writable_property<T: Encode + for<'a> Decode<'a>>(
+        self,
+        name: &str,
+        get: impl Fn(&S) -> T + 'static,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+    ) -> Self {
+        self.add(name, |name| {
+            Ok(Member::Property(Property::new::<T>(name)?.readable(get).writable(set)))
+        })
+    }
+
+    /// Adds a property that can be written and not read. Its changes are not told.
+    #[must_use]
+    pub fn write_only_property<T: for<'a> Decode<'a>>(
+        self,
+        name: &str,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+    ) -> Self {
+        self.add(name, |name| {
+            // There is no value that a signal could have.
+            let property = Property { emits: EmitsChange::No, ..Property::new::<T>(name)? };
+            Ok(Member::Property(property.writable(set)))
+        })
+    }
+
+    /// Adds a signal: the types of its arguments, a tuple, and their names.
+    #[must_use]
+    pub fn signal<Args: ArgTypes>(self, name: &str, arguments: &[&str]) -> Self {
+        self.add(name, |name| {
+            let arguments = named::<Args>(name, arguments)?;
+            Ok(Member::Signal(SignalMember { arguments, annotations: Vec::new() }))
+        })
+    }
+
+    /// Says how a change of the property that was added last is told.
+    #[must_use]
+    pub fn emits_change(mut self, emits: EmitsChange) -> Self {
+        let property = match &self.latest {
+            Latest::Property(name) => self.definition.properties.get_mut(name),
+            _ => None,
+        };
+        match property {
+            Some(property) => property.emits = emits,
+            None => self.fail(InterfaceError::NoProperty),
+        }
+        self
+    }
+
+    /// Adds an annotation to what was added last, or to the interface before anything was.
+    #[must_use]
+    pub fn annotate(mut self, name: &str, value: &str) -> Self {
+        let definition = &mut self.definition;
+        let annotations = match &self.latest {
+            Latest::Interface => Some(&mut definition.annotations),
+            Latest::Method(name) => definition.methods.get_mut(name).map(|m| &mut m.annotations),
+            Latest::Property(name) => {
+                definition.properties.get_mut(name).map(|property| &mut property.annotations)
+            }
+            Latest::Signal(name) => definition.signals.get_mut(name).map(|s| &mut s.annotations),
+        };
+        let annotation = Annotation { name: name.into(), value: value.into() };
+        annotations.into_iter().for_each(|annotations| annotations.push(annotation.clone()));
+        self
+    }
+
+    /// Ends the definition.
+    pub fn build(self) -> Result<Interface<S>, InterfaceError> {
+        match self.error {
+            None => Ok(Interface { definition: Rc::new(self.definition) }),
+            Some(error) => Err(error),
+        }
+    }
+
+    fn add(
+        mut self,
+        name: &str,
+        member: impl FnOnce(&str) -> Result<Member<S>, InterfaceError>,
+    ) -> Self {
+        if let Err(error) = self.try_add(name, member) {
+            self.fail(error);
+        }
+        self
+    }
+
+    fn try_add(
+        &mut self,
+        name: &str,
+        member: impl FnOnce(&str) -> Result<Member<S>, InterfaceError>,
+    ) -> Result<(), InterfaceError> {
+        IntoName::<MemberName<'_>>::into_name(name)?;
+        let text: Box<str> = name.into();
+        let definition = &mut self.definition;
+        match member(name)? {
+            Member::Method(method) => {
+                self.latest = Latest::Method(text.clone());
+                insert(&mut definition.methods, text, method)
+            }
+            Member::Property(property) => {
+                self.latest = Latest::Property(text.clone());
+                insert(&mut definition.properties, text, property)
+            }
+            Member::Signal(signal) => {
+                self.latest = Latest::Signal(text.clone());
+                insert(&mut definition.signals, text, signal)
+            }
+        }
+    }
+
+    fn fail(&mut self, error: InterfaceError) {
+        self.error.get_or_insert(error);
+    }
+}
+
+enum Member<S> {
+    Method(Method<S>),
+    Property(Property<S>),
+    Signal(SignalMember),
+}
+
+impl<S> Property<S> {
+    fn new<T: wire::body::Typed>(name: &str) -> Result<Self, InterfaceError> {
+        let kind = wire::body::signature_of::<T>()
+            .map_err(|error| InterfaceError::Types { member: name.into(), error })?;
+        let emits = EmitsChange::WithValue;
+        Ok(Self { kind, get: None, set: None, emits, annotations: Vec::new() })
+    }
+
+    fn readable<T: Encode>(mut self, get: impl Fn(&S) -> T + 'static) -> Self {
+        self.get = Some(Box::new(move |state, writer| Variant(get(state)).encode(writer)));
+        self
+    }
+
+    fn writable<T: for<'a> Decode<'a>>(
+        mut self,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+    ) -> Self {
+        self.set = Some(Box::new(move |state, request| {
+            // The arguments of Properties.Set: interface, property, value.
+            let (_, _, Variant(value)) = request.read::<(&str, &str, Variant<T>)>()?;
+            set(state, value)
+        }));
+        self
+    }
+}
+
+/// Why an interface cannot be served as it was defined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InterfaceError {
+    /// The name of the interface or of a member is malformed.
+    Name(InvalidName),
+    /// The interface has two methods, properties or signals of this name.
+    Duplicate {
+        /// The name.
+        member: Box<str>,
+    },
+    /// A member has more or fewer names of arguments or results than types.
+    ArgNames {
+        /// The member.
+        member: Box<str>,
+        /// How many types there are.
+        types: usize,
+        /// How many names there are.
+        names: usize,
+    },
+    /// The types of a member make no signature.
+    Types {
+        /// The member.
+        member: Box<str>,
+        /// Why not.
+        error: WriteError,
+    },
+    /// A type of a member is not a type.
+    Signature {
+        /// The member.
+        member: Box<str>,
+        /// Why not.
+        error: SignatureError,
+    },
+    /// [`emits_change`](InterfaceBuilder::emits_change) does not follow a property.
+    NoProperty,
+}
+
+impl From<InvalidName> for InterfaceError {
+    fn from(error: InvalidName) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl fmt::Display for InterfaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(error) => error.fmt(f),
+            Self::Duplicate { member } => write!(f, "there are two members {member:?}"),
+            Self::ArgNames { member, types, names } => {
+                write!(f, "{member:?} has {types} types and {names} names for them")
+            }
+            Self::Types { member, error } => write!(f, "the types of {member:?}: {error}"),
+            Self::Signature { member, error } => write!(f, "the types of {member:?}: {error}"),
+            Self::NoProperty => f.write_str("`emits_change` does not follow a property"),
+        }
+    }
+}
+
+impl std::error::Error for InterfaceError {}
+
+fn insert<T>(
+    members: &mut BTreeMap<Box<str>, T>,
+    name: Box<str>,
+    member: T,
+) -> Result<(), InterfaceError> {
+    match members.entry(name) {
+        Entry::Vacant(place) => {
+            place.insert(member);
+            Ok(())
+        }
+        Entry::Occupied(place) => Err(InterfaceError::Duplicate { member: place.key().clone() }),
+    }
+}
+
+fn named<T: ArgTypes>(member: &str, names: &[&str]) -> Result<Vec<Arg>, InterfaceError> {
+    let types =
+        T::signatures().map_err(|error| InterfaceError::Types { member: member.into(), error })?;
+    if types.len() != names.len() {
+        let (types, names) = (types.len(), names.len());
+        return Err(InterfaceError::ArgNames { member: member.into(), types, names });
+    }
+    let argument = |(name, kind): (&&str, SignatureBuf)| Arg { name: (*name).into(), kind };
+    Ok(names.iter().zip(types).map(argument).collect())
+}
+
+fn spelled(member: &str, arguments: &[(&str, &str)]) -> Result<Vec<Arg>, InterfaceError> {
+    let argument = |(name, kind): &(&str, &str)| match Signature::new(kind) {
+        Ok(kind) => Ok(Arg { name: (*name).into(), kind: kind.into() }),
+        Err(error) => Err(InterfaceError::Signature { member: member.into(), error }),
+    };
+    arguments.iter().map(argument).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        define: impl FnOnce(InterfaceBuilder<()>) -> InterfaceBuilder<()>,
+        expected: Result<(), &str>,
+    ) {
+        let built = define(Interface::builder("org.example.A")).build();
+        let found = built.map(drop).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_definition_is_told_at_its_end() {
+        check(|a| a.property("Size", |()| 1_u32).method("Size", &[], &[], nothing), Ok(()));
+        check(
+            |a| a.property("Size", |()| 1_u32).property("Size", |()| 2_u32),
+            Err("there are two members \"Size\""),
+        );
+        check(
+            |a| a.method("Run", &["x"], &[], nothing).property("a b", |()| 1_u32),
+            Err("\"Run\" has 0 types and 1 names for them"),
+        );
+        check(
+            |a| a.signal::<(u8,)>("Signal", &[]),
+            Err("\"Signal\" has 1 types and 0 names for them"),
+        );
+        check(
+            |a| a.property("a b", |()| 1_u32),
+            Err("\"a b\" is no member name: a byte is not allowed in such a name (at byte 1)"),
+        );
+        check(
+            |a| a.raw_method("Run", &[("x", "z")], &[], |(), _| {}),
+            Err("the types of \"Run\": a byte is no type code (at byte 0)"),
+        );
+        check(
+            |a| a.emits_change(EmitsChange::No),
+            Err("`emits_change` does not follow a property"),
+        );
+        let error = Interface::<()>::builder("A").build().map(drop).unwrap_err();
+        assert!(matches!(error, InterfaceError::Name(_)), "{error}");
+    }
+
+    fn nothing(_: &mut (), _: &Request, (): ()) -> Result<(), MethodError> {
+        Ok(())
+    }
+}

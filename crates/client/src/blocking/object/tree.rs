@@ -1,0 +1,180 @@
+//! The objects of a connection, by path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::rc::Rc;
+
+use super::introspect::Xml;
+use super::served::Served;
+use super::standard::{STANDARD_XML, Standard};
+use super::{MANAGER_XML, MethodError, error_name};
+use crate::blocking::Received;
+
+/// All objects that are served.
+#[derive(Default)]
+pub(crate) struct Objects {
+    nodes: BTreeMap<Box<str>, Node>,
+    /// Changes that could not be told yet, since a method of the object was running.
+    pub(super) untold: Vec<Change>,
+}
+
+/// Properties of an interface that changed.
+#[derive(Clone)]
+pub(super) struct Change {
+    pub(super) path: Box<str>,
+    pub(super) served: Rc<dyn Served>,
+    pub(super) properties: Vec<Box<str>>,
+}
+
+/// An object.
+#[derive(Default)]
+pub(super) struct Node {
+    /// What it can do, in the order in which it was added.
+    pub(super) interfaces: Vec<Rc<dyn Served>>,
+    /// Whether it lists the objects below it.
+    pub(super) manages: Manages,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Manages {
+    #[default]
+    Nothing,
+    ObjectsBelow,
+}
+
+/// Who is to answer a call.
+pub(super) enum Target {
+    /// This interface.
+    Served(Rc<dyn Served>),
+    /// What every object can do.
+    Standard(Standard),
+}
+
+impl Objects {
+    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(path)
+    }
+
+    pub(super) fn node_or_new(&mut self, path: &str) -> &mut Node {
+        self.nodes.entry(path.into()).or_default()
+    }
+
+    /// Removes an interface of an object, and the object with its last one.
+    pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Rc<dyn Served>> {
+        let node = self.nodes.get_mut(path)?;
+        let place = node.interfaces.iter().position(|served| served.name() == interface)?;
+        let removed = node.interfaces.remove(place);
+        if node.interfaces.is_empty() && node.manages == Manages::Nothing {
+            self.nodes.remove(path);
+        }
+        Some(removed)
+    }
+
+    /// The objects below `path`, at any depth.
+    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = (&str, &Node)> {
+        let prefix = if path == "/" { "/".to_owned() } else { [path, "/"].concat() };
+        let start = Bound::Excluded(prefix.clone().into_boxed_str());
+        let range = self.nodes.range((start, Bound::Unbounded));
+        let below = range.take_while(move |(path, _)| path.starts_with(&prefix));
+        below.map(|(path, node)| (&**path, node))
+    }
+
+    /// The nearest object above `path` that lists those below it.
+    pub(super) fn manager_of<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let mut above = path;
+        while let Some(at) = above.rfind('/').filter(|_| above != "/") {
+            above = if at == 0 { "/" } else { &above[..at] };
+            if self.node(above).is_some_and(|node| node.manages == Manages::ObjectsBelow) {
+                return Some(above);
+            }
+        }
+        None
+    }
+
+    /// Finds who is to answer a call.
+    pub(super) fn find(&self, call: &Received) -> Result<Target, MethodError> {
+        let (path, member) = (call.path().unwrap_or("/"), call.member().unwrap_or_default());
+        if let Some(interface) = call.interface() {
+            return self.find_in(path, interface, member);
+        }
+        let interfaces = self.node(path).map(|node| &node.interfaces[..]).unwrap_or_default();
+        let served = interfaces.iter().find(|served| served.has_method(member));
+        match (served, Standard::by_member(member)) {
+            (Some(served), _) => Ok(Target::Served(served.clone())),
+            (None, Some(standard)) => self.find_in(path, standard.interface(), member),
+            (None, None) => {
+                self.existing(path)?;
+                Err(unknown_method(member, path))
+            }
+        }
+    }
+
+    /// As text, what the object at `path` can do; `None` if nothing is there.
+    pub(super) fn introspect(&self, path: &str) -> Option<String> {
+        let node = self.node(path);
+        let prefix_len = if path == "/" { 1 } else { path.len() + 1 };
+        let children: BTreeSet<&str> = self
+            .below(path)
+            .filter_map(|(below, _)| below[prefix_len..].split('/').next())
+            .collect();
+        if node.is_none() && children.is_empty() && path != "/" {
+            return None;
+        }
+        let mut xml = Xml::node();
+        if let Some(node) = node {
+            node.interfaces.iter().for_each(|served| served.describe(&mut xml));
+            if node.manages == Manages::ObjectsBelow {
+                xml.raw(MANAGER_XML);
+            }
+        }
+        xml.raw(STANDARD_XML);
+        children.iter().for_each(|child| xml.child(child));
+        Some(xml.finish())
+    }
+
+    fn find_in(&self, path: &str, interface: &str, member: &str) -> Result<Target, MethodError> {
+        if let Some(standard) = Standard::find(interface, member) {
+            return self.find_standard(path, standard);
+        }
+        let node = self.existing(path)?;
+        let served = node.interfaces.iter().find(|served| served.name() == interface);
+        match served {
+            Some(served) if served.has_method(member) => Ok(Target::Served(served.clone())),
+            None if !Standard::is_interface(interface) => Err(unknown_interface(interface, path)),
+            _ => Err(unknown_method(member, path)),
+        }
+    }
+
+    fn find_standard(&self, path: &str, standard: Standard) -> Result<Target, MethodError> {
+        match standard {
+            // Answered for any path: the first is asked of the program, not of an object, and the
+            // second finds out itself, since there are paths with nothing but objects below.
+            Standard::Ping | Standard::GetMachineId | Standard::Introspect => {}
+            Standard::Get | Standard::GetAll | Standard::Set => drop(self.existing(path)?),
+            Standard::GetManagedObjects => {
+                if self.existing(path)?.manages == Manages::Nothing {
+                    return Err(unknown_interface(standard.interface(), path));
+                }
+            }
+        }
+        Ok(Target::Standard(standard))
+    }
+
+    fn existing(&self, path: &str) -> Result<&Node, MethodError> {
+        self.node(path).ok_or_else(|| unknown_object(path))
+    }
+}
+
+pub(super) fn unknown_object(path: &str) -> MethodError {
+    MethodError::new(error_name::UNKNOWN_OBJECT, format!("there is no object {path}"))
+}
+
+pub(super) fn unknown_interface(interface: &str, path: &str) -> MethodError {
+    let text = format!("the object {path} has no interface {interface}");
+    MethodError::new(error_name::UNKNOWN_INTERFACE, text)
+}
+
+fn unknown_method(member: &str, path: &str) -> MethodError {
+    let text = format!("the object {path} has no such method {member}");
+    MethodError::new(error_name::UNKNOWN_METHOD, text)
+}

@@ -1,0 +1,114 @@
+//! Well-known names: asking for them and giving them back.
+
+use derive::{Decode, Typed};
+use wire::names::{MemberName, WellKnownName};
+
+use super::{CallError, CallOptions, Connection, Received};
+use crate::core::{Body, driver};
+use crate::name::IntoName;
+
+impl Connection {
+    /// Asks the bus for a name.
+    ///
+    /// ```no_run
+    /// use diligence_client::{Connection, NameFlags, RequestReply};
+    ///
+    /// let bus = Connection::session()?;
+    /// let reply = bus.request_name("org.example.Player", NameFlags::DO_NOT_QUEUE)?;
+    /// assert_eq!(reply, RequestReply::PrimaryOwner, "it is running already");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn request_name<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+        flags: NameFlags,
+    ) -> Result<RequestReply, CallError> {
+        let arguments = (name.into_name()?, flags.bits());
+        let (reply,) = self.call_driver(driver::REQUEST_NAME, &arguments)?.read()?;
+        Ok(reply)
+    }
+
+    /// Gives a name back, or leaves the queue for it.
+    pub fn release_name<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+    ) -> Result<ReleaseReply, CallError> {
+        let (reply,) = self.call_driver(driver::RELEASE_NAME, &(name.into_name()?,))?.read()?;
+        Ok(reply)
+    }
+
+    fn call_driver(
+        &self,
+        member: MemberName<'_>,
+        arguments: &impl Body,
+    ) -> Result<Received, CallError> {
+        self.start_call(&driver::method(member), arguments, CallOptions::default())?.wait()
+    }
+}
+
+/// How to ask for a name (`RequestName`). None is: wait in the queue, and keep the name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct NameFlags(u32);
+
+impl NameFlags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// Another connection may take the name over.
+    pub const ALLOW_REPLACEMENT: Self = Self(1);
+    /// Take the name over, if its owner allows that.
+    pub const REPLACE_EXISTING: Self = Self(2);
+    /// Do not wait in the queue for the name.
+    pub const DO_NOT_QUEUE: Self = Self(4);
+
+    /// The flags of both.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The flags as they travel.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// What came of asking for a name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Typed, Decode)]
+#[repr(u32)]
+pub enum RequestReply {
+    /// The connection owns the name now.
+    PrimaryOwner = 1,
+    /// Another owns it, and the connection waits in the queue.
+    InQueue = 2,
+    /// Another owns it, and the connection does not wait.
+    Exists = 3,
+    /// The connection owned it before.
+    AlreadyOwner = 4,
+}
+
+/// What came of giving a name back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Typed, Decode)]
+#[repr(u32)]
+pub enum ReleaseReply {
+    /// The connection neither owns it nor waits for it any more.
+    Released = 1,
+    /// Nobody owns it.
+    NonExistent = 2,
+    /// Another owns it, and the connection did not wait for it.
+    NotOwner = 3,
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::body::ReadError;
+
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_not_known_is_an_error() {
+        let number = 9_u32.to_ne_bytes();
+        let mut reader = wire::body::Reader::new(&number, wire::Endian::NATIVE, 0);
+        let read: Result<RequestReply, _> = wire::body::Decode::decode(&mut reader);
+        assert_eq!(read, Err(ReadError::Value("9 is no RequestReply".into())));
+    }
+}

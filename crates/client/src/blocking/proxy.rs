@@ -1,0 +1,141 @@
+//! An interface of somebody's object.
+
+use wire::body::{Decode, Encode, Shape, Variant};
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+use super::{
+    CallError, CallOptions, Connection, PendingCall, Received, SubscribeError, Subscription,
+};
+use crate::core::Body;
+use crate::name::{IntoName, InvalidName};
+
+impl Connection {
+    /// Names an interface of an object, to use it more than once. Nothing is sent.
+    pub fn proxy<'n>(
+        &self,
+        destination: impl IntoName<BusName<'n>>,
+        path: impl IntoName<ObjectPath<'n>>,
+        interface: impl IntoName<InterfaceName<'n>>,
+    ) -> Result<Proxy<'n>, InvalidName> {
+        Ok(Proxy {
+            connection: self.clone(),
+            destination: destination.into_name()?,
+            path: path.into_name()?,
+            interface: interface.into_name()?,
+        })
+    }
+}
+
+/// An interface of somebody's object: its methods, properties and signals.
+///
+/// ```no_run
+/// use diligence_client::Connection;
+///
+/// let bus = Connection::session()?;
+/// let player = bus.proxy("org.example.Player", "/org/example/Player", "org.example.Player")?;
+/// player.call("Play", &("a song", 1_u32))?;
+/// let volume: f64 = player.get("Volume")?;
+/// player.set("Volume", &(volume / 2.0))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Proxy<'n> {
+    connection: Connection,
+    destination: BusName<'n>,
+    path: ObjectPath<'n>,
+    interface: InterfaceName<'n>,
+}
+
+impl<'n> Proxy<'n> {
+    /// Calls a method, and waits for the reply.
+    pub fn call<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+        arguments: &impl Body,
+    ) -> Result<Received, CallError> {
+        self.start_call(member, arguments, CallOptions::default())?.wait()
+    }
+
+    /// Queues a call, and returns without waiting for the reply.
+    pub fn start_call<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+        arguments: &impl Body,
+        options: CallOptions,
+    ) -> Result<PendingCall, CallError> {
+        let member = member.into_name()?;
+        let message = Builder::method_call(self.path, member)
+            .interface(self.interface)
+            .destination(self.destination);
+        self.connection.start_call(&message, arguments, options)
+    }
+
+    /// Reads a property. As a [`Value`](wire::body::Value) it can be of any type.
+    pub fn get<'m, T: for<'a> Decode<'a>>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+    ) -> Result<T, CallError> {
+        let arguments = (self.interface, property.into_name()?);
+        let reply = self.properties().call(GET, &arguments)?;
+        Ok(match T::SHAPE {
+            // What reads any variant reads this one.
+            Shape::Variant => reply.read::<(T,)>()?.0,
+            _ => reply.read::<(Variant<T>,)>()?.0.0,
+        })
+    }
+
+    /// Reads all properties, as a map or as a struct that is a dict.
+    pub fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
+        let (all,) = self.properties().call(GET_ALL, &(self.interface,))?.read()?;
+        Ok(all)
+    }
+
+    /// Writes a property.
+    pub fn set<'m, T: Encode>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+        value: &T,
+    ) -> Result<(), CallError> {
+        let property = property.into_name()?;
+        match T::SHAPE {
+            Shape::Variant => self.properties().call(SET, &(self.interface, property, value))?,
+            _ => self.properties().call(SET, &(self.interface, property, Variant(value)))?,
+        };
+        Ok(())
+    }
+
+    /// Asks for a signal of the object, sent by whoever owns the destination's name.
+    pub fn signals<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+    ) -> Result<Subscription, SubscribeError> {
+        let member = member.into_name()?;
+        self.subscribe(&format!("interface='{}',member='{member}'", self.interface))
+    }
+
+    /// Asks for the signals by which the object tells that properties of the interface changed:
+    /// `PropertiesChanged`, whose arguments are `(&str, BTreeMap<&str, Value>, Vec<&str>)`.
+    pub fn property_changes(&self) -> Result<Subscription, SubscribeError> {
+        let (properties, interface) = (PROPERTIES, self.interface);
+        let member = "PropertiesChanged";
+        self.subscribe(&format!("interface='{properties}',member='{member}',arg0='{interface}'"))
+    }
+
+    fn subscribe(&self, keys: &str) -> Result<Subscription, SubscribeError> {
+        let (destination, path) = (self.destination, self.path);
+        let rule = format!("type='signal',sender='{destination}',path='{path}',{keys}");
+        self.connection.subscribe(rule.as_str())
+    }
+
+    /// The interface through which the properties of all others are reached.
+    fn properties(&self) -> Self {
+        Self { interface: PROPERTIES, ..self.clone() }
+    }
+}
+
+const PROPERTIES: InterfaceName<'static> =
+    InterfaceName::literal("org.freedesktop.DBus.Properties");
+const GET: MemberName<'static> = MemberName::literal("Get");
+const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
+const SET: MemberName<'static> = MemberName::literal("Set");

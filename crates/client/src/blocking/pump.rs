@@ -1,0 +1,124 @@
+//! Moving bytes between the core and the socket.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use sys::clock;
+
+use super::socket::{Arrival, Departure, Room, Woken};
+use super::{Shared, Taking};
+use crate::core::{Core, Ended};
+
+/// What became of an exchange with the other side.
+pub(super) enum Exchange {
+    /// There may be something new.
+    Moved,
+    /// The deadline passed.
+    TimedOut,
+}
+
+impl Shared {
+    /// Sends what is queued and waits for bytes, for a deadline of the core, or for `deadline`.
+    pub(super) fn exchange(
+        &self,
+        core: &mut Core<OwnedFd>,
+        deadline: Option<Duration>,
+    ) -> Exchange {
+        self.flush(core);
+        let now = clock::monotonic();
+        let next = core.next_timeout();
+        if next.is_some_and(|next| next <= now) {
+            core.handle_timeout(now);
+            return Exchange::Moved;
+        }
+        let wake = [deadline, next].into_iter().flatten().min();
+        let patience = wake.map(|wake| wake.saturating_sub(now));
+        let arrival = self.receive(core, patience);
+        match arrival {
+            Arrival::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
+                Exchange::TimedOut
+            }
+            _ => Exchange::Moved,
+        }
+    }
+
+    fn receive(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) -> Arrival {
+        if core.ended().is_some() {
+            return Arrival::Bytes(0);
+        }
+        let mut descriptors = Vec::new();
+        match self.socket.receive(core.space(), &mut descriptors, patience) {
+            Ok(Arrival::Bytes(count)) => {
+                core.handle_received(count, descriptors);
+                Arrival::Bytes(count)
+            }
+            Ok(Arrival::Nothing) => Arrival::Nothing,
+            Err(ended) => {
+                core.handle_ended(ended);
+                Arrival::Bytes(0)
+            }
+        }
+    }
+
+    /// Sends what is queued, and waits while the socket is full.
+    pub(super) fn flush(&self, core: &mut Core<OwnedFd>) {
+        self.flush_within(core, None);
+    }
+
+    /// Sends what is queued. Gives up once the socket was full for so long.
+    ///
+    /// While the socket is full, what comes is read, so that two sides that both have much to say
+    /// do not wait for each other.
+    fn flush_within(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) {
+        while let Some(transmit) = core.poll_transmit() {
+            match self.socket.send(&transmit) {
+                Ok(Departure::Bytes(count)) => core.transmitted(count),
+                Ok(Departure::Full) => match self.make_room(core, patience) {
+                    Ok(Woken::Ready) => {}
+                    Ok(Woken::TimedOut) => return,
+                    Err(ended) => core.handle_ended(ended),
+                },
+                Err(ended) => {
+                    // What the other side said before it went may still be there to read.
+                    self.absorb_rest(core);
+                    core.handle_ended(ended);
+                }
+            }
+        }
+    }
+
+    fn make_room(
+        &self,
+        core: &mut Core<OwnedFd>,
+        patience: Option<Duration>,
+    ) -> Result<Woken, Ended> {
+        if self.taking.get() == Taking::Messages {
+            return self.socket.wait_for(Room::ToSend, patience);
+        }
+        let woken = self.socket.wait_for(Room::ToSendOrBytes, patience)?;
+        while core.poll_message().is_some() {}
+        self.receive(core, Some(Duration::ZERO));
+        Ok(woken)
+    }
+
+    fn absorb_rest(&self, core: &mut Core<OwnedFd>) {
+        if self.taking.get() == Taking::Messages {
+            return;
+        }
+        while core.ended().is_none() {
+            while core.poll_message().is_some() {}
+            if self.receive(core, Some(Duration::ZERO)) == Arrival::Nothing {
+                break;
+            }
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.flush_within(&mut self.core.borrow_mut(), Some(LINGER));
+    }
+}
+
+/// How long the end of a connection waits for the bus to take what is queued.
+const LINGER: Duration = Duration::from_secs(1);

@@ -1,0 +1,71 @@
+//! Calls by others.
+
+use std::os::fd::OwnedFd;
+
+use wire::body::{DecodeArgs, ReadError};
+use wire::names::ErrorName;
+
+use super::{Connection, Received};
+use crate::core::{Body, SendError};
+
+/// A call by somebody, to be answered once.
+///
+/// An answer to a caller that wants none is not sent. A call that is never answered leaves its
+/// caller waiting until its patience ends.
+#[derive(Debug)]
+pub struct Request {
+    connection: Connection,
+    message: Received,
+}
+
+impl Request {
+    pub(super) const fn new(connection: Connection, message: Received) -> Self {
+        Self { connection, message }
+    }
+
+    /// The connection that it came over.
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The message.
+    pub const fn message(&self) -> &Received {
+        &self.message
+    }
+
+    /// Reads the arguments as the types of `T`, a tuple.
+    pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
+        self.message.read()
+    }
+
+    /// Tells, once the method has run, that properties of the interface that was called changed;
+    /// see [`Object::properties_changed`](super::Object::properties_changed).
+    pub fn properties_changed(&self, properties: &[&str]) {
+        super::object::changed_by(self, properties);
+    }
+
+    /// Answers with results.
+    pub fn reply(&self, results: &impl Body) -> Result<(), SendError> {
+        self.reply_with_descriptors(results, Vec::new())
+    }
+
+    /// Answers with results and the descriptors to which they point.
+    pub fn reply_with_descriptors(
+        &self,
+        results: &impl Body,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<(), SendError> {
+        if !self.message.expects_reply() {
+            return Ok(());
+        }
+        self.connection.send(&self.message.reply(), results, descriptors).map(|_| ())
+    }
+
+    /// Answers with an error: its name, and a text for people.
+    pub fn reply_error(&self, name: ErrorName<'_>, text: &str) -> Result<(), SendError> {
+        if !self.message.expects_reply() {
+            return Ok(());
+        }
+        self.connection.send(&self.message.error_reply(name), &(text,), Vec::new()).map(|_| ())
+    }
+}

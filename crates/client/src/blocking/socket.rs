@@ -1,0 +1,186 @@
+//! The socket of a connection: one system call to send, one to wait and receive.
+
+use std::cell::Cell;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Child;
+use std::time::Duration;
+
+use sys::poll::{Events, Interest, Poller};
+use sys::socket::set_receive_timeout;
+use sys::transfer::{self, Descriptors, Wait};
+
+use crate::core::{Ended, SystemError, Transmit};
+
+/// A connected stream socket, in blocking mode.
+pub(super) struct Socket {
+    descriptor: OwnedFd,
+    /// The receive timeout that the socket has now.
+    armed: Cell<Option<Duration>>,
+    /// The program at the other end, if this process started it. It goes after the descriptor.
+    _program: Option<Program>,
+}
+
+/// A program that lives as long as the connection to it.
+pub(super) struct Program(pub(super) Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may be gone already, and if it is not there is nothing more to be done about it.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What an attempt to receive brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    /// So many bytes.
+    Bytes(usize),
+    /// Nothing, in all the time that was given, or a little less.
+    Nothing,
+}
+
+/// What an attempt to send came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Departure {
+    /// So many bytes are gone.
+    Bytes(usize),
+    /// The other side has not read enough.
+    Full,
+}
+
+/// What is waited for besides room to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Room {
+    ToSend,
+    ToSendOrBytes,
+}
+
+/// What ended waiting for room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Woken {
+    Ready,
+    TimedOut,
+}
+
+impl Socket {
+    pub(super) const fn new(descriptor: OwnedFd, program: Option<Program>) -> Self {
+        Self { descriptor, armed: Cell::new(None), _program: program }
+    }
+
+    /// Receives once; waits for at most `patience`, or for ever, while there is nothing.
+    pub(super) fn receive(
+        &self,
+        space: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
+        patience: Option<Duration>,
+    ) -> Result<Arrival, Ended> {
+        let wait = self.arm(patience)?;
+        match transfer::receive(&self.descriptor, space, descriptors, wait) {
+            Ok(received) if received.descriptors == Descriptors::Truncated => {
+                Err(Ended::DescriptorsLost)
+            }
+            Ok(received) if received.bytes == 0 => Err(Ended::Closed),
+            Ok(received) => Ok(Arrival::Bytes(received.bytes)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Arrival::Nothing),
+            Err(error) => Err(ended_by(error)),
+        }
+    }
+
+    /// Sends once, without waiting.
+    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<Departure, Ended> {
+        let descriptors: Vec<BorrowedFd<'_>> =
+            transmit.descriptors.iter().map(AsFd::as_fd).collect();
+        let slices = [IoSlice::new(transmit.bytes)];
+        match transfer::send(&self.descriptor, &slices, &descriptors, Wait::Never) {
+            Ok(count) => Ok(Departure::Bytes(count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Departure::Full),
+            Err(error) => Err(ended_by(error)),
+        }
+    }
+
+    /// Waits until there is room to send again. Needed rarely, so it sets up what it needs anew.
+    pub(super) fn wait_for(&self, room: Room, patience: Option<Duration>) -> Result<Woken, Ended> {
+        let interest = match room {
+            Room::ToSend => Interest::Write,
+            Room::ToSendOrBytes => Interest::ReadWrite,
+        };
+        let mut events = Events::with_capacity(1);
+        let mut wait = || {
+            let poller = Poller::new()?;
+            poller.add(&self.descriptor, 0, interest)?;
+            poller.wait(&mut events, patience)
+        };
+        wait().map_err(ended_by)?;
+        Ok(if events.is_empty() { Woken::TimedOut } else { Woken::Ready })
+    }
+
+    /// Sets the timeout of the socket, unless the one that it has will do. So a program that makes
+    /// one call after the other sets it once.
+    fn arm(&self, patience: Option<Duration>) -> Result<Wait, Ended> {
+        if patience == Some(Duration::ZERO) {
+            return Ok(Wait::Never);
+        }
+        if !will_do(self.armed.get(), patience) {
+            set_receive_timeout(&self.descriptor, patience).map_err(ended_by)?;
+            self.armed.set(patience);
+        }
+        Ok(Wait::Block)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// Whether the timeout `armed` serves one who wants `wanted`: it may wake him a little late, or
+/// early, which only costs a turn, if it does not do so all the time.
+fn will_do(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
+    match (armed, wanted) {
+        (None, None) => true,
+        (None, Some(_)) => false,
+        (Some(armed), None) => armed >= OFTEN,
+        (Some(armed), Some(wanted)) => {
+            let slack = wanted / 16;
+            armed <= wanted + slack && (armed >= OFTEN || armed >= wanted - slack)
+        }
+    }
+}
+
+/// A socket whose other end is gone says so in two ways; what matters is that it is gone.
+fn ended_by(error: io::Error) -> Ended {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ended::Closed,
+        _ => Ended::System(SystemError::from(error)),
+    }
+}
+
+/// Waking up for nothing at intervals shorter than this is too often.
+const OFTEN: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeout_is_set_only_when_it_is_far_off() {
+        let ms = |number| Some(Duration::from_millis(number));
+        for (armed, wanted, expected) in [
+            (None, None, true),
+            (None, ms(1), false),
+            (ms(25_000), None, true),
+            (ms(100), None, false),
+            (ms(25_000), ms(24_999), true),
+            (ms(25_000), ms(20_000), false),
+            (ms(2_000), ms(25_000), true),
+            (ms(100), ms(25_000), false),
+            (ms(100), ms(101), true),
+            (ms(100), ms(90), false),
+        ] {
+            assert_eq!(will_do(armed, wanted), expected, "{armed:?} for {wanted:?}");
+        }
+    }
+}

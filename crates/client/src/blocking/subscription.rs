@@ -1,0 +1,198 @@
+//! Signals that the program asked for.
+
+use std::fmt;
+use std::time::Duration;
+
+use wire::match_rule::{MatchRule, MatchRuleError};
+use wire::message::MessageType;
+use wire::names::{InterfaceName, MemberName, ObjectPath};
+
+use super::{CallError, Connection, Received, deadline};
+use crate::core::{Core, Delivery, Ended, SubscriptionId};
+use crate::name::{IntoName, InvalidName};
+
+impl Connection {
+    /// Asks for the signals that a match rule selects.
+    ///
+    /// The bus is given the rule if no other subscription has the same; it is taken back when the
+    /// last of them is dropped. A rule may name its sender by a well-known name: only signals of
+    /// the one who owns it then are selected.
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    ///
+    /// let bus = Connection::session()?;
+    /// let changes = bus.subscribe("type='signal',member='NameOwnerChanged'")?;
+    /// while let Some(signal) = changes.next(None)? {
+    ///     let (name, old, new): (&str, &str, &str) = signal.read()?;
+    ///     println!("{name}: {old} -> {new}");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
+        let rule = rule.into_rule()?;
+        if rule.message_type().is_some_and(|kind| kind != MessageType::Signal) {
+            return Err(SubscribeError::NotSignals);
+        }
+        let deadline = deadline(self.shared.call_timeout.get());
+        let subscribed = self.core(|core| core.subscribe(rule, deadline));
+        let (id, confirmation) = subscribed.map_err(CallError::from)?;
+        // From here on the end of the subscription is its being dropped.
+        let subscription = Subscription { connection: self.clone(), id };
+        if let Some(call) = confirmation {
+            super::call::outcome(self.wait_for_reply(call))?;
+        }
+        Ok(subscription)
+    }
+
+    /// Asks for one signal of one object, whoever sends it.
+    pub fn subscribe_to<'a>(
+        &self,
+        path: impl IntoName<ObjectPath<'a>>,
+        interface: impl IntoName<InterfaceName<'a>>,
+        member: impl IntoName<MemberName<'a>>,
+    ) -> Result<Subscription, SubscribeError> {
+        let (path, interface) = (path.into_name()?, interface.into_name()?);
+        let member = member.into_name()?;
+        let rule = format!("type='signal',path='{path}',interface='{interface}',member='{member}'");
+        self.subscribe(rule.as_str())
+    }
+}
+
+/// Signals that a rule selects, kept until they are asked for; it ends when it is dropped.
+#[derive(Debug)]
+#[must_use = "a subscription that is dropped has ended"]
+pub struct Subscription {
+    connection: Connection,
+    id: SubscriptionId,
+}
+
+impl Subscription {
+    /// Waits for the next signal, for at most `timeout`, or for ever; `None` when none came.
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Received>, SubscriptionError> {
+        let poll = |core: &mut Core<_>| core.poll_signal(self.id);
+        match self.connection.wait_until(timeout, poll) {
+            Ok(found) => found.map(delivered).transpose(),
+            Err(ended) => Err(SubscriptionError::Disconnected(ended)),
+        }
+    }
+
+    /// The next signal, if it is there already; the socket is not looked at. This is for programs
+    /// that wait in [`process`](Connection::process) or in a loop of their own.
+    pub fn poll(&self) -> Result<Option<Received>, SubscriptionError> {
+        let (found, ended) = self.connection.core(|core| (core.poll_signal(self.id), core.ended()));
+        match (found, ended) {
+            (Some(found), _) => delivered(found).map(Some),
+            (None, Some(ended)) => Err(SubscriptionError::Disconnected(ended)),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.connection.core(|core| core.unsubscribe(self.id));
+    }
+}
+
+/// Why there is no next signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SubscriptionError {
+    /// More signals came than are kept, and those that would come next were dropped. The
+    /// subscription goes on behind them.
+    Lost {
+        /// How many were dropped.
+        count: u64,
+    },
+    /// The connection ended, and all that came before was taken.
+    Disconnected(Ended),
+}
+
+impl fmt::Display for SubscriptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost { count } => {
+                write!(f, "{count} signals were dropped, since they were not taken fast enough")
+            }
+            Self::Disconnected(ended) => ended.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SubscriptionError {}
+
+/// What can be given where a match rule is asked for: its text, or the rule itself.
+pub trait IntoRule {
+    /// Checks the text.
+    fn into_rule(self) -> Result<MatchRule, MatchRuleError>;
+}
+
+impl IntoRule for MatchRule {
+    fn into_rule(self) -> Result<MatchRule, MatchRuleError> {
+        Ok(self)
+    }
+}
+
+impl IntoRule for &MatchRule {
+    fn into_rule(self) -> Result<MatchRule, MatchRuleError> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoRule for &str {
+    fn into_rule(self) -> Result<MatchRule, MatchRuleError> {
+        self.parse()
+    }
+}
+
+/// Why a subscription did not begin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SubscribeError {
+    /// The text is no match rule.
+    Rule(MatchRuleError),
+    /// A text is not the name that it should be.
+    Name(InvalidName),
+    /// The rule is for messages that are no signals, which only monitors get.
+    NotSignals,
+    /// The bus did not take the rule.
+    Call(CallError),
+}
+
+impl From<MatchRuleError> for SubscribeError {
+    fn from(error: MatchRuleError) -> Self {
+        Self::Rule(error)
+    }
+}
+
+impl From<InvalidName> for SubscribeError {
+    fn from(error: InvalidName) -> Self {
+        Self::Name(error)
+    }
+}
+
+impl From<CallError> for SubscribeError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl fmt::Display for SubscribeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(error) => write!(f, "the match rule is invalid: {error}"),
+            Self::Name(error) => error.fmt(f),
+            Self::NotSignals => f.write_str("only signals can be subscribed to"),
+            Self::Call(error) => write!(f, "the bus did not take the match rule: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SubscribeError {}
+
+fn delivered(delivery: Delivery<std::os::fd::OwnedFd>) -> Result<Received, SubscriptionError> {
+    match delivery {
+        Delivery::Signal(signal) => Ok(signal),
+        Delivery::Lost { count } => Err(SubscriptionError::Lost { count }),
+    }
+}

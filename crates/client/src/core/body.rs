@@ -1,0 +1,89 @@
+//! What can be written as the body of a message.
+
+use std::num::NonZeroU32;
+
+use wire::body::{EncodeArgs, Value, Writer};
+use wire::message::{Builder, WriteError};
+use wire::signature::Signature;
+
+/// The arguments of a message: a tuple of Rust types, or [`Values`].
+pub trait Body {
+    /// Appends `message` with this as its body to `out`. On an error `out` is as it was.
+    fn write(
+        &self,
+        message: &Builder<'_>,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+    ) -> Result<(), WriteError>;
+}
+
+impl<A: EncodeArgs> Body for A {
+    fn write(
+        &self,
+        message: &Builder<'_>,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+    ) -> Result<(), WriteError> {
+        message.write(out, serial, self)
+    }
+}
+
+/// Arguments whose types are known only at run time, one for each value.
+///
+/// ```
+/// use diligence_client::Values;
+/// use diligence_client::wire::body::Value;
+///
+/// let arguments = Values(&[Value::from("text"), Value::from(7_u32)]);
+/// assert_eq!(arguments.signature()?.as_str(), "su");
+/// # Ok::<(), diligence_client::wire::message::WriteError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Values<'a>(pub &'a [Value]);
+
+impl Values<'_> {
+    /// The types of the arguments.
+    pub fn signature(&self) -> Result<wire::signature::SignatureBuf, WriteError> {
+        let text = self.signature_text();
+        match Signature::new(&text) {
+            Ok(signature) => Ok(signature.into()),
+            Err(error) => Err(WriteError::Signature(error.kind)),
+        }
+    }
+
+    fn signature_text(&self) -> String {
+        let mut text = String::new();
+        self.0.iter().for_each(|value| value.push_signature(&mut text));
+        text
+    }
+}
+
+impl Body for Values<'_> {
+    fn write(
+        &self,
+        message: &Builder<'_>,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+    ) -> Result<(), WriteError> {
+        let signature = self.signature()?;
+        let values = |writer: &mut Writer<'_>| self.0.iter().for_each(|value| value.write(writer));
+        message.write_with(out, serial, signature.as_signature(), values)
+    }
+}
+
+/// A body that a function writes, with the types that it says it writes.
+pub(crate) struct Written<'s, F> {
+    pub(crate) signature: Signature<'s>,
+    pub(crate) write: F,
+}
+
+impl<F: Fn(&mut Writer<'_>)> Body for Written<'_, F> {
+    fn write(
+        &self,
+        message: &Builder<'_>,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+    ) -> Result<(), WriteError> {
+        message.write_with(out, serial, self.signature, |writer| (self.write)(writer))
+    }
+}

@@ -1,0 +1,21 @@
+//! The bus itself, as an object that can be called ("Message Bus Messages").
+
+use wire::message::Builder;
+use wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
+
+/// A call of a method of the bus.
+pub(crate) fn method(member: MemberName<'_>) -> Builder<'_> {
+    Builder::method_call(PATH, member).interface(INTERFACE).destination(NAME.into())
+}
+
+pub(crate) const NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+pub(crate) const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+pub(crate) const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
+
+pub(crate) const HELLO: MemberName<'static> = MemberName::literal("Hello");
+pub(crate) const ADD_MATCH: MemberName<'static> = MemberName::literal("AddMatch");
+pub(crate) const REMOVE_MATCH: MemberName<'static> = MemberName::literal("RemoveMatch");
+pub(crate) const GET_NAME_OWNER: MemberName<'static> = MemberName::literal("GetNameOwner");
+pub(crate) const OWNER_CHANGED: MemberName<'static> = MemberName::literal("NameOwnerChanged");
+pub(crate) const REQUEST_NAME: MemberName<'static> = MemberName::literal("RequestName");
+pub(crate) const RELEASE_NAME: MemberName<'static> = MemberName::literal("ReleaseName");

@@ -1,0 +1,104 @@
+//! Why a connection is over, and why a message was not sent.
+
+use std::fmt;
+use std::io;
+
+use wire::message::{InvalidMessage, WriteError};
+
+/// Why a connection ended. It does not come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The other side closed it.
+    Closed,
+    /// The system failed to move bytes.
+    System(SystemError),
+    /// The other side sent what is no message.
+    Invalid(InvalidMessage),
+    /// The system lost descriptors on the way, so the message that they belong to is lost too.
+    DescriptorsLost,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the bus closed the connection"),
+            Self::System(error) => write!(f, "the connection failed: {error}"),
+            Self::Invalid(error) => write!(f, "the bus sent an invalid message: {error}"),
+            Self::DescriptorsLost => f.write_str(
+                "the system lost descriptors that came with a message; \
+                 does this process have too many files open?",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Ended {}
+
+/// An error of the operating system, as a value that can be compared and copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SystemError {
+    /// What kind of error it is.
+    pub kind: io::ErrorKind,
+    /// Its number in the operating system, if it has one.
+    pub code: Option<i32>,
+}
+
+impl From<io::Error> for SystemError {
+    fn from(error: io::Error) -> Self {
+        Self { kind: error.kind(), code: error.raw_os_error() }
+    }
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => io::Error::from_raw_os_error(code).fmt(f),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SystemError {}
+
+/// Why a message was not queued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SendError {
+    /// It cannot be written.
+    Write(WriteError),
+    /// It has descriptors, and the two sides did not agree to pass any.
+    DescriptorsRefused,
+    /// It has more descriptors than one message can carry.
+    DescriptorsTooMany {
+        /// How many it has.
+        count: usize,
+        /// How many it could.
+        limit: u32,
+    },
+    /// The connection ended before.
+    Disconnected(Ended),
+}
+
+impl From<WriteError> for SendError {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(error) => write!(f, "the message cannot be written: {error}"),
+            Self::DescriptorsRefused => {
+                f.write_str("the bus did not agree to pass file descriptors")
+            }
+            Self::DescriptorsTooMany { count, limit } => {
+                write!(f, "the message has {count} descriptors, and {limit} are allowed")
+            }
+            Self::Disconnected(ended) => ended.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SendError {}

@@ -1,0 +1,155 @@
+//! Bytes and descriptors that wait to be sent.
+
+use std::collections::VecDeque;
+
+/// What one send takes: bytes, and descriptors that go with the first of them.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Transmit<'a, D> {
+    /// At least one byte. All of them may not fit; tell
+    /// [`transmitted`](super::Core::transmitted) how many did.
+    pub bytes: &'a [u8],
+    /// The descriptors. They are sent when the first byte is, even if not all bytes are.
+    pub descriptors: &'a [D],
+}
+
+/// Messages in one stretch of memory, so that many leave with one system call.
+///
+/// ```text
+///   bytes   sent.......|waiting.........................|
+///                      sent       ^ mark: 2 descriptors   ^ mark: 1 descriptor
+/// ```
+///
+/// A send ends before the next mark, so that descriptors travel with the message that they are for.
+#[derive(Debug)]
+pub(super) struct Outgoing<D> {
+    pub(super) bytes: Vec<u8>,
+    /// How many of the bytes are gone: `sent <= bytes.len()`, and no mark is before it.
+    sent: usize,
+    marks: VecDeque<Mark>,
+    /// The descriptors of all marks, in order.
+    descriptors: Vec<D>,
+}
+
+/// A message with descriptors.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// Where the message begins.
+    at: usize,
+    descriptors: usize,
+}
+
+impl<D> Outgoing<D> {
+    pub(super) const fn new() -> Self {
+        Self { bytes: Vec::new(), sent: 0, marks: VecDeque::new(), descriptors: Vec::new() }
+    }
+
+    /// Bytes that wait.
+    pub(super) const fn len(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    /// Notes that `descriptors` go with the message that begins at byte `at`.
+    pub(super) fn attach(&mut self, at: usize, descriptors: Vec<D>) {
+        if !descriptors.is_empty() {
+            self.marks.push_back(Mark { at, descriptors: descriptors.len() });
+            self.descriptors.extend(descriptors);
+        }
+    }
+
+    /// What to send next.
+    pub(super) fn transmit(&self) -> Option<Transmit<'_, D>> {
+        if self.len() == 0 {
+            return None;
+        }
+        let mut marks = self.marks.iter().peekable();
+        let first = marks.next_if(|mark| mark.at == self.sent);
+        let end = marks.next().map_or(self.bytes.len(), |mark| mark.at);
+        let descriptors = first.map_or(0, |mark| mark.descriptors);
+        Some(Transmit {
+            bytes: &self.bytes[self.sent..end],
+            descriptors: &self.descriptors[..descriptors],
+        })
+    }
+
+    /// Notes that `count` of the bytes to send next are gone, and their descriptors with the first.
+    pub(super) fn transmitted(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        if let Some(mark) = self.marks.front().filter(|mark| mark.at == self.sent) {
+            self.descriptors.drain(..mark.descriptors);
+            self.marks.pop_front();
+        }
+        self.sent += count;
+        debug_assert!(self.sent <= self.bytes.len(), "more was sent than there is");
+        self.reclaim();
+    }
+
+    /// Gives up the memory of what was sent, when that costs little.
+    fn reclaim(&mut self) {
+        if self.sent == self.bytes.len() {
+            self.bytes.clear();
+            self.bytes.shrink_to(CAPACITY_KEPT);
+            self.sent = 0;
+        } else if self.sent >= CAPACITY_KEPT {
+            self.bytes.drain(..self.sent);
+            self.marks.iter_mut().for_each(|mark| mark.at -= self.sent);
+            self.sent = 0;
+        }
+    }
+}
+
+/// How much memory stays allocated while nothing waits to be sent.
+const CAPACITY_KEPT: usize = 256 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(messages: &[(&str, usize)]) -> Outgoing<usize> {
+        let mut outgoing = Outgoing::new();
+        for (index, (text, descriptors)) in messages.iter().enumerate() {
+            outgoing.attach(outgoing.bytes.len(), vec![index; *descriptors]);
+            outgoing.bytes.extend_from_slice(text.as_bytes());
+        }
+        outgoing
+    }
+
+    fn check(messages: &[(&str, usize)], most: usize, expected: &[(&str, &[usize])]) {
+        let mut outgoing = queue(messages);
+        let mut found = Vec::new();
+        while let Some(transmit) = outgoing.transmit() {
+            let taken = transmit.bytes.len().min(most);
+            let text = String::from_utf8(transmit.bytes[..taken].to_vec()).expect("ASCII");
+            found.push((text, transmit.descriptors.to_vec()));
+            outgoing.transmitted(taken);
+        }
+        let found: Vec<_> = found.iter().map(|(text, fds)| (text.as_str(), &fds[..])).collect();
+        assert_eq!(found, expected, "{messages:?}");
+        assert_eq!(outgoing.len(), 0);
+    }
+
+    #[test]
+    fn messages_leave_together_up_to_the_next_descriptors() {
+        check(&[], 9, &[]);
+        check(&[("a", 0), ("b", 0)], 9, &[("ab", &[])]);
+        check(&[("a", 0), ("b", 2), ("c", 0)], 9, &[("a", &[]), ("bc", &[1, 1])]);
+        check(&[("a", 1), ("b", 1)], 9, &[("a", &[0]), ("b", &[1])]);
+    }
+
+    #[test]
+    fn a_partial_send_takes_the_descriptors_with_its_first_byte() {
+        check(&[("abc", 1), ("d", 1)], 2, &[("ab", &[0]), ("c", &[]), ("d", &[1])]);
+    }
+
+    #[test]
+    fn memory_is_reclaimed_while_more_is_added() {
+        let mut outgoing = queue(&[(&"x".repeat(CAPACITY_KEPT + 8), 0), ("end", 1)]);
+        outgoing.transmitted(CAPACITY_KEPT);
+        assert_eq!(outgoing.bytes.len(), 8 + 3);
+        assert_eq!(outgoing.transmit().map(|t| t.bytes.len()), Some(8));
+        outgoing.transmitted(8);
+        let last = outgoing.transmit().expect("the end");
+        assert_eq!((last.bytes, last.descriptors), (&b"end"[..], &[1][..]));
+    }
+}

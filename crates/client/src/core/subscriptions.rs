@@ -1,0 +1,167 @@
+//! Which signals go to whom.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasher;
+
+use wire::match_rule::{Arg, MatchRule, MatchSubject};
+use wire::message::{Message, MessageType};
+
+use super::Incoming;
+use super::owners::Owners;
+
+/// A subscription, to ask for its signals.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SubscriptionId(u64);
+
+/// A signal that a subscription selected, or what came of those before it.
+pub enum Delivery<D> {
+    /// The next signal.
+    Signal(Incoming<D>),
+    /// The queue was full, and signals that would stand here were dropped.
+    Lost {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// All subscriptions, found by what their rules ask of interface and member.
+///
+/// A rule stands in one bucket, by the hash of the interface and the member that it names; a
+/// signal looks into the four buckets in which rules that select it can be. What is in a bucket by
+/// chance is sorted out by matching the whole rule.
+pub(super) struct Subscriptions<D> {
+    subscriptions: HashMap<SubscriptionId, Subscription<D>>,
+    buckets: HashMap<u64, Vec<SubscriptionId>>,
+    /// Keyed at random, since the texts that are looked up come from peers.
+    hasher: RandomState,
+    next: u64,
+    /// How many signals one subscription keeps.
+    queue_max: usize,
+}
+
+struct Subscription<D> {
+    rule: MatchRule,
+    bucket: u64,
+    queue: VecDeque<Incoming<D>>,
+    /// Signals that did not fit behind what the queue holds.
+    lost: u64,
+}
+
+impl<D> Subscriptions<D> {
+    pub(super) fn new(queue_max: usize) -> Self {
+        Self {
+            subscriptions: HashMap::new(),
+            buckets: HashMap::new(),
+            hasher: RandomState::new(),
+            next: 0,
+            queue_max,
+        }
+    }
+
+    pub(super) fn add(&mut self, rule: MatchRule) -> SubscriptionId {
+        let id = SubscriptionId(self.next);
+        self.next += 1;
+        let bucket = self.bucket(rule.interface(), rule.member());
+        self.buckets.entry(bucket).or_default().push(id);
+        let subscription = Subscription { rule, bucket, queue: VecDeque::new(), lost: 0 };
+        self.subscriptions.insert(id, subscription);
+        id
+    }
+
+    /// Ends a subscription and returns its rule.
+    pub(super) fn remove(&mut self, id: SubscriptionId) -> Option<MatchRule> {
+        let removed = self.subscriptions.remove(&id)?;
+        if let Some(bucket) = self.buckets.get_mut(&removed.bucket) {
+            bucket.retain(|other| *other != id);
+            if bucket.is_empty() {
+                self.buckets.remove(&removed.bucket);
+            }
+        }
+        Some(removed.rule)
+    }
+
+    /// Puts into `found` who is to get a signal.
+    pub(super) fn select(
+        &self,
+        signal: &Message<'_>,
+        owners: &Owners,
+        found: &mut Vec<SubscriptionId>,
+    ) {
+        found.clear();
+        if self.subscriptions.is_empty() {
+            return;
+        }
+        let (interface, member) = (signal.interface(), signal.member());
+        let (interface, member) = (interface.map(|i| i.as_str()), member.map(|m| m.as_str()));
+        let subject = Subject { signal, owners };
+        for key in [(interface, member), (interface, None), (None, member), (None, None)] {
+            let bucket = self.buckets.get(&self.bucket(key.0, key.1));
+            let selects = |id: &&SubscriptionId| self.subscriptions[id].rule.matches(&subject);
+            found.extend(bucket.into_iter().flatten().filter(selects));
+        }
+    }
+
+    pub(super) fn push(&mut self, id: SubscriptionId, signal: Incoming<D>) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else { return };
+        // After a loss nothing is kept until it was told, so that its place is known.
+        if subscription.lost > 0 || subscription.queue.len() >= self.queue_max {
+            subscription.lost += 1;
+        } else {
+            subscription.queue.push_back(signal);
+        }
+    }
+
+    /// Takes the next signal of a subscription.
+    pub(super) fn take(&mut self, id: SubscriptionId) -> Option<Delivery<D>> {
+        let subscription = self.subscriptions.get_mut(&id)?;
+        if let Some(signal) = subscription.queue.pop_front() {
+            return Some(Delivery::Signal(signal));
+        }
+        match std::mem::take(&mut subscription.lost) {
+            0 => None,
+            count => Some(Delivery::Lost { count }),
+        }
+    }
+
+    fn bucket(&self, interface: Option<&str>, member: Option<&str>) -> u64 {
+        self.hasher.hash_one((interface, member))
+    }
+}
+
+/// A signal as a rule sees it here.
+struct Subject<'s, 'm> {
+    signal: &'s Message<'m>,
+    owners: &'s Owners,
+}
+
+impl MatchSubject for Subject<'_, '_> {
+    fn message_type(&self) -> MessageType {
+        self.signal.message_type()
+    }
+
+    fn path(&self) -> Option<&str> {
+        self.signal.path().map(|path| path.as_str())
+    }
+
+    fn interface(&self) -> Option<&str> {
+        self.signal.interface().map(|interface| interface.as_str())
+    }
+
+    fn member(&self) -> Option<&str> {
+        self.signal.member().map(|member| member.as_str())
+    }
+
+    fn is_sender(&self, name: &str) -> bool {
+        let sender = self.signal.sender().map(|sender| sender.as_str());
+        sender == Some(name) || (sender.is_some() && self.owners.owner(name) == sender)
+    }
+
+    fn is_destination(&self, name: &str) -> bool {
+        self.signal.destination().is_some_and(|destination| destination == name)
+    }
+
+    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+        self.signal.args().nth(index.into())
+    }
+}

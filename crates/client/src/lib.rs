@@ -1,0 +1,129 @@
+//! A program's connection to a D-Bus bus.
+//!
+//! Two layers: [`core`](mod@core) is the state of a connection and moves no byte; what this page
+//! shows is the blocking front end around it, for one thread. Nothing runs in the background, and
+//! a call costs two system calls on either side.
+//!
+//! # Calling
+//!
+//! Arguments and results are tuples of Rust types ([`wire::body`] lists them); structs and enums
+//! become D-Bus types by [`derive`](derive@Encode). An error of the other side, of the connection
+//! or of the types is a [`CallError`].
+//!
+//! ```no_run
+//! use diligence_client::{Connection, Encode, Typed};
+//!
+//! #[derive(Typed, Encode)]
+//! #[dbus(dict, rename_all = "kebab-case")]
+//! struct Hints<'a> {
+//!     urgency: u8,
+//!     desktop_entry: Option<&'a str>,
+//! }
+//!
+//! let bus = Connection::session()?;
+//! let notifications = bus.proxy(
+//!     "org.freedesktop.Notifications",
+//!     "/org/freedesktop/Notifications",
+//!     "org.freedesktop.Notifications",
+//! )?;
+//! let hints = Hints { urgency: 1, desktop_entry: None };
+//! let actions: [&str; 0] = [];
+//! let arguments = ("example", 0_u32, "", "Arrived", "The mail is here.", actions, hints, -1);
+//! let (id,): (u32,) = notifications.call("Notify", &arguments)?.read()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Connection::call`] does without a [`Proxy`]; [`Connection::start_call`] has several calls
+//! under way at once, passes descriptors, and sets a time limit of its own.
+//!
+//! # Subscribing
+//!
+//! A subscription keeps the signals that its match rule selects until they are asked for, and ends
+//! when it is dropped. The bus is given each rule once, however many subscriptions have it.
+//!
+//! ```no_run
+//! use diligence_client::Connection;
+//! use diligence_client::wire::body::Value;
+//! use std::collections::BTreeMap;
+//!
+//! let bus = Connection::system()?;
+//! let login = bus.proxy(
+//!     "org.freedesktop.login1",
+//!     "/org/freedesktop/login1",
+//!     "org.freedesktop.login1.Manager",
+//! )?;
+//! let changes = login.property_changes()?;
+//! while let Some(signal) = changes.next(None)? {
+//!     type Changes<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
+//!     let (_, changed, _): Changes<'_> = signal.read()?;
+//!     println!("{changed:?}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Serving
+//!
+//! An [`Interface`] says what objects can do, and [`Connection::add_object`] joins it with the
+//! state of one. Introspection, properties with their change signals, `Peer`, and the usual errors
+//! come with it.
+//!
+//! ```no_run
+//! use diligence_client::{Connection, Interface, MethodError, NameFlags};
+//!
+//! struct Player {
+//!     volume: f64,
+//! }
+//!
+//! let interface = Interface::<Player>::builder("org.example.Player")
+//!     .method("Play", &["song"], &["length"], |_player, request, (song,): (String,)| {
+//!         println!("{:?} wants to hear {song}", request.message().sender());
+//!         Ok((215_u32,))
+//!     })
+//!     .writable_property(
+//!         "Volume",
+//!         |player| player.volume,
+//!         |player, volume: f64| {
+//!             if !(0.0..=1.0).contains(&volume) {
+//!                 return Err(MethodError::invalid_args("the volume is from 0 to 1"));
+//!             }
+//!             player.volume = volume;
+//!             Ok(())
+//!         },
+//!     )
+//!     .signal::<(String,)>("Ended", &["song"])
+//!     .build()?;
+//!
+//! let bus = Connection::session()?;
+//! bus.add_object("/org/example/Player", &interface, Player { volume: 0.5 })?;
+//! bus.request_name("org.example.Player", NameFlags::NONE)?;
+//! let why = bus.serve();
+//! println!("{why}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A program that does more than serve calls [`Connection::process`] instead; one that has a loop
+//! of its own watches the connection as a file descriptor. [`Connection::next_request`] and
+//! [`Connection::next_message`] are for programs that want the calls, or all messages, as they are.
+
+#![forbid(unsafe_code)]
+
+// So that what the derives write is right inside this crate, too.
+extern crate self as diligence_client;
+
+mod blocking;
+pub mod core;
+mod name;
+
+pub use blocking::{
+    Anonymous, ArgTypes, AttemptError, CALL_TIMEOUT, CallError, CallOptions, ConnectError,
+    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Interface, InterfaceBuilder,
+    InterfaceError, IntoRule, MethodError, NameFlags, Object, PendingCall, Processed, Proxy,
+    Received, ReleaseReply, Request, RequestReply, ServeError, StandardBus, SubscribeError,
+    Subscription, SubscriptionError, Timeout, error_name,
+};
+pub use derive::{Decode, Encode, Typed};
+pub use name::{IntoName, InvalidName, NameKind};
+pub use wire;
+pub use wire::body::{Decode, Encode, Typed};
+
+pub use crate::core::{Body, Ended, NoReply, RemoteError, SendError, SystemError, Values};

@@ -1,0 +1,125 @@
+//! Names from text, with errors that say which text is not which kind of name.
+
+use std::fmt;
+
+use wire::names::{
+    BusName, ErrorName, InterfaceName, MemberName, NameError, ObjectPath, ObjectPathBuf,
+    WellKnownName,
+};
+
+/// What can be given where the name `N` is asked for: text, which is checked, or the name itself.
+///
+/// ```
+/// use diligence_client::IntoName;
+/// use diligence_client::wire::names::BusName;
+///
+/// let name: BusName<'_> = "org.example".into_name()?;
+/// let error = IntoName::<BusName<'_>>::into_name("org").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "\"org\" is no bus name: the name has one element and needs two or more (at byte 3)",
+/// );
+/// # Ok::<(), diligence_client::InvalidName>(())
+/// ```
+pub trait IntoName<N> {
+    /// Checks the text.
+    fn into_name(self) -> Result<N, InvalidName>;
+}
+
+/// A text that is not the name it should be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidName {
+    /// What it should be.
+    pub kind: NameKind,
+    /// The text.
+    pub text: Box<str>,
+    /// Which rule it breaks, and where.
+    pub error: NameError,
+}
+
+/// The kinds of names that there are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NameKind {
+    /// A name that a message may be addressed to.
+    Bus,
+    /// A name that a connection may ask for.
+    WellKnown,
+    /// The path of an object.
+    ObjectPath,
+    /// The name of an interface.
+    Interface,
+    /// The name of a method, signal or property.
+    Member,
+    /// The name of an error.
+    Error,
+}
+
+impl fmt::Display for NameKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bus => "bus name",
+            Self::WellKnown => "well-known bus name",
+            Self::ObjectPath => "object path",
+            Self::Interface => "interface name",
+            Self::Member => "member name",
+            Self::Error => "error name",
+        })
+    }
+}
+
+impl fmt::Display for InvalidName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no {}: {}", self.text, self.kind, self.error)
+    }
+}
+
+impl std::error::Error for InvalidName {}
+
+macro_rules! into_name {
+    ($($name:ident $kind:ident;)*) => {
+        $(
+            impl<'a> IntoName<$name<'a>> for $name<'a> {
+                fn into_name(self) -> Result<$name<'a>, InvalidName> {
+                    Ok(self)
+                }
+            }
+
+            impl<'a> IntoName<$name<'a>> for &'a str {
+                fn into_name(self) -> Result<$name<'a>, InvalidName> {
+                    $name::new(self).map_err(|error| InvalidName {
+                        kind: NameKind::$kind,
+                        text: self.into(),
+                        error,
+                    })
+                }
+            }
+
+            impl<'a> IntoName<$name<'a>> for &'a String {
+                fn into_name(self) -> Result<$name<'a>, InvalidName> {
+                    self.as_str().into_name()
+                }
+            }
+        )*
+    };
+}
+
+into_name! {
+    BusName Bus;
+    WellKnownName WellKnown;
+    ObjectPath ObjectPath;
+    InterfaceName Interface;
+    MemberName Member;
+    ErrorName Error;
+}
+
+impl<'a> IntoName<BusName<'a>> for WellKnownName<'a> {
+    fn into_name(self) -> Result<BusName<'a>, InvalidName> {
+        Ok(self.into())
+    }
+}
+
+impl<'a> IntoName<ObjectPath<'a>> for &'a ObjectPathBuf {
+    fn into_name(self) -> Result<ObjectPath<'a>, InvalidName> {
+        Ok(self.as_path())
+    }
+}

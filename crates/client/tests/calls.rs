@@ -1,0 +1,280 @@
+//! Calls over a real bus: results, errors, time limits, and the end of the connection.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use diligence_client::wire::body::{ReadError, Value};
+use diligence_client::wire::message::Builder;
+use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
+use diligence_client::{
+    CallError, CallOptions, Connection, Ended, NameFlags, NameKind, Processed, ReleaseReply,
+    RequestReply, Timeout, error_name,
+};
+use support::TestBus;
+
+const BUS: &str = "org.freedesktop.DBus";
+const BUS_PATH: &str = "/org/freedesktop/DBus";
+
+#[test]
+fn the_connection_knows_who_it_is() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    let name = connection.unique_name();
+    assert!(name.is_unique());
+    let (owner,): (String,) =
+        connection.call(BUS, BUS_PATH, BUS, "GetNameOwner", &(name,)).unwrap().read().unwrap();
+    assert_eq!(name, owner.as_str());
+    let guid = connection.server_guid().expect("it was told");
+    assert!(bus.address.contains(&format!("guid={guid}")), "{}", bus.address);
+    assert_eq!(connection.ended(), None);
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
+
+    let error = proxy.call("GetNameOwner", &("org.example.Nobody",)).unwrap_err();
+    assert_eq!(error.remote_name(), Some(error_name::NAME_HAS_NO_OWNER.as_str()));
+    assert!(error.to_string().contains("org.example.Nobody"), "{error}");
+
+    let error = connection.call("bus", BUS_PATH, BUS, "GetId", &()).unwrap_err();
+    let CallError::Name(error) = error else { panic!("{error}") };
+    assert_eq!((error.kind, &*error.text), (NameKind::Bus, "bus"));
+
+    let reply = proxy.call("GetId", &()).unwrap();
+    let Err(ReadError::Signature { expected, found }) = reply.read::<(u32,)>() else { panic!() };
+    assert_eq!((expected.as_str(), found.as_str()), ("u", "s"));
+}
+
+#[test]
+fn several_calls_are_under_way_at_once() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
+    let own = connection.unique_name();
+    let mut calls = Vec::new();
+    for _ in 0..500 {
+        calls.push(proxy.start_call("GetNameOwner", &(own,), CallOptions::default()).unwrap());
+    }
+    calls.reverse();
+    calls.truncate(400); // the others are given up
+    for call in calls {
+        assert_eq!(call.wait().unwrap().read::<(BusName<'_>,)>().unwrap(), (own,));
+    }
+}
+
+#[test]
+fn a_reply_can_be_polled_for() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
+    let mut call = proxy.start_call("GetId", &(), CallOptions::default()).unwrap();
+    assert!(call.poll().is_none());
+    let reply = loop {
+        connection.process(Some(Duration::from_secs(5))).unwrap();
+        if let Some(reply) = call.poll() {
+            break reply;
+        }
+    };
+    assert_eq!(reply.unwrap().signature().as_str(), "s");
+}
+
+#[test]
+fn large_messages_go_both_ways() {
+    let bus = TestBus::start();
+    let _service = bus.run_thread(|connection, ready, _| {
+        connection.request_name("org.example.Large", NameFlags::NONE).unwrap();
+        ready.send(()).unwrap();
+        for _ in 0..2 {
+            let request = connection.next_request(None).unwrap().unwrap();
+            let (bytes,): (Vec<u8>,) = request.read().unwrap();
+            request.reply(&(bytes,)).unwrap();
+        }
+        connection.flush().unwrap();
+    });
+    let connection = bus.connect();
+    for len in [100_000, 20_000_000] {
+        let bytes: Vec<u8> = (0..len).map(|index| (index % 251) as u8).collect();
+        let reply = connection.call("org.example.Large", "/", "a.b", "Echo", &(&bytes[..],));
+        assert_eq!(reply.unwrap().read::<(Vec<u8>,)>().unwrap().0, bytes);
+    }
+}
+
+#[test]
+fn a_call_ends_when_its_time_is_over() {
+    let bus = TestBus::start();
+    let silent = bus.connect();
+    // It takes calls and answers none.
+    assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let connection = bus.connect();
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
+        .destination(silent.unique_name());
+    for limit in [1, 50, 300].map(Duration::from_millis) {
+        let options = CallOptions { timeout: Timeout::After(limit), ..CallOptions::default() };
+        let begun = Instant::now();
+        let call = connection.start_call(&message, &(), options).unwrap();
+        assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
+        let taken = begun.elapsed();
+        assert!(taken >= limit && taken < limit + Duration::from_millis(250), "{taken:?}");
+    }
+    connection.set_call_timeout(Some(Duration::from_millis(20)));
+    let error = connection.call(silent.unique_name(), "/", "a.b", "Wait", &()).unwrap_err();
+    assert_eq!(error, CallError::TimedOut);
+}
+
+#[test]
+fn the_end_of_the_bus_ends_everything() {
+    let mut bus = TestBus::start();
+    let silent = bus.connect();
+    assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let connection = bus.connect();
+    let changes = connection.subscribe("member='NameOwnerChanged'").unwrap();
+    let call = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
+        .destination(silent.unique_name());
+    let pending = connection.start_call(&call, &(), CallOptions::default()).unwrap();
+    let killer = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        bus.kill();
+    });
+    let error = connection.call(silent.unique_name(), "/", "a.b", "Wait", &()).unwrap_err();
+    assert_eq!(error, CallError::Disconnected(Ended::Closed));
+    assert_eq!(pending.wait().unwrap_err(), CallError::Disconnected(Ended::Closed));
+    loop {
+        // What came before the end is still there.
+        match changes.next(None) {
+            Ok(signal) => assert!(signal.is_some()),
+            Err(error) => break assert_eq!(error.to_string(), "the bus closed the connection"),
+        }
+    }
+    assert_eq!(connection.process(None), Err(Ended::Closed));
+    assert_eq!(connection.ended(), Some(Ended::Closed));
+    let late = connection.call(BUS, BUS_PATH, BUS, "GetId", &());
+    assert_eq!(late.unwrap_err(), CallError::Disconnected(Ended::Closed));
+    killer.join().unwrap();
+}
+
+#[test]
+fn names_queue_and_are_given_back() {
+    let bus = TestBus::start();
+    let (one, other) = (bus.connect(), bus.connect());
+    let name = "org.example.Name";
+    let ask = |who: &Connection, flags| who.request_name(name, flags).unwrap();
+    assert_eq!(ask(&one, NameFlags::ALLOW_REPLACEMENT), RequestReply::PrimaryOwner);
+    assert_eq!(ask(&one, NameFlags::ALLOW_REPLACEMENT), RequestReply::AlreadyOwner);
+    assert_eq!(ask(&other, NameFlags::DO_NOT_QUEUE), RequestReply::Exists);
+    assert_eq!(other.release_name(name).unwrap(), ReleaseReply::NotOwner);
+    assert_eq!(ask(&other, NameFlags::NONE), RequestReply::InQueue);
+    let replace = NameFlags::REPLACE_EXISTING.with(NameFlags::DO_NOT_QUEUE);
+    assert_eq!(ask(&other, replace), RequestReply::PrimaryOwner);
+    assert_eq!(other.release_name(name).unwrap(), ReleaseReply::Released);
+    assert_eq!(one.release_name(name).unwrap(), ReleaseReply::Released);
+    assert_eq!(one.release_name(name).unwrap(), ReleaseReply::NonExistent);
+}
+
+#[test]
+fn properties_of_others_are_read() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
+    let features: Vec<String> = proxy.get("Features").unwrap();
+    let all: BTreeMap<String, Value> = proxy.get_all().unwrap();
+    assert!(all.contains_key("Features") && all.contains_key("Interfaces"), "{features:?}");
+    let wrong = proxy.get::<u32>("Features").unwrap_err();
+    assert!(matches!(wrong, CallError::Read(ReadError::Variant { .. })), "{wrong}");
+}
+
+#[test]
+fn who_serves_nothing_still_answers_at_once() {
+    let bus = TestBus::start();
+    let idle = bus.connect();
+    let name = idle.unique_name().as_str().to_owned();
+    let caller = thread::spawn({
+        let address = bus.address.clone();
+        move || {
+            let caller = Connection::open(&address).unwrap();
+            let unknown = caller.call(&name, "/a", "a.b", "C", &()).unwrap_err();
+            let pinged = caller.call(&name, "/a", "org.freedesktop.DBus.Peer", "Ping", &());
+            (unknown, pinged.map(|reply| reply.signature().is_empty()))
+        }
+    });
+    let gone = idle.subscribe("member='NameOwnerChanged',arg2=''").unwrap();
+    // It waits for something else: that the caller goes.
+    assert!(gone.next(Some(Duration::from_secs(5))).unwrap().is_some());
+    let (unknown, pinged) = caller.join().unwrap();
+    assert_eq!(unknown.remote_name(), Some(error_name::UNKNOWN_OBJECT.as_str()));
+    assert_eq!(pinged, Ok(true));
+}
+
+#[test]
+fn a_monitor_sees_messages_as_they_are() {
+    let bus = TestBus::start();
+    let monitor = bus.connect();
+    let none: [&str; 0] = [];
+    let interface = "org.freedesktop.DBus.Monitoring";
+    monitor.call(BUS, BUS_PATH, interface, "BecomeMonitor", &(none, 0_u32)).unwrap();
+    let connection = bus.connect();
+    connection.emit("/a", "org.example.A", "Changed", &(7_u32,)).unwrap();
+    connection.flush().unwrap();
+    let signal = loop {
+        let message = monitor.next_message(Some(Duration::from_secs(5))).unwrap().unwrap();
+        if message.member() == Some("Changed") {
+            break message;
+        }
+    };
+    assert_eq!(signal.read::<(u32,)>(), Ok((7,)));
+    assert_eq!(connection.unique_name(), signal.sender().unwrap());
+}
+
+#[test]
+fn what_is_queued_leaves_with_the_connection() {
+    let bus = TestBus::start();
+    let receiver = bus.connect();
+    let signals = receiver.subscribe("member='Farewell'").unwrap();
+    let sender = bus.connect();
+    sender.emit("/a", "org.example.A", "Farewell", &()).unwrap();
+    assert!(signals.next(Some(Duration::from_millis(50))).unwrap().is_none());
+    drop(sender);
+    assert!(signals.next(Some(Duration::from_secs(5))).unwrap().is_some());
+}
+
+#[test]
+fn a_loop_of_ones_own_is_told_when_to_come_back() {
+    let bus = TestBus::start();
+    let silent = bus.connect();
+    assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let connection = bus.connect();
+    assert_eq!(connection.next_timeout(), None);
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
+        .destination(silent.unique_name());
+    let timeout = Timeout::After(Duration::from_millis(30));
+    let options = CallOptions { timeout, ..CallOptions::default() };
+    let mut call = connection.start_call(&message, &(), options).unwrap();
+    let wait = connection.next_timeout().expect("a call waits");
+    assert!(wait <= Duration::from_millis(30));
+    while connection.process(Some(Duration::ZERO)).unwrap() != Processed::Nothing {}
+    assert!(call.poll().is_none());
+    thread::sleep(wait);
+    connection.process(Some(Duration::ZERO)).unwrap();
+    assert_eq!(call.poll().expect("its time is over").unwrap_err(), CallError::TimedOut);
+}
+
+#[test]
+fn more_than_fits_the_socket_does_not_block_both_sides() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    connection.request_name("org.example.Self", NameFlags::NONE).unwrap();
+    let own = connection.subscribe("member='Burst'").unwrap();
+    let text = "x".repeat(2000);
+    for index in 0..10_000_u32 {
+        connection.emit("/a", "org.example.A", "Burst", &(index, text.as_str())).unwrap();
+    }
+    for index in 0..10_000_u32 {
+        let signal = own.next(Some(Duration::from_secs(5))).unwrap().expect("all come back");
+        assert_eq!(signal.read::<(u32, &str)>().unwrap().0, index);
+    }
+}

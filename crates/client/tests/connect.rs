@@ -1,0 +1,246 @@
+//! Addresses of every kind.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs, thread};
+
+use diligence_client::core::HandshakeError;
+use diligence_client::wire::address::AddressErrorKind;
+use diligence_client::{
+    Anonymous, AttemptError, ConnectError, ConnectOptions, Connection, StandardBus,
+};
+use support::{TempDir, TestBus};
+
+fn failed(address: &str) -> Vec<AttemptError> {
+    match Connection::open(address) {
+        Err(ConnectError::Failed(attempts)) => attempts.into_iter().map(|a| a.error).collect(),
+        other => panic!("{address}: {other:?}"),
+    }
+}
+
+fn works(connection: &Connection) -> bool {
+    let bus = "org.freedesktop.DBus";
+    connection.call(bus, "/org/freedesktop/DBus", bus, "GetId", &()).is_ok()
+}
+
+#[test]
+fn the_first_address_that_works_is_taken() {
+    let bus = TestBus::start();
+    let list = format!("unix:path=/nonexistent/bus;bogus:;{};unix:path=/other", bus.address);
+    assert!(works(&Connection::open(&list).unwrap()));
+}
+
+#[test]
+fn addresses_that_do_not_work_say_why() {
+    let found = failed("autolaunch:;bogus:a=b;unix:tmpdir=/tmp;tcp:host=localhost;systemd:");
+    assert_eq!(
+        found,
+        [
+            AttemptError::Autolaunch,
+            AttemptError::UnknownTransport,
+            AttemptError::ForServersOnly,
+            AttemptError::ForServersOnly,
+            AttemptError::ForServersOnly,
+        ]
+    );
+    let error = Connection::open("unix:path=/nonexistent/bus").unwrap_err();
+    let text = "cannot connect: unix:path=/nonexistent/bus: No such file or directory (os error 2)";
+    assert_eq!(error.to_string(), text);
+    let Err(ConnectError::Address(error)) = Connection::open("unix") else { panic!() };
+    assert_eq!(error.kind, AddressErrorKind::MissingColon);
+    let nonce = failed("nonce-tcp:host=127.0.0.1,port=1,noncefile=/dev/null");
+    assert_eq!(nonce, [AttemptError::NonceLength { len: 0 }]);
+}
+
+#[test]
+fn another_server_than_meant_is_refused() {
+    let bus = TestBus::start();
+    let (path, _) = bus.address.split_once(",guid=").expect("the bus tells its GUID");
+    let found = failed(&format!("{path},guid=00000000000000000000000000000007"));
+    assert!(matches!(found[..], [AttemptError::OtherServer { .. }]), "{found:?}");
+}
+
+#[test]
+fn abstract_sockets_work() {
+    let directory = TempDir::new("abstract");
+    let name = format!("unix:abstract=/tmp/diligence-client-test-{}", std::process::id());
+    let bus = TestBus::at(&directory, &name, "<auth>EXTERNAL</auth>");
+    assert!(bus.address.starts_with("unix:abstract="), "{}", bus.address);
+    assert!(works(&bus.connect()));
+}
+
+#[test]
+fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
+    let directory = TempDir::new("anonymous");
+    let path = directory.file("socket");
+    let bus = TestBus::at(&directory, &format!("unix:path={path}"), "<auth>ANONYMOUS</auth>");
+    let refused = failed(&bus.address);
+    assert!(
+        matches!(refused[..], [AttemptError::Handshake(HandshakeError::Authentication(_))]),
+        "{refused:?}"
+    );
+    let options =
+        ConnectOptions { anonymous: Anonymous::AsLastResort, ..ConnectOptions::default() };
+    let address = bus.address.parse().unwrap();
+    assert!(works(&Connection::open_with(&address, &options).unwrap()));
+}
+
+/// Runs a test of this file again, in a process with another environment.
+fn again(test: &str, variables: &[(&str, &str)]) {
+    let program = env::current_exe().expect("this test");
+    let mut command = Command::new(program);
+    command.args(["--exact", test]).envs(variables.iter().copied());
+    let output = command.output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn cookies_are_read_from_the_home_directory() {
+    let directory = TempDir::new("cookies");
+    let home = directory.file("home");
+    fs::create_dir(&home).unwrap();
+    let keyrings = directory.0.join("home/.dbus-keyrings");
+    fs::create_dir(&keyrings).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(&keyrings, mode).unwrap();
+    let variables = [("HOME", home.as_str()), ("TEST_DIRECTORY", &directory.file(""))];
+    again("with_cookies", &variables);
+}
+
+/// Does nothing unless it is run by another test, with a home directory of its own.
+#[test]
+fn with_cookies() {
+    let Ok(directory) = env::var("TEST_DIRECTORY") else { return };
+    let directory = TempDir(directory.into());
+    let auth = "<auth>DBUS_COOKIE_SHA1</auth>";
+    let bus = TestBus::reference_at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
+    assert!(works(&bus.connect()));
+
+    let nonce =
+        TestBus::reference_at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    assert!(nonce.address.contains("noncefile="), "{}", nonce.address);
+    assert!(works(&nonce.connect()));
+}
+
+#[test]
+fn the_environment_says_where_the_buses_are() {
+    let bus = TestBus::start();
+    let directory = TempDir::new("runtime");
+    let (session, system) = ("DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS");
+    let (starter, kind) = ("DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE");
+    let runtime = ("XDG_RUNTIME_DIR", &*directory.file(""));
+    let socket = directory.file("bus");
+    let path = bus.address.split_once(',').expect("a GUID").0;
+    std::os::unix::fs::symlink(path.trim_start_matches("unix:path="), socket).unwrap();
+    let check = |expected: &str, variables: &[(&str, &str)]| {
+        let none =
+            [(session, ""), (system, ""), (starter, ""), (kind, ""), ("XDG_RUNTIME_DIR", "")];
+        let expected = [("TEST_EXPECTED", expected)];
+        again("in_this_environment", &[&none[..], variables, &expected].concat());
+    };
+    check("", &[]);
+    check("session", &[(session, &bus.address)]);
+    check("session", &[runtime]);
+    check("system", &[(system, &bus.address)]);
+    check("starter", &[(starter, &bus.address)]);
+    check("session starter", &[(session, &bus.address), (kind, "session")]);
+    check("system starter", &[(system, &bus.address), (kind, "system")]);
+}
+
+/// Does nothing unless it is run by another test, in an environment of its own.
+#[test]
+fn in_this_environment() {
+    let Ok(expected) = env::var("TEST_EXPECTED") else { return };
+    for (name, bus) in [
+        ("session", StandardBus::Session),
+        ("system", StandardBus::System),
+        ("starter", StandardBus::Starter),
+    ] {
+        match Connection::standard(bus) {
+            Ok(connection) => {
+                assert!(expected.contains(name) || bus == StandardBus::System, "{name}");
+                assert!(works(&connection));
+            }
+            Err(error) => {
+                assert!(!expected.contains(name), "{name}: {error}");
+                let no_address = error == ConnectError::NoAddress(bus);
+                assert!(no_address || bus == StandardBus::System, "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_can_carry_the_connection() {
+    let bus = TestBus::start();
+    let path = bus.address.strip_prefix("unix:path=").and_then(|rest| rest.split(',').next());
+    let script = r#"
+import os, socket, sys, threading
+bus = socket.socket(socket.AF_UNIX)
+bus.connect(sys.argv[1])
+def copy(read, write):
+    while True:
+        piece = read(4096)
+        if not piece:
+            os._exit(0)
+        write(piece)
+threading.Thread(target=copy, args=(lambda n: os.read(0, n), bus.sendall)).start()
+copy(bus.recv, lambda piece: os.write(1, piece))
+"#;
+    let directory = TempDir::new("program");
+    let file = directory.file("copy.py");
+    fs::write(&file, script).unwrap();
+    let path = path.expect("a socket file");
+    let address = format!("unixexec:path=/usr/bin/python3,argv1={file},argv2={path}");
+    assert!(works(&Connection::open(&address).unwrap()));
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_given_up() {
+    let directory = TempDir::new("silent");
+    let path = directory.file("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let options =
+        ConnectOptions { timeout: Some(Duration::from_millis(50)), ..ConnectOptions::default() };
+    let address = format!("unix:path={path}").parse().unwrap();
+    let error = Connection::open_with(&address, &options).unwrap_err();
+    let ConnectError::Failed(attempts) = error else { panic!("{error}") };
+    assert_eq!(attempts[0].error, AttemptError::TimedOut);
+    drop(listener);
+}
+
+#[test]
+fn everything_leaves_in_one_write() {
+    let directory = TempDir::new("once");
+    let path = directory.file("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = thread::spawn(move || {
+        let (mut peer, _) = listener.accept().unwrap();
+        let mut bytes = [0; 4096];
+        let count = peer.read(&mut bytes).unwrap();
+        // Everything up to the first call came before a word was said.
+        let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+        peer.write_all(b"NONSENSE\r\n").unwrap();
+        text
+    });
+    let refused = Connection::open(&format!("unix:path={path}")).unwrap_err();
+    let text = server.join().unwrap();
+    assert!(text.starts_with("\0AUTH EXTERNAL\r\n"), "{text:?}");
+    assert!(text.contains("NEGOTIATE_UNIX_FD\r\nBEGIN\r\n") && text.contains("Hello"), "{text:?}");
+    assert!(matches!(refused, ConnectError::Failed(_)), "{refused}");
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_refused() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let found = failed(&format!("tcp:host=127.0.0.1,port={port},family=ipv4"));
+    let [AttemptError::System(error)] = found[..] else { panic!("{found:?}") };
+    assert_eq!(error.kind, std::io::ErrorKind::ConnectionRefused);
+}

@@ -1,0 +1,506 @@
+//! The pure core as transcripts: commands and bytes in, bytes and outcomes out; no socket, no clock.
+
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use diligence_client::core::{
+    CallId, Core, CoreConfig, Delivery, Ended, Filed, Handshake, HandshakeConfig, HandshakeError,
+    NoReply, SendError, Stage, SubscriptionId,
+};
+use diligence_client::wire::body::{EncodeArgs, Value};
+use diligence_client::wire::framer::{Frame, Framer, Limits};
+use diligence_client::wire::guid::Guid;
+use diligence_client::wire::message::{Builder, FixedHeader, Flags, Message, MessageType, Reason};
+use diligence_client::wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use diligence_client::wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan};
+use diligence_client::wire::sasl::server::{
+    FdSupport, NoAuthority, PeerIdentity, Progress, Server, ServerConfig,
+};
+use diligence_client::wire::sasl::{FdPassing, Mechanism, Mechanisms};
+
+/// A core, and a bus that does what the test says.
+struct Script {
+    core: Core<u32>,
+    serial: NonZeroU32,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self::with(CoreConfig { fds: FdPassing::Agreed, ..CoreConfig::default() })
+    }
+
+    fn with(config: CoreConfig) -> Self {
+        Self { core: Core::new(config), serial: NonZeroU32::MIN }
+    }
+
+    /// Takes all that is to be sent; a line for each message.
+    fn sent(&mut self) -> Vec<String> {
+        let (mut bytes, mut descriptors) = (Vec::new(), Vec::new());
+        while let Some(transmit) = self.core.poll_transmit() {
+            bytes.extend_from_slice(transmit.bytes);
+            descriptors.extend_from_slice(transmit.descriptors);
+            let count = transmit.bytes.len();
+            self.core.transmitted(count);
+        }
+        lines(&bytes, &descriptors)
+    }
+
+    /// Lets a message come in pieces of `piece` bytes.
+    fn receive_in(
+        &mut self,
+        piece: usize,
+        message: &Builder<'_>,
+        body: &impl EncodeArgs,
+        descriptors: &[u32],
+    ) -> Vec<Filed> {
+        let mut bytes = Vec::new();
+        let message = message.unix_fds(descriptors.len() as u32);
+        message.write(&mut bytes, self.serial, body).unwrap();
+        self.serial = self.serial.checked_add(1).unwrap();
+        let mut filed = Vec::new();
+        let mut descriptors = descriptors.to_vec();
+        for chunk in bytes.chunks(piece) {
+            self.core.space()[..chunk.len()].copy_from_slice(chunk);
+            self.core.handle_received(chunk.len(), descriptors.drain(..));
+            filed.extend(std::iter::from_fn(|| self.core.poll_message()));
+        }
+        filed
+    }
+
+    fn receive(&mut self, message: &Builder<'_>, body: &impl EncodeArgs) -> Filed {
+        let filed = self.receive_in(usize::MAX, message, body, &[]);
+        let [filed] = filed[..] else { panic!("{filed:?}") };
+        filed
+    }
+
+    fn signal(&mut self, sender: &str, member: &str, number: u32) -> Filed {
+        self.receive(&signal(sender, member), &(number,))
+    }
+
+    fn owner_changed(&mut self, name: &str, new: &str) -> Filed {
+        let path = ObjectPath::new("/org/freedesktop/DBus").unwrap();
+        let interface = InterfaceName::new("org.freedesktop.DBus").unwrap();
+        let member = MemberName::new("NameOwnerChanged").unwrap();
+        let sender = BusName::new("org.freedesktop.DBus").unwrap();
+        self.receive(&Builder::signal(path, interface, member).sender(sender), &(name, "", new))
+    }
+
+    fn subscribe(&mut self, rule: &str) -> (SubscriptionId, Option<CallId>) {
+        self.core.subscribe(rule.parse().unwrap(), None).unwrap()
+    }
+
+    /// The numbers of the signals that wait for a subscription; losses are negative.
+    fn numbers(&mut self, id: SubscriptionId) -> Vec<i64> {
+        let number = |delivery| match delivery {
+            Delivery::Signal(signal) => signal.read::<(u32,)>().unwrap().0.into(),
+            Delivery::Lost { count } => -(count as i64),
+        };
+        std::iter::from_fn(|| self.core.poll_signal(id)).map(number).collect()
+    }
+}
+
+/// What a bus would see, a line for each message: `#serial member(arguments) flags {descriptors}`.
+fn lines(bytes: &[u8], descriptors: &[u32]) -> Vec<String> {
+    let (mut rest, mut descriptors) = (bytes, descriptors.iter());
+    let mut lines = Vec::new();
+    while let Some(start) = rest.first_chunk() {
+        let len = FixedHeader::parse(start).unwrap().message_len();
+        let message = Message::parse(&rest[..len]).unwrap();
+        message.validate_body().unwrap();
+        rest = &rest[len..];
+        let what = match (message.member(), message.error_name()) {
+            (Some(member), _) => member.as_str(),
+            (None, Some(error)) => error.as_str(),
+            (None, None) => "return",
+        };
+        let arguments = Value::read_args(&message).unwrap();
+        let arguments: Vec<String> = arguments.iter().map(text).collect();
+        let mut line = format!("#{} {what}({})", message.serial(), arguments.join(", "));
+        if message.flags() != Flags::NONE {
+            line += &format!(" {:#x}", message.flags().bits());
+        }
+        let attached: Vec<_> = descriptors.by_ref().take(message.unix_fds() as usize).collect();
+        if !attached.is_empty() {
+            line += &format!(" {attached:?}");
+        }
+        lines.push(line);
+    }
+    assert!(rest.is_empty() && descriptors.next().is_none());
+    lines
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Uint32(number) => number.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn call(member: &str) -> Builder<'_> {
+    Builder::method_call(ObjectPath::ROOT, MemberName::new(member).unwrap())
+}
+
+fn signal<'a>(sender: &'a str, member: &'a str) -> Builder<'a> {
+    let interface = InterfaceName::new("org.example.A").unwrap();
+    let member = MemberName::new(member).unwrap();
+    Builder::signal(ObjectPath::new("/a").unwrap(), interface, member)
+        .sender(BusName::new(sender).unwrap())
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const FAILED: &str = "org.freedesktop.DBus.Error.Failed";
+
+#[test]
+fn replies_find_their_calls_in_any_order() {
+    let mut script = Script::new();
+    let calls: Vec<CallId> = ["A", "B", "C"]
+        .map(|member| script.core.call(&call(member), &(1_u32,), Vec::new(), None).unwrap())
+        .into();
+    assert_eq!(script.sent(), ["#1 A(1)", "#2 B(1)", "#3 C(1)"]);
+    assert!(script.core.poll_reply(calls[0]).is_none());
+
+    let reply = Builder::method_return(calls[2].serial());
+    assert_eq!(script.receive(&reply, &("c",)), Filed::Reply(calls[2]));
+    assert_eq!(script.receive(&reply, &("again",)), Filed::Ignored);
+    let error = Builder::error(ErrorName::new(FAILED).unwrap(), calls[0].serial());
+    assert_eq!(script.receive(&error, &("so",)), Filed::Reply(calls[0]));
+    script.core.forget(calls[1]);
+    assert_eq!(script.receive(&Builder::method_return(calls[1].serial()), &()), Filed::Ignored);
+
+    let reply = script.core.poll_reply(calls[2]).unwrap().unwrap();
+    assert_eq!((reply.read(), reply.remote_error()), (Ok(("c",)), None));
+    let error = script.core.poll_reply(calls[0]).unwrap().unwrap().remote_error().unwrap();
+    assert_eq!((error.name.as_str(), error.message.as_str()), (FAILED, "so"));
+}
+
+#[test]
+fn calls_end_at_their_deadlines() {
+    let mut script = Script::new();
+    let mut start = |deadline| script.core.call(&call("A"), &(), Vec::new(), deadline).unwrap();
+    let late = start(Some(3 * SECOND));
+    let soon = start(Some(SECOND));
+    let never = start(None);
+    assert_eq!(script.core.next_timeout(), Some(SECOND));
+    script.core.handle_timeout(SECOND / 2);
+    assert!(script.core.poll_reply(soon).is_none());
+    script.core.handle_timeout(SECOND);
+    assert_eq!(script.core.poll_reply(soon).unwrap().unwrap_err(), NoReply::TimedOut);
+    assert_eq!(script.receive(&Builder::method_return(soon.serial()), &()), Filed::Ignored);
+    assert_eq!(script.core.next_timeout(), Some(3 * SECOND));
+    script.receive(&Builder::method_return(late.serial()), &());
+    assert_eq!(script.core.next_timeout(), None);
+    script.core.handle_timeout(9 * SECOND);
+    assert!(script.core.poll_reply(late).unwrap().is_ok());
+    assert!(script.core.poll_reply(never).is_none());
+}
+
+#[test]
+fn the_end_reaches_everybody_and_what_came_stays() {
+    let mut script = Script::new();
+    let (id, _) = script.subscribe("member='S'");
+    let answered = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+    let waiting = script.core.call(&call("B"), &(), Vec::new(), Some(SECOND)).unwrap();
+    script.receive(&Builder::method_return(answered.serial()), &());
+    script.signal(":1.7", "S", 7);
+    script.core.handle_ended(Ended::Closed);
+    script.core.handle_ended(Ended::DescriptorsLost);
+    assert_eq!(script.core.ended(), Some(Ended::Closed));
+    assert!(script.core.poll_reply(answered).unwrap().is_ok());
+    let lost = script.core.poll_reply(waiting).unwrap().unwrap_err();
+    assert_eq!(lost, NoReply::Disconnected(Ended::Closed));
+    assert_eq!(script.numbers(id), [7]);
+    assert!(script.sent().is_empty());
+    let refused = script.core.send(&call("C"), &(), Vec::new()).unwrap_err();
+    assert_eq!(refused, SendError::Disconnected(Ended::Closed));
+    assert_eq!(script.core.next_timeout(), None);
+}
+
+#[test]
+fn bytes_that_are_no_message_end_the_connection() {
+    let mut script = Script::new();
+    script.core.space()[..16].copy_from_slice(b"x\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0");
+    script.core.handle_received(16, []);
+    assert_eq!(script.core.poll_message(), None);
+    let Some(Ended::Invalid(error)) = script.core.ended() else { panic!() };
+    assert_eq!(error.reason, Reason::ByteOrder);
+    assert_eq!(script.core.poll_message(), None);
+}
+
+#[test]
+fn messages_come_in_any_pieces() {
+    let mut script = Script::new();
+    for piece in [1, 2, 7, 16, 63, 64 * 1024] {
+        let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+        let reply = Builder::method_return(id.serial());
+        let text = "x".repeat(300);
+        let filed = script.receive_in(piece, &reply, &(&*text,), &[5]);
+        assert_eq!(filed, [Filed::Reply(id)], "{piece}");
+        let reply = script.core.poll_reply(id).unwrap().unwrap();
+        assert_eq!(reply.read::<(&str,)>().unwrap().0, text);
+        assert_eq!(reply.descriptors(), [5]);
+    }
+    // Larger than the buffer, so it is read into one of its own.
+    let large = "x".repeat(1_000_000);
+    let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+    let filed = script.receive_in(50_000, &Builder::method_return(id.serial()), &(&*large,), &[]);
+    assert_eq!(filed, [Filed::Reply(id)]);
+}
+
+#[test]
+fn descriptors_travel_with_their_messages() {
+    let mut script = Script::new();
+    script.core.send(&call("A"), &(), vec![]).unwrap();
+    script.core.send(&call("B"), &(), vec![4, 5]).unwrap();
+    script.core.send(&call("C"), &(), vec![]).unwrap();
+    script.core.send(&call("D"), &(), vec![6]).unwrap();
+    let expected = ["#1 A()", "#2 B() [4, 5]", "#3 C()", "#4 D() [6]"];
+    assert_eq!(script.sent(), expected);
+
+    script.receive_in(usize::MAX, &call("X"), &(), &[1, 2]);
+    script.receive_in(usize::MAX, &call("Y"), &(), &[]);
+    script.receive_in(usize::MAX, &call("Z"), &(), &[3]);
+    let mut requests = std::iter::from_fn(|| script.core.poll_request());
+    let mut next = || requests.next().map(|request| request.descriptors().to_vec());
+    assert_eq!(
+        [next(), next(), next(), next()],
+        [Some(vec![1, 2]), Some(vec![]), Some(vec![3]), None]
+    );
+
+    let many = script.core.send(&call("E"), &(), vec![0; 254]).unwrap_err();
+    assert_eq!(many, SendError::DescriptorsTooMany { count: 254, limit: 253 });
+    let mut without = Script::with(CoreConfig::default());
+    let refused = without.core.send(&call("E"), &(), vec![0]).unwrap_err();
+    assert_eq!(refused, SendError::DescriptorsRefused);
+    assert!(without.sent().is_empty());
+}
+
+#[test]
+fn announced_descriptors_that_did_not_come_end_the_connection() {
+    let mut script = Script::new();
+    let mut bytes = Vec::new();
+    call("A").unix_fds(1).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
+    script.core.space()[..bytes.len()].copy_from_slice(&bytes);
+    script.core.handle_received(bytes.len(), []);
+    assert_eq!(script.core.poll_message(), None);
+    assert!(matches!(script.core.ended(), Some(Ended::Invalid(_))));
+}
+
+#[test]
+fn a_rule_is_added_once_and_removed_with_its_last_user() {
+    let mut script = Script::new();
+    let rule = "type='signal',member='S'";
+    let (one, confirmation) = script.subscribe(rule);
+    assert!(confirmation.is_some());
+    assert_eq!(script.sent(), [format!("#1 AddMatch({rule})")]);
+    let (two, confirmation) = script.subscribe("member=S,type=signal");
+    assert_eq!((confirmation, script.sent()), (None, vec![]));
+
+    assert_eq!(script.signal(":1.7", "S", 1), Filed::Signal { subscriptions: 2 });
+    script.core.unsubscribe(one);
+    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
+    assert!(script.sent().is_empty());
+    assert_eq!((script.numbers(one), script.numbers(two)), (vec![], vec![1, 2]));
+    script.core.unsubscribe(two);
+    script.core.unsubscribe(two);
+    assert_eq!(script.sent(), [format!("#2 RemoveMatch({rule}) 0x1")]);
+    assert_eq!(script.signal(":1.7", "S", 3), Filed::Ignored);
+    script.subscribe(rule);
+    assert_eq!(script.sent(), [format!("#3 AddMatch({rule})")]);
+}
+
+#[test]
+fn each_rule_selects_what_it_says() {
+    let mut script = Script::new();
+    let rules = [
+        "interface='org.example.A',member='S'",
+        "interface='org.example.A'",
+        "member='S'",
+        "type='signal'",
+        "interface='org.example.B',member='S'",
+        "member='T'",
+        "path='/b'",
+        "path_namespace='/a',sender=':1.7'",
+        "arg0='x'",
+    ];
+    let ids = rules.map(|rule| script.subscribe(rule).0);
+    let filed = script.receive(&signal(":1.7", "S"), &("x",));
+    assert_eq!(filed, Filed::Signal { subscriptions: 6 });
+    let found = ids.map(|id| script.core.poll_signal(id).is_some());
+    assert_eq!(found, [true, true, true, true, false, false, false, true, true]);
+}
+
+#[test]
+fn a_sender_with_a_well_known_name_is_followed() {
+    let mut script = Script::new();
+    let rule = "type='signal',member='S',sender='org.example.A'";
+    let (id, _) = script.subscribe(rule);
+    let owners = "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',\
+        path='/org/freedesktop/DBus',sender='org.freedesktop.DBus',arg0='org.example.A'";
+    assert_eq!(
+        script.sent(),
+        [
+            format!("#1 AddMatch({owners}) 0x1"),
+            "#2 GetNameOwner(org.example.A) 0x2".to_owned(),
+            format!("#3 AddMatch({rule})"),
+        ]
+    );
+    let asked = NonZeroU32::new(2).unwrap();
+    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
+    assert_eq!(script.receive(&Builder::method_return(asked), &(":1.7",)), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.8", "S", 3), Filed::Ignored);
+    script.owner_changed("org.example.A", ":1.8");
+    assert_eq!(script.signal(":1.8", "S", 4), Filed::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.7", "S", 5), Filed::Ignored);
+    script.owner_changed("org.example.A", "");
+    assert_eq!(script.signal(":1.8", "S", 6), Filed::Ignored);
+    script.owner_changed("org.example.B", ":1.8");
+    assert_eq!(script.signal(":1.8", "S", 7), Filed::Ignored);
+    assert_eq!(script.numbers(id), [2, 4]);
+
+    let (other, _) = script.subscribe("sender='org.example.A'");
+    assert_eq!(script.sent().len(), 1, "the name is watched already");
+    script.core.unsubscribe(id);
+    assert_eq!(script.sent(), [format!("#5 RemoveMatch({rule}) 0x1")]);
+    script.core.unsubscribe(other);
+    assert_eq!(script.sent()[1], format!("#7 RemoveMatch({owners}) 0x1"));
+}
+
+#[test]
+fn a_name_without_an_owner_selects_nothing_until_it_has_one() {
+    let mut script = Script::new();
+    let (id, _) = script.subscribe("sender='org.example.A'");
+    let error = ErrorName::new("org.freedesktop.DBus.Error.NameHasNoOwner").unwrap();
+    script.receive(&Builder::error(error, NonZeroU32::new(2).unwrap()), &(":1.7",));
+    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
+    script.owner_changed("org.example.A", ":1.7");
+    script.signal(":1.7", "S", 2);
+    assert_eq!(script.numbers(id), [2]);
+}
+
+#[test]
+fn what_is_not_taken_is_bounded() {
+    let mut script =
+        Script::with(CoreConfig { signals_max: 2, requests_max: 1, ..CoreConfig::default() });
+    let (id, _) = script.subscribe("member='S'");
+    script.sent();
+    for number in 0..5 {
+        script.signal(":1.7", "S", number);
+    }
+    assert_eq!(script.numbers(id), [0, 1, -3]);
+    script.signal(":1.7", "S", 5);
+    assert_eq!(script.numbers(id), [5]);
+
+    let caller = BusName::new(":1.7").unwrap();
+    assert_eq!(script.receive(&call("A").sender(caller), &()), Filed::Request);
+    assert_eq!(script.receive(&call("B").sender(caller), &()), Filed::Ignored);
+    let silent = call("C").sender(caller).flags(Flags::NO_REPLY_EXPECTED);
+    assert_eq!(script.receive(&silent, &()), Filed::Ignored);
+    let refusal = "org.freedesktop.DBus.Error.LimitsExceeded(too many calls wait to be served)";
+    assert_eq!(script.sent(), [format!("#2 {refusal}")]);
+    let request = script.core.poll_request().expect("the first");
+    assert_eq!(request.member(), Some("A"));
+}
+
+#[test]
+fn raw_messages_are_as_they_came() {
+    let mut script = Script::new();
+    let mut bytes = Vec::new();
+    call("A").write(&mut bytes, NonZeroU32::MIN, &(7_u32,)).unwrap();
+    signal(":1.7", "S").write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
+    script.core.space()[..bytes.len()].copy_from_slice(&bytes);
+    script.core.handle_received(bytes.len(), []);
+    let (one, two) = (script.core.poll_raw().unwrap(), script.core.poll_raw().unwrap());
+    assert!(script.core.poll_raw().is_none() && script.core.poll_request().is_none());
+    assert_eq!([one.bytes(), two.bytes()].concat(), bytes);
+    assert_eq!(one.message_type(), MessageType::MethodCall);
+    assert_eq!((two.path(), two.interface()), (Some("/a"), Some("org.example.A")));
+    assert_eq!((two.member(), two.sender()), (Some("S"), Some(":1.7")));
+    script.core.send_bytes(&bytes).unwrap();
+    assert_eq!(script.sent(), ["#1 A(7)", "#1 S()"]);
+}
+
+/// Plays a handshake with a server that accepts `mechanisms`; returns the core, and how often the
+/// client had to wait for the server.
+fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize), HandshakeError> {
+    let guid = Guid::from_bytes([7; 16]);
+    let mut server = Server::new(ServerConfig {
+        guid,
+        mechanisms,
+        peer: PeerIdentity { uid: Some(1000) },
+        fds: FdSupport::Available,
+        cookie_context: Default::default(),
+    });
+    let config = HandshakeConfig { plan, fds: FdWish::Wanted, core: CoreConfig::default() };
+    let mut handshake = Handshake::<u32>::start(config);
+    let (mut rounds, mut messages) = (0, None);
+    loop {
+        let to_server = handshake.poll_transmit().to_vec();
+        handshake.transmitted(to_server.len());
+        let mut to_client = Vec::new();
+        let rest = match &messages {
+            Some(()) => to_server,
+            None => match server.receive(&to_server, 0, &mut NoAuthority, &mut to_client) {
+                Ok(Progress::Done { consumed, .. }) => {
+                    messages = Some(());
+                    to_server[consumed..].to_vec()
+                }
+                _ => Vec::new(),
+            },
+        };
+        to_client.extend(answer_hello(&rest));
+        rounds += 1;
+        // However the bytes are cut.
+        for piece in to_client.chunks(9) {
+            match handshake.handle_received(piece, &mut NoCookies)? {
+                Stage::Unfinished(next) => handshake = next,
+                Stage::Established(established) => {
+                    assert_eq!(established.guid, Some(guid));
+                    assert_eq!(&*established.unique_name, ":1.42");
+                    return Ok((established.core, rounds));
+                }
+            }
+        }
+    }
+}
+
+fn answer_hello(messages: &[u8]) -> Vec<u8> {
+    let mut framer = Framer::new(Limits::default());
+    let mut scratch = vec![0; 128 * 1024];
+    framer.keep(messages);
+    framer.unpark(&mut scratch);
+    let mut out = Vec::new();
+    if let Some(Frame::Scratch(bytes)) = framer.next(&scratch).unwrap() {
+        let hello = Message::parse(bytes).unwrap();
+        assert_eq!(hello.member(), Some(MemberName::new("Hello").unwrap()));
+        let reply = Builder::method_return(hello.serial());
+        reply.write(&mut out, NonZeroU32::MIN, &(":1.42",)).unwrap();
+    }
+    out
+}
+
+#[test]
+fn a_handshake_at_once_takes_one_round() {
+    for direct in [Direct::ExternalAsSeen, Direct::External { uid: 1000 }] {
+        let (core, rounds) = shake_hands(Plan::AtOnce(direct), Mechanisms::ALL).unwrap();
+        assert_eq!((core.fds(), rounds), (FdPassing::Agreed, 1));
+        assert_eq!(core.waiting_len(), 0);
+    }
+}
+
+#[test]
+fn a_handshake_in_turn_tries_what_is_offered() {
+    let anonymous: Attempt = Direct::Anonymous { trace: String::new() }.into();
+    let plan = Plan::InTurn { first: Direct::External { uid: 1000 }.into(), then: vec![anonymous] };
+    let (_, rounds) = shake_hands(plan.clone(), Mechanisms::ALL).unwrap();
+    assert_eq!(rounds, 3);
+    let only = Mechanisms::NONE.with(Mechanism::Anonymous);
+    let (_, rounds) = shake_hands(plan.clone(), only).unwrap();
+    assert_eq!(rounds, 4);
+    let none = Mechanisms::NONE.with(Mechanism::DbusCookieSha1);
+    let refused = shake_hands(plan, none).err().expect("nothing fits");
+    assert!(matches!(refused, HandshakeError::Authentication(_)), "{refused}");
+}

@@ -1,0 +1,221 @@
+//! A private bus for a test, services in threads, and programs of others.
+
+#![expect(dead_code, reason = "each test program uses its own part of this")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use diligence_client::Connection;
+
+/// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
+pub(crate) struct TestBus {
+    daemon: Child,
+    pub(crate) address: String,
+}
+
+impl TestBus {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&["--session"])
+    }
+
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::start_program(&program(), arguments)
+    }
+
+    fn start_program(program: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--nofork", "--nopidfile", "--print-address"]);
+        let mut daemon = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{program}: {e}; the Debian package is dbus-daemon"));
+        let mut address = String::new();
+        let output = daemon.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut address).expect("an address");
+        Self { daemon, address: address.trim_end().into() }
+    }
+
+    /// A bus that listens at `listen`, with more of a configuration.
+    pub(crate) fn at(directory: &TempDir, listen: &str, more: &str) -> Self {
+        Self::program_at(&program(), directory, listen, more)
+    }
+
+    /// The reference's bus, for transports that others may not have.
+    pub(crate) fn reference_at(directory: &TempDir, listen: &str, more: &str) -> Self {
+        Self::program_at(REFERENCE, directory, listen, more)
+    }
+
+    fn program_at(program: &str, directory: &TempDir, listen: &str, more: &str) -> Self {
+        let config = directory.file("bus.conf");
+        let text = format!(
+            r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+                "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <listen>{listen}</listen>
+              {more}
+              <allow_anonymous/>
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+              </policy>
+            </busconfig>"#
+        );
+        fs::write(&config, text).expect("the directory is ours");
+        Self::start_program(program, &["--config-file", &config])
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(&self.address).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Ends the bus while others still use it.
+    pub(crate) fn kill(&mut self) {
+        self.daemon.kill().expect("it runs");
+        self.daemon.wait().expect("it was started here");
+    }
+
+    /// Runs a program of others on this bus, and returns what it printed.
+    pub(crate) fn run(&self, program: &str, package: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(program);
+        command.args(arguments).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
+        command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+        let output = command.output();
+        output.unwrap_or_else(|e| panic!("{program}: {e}; the Debian package is {package}"))
+    }
+
+    pub(crate) fn gdbus(&self, arguments: &[&str]) -> String {
+        successful(&self.run("gdbus", "libglib2.0-bin", arguments))
+    }
+
+    pub(crate) fn busctl(&self, arguments: &[&str]) -> String {
+        let arguments = [&["--user", "--no-pager"], arguments].concat();
+        successful(&self.run("busctl", "systemd", &arguments))
+    }
+
+    pub(crate) fn dbus_send(&self, arguments: &[&str]) -> String {
+        successful(&self.run("dbus-send", "dbus-bin", arguments))
+    }
+
+    pub(crate) fn python(&self, script: &str) -> String {
+        successful(&self.run("/usr/bin/python3", "python3-dbus", &["-c", script]))
+    }
+
+    /// Starts a script that prints a line when it is ready.
+    pub(crate) fn python_service(&self, script: &str) -> Service {
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-u", "-c", script]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("python3: {e}; the Debian package is python3-dbus"));
+        let mut line = String::new();
+        let output = child.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        assert_eq!(line, "ready\n");
+        Service::Program(child)
+    }
+
+    /// Serves what `set_up` adds, in a thread, and returns when that is done.
+    pub(crate) fn serve(&self, set_up: impl FnOnce(&Connection) + Send + 'static) -> Service {
+        self.run_thread(move |connection, ready, stop| {
+            set_up(&connection);
+            ready.send(()).expect("the test waits");
+            while !stop.load(Ordering::Relaxed) {
+                if connection.process(Some(Duration::from_millis(20))).is_err() {
+                    break;
+                }
+            }
+        })
+    }
+
+    /// Runs a service of its own making, which says when it is ready and stops when told.
+    pub(crate) fn run_thread(
+        &self,
+        run: impl FnOnce(Connection, mpsc::Sender<()>, Arc<AtomicBool>) + Send + 'static,
+    ) -> Service {
+        let (ready, is_ready) = mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (address, told) = (self.address.clone(), stop.clone());
+        let thread = thread::spawn(move || {
+            let connection = Connection::open(&address).expect("the bus runs");
+            run(connection, ready, told);
+        });
+        is_ready.recv().expect("the service is ready");
+        Service::Thread { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for TestBus {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+/// A directory that is removed with its content.
+pub(crate) struct TempDir(pub(crate) PathBuf);
+
+impl TempDir {
+    pub(crate) fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("diligence-client-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a place for temporary files");
+        Self(path)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("ASCII").into()
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Something that serves until it is dropped.
+pub(crate) enum Service {
+    Thread { stop: Arc<AtomicBool>, thread: Option<JoinHandle<()>> },
+    Program(Child),
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        match self {
+            Self::Thread { stop, thread } => {
+                stop.store(true, Ordering::Relaxed);
+                let ended = thread.take().map(JoinHandle::join);
+                assert!(
+                    thread::panicking() || matches!(ended, Some(Ok(()))),
+                    "the service panicked"
+                );
+            }
+            Self::Program(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+    }
+}
+
+pub(crate) fn successful(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {text}{errors}", output.status);
+    text
+}
+
+fn program() -> String {
+    std::env::var("DILIGENCE_BUS").unwrap_or(REFERENCE.into())
+}
+
+const REFERENCE: &str = "/usr/bin/dbus-daemon";

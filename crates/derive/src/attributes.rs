@@ -1,0 +1,84 @@
+//! What stands in `#[dbus(...)]`.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Attribute, LitStr, Path, parse_quote};
+
+use crate::case::Case;
+
+/// The attributes of a type.
+pub(crate) struct TypeAttributes {
+    /// How the type travels, where the attributes say so.
+    pub(crate) form: Option<(Form, Span)>,
+    pub(crate) rename_all: Option<(Case, Span)>,
+    /// Where `diligence-wire` is.
+    pub(crate) wire: Path,
+}
+
+/// What an attribute makes of a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    Dict,
+    Transparent,
+    String,
+}
+
+impl TypeAttributes {
+    pub(crate) fn parse(attributes: &[Attribute]) -> syn::Result<Self> {
+        let mut found =
+            Self { form: None, rename_all: None, wire: parse_quote!(::diligence_client::wire) };
+        for attribute in ours(attributes) {
+            attribute.parse_nested_meta(|meta| {
+                let span = meta.path.span();
+                if meta.path.is_ident("dict") {
+                    set_once(&mut found.form, (Form::Dict, span), span)
+                } else if meta.path.is_ident("transparent") {
+                    set_once(&mut found.form, (Form::Transparent, span), span)
+                } else if meta.path.is_ident("string") {
+                    set_once(&mut found.form, (Form::String, span), span)
+                } else if meta.path.is_ident("rename_all") {
+                    let case = parse_case(&meta.value()?.parse()?)?;
+                    set_once(&mut found.rename_all, (case, span), span)
+                } else if meta.path.is_ident("crate") {
+                    found.wire = meta.value()?.parse()?;
+                    Ok(())
+                } else {
+                    Err(meta
+                        .error("expected `dict`, `transparent`, `string`, `rename_all` or `crate`"))
+                }
+            })?;
+        }
+        Ok(found)
+    }
+}
+
+/// The name that `rename` gives to a field or a variant.
+pub(crate) fn rename(attributes: &[Attribute]) -> syn::Result<Option<LitStr>> {
+    let mut found = None;
+    for attribute in ours(attributes) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("rename") {
+                return Err(meta.error("expected `rename`"));
+            }
+            let name: LitStr = meta.value()?.parse()?;
+            set_once(&mut found, name, meta.path.span())
+        })?;
+    }
+    Ok(found)
+}
+
+fn ours(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("dbus"))
+}
+
+fn parse_case(text: &LitStr) -> syn::Result<Case> {
+    let unknown = || syn::Error::new(text.span(), format!("expected {}", Case::spellings()));
+    Case::parse(&text.value()).ok_or_else(unknown)
+}
+
+fn set_once<T>(slot: &mut Option<T>, value: T, span: Span) -> syn::Result<()> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(syn::Error::new(span, "this contradicts or repeats an earlier attribute")),
+    }
+}
