@@ -36,15 +36,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::limits::MESSAGE_LEN_MAX;
-use crate::message::{FixedHeader, InvalidMessage, Message, Reason};
+use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX, STAMP_LEN_MAX};
+use crate::message::{FieldCode, FixedHeader, InvalidMessage, Message, Reason, at};
 
 /// What one connection may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Bytes in one message.
+    /// Bytes in one message. A bus, which passes messages on, allows at most
+    /// [`FORWARDED_LEN_MAX`](crate::limits::FORWARDED_LEN_MAX).
     pub message_len_max: usize,
-    /// Descriptors with one message.
+    /// Descriptors with one message, and with what came of one.
     pub message_fds_max: u32,
 }
 
@@ -96,11 +97,15 @@ impl Framer {
         self.limits = limits;
     }
 
-    /// Where to read the next bytes of the stream to. Never empty.
+    /// Where to read the next bytes of the stream to. Not empty if [`next`](Self::next) has been
+    /// called since the last bytes came.
     ///
-    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long.
+    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as at the last call.
     pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> &'s mut [u8] {
         self.unpark(scratch);
+        // What was cut out already makes room for more.
+        scratch.copy_within(self.start..self.end, 0);
+        self.end -= mem::take(&mut self.start);
         match &mut self.kept {
             Kept::Large { buffer, filled } => &mut buffer[*filled..],
             Kept::Bytes(_) => &mut scratch[self.end..],
@@ -123,7 +128,10 @@ impl Framer {
     /// Takes note of `count` bytes that were read into [`space`](Self::space).
     pub const fn received(&mut self, count: usize) {
         match &mut self.kept {
-            Kept::Large { filled, .. } => *filled += count,
+            Kept::Large { buffer, filled } => {
+                *filled += count;
+                debug_assert!(*filled <= buffer.len(), "no more came than there was space for");
+            }
             Kept::Bytes(_) => self.end += count,
         }
     }
@@ -147,45 +155,59 @@ impl Framer {
     }
 
     /// The next whole message, if all of it has come.
+    ///
+    /// Its descriptors are to be [claimed](Self::claim_fds) before the next call.
     pub fn next<'s>(&mut self, scratch: &'s [u8]) -> Result<Option<Frame<'s>>, InvalidMessage> {
         if let Kept::Large { buffer, filled } = &mut self.kept {
             if *filled < buffer.len() {
-                return Ok(None);
+                return self.wait_for_more();
             }
             let message = mem::take(buffer);
             self.kept = Kept::Bytes(Vec::new());
             return Ok(Some(Frame::Owned(message)));
         }
         let bytes = &scratch[self.start..self.end];
-        let Some(len) = self.message_len(bytes)? else { return Ok(None) };
-        if len > bytes.len() {
-            self.go_large(bytes, len);
-            return Ok(None);
+        match self.message_len(bytes)? {
+            Some(len) if len <= bytes.len() => {
+                self.start += len;
+                Ok(Some(Frame::Scratch(&bytes[..len])))
+            }
+            Some(len) => {
+                self.go_large(bytes, len);
+                self.wait_for_more()
+            }
+            None => self.wait_for_more(),
         }
-        self.start += len;
-        Ok(Some(Frame::Scratch(&bytes[..len])))
     }
 
-    /// Whether a whole message was received and not asked for.
+    /// Whether [`next`](Self::next) has more to say without reading: that there is a whole message,
+    /// or that what came can never be one. What is parked counts too.
     pub fn has_message(&self, scratch: &[u8]) -> bool {
-        let bytes = &scratch[self.start..self.end];
-        self.message_len(bytes).is_ok_and(|len| len.is_some_and(|len| len <= bytes.len()))
+        let bytes = match &self.kept {
+            Kept::Large { buffer, filled } => return *filled == buffer.len(),
+            Kept::Bytes(kept) if !kept.is_empty() => kept,
+            Kept::Bytes(_) => &scratch[self.start..self.end],
+        };
+        match self.message_len(bytes) {
+            Ok(Some(len)) => len <= bytes.len(),
+            Ok(None) => false,
+            Err(_) => true,
+        }
     }
 
     /// Claims the descriptors of a message that was cut, and returns how many those are.
     pub fn claim_fds(&mut self, message: &Message<'_>) -> Result<u32, InvalidMessage> {
         let announced = message.unix_fds();
-        if announced > self.fds {
-            let received = self.fds;
-            return Err(Reason::DescriptorsMissing { announced, received }.at(FixedHeader::LEN));
-        }
-        let limit = self.limits.message_fds_max;
-        if announced > limit {
-            let received = announced;
-            return Err(Reason::DescriptorsOverLimit { received, limit }.at(FixedHeader::LEN));
-        }
-        self.fds -= announced;
-        Ok(announced)
+        let (received, limit) = (self.fds, self.limits.message_fds_max);
+        let reason = if announced > limit {
+            Reason::DescriptorsOverLimit { received: announced, limit }
+        } else if announced > received {
+            Reason::DescriptorsMissing { announced, received }
+        } else {
+            self.fds -= announced;
+            return Ok(announced);
+        };
+        Err(reason.at(message.field_start(FieldCode::UnixFds).unwrap_or_default()))
     }
 
     /// Takes out of the scratch buffer what is left of this stream.
@@ -209,11 +231,24 @@ impl Framer {
     #[inline]
     fn message_len(&self, bytes: &[u8]) -> Result<Option<usize>, InvalidMessage> {
         let Some(start) = bytes.first_chunk() else { return Ok(None) };
-        let len = FixedHeader::parse(start)?.message_len();
-        if len > self.limits.message_len_max {
-            return Err(Reason::OverConfiguredLimit.at(4));
+        let header = FixedHeader::parse(start)?;
+        if header.message_len() > self.limits.message_len_max {
+            return Err(Reason::OverConfiguredLimit.at(at::BODY_LEN));
         }
-        Ok(Some(len))
+        if header.fields_len as usize > FIELDS_LEN_MAX {
+            return Err(Reason::OverConfiguredLimit.at(at::FIELDS_LEN));
+        }
+        Ok(Some(header.message_len()))
+    }
+
+    /// All whole messages were cut, so the descriptors that are left belong to the one that is
+    /// coming. A peer may not have us keep more of them than one message can have.
+    fn wait_for_more<'s>(&self) -> Result<Option<Frame<'s>>, InvalidMessage> {
+        let (received, limit) = (self.fds, self.limits.message_fds_max);
+        if received > limit {
+            return Err(Reason::DescriptorsOverLimit { received, limit }.at(0));
+        }
+        Ok(None)
     }
 
     /// Gives a message of which a part has come a buffer of its own, if it is large.
@@ -232,6 +267,9 @@ impl Framer {
 ///
 /// Below, copying the part that came costs less than a buffer would.
 pub const LARGE_MESSAGE: usize = 32 * 1024;
+
+/// Bytes in an array of header fields that a sender can be put into.
+const FIELDS_LEN_MAX: usize = ARRAY_LEN_MAX - STAMP_LEN_MAX;
 
 /// The least length of the scratch buffer: a kept part of a message that is not large fits in
 /// half of it, so that every read has room.

@@ -13,9 +13,18 @@
 //! # Ok::<(), diligence_wire::names::NameError>(())
 //! ```
 
+mod grammar;
+mod rows;
+
 use alloc::boxed::Box;
 use core::fmt;
 
+use grammar::{
+    check_bus_name, check_interface_name, check_member_name, check_object_path,
+    check_well_known_name,
+};
+
+#[cfg(doc)]
 use crate::limits::NAME_LEN_MAX;
 
 /// Why a text is not the name it should be, and at which byte.
@@ -72,6 +81,13 @@ impl fmt::Display for NameError {
 
 impl core::error::Error for NameError {}
 
+/// Any kind of name.
+pub(crate) trait Name<'a>: Sized {
+    fn new(text: &'a str) -> Result<Self, NameError>;
+
+    fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError>;
+}
+
 /// Declares a borrowed name type and how its text is checked.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $check:path) => {
@@ -105,6 +121,18 @@ macro_rules! name {
             }
         }
 
+        impl<'a> Name<'a> for $name<'a> {
+            #[inline]
+            fn new(text: &'a str) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+
+            #[inline]
+            fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError> {
+                Self::from_bytes(bytes)
+            }
+        }
+
         impl fmt::Display for $name<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.0)
@@ -128,8 +156,9 @@ macro_rules! name {
 name! {
     /// A name that a message may be addressed to: unique (`:1.42`) or well-known (`org.example.A`).
     ///
-    /// After the colon of a unique name the reference implementation asks only for elements that
-    /// are not empty; so do we, since such a name harms nobody and merely has no owner.
+    /// The reference implementation also accepts unique names of one element (`:1`) or none (`:`);
+    /// so do we, since such a name harms nobody and merely has no owner. It even accepts an empty
+    /// first element (`:.1`), which we do not.
     BusName, check_bus_name
 }
 
@@ -271,159 +300,6 @@ impl NameErrorKind {
         NameError { kind: self, at }
     }
 }
-
-/// Which bytes an element of a dotted name may have.
-#[derive(Clone, Copy)]
-enum Elements {
-    /// Letters, digits, underscore; no digit first: interfaces and errors.
-    Interface,
-    /// The same and the hyphen: well-known bus names.
-    WellKnown,
-    /// The same and a digit may come first: unique bus names.
-    Unique,
-}
-
-const fn check_bus_name(name: &[u8]) -> Result<(), NameError> {
-    if let [b':', ..] = name {
-        if name.len() > NAME_LEN_MAX {
-            return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
-        }
-        return match check_elements(name, 1, Elements::Unique) {
-            Ok(_) => Ok(()),
-            // ":" alone is accepted by the reference; so is a name of one element.
-            Err(error) if name.len() == 1 && matches!(error.kind, NameErrorKind::EmptyElement) => {
-                Ok(())
-            }
-            Err(error) => Err(error),
-        };
-    }
-    check_well_known_name(name)
-}
-
-const fn check_well_known_name(name: &[u8]) -> Result<(), NameError> {
-    check_dotted(name, Elements::WellKnown)
-}
-
-const fn check_interface_name(name: &[u8]) -> Result<(), NameError> {
-    check_dotted(name, Elements::Interface)
-}
-
-const fn check_dotted(name: &[u8], elements: Elements) -> Result<(), NameError> {
-    if name.is_empty() {
-        return Err(NameErrorKind::Empty.at(0));
-    }
-    if name.len() > NAME_LEN_MAX {
-        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
-    }
-    match check_elements(name, 0, elements) {
-        Ok(1) => Err(NameErrorKind::SingleElement.at(name.len())),
-        Ok(_) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Checks dotted elements from byte `at` on and counts them.
-const fn check_elements(
-    name: &[u8],
-    mut at: usize,
-    elements: Elements,
-) -> Result<usize, NameError> {
-    let mut count = 1;
-    let mut element_start = at;
-    while at < name.len() {
-        let class = CLASS[name[at] as usize];
-        if name[at] == b'.' {
-            if at == element_start {
-                return Err(NameErrorKind::EmptyElement.at(at));
-            }
-            count += 1;
-            element_start = at + 1;
-        } else if !elements.allow(class) {
-            return Err(NameErrorKind::InvalidByte.at(at));
-        } else if at == element_start && class == DIGIT && !matches!(elements, Elements::Unique) {
-            return Err(NameErrorKind::LeadingDigit.at(at));
-        }
-        at += 1;
-    }
-    if at == element_start {
-        return Err(NameErrorKind::EmptyElement.at(at));
-    }
-    Ok(count)
-}
-
-impl Elements {
-    const fn allow(self, class: u8) -> bool {
-        match self {
-            Self::Interface => class & (LETTER | DIGIT) != 0,
-            Self::WellKnown | Self::Unique => class & (LETTER | DIGIT | HYPHEN) != 0,
-        }
-    }
-}
-
-const fn check_member_name(name: &[u8]) -> Result<(), NameError> {
-    if name.is_empty() {
-        return Err(NameErrorKind::Empty.at(0));
-    }
-    if name.len() > NAME_LEN_MAX {
-        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
-    }
-    let mut at = 0;
-    while at < name.len() {
-        match CLASS[name[at] as usize] {
-            LETTER => {}
-            DIGIT if at > 0 => {}
-            DIGIT => return Err(NameErrorKind::LeadingDigit.at(0)),
-            _ => return Err(NameErrorKind::InvalidByte.at(at)),
-        }
-        at += 1;
-    }
-    Ok(())
-}
-
-const fn check_object_path(path: &[u8]) -> Result<(), NameError> {
-    match path {
-        [] => return Err(NameErrorKind::Empty.at(0)),
-        [b'/'] => return Ok(()),
-        [b'/', ..] => {}
-        _ => return Err(NameErrorKind::NotAbsolute.at(0)),
-    }
-    let mut at = 1;
-    while at < path.len() {
-        if path[at] == b'/' {
-            if path[at - 1] == b'/' {
-                return Err(NameErrorKind::EmptyElement.at(at));
-            }
-        } else if CLASS[path[at] as usize] & (LETTER | DIGIT) == 0 {
-            return Err(NameErrorKind::InvalidByte.at(at));
-        }
-        at += 1;
-    }
-    if path[at - 1] == b'/' {
-        return Err(NameErrorKind::TrailingSlash.at(at - 1));
-    }
-    Ok(())
-}
-
-/// Letters and the underscore.
-const LETTER: u8 = 1;
-const DIGIT: u8 = 2;
-const HYPHEN: u8 = 4;
-
-/// The class of every byte; 0 is in no name.
-const CLASS: [u8; 256] = {
-    let mut class = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        class[byte] = match byte as u8 {
-            b'A'..=b'Z' | b'a'..=b'z' | b'_' => LETTER,
-            b'0'..=b'9' => DIGIT,
-            b'-' => HYPHEN,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    class
-};
 
 #[cfg(test)]
 mod tests {

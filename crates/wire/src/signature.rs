@@ -20,6 +20,12 @@ use core::fmt;
 use crate::limits::{ARRAY_DEPTH_MAX, SIGNATURE_LEN_MAX, STRUCT_DEPTH_MAX};
 
 /// Zero or more complete types, valid.
+///
+/// The limits on nesting count all arrays around a type, and all structs. The reference counts
+/// only arrays that follow each other with no struct between, and so accepts signatures beyond the
+/// specification: an array in a struct in an array, and so on, with more than 32 arrays.
+///
+/// The element of an array, and it alone, may also be one dict entry: `{sv}`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Signature<'a>(&'a str);
 
@@ -41,6 +47,27 @@ impl<'a> Signature<'a> {
             Ok(text) => Ok(Self(text)),
             Err(error) => Err(SignatureErrorKind::UnknownType.at(error.valid_up_to())),
         }
+    }
+
+    /// The signature that is one basic type; `None` if `code` stands for no such type.
+    #[inline]
+    pub(crate) const fn basic(code: u8) -> Option<Self> {
+        Some(Self(match code {
+            b'y' => "y",
+            b'b' => "b",
+            b'n' => "n",
+            b'q' => "q",
+            b'i' => "i",
+            b'u' => "u",
+            b'x' => "x",
+            b't' => "t",
+            b'd' => "d",
+            b's' => "s",
+            b'o' => "o",
+            b'g' => "g",
+            b'h' => "h",
+            _ => return None,
+        }))
     }
 
     /// The text.
@@ -285,12 +312,14 @@ impl core::error::Error for SignatureError {}
 
 /// Where the first complete type of a *valid* signature ends; `None` at its end.
 ///
-/// No depth is tracked: opening and closing codes are already known to match.
+/// Brackets are only counted: that each closes its own kind is known.
 #[inline]
 pub(crate) fn complete_type_end(signature: &[u8]) -> Option<usize> {
     let mut open = 0_usize;
     for (at, code) in signature.iter().enumerate() {
         match code {
+            // All but brackets are letters, of which there can be many in a struct.
+            b'a'..=b'z' if open > 0 => continue,
             b'a' => continue,
             b'(' | b'{' => open += 1,
             b')' | b'}' => open = open.saturating_sub(1),
@@ -341,16 +370,17 @@ struct Depth {
 }
 
 /// Checks the complete type that begins at `at` and returns where it ends.
+#[inline]
 fn check_complete_type(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
     match text[at] {
+        b'v' => Ok(at + 1),
+        code if basic(code).is_some() => Ok(at + 1),
         b'a' => check_array(text, at, depth),
         b'(' => check_struct(text, at, depth),
         b')' => Err(Kind::StructNotOpened.at(at)),
         b'{' => Err(Kind::DictEntryOutsideArray.at(at)),
         b'}' => Err(Kind::DictEntryNotOpened.at(at)),
-        b'v' => Ok(at + 1),
-        code if basic(code).is_some() => Ok(at + 1),
         _ => Err(Kind::UnknownType.at(at)),
     }
 }

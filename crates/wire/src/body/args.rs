@@ -23,9 +23,7 @@ pub trait DecodeArgs<'a>: Sized {
 
     /// Reads all arguments of a body whose types are `found`, if they are these.
     fn decode_body(found: Signature<'_>, reader: &mut Reader<'a>) -> Result<Self, ReadError> {
-        let mut rest = found.as_str();
-        let same = Self::SHAPES.iter().all(|shape| strip_shape(&mut rest, shape));
-        if !same || !rest.is_empty() {
+        if !is_shaped(found, Self::SHAPES) {
             return Err(ReadError::Signature { expected: Self::signature(), found: found.into() });
         }
         Self::decode_args(reader)
@@ -35,6 +33,12 @@ pub trait DecodeArgs<'a>: Sized {
     fn signature() -> SignatureBuf {
         signature_of_shapes(Self::SHAPES).unwrap_or_default()
     }
+}
+
+/// Whether the types of `signature` are these.
+pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
+    let mut rest = signature.as_str();
+    shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
 }
 
 /// Takes the text of `shape` from the front of `signature`; says whether it stood there.

@@ -17,13 +17,14 @@ impl InlineSignature {
         for shape in shapes {
             signature.push_shape(shape)?;
         }
-        Signature::from_bytes(&signature.text[..signature.len])
-            .map_err(|error| WriteError::Signature(error.kind))?;
         Ok(signature)
     }
 
-    pub(crate) fn as_signature(&self) -> Signature<'_> {
-        Signature::from_bytes(&self.text[..self.len]).expect("checked when it was made")
+    /// The signature, if it is valid: shapes can be nested too deep, or have keys that are no
+    /// basic types.
+    pub(crate) fn check(&self) -> Result<Signature<'_>, WriteError> {
+        Signature::from_bytes(&self.text[..self.len])
+            .map_err(|error| WriteError::Signature(error.kind))
     }
 
     fn push(&mut self, code: u8) -> Result<(), WriteError> {

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::validate::{Validator, alignment, check_text};
+use super::validate::{Validator, alignment, check_text, split_complete_type};
 use crate::endian::Endian;
 use crate::message::{InvalidMessage, Reason};
 use crate::names::ObjectPath;
@@ -62,9 +62,7 @@ impl core::error::Error for ReadError {}
 /// the caller's knowledge; [`Decode`](super::Decode) has it from the Rust types.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    bytes: &'a [u8],
-    endian: Endian,
-    at: usize,
+    cursor: Validator<'a>,
 }
 
 /// One method for each type that is a number.
@@ -75,8 +73,8 @@ macro_rules! numbers {
                 $(#[$doc])*
                 #[inline]
                 pub fn $name(&mut self) -> Result<$int, InvalidMessage> {
-                    let bytes = self.chunk::<$len>()?;
-                    Ok(self.endian.$read(bytes) as $int)
+                    let bytes = self.cursor.number::<$len>()?;
+                    Ok(self.cursor.endian().$read(bytes) as $int)
                 }
             )*
         }
@@ -100,29 +98,29 @@ numbers! {
 
 impl<'a> Reader<'a> {
     /// A cursor at offset `at` of `bytes`, which begin where a message does.
+    ///
+    /// # Panics
+    ///
+    /// If `at` lies behind the end of `bytes`.
     pub const fn new(bytes: &'a [u8], endian: Endian, at: usize) -> Self {
-        Self { bytes, endian, at }
+        Self { cursor: Validator::new(bytes, endian, at) }
     }
 
     /// Offset of the next byte from the start of the message.
     pub const fn at(&self) -> usize {
-        self.at
+        self.cursor.at()
     }
 
     /// Reads a `y`.
     #[inline]
     pub fn byte(&mut self) -> Result<u8, InvalidMessage> {
-        self.step(Validator::byte)
+        self.cursor.byte()
     }
 
     /// Reads a `b`.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, InvalidMessage> {
-        match self.uint32()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Reason::Boolean.at(self.at - 4)),
-        }
+        self.cursor.boolean()
     }
 
     /// Reads a `d`.
@@ -133,88 +131,55 @@ impl<'a> Reader<'a> {
 
     /// Reads an `s`, or the text of an `o`.
     pub fn string(&mut self) -> Result<&'a str, InvalidMessage> {
-        let text = self.step(Validator::terminated)?;
-        let start = self.at - text.len() - 1;
-        check_text(text).map_err(|(reason, at)| reason.at(start + at))
+        let text = self.cursor.terminated()?;
+        check_text(text).map_err(|(reason, at)| reason.at(self.cursor.start_of(text) + at))
     }
 
     /// Reads an `o`.
     pub fn object_path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
-        let text = self.step(Validator::terminated)?;
-        let start = self.at - text.len() - 1;
-        ObjectPath::from_bytes(text).map_err(|e| Reason::ObjectPath(e.kind).at(start + e.at))
+        self.cursor.object_path()
     }
 
     /// Reads a `g`.
     pub fn signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
-        self.step(Validator::signature)
+        self.cursor.signature()
     }
 
     /// Reads the signature of a `v`: one complete type, whose value comes next.
     pub fn variant(&mut self) -> Result<Signature<'a>, InvalidMessage> {
-        let bytes = self.step(Validator::variant_signature)?;
-        let start = self.at - 1 - bytes.len();
-        Signature::from_bytes(bytes).map_err(|e| Reason::Signature(e.kind).at(start + e.at))
+        self.cursor.variant_signature()
     }
 
     /// Skips the padding before a struct or a dict entry.
     pub fn start_struct(&mut self) -> Result<(), InvalidMessage> {
-        self.step(|validator| validator.align(8))
+        self.cursor.align(8)
     }
 
-    /// Reads the length of an array whose elements are aligned to `alignment`, and returns where
-    /// the array ends, for [`has_more`](Self::has_more).
+    /// Reads the length of an array whose elements are aligned to `alignment`, a power of two, and
+    /// returns where the array ends, for [`has_more`](Self::has_more).
     pub fn start_array(&mut self, alignment: usize) -> Result<ArrayEnd, InvalidMessage> {
-        let len = self.uint32()? as usize;
-        let len_at = self.at - 4;
-        self.step(|validator| validator.align(alignment))?;
-        if len > self.bytes.len() - self.at {
-            return Err(Reason::ValueTruncated.at(len_at));
-        }
-        Ok(ArrayEnd(self.at + len))
+        let len = self.cursor.array_len(alignment)?;
+        Ok(ArrayEnd(self.at() + len))
     }
 
     /// Whether the array has another element.
     pub fn has_more(&self, end: ArrayEnd) -> Result<bool, InvalidMessage> {
-        if self.at > end.0 {
+        if self.at() > end.0 {
             return Err(Reason::ArrayLength.at(end.0));
         }
-        Ok(self.at < end.0)
+        Ok(self.at() < end.0)
     }
 
     /// Reads an `ay` without copying it.
     pub fn bytes(&mut self) -> Result<&'a [u8], InvalidMessage> {
-        let end = self.start_array(1)?;
-        let bytes = &self.bytes[self.at..end.0];
-        self.at = end.0;
-        Ok(bytes)
+        let len = self.cursor.array_len(1)?;
+        self.cursor.take(len)
     }
 
-    /// Checks one value of the type `complete_type` and goes behind it.
-    pub(crate) fn skip(&mut self, complete_type: &str) -> Result<(), InvalidMessage> {
-        self.step(|validator| validator.value(complete_type.as_bytes(), 0))
-    }
-
-    #[inline]
-    fn chunk<const LEN: usize>(&mut self) -> Result<[u8; LEN], InvalidMessage> {
-        self.step(|validator| validator.align(LEN))?;
-        let Some(chunk) = self.bytes[self.at..].first_chunk() else {
-            return Err(Reason::ValueTruncated.at(self.at));
-        };
-        self.at += LEN;
-        Ok(*chunk)
-    }
-
-    /// Lets the validator, which reads what it checks, do one step from here.
-    #[inline]
-    fn step<T>(
-        &mut self,
-        read: impl FnOnce(&mut Validator<'a>) -> Result<T, InvalidMessage>,
-    ) -> Result<T, InvalidMessage> {
-        let mut validator = Validator::new(self.bytes, self.endian, self.at);
-        let value = read(&mut validator)?;
-        self.at = validator.at();
-        Ok(value)
+    /// Checks one value of the first type of `types`, which are valid, and goes behind it.
+    pub(crate) fn skip(&mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
+        let (first, _) = split_complete_type(types.as_bytes());
+        self.cursor.values(first, 0)
     }
 }
 

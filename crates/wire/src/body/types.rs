@@ -16,6 +16,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::args::is_shaped;
 use super::inline_signature::InlineSignature;
 use super::{ReadError, Reader, Writer};
 use crate::message::WriteError;
@@ -102,7 +103,7 @@ pub fn signature_of<T: Typed + ?Sized>() -> Result<SignatureBuf, WriteError> {
 }
 
 pub(super) fn signature_of_shapes(shapes: &[&Shape]) -> Result<SignatureBuf, WriteError> {
-    InlineSignature::of(shapes).map(|signature| signature.as_signature().into())
+    InlineSignature::of(shapes)?.check().map(SignatureBuf::from)
 }
 
 impl<T: Typed + ?Sized> Typed for &T {
@@ -327,8 +328,9 @@ impl<T> Typed for Variant<T> {
 
 impl<T: Encode> Encode for Variant<T> {
     fn encode(&self, writer: &mut Writer<'_>) {
-        match InlineSignature::of(&[&T::SHAPE]) {
-            Ok(signature) => writer.variant(signature.as_signature(), |w| self.0.encode(w)),
+        let text = InlineSignature::of(&[&T::SHAPE]);
+        match text.as_ref().map_err(|error| *error).and_then(InlineSignature::check) {
+            Ok(signature) => writer.variant(signature, |writer| self.0.encode(writer)),
             Err(error) => writer.fail(error),
         }
     }
@@ -337,13 +339,11 @@ impl<T: Encode> Encode for Variant<T> {
 impl<'a, T: Decode<'a>> Decode<'a> for Variant<T> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, ReadError> {
         let found = reader.variant()?;
-        match signature_of::<T>() {
-            Ok(expected) if expected.as_signature() == found => Ok(Self(T::decode(reader)?)),
-            expected => Err(ReadError::Variant {
-                expected: expected.unwrap_or_default(),
-                found: found.into(),
-            }),
+        if !is_shaped(found, &[&T::SHAPE]) {
+            let expected = signature_of::<T>().unwrap_or_default();
+            return Err(ReadError::Variant { expected, found: found.into() });
         }
+        T::decode(reader).map(Self)
     }
 }
 

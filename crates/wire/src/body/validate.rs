@@ -9,73 +9,131 @@ use crate::signature::{Signature, complete_type_end};
 /// A cursor that walks marshalled values and checks each.
 ///
 /// Offsets, and so alignment, are counted from the start of `bytes`, which must be a message's
-/// start or stand at a multiple of 8 bytes from it.
+/// start or stand at a multiple of 8 bytes from it. Types are read from their signature as the
+/// values are, from front to back, so that no type is looked for that was seen already.
 #[derive(Clone, Debug)]
 pub struct Validator<'a> {
-    bytes: &'a [u8],
+    /// What was not walked yet. Where it begins follows from `end` and its length.
+    rest: &'a [u8],
+    end: usize,
     endian: Endian,
-    at: usize,
 }
 
 impl<'a> Validator<'a> {
     /// A cursor over `bytes` that stands at offset `at`. No value may reach behind `bytes`.
+    ///
+    /// # Panics
+    ///
+    /// If `at` lies behind the end of `bytes`.
     #[inline]
     pub const fn new(bytes: &'a [u8], endian: Endian, at: usize) -> Self {
-        Self { bytes, endian, at }
+        let (_, rest) = bytes.split_at(at);
+        Self { rest, end: bytes.len(), endian }
     }
 
-    /// Checks that what is left is exactly the values of the valid signature `types`.
+    /// Checks that what is left is exactly the values of `types`.
     ///
     /// ```
     /// use diligence_wire::Endian;
     /// use diligence_wire::body::Validator;
     /// use diligence_wire::message::Reason;
+    /// use diligence_wire::signature::Signature;
     ///
-    /// let check = |bytes: &[u8]| Validator::new(bytes, Endian::Little, 0).body(b"b");
+    /// let types = Signature::new("b")?;
+    /// let check = |bytes: &[u8]| Validator::new(bytes, Endian::Little, 0).body(types);
     /// assert_eq!(check(&[1, 0, 0, 0]), Ok(()));
     /// assert_eq!(check(&[2, 0, 0, 0]), Err(Reason::Boolean.at(0)));
     /// assert_eq!(check(&[1, 0, 0]), Err(Reason::ValueTruncated.at(0)));
+    /// # Ok::<(), diligence_wire::signature::SignatureError>(())
     /// ```
-    pub fn body(mut self, types: &[u8]) -> Result<(), InvalidMessage> {
-        self.values(types, 0)?;
-        if self.at < self.bytes.len() {
-            return Err(Reason::BodyTooLong.at(self.at));
+    pub fn body(mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
+        self.values(types.as_bytes(), 0)?;
+        if !self.rest.is_empty() {
+            return Err(Reason::BodyTooLong.at(self.at()));
         }
         Ok(())
     }
 
+    /// Offset of the next byte.
     #[inline]
     pub(crate) const fn at(&self) -> usize {
-        self.at
+        self.end - self.rest.len()
     }
 
-    /// Skips to a multiple of `alignment`; the bytes between must be 0.
+    #[inline]
+    pub(crate) const fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    #[inline]
+    pub(crate) const fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Skips to a multiple of `alignment`, a power of two; the bytes between must be 0.
     #[inline]
     pub(crate) fn align(&mut self, alignment: usize) -> Result<(), InvalidMessage> {
-        let end = align(self.at, alignment);
-        let padding = self.bytes.get(self.at..end).ok_or(Reason::ValueTruncated.at(self.at))?;
-        if let Some(index) = padding.iter().position(|&byte| byte != 0) {
-            return Err(Reason::PaddingNotZero.at(self.at + index));
+        let at = self.at();
+        match align(at, alignment) - at {
+            0 => Ok(()),
+            len => self.padding(len),
         }
-        self.at = end;
-        Ok(())
+    }
+
+    #[inline]
+    fn padding(&mut self, len: usize) -> Result<(), InvalidMessage> {
+        let at = self.at();
+        let padding = self.take(len)?;
+        match padding.iter().position(|&byte| byte != 0) {
+            None => Ok(()),
+            Some(index) => Err(Reason::PaddingNotZero.at(at + index)),
+        }
+    }
+
+    /// Takes `len` bytes, whatever they are.
+    #[inline]
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], InvalidMessage> {
+        let Some((taken, rest)) = self.rest.split_at_checked(len) else {
+            return Err(Reason::ValueTruncated.at(self.at()));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    /// The next bytes, if there are so many, which stay where they are.
+    #[inline]
+    pub(crate) fn peek<const LEN: usize>(&self) -> Option<&'a [u8; LEN]> {
+        self.rest.first_chunk()
+    }
+
+    /// Takes a number of `LEN` bytes, which is aligned to its length.
+    #[inline]
+    pub(crate) fn number<const LEN: usize>(&mut self) -> Result<[u8; LEN], InvalidMessage> {
+        self.align(LEN)?;
+        let Some((number, rest)) = self.rest.split_first_chunk() else {
+            return Err(Reason::ValueTruncated.at(self.at()));
+        };
+        self.rest = rest;
+        Ok(*number)
     }
 
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, InvalidMessage> {
-        let byte = *self.bytes.get(self.at).ok_or(Reason::ValueTruncated.at(self.at))?;
-        self.at += 1;
-        Ok(byte)
+        self.number().map(u8::from_ne_bytes)
     }
 
     #[inline]
     pub(crate) fn uint32(&mut self) -> Result<u32, InvalidMessage> {
-        self.align(4)?;
-        let Some(bytes) = self.bytes[self.at..].first_chunk() else {
-            return Err(Reason::ValueTruncated.at(self.at));
-        };
-        self.at += 4;
-        Ok(self.endian.u32(*bytes))
+        self.number().map(|bytes| self.endian.u32(bytes))
+    }
+
+    #[inline]
+    pub(crate) fn boolean(&mut self) -> Result<bool, InvalidMessage> {
+        match self.uint32()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Reason::Boolean.at(self.at() - 4)),
+        }
     }
 
     /// Reads a string or an object path up to its end, without looking at its text.
@@ -85,158 +143,170 @@ impl<'a> Validator<'a> {
         self.text(len, Reason::StringNotTerminated)
     }
 
+    /// Where the text that was just read begins.
+    #[inline]
+    pub(crate) const fn start_of(&self, text: &[u8]) -> usize {
+        self.at() - 1 - text.len()
+    }
+
+    /// Reads the text of an object path.
+    #[inline]
+    pub(crate) fn object_path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
+        let text = self.terminated()?;
+        ObjectPath::from_bytes(text)
+            .map_err(|error| Reason::ObjectPath(error.kind).at(self.start_of(text) + error.at))
+    }
+
     /// Reads a signature value.
     #[inline]
     pub(crate) fn signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
-        let len = self.byte()? as usize;
+        let len = self.byte()?.into();
         let text = self.text(len, Reason::SignatureNotTerminated)?;
-        let start = self.at - len - 1;
-        Signature::from_bytes(text).map_err(|e| Reason::Signature(e.kind).at(start + e.at))
+        Signature::from_bytes(text)
+            .map_err(|error| Reason::Signature(error.kind).at(self.start_of(text) + error.at))
     }
 
     /// Reads the signature of a variant: exactly one complete type.
     #[inline]
-    pub(crate) fn variant_signature(&mut self) -> Result<&'a [u8], InvalidMessage> {
-        let start = self.at;
+    pub(crate) fn variant_signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
         // Most variants, and all known header fields, hold a basic type: spare them the grammar.
-        if let Some(&[1, code, 0]) = self.bytes[start..].first_chunk()
-            && BASIC[code as usize]
+        if let Some(&[1, code, 0]) = self.peek()
+            && let Some(signature) = Signature::basic(code)
         {
-            self.at += 3;
-            return Ok(&self.bytes[start + 1..start + 2]);
+            self.rest = &self.rest[3..];
+            return Ok(signature);
         }
+        let start = self.at();
         let signature = self.signature()?;
-        match complete_type_end(signature.as_bytes()) {
-            Some(end) if end == signature.as_bytes().len() => Ok(signature.as_bytes()),
-            _ => Err(Reason::VariantNotSingle.at(start)),
+        if complete_type_end(signature.as_bytes()) != Some(signature.as_bytes().len()) {
+            return Err(Reason::VariantNotSingle.at(start));
         }
+        Ok(signature)
     }
 
-    /// Checks one value of a complete type that stands inside `depth` containers.
-    pub(crate) fn value(
+    /// Reads the length of an array and skips the padding before its first element; there are at
+    /// least so many bytes left.
+    #[inline]
+    pub(crate) fn array_len(&mut self, alignment: usize) -> Result<usize, InvalidMessage> {
+        let len = self.uint32()? as usize;
+        let len_at = self.at() - 4;
+        if len > ARRAY_LEN_MAX {
+            return Err(Reason::ArrayTooLong.at(len_at));
+        }
+        self.align(alignment)?;
+        if len > self.rest.len() {
+            return Err(Reason::ValueTruncated.at(len_at));
+        }
+        Ok(len)
+    }
+
+    /// Checks a value of each of `types`, which are valid and stand inside `depth` containers.
+    ///
+    /// Structs and dict entries need no call of their own: but for their alignment, they are
+    /// marshalled as their fields would be without them.
+    pub(crate) fn values(
         &mut self,
-        complete_type: &[u8],
-        depth: usize,
+        mut types: &[u8],
+        mut depth: usize,
     ) -> Result<(), InvalidMessage> {
-        if depth > VALUE_DEPTH_MAX {
-            return Err(Reason::TooDeep.at(self.at));
-        }
-        match complete_type[0] {
-            b'y' => self.byte().map(|_| ()),
-            b'n' | b'q' => self.fixed(2),
-            b'i' | b'u' | b'h' => self.fixed(4),
-            b'x' | b't' | b'd' => self.fixed(8),
-            b'b' => self.boolean(),
-            b's' => self.string(),
-            b'o' => self.object_path(),
-            b'g' => self.signature().map(|_| ()),
-            b'v' => {
-                let signature = self.variant_signature()?;
-                self.value(signature, depth + 1)
+        while let Some((code, behind)) = types.split_first() {
+            types = behind;
+            match code {
+                b'y' => self.byte().map(drop)?,
+                b'n' | b'q' => self.number::<2>().map(drop)?,
+                b'i' | b'u' | b'h' => self.number::<4>().map(drop)?,
+                b'x' | b't' | b'd' => self.number::<8>().map(drop)?,
+                b'b' => self.boolean().map(drop)?,
+                b's' => self.string()?,
+                b'o' => self.object_path().map(drop)?,
+                b'g' => self.signature().map(drop)?,
+                b'v' => self.variant(depth)?,
+                b'a' => {
+                    let (element, behind) = split_complete_type(behind);
+                    self.array(element, depth)?;
+                    types = behind;
+                }
+                b')' | b'}' => depth -= 1,
+                _ => {
+                    self.align(8)?;
+                    depth = self.enter(depth)?;
+                }
             }
-            b'a' => self.array(&complete_type[1..], depth),
-            // A struct or a dict entry: both are aligned alike, and their brackets match.
-            _ => {
-                self.align(8)?;
-                self.values(&complete_type[1..complete_type.len() - 1], depth + 1)
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self) -> Result<(), InvalidMessage> {
+        let text = self.terminated()?;
+        if is_plain(text) {
+            return Ok(());
+        }
+        check_text(text).map(drop).map_err(|(reason, at)| reason.at(self.start_of(text) + at))
+    }
+
+    fn variant(&mut self, depth: usize) -> Result<(), InvalidMessage> {
+        let inside = self.enter(depth)?;
+        let signature = self.variant_signature()?;
+        self.values(signature.as_bytes(), inside)
+    }
+
+    /// Checks an array of the one complete type `element`.
+    fn array(&mut self, element: &[u8], depth: usize) -> Result<(), InvalidMessage> {
+        self.align(4)?;
+        let inside = self.enter(depth)?;
+        let Some((&code, inner)) = element.split_first() else { return Ok(()) };
+        let len = self.array_len(alignment(code))?;
+        let end = self.at() + len;
+        match code {
+            // Any bytes are valid numbers; only their count can be wrong.
+            b'y' | b'n' | b'q' | b'i' | b'u' | b'h' | b'x' | b't' | b'd' => {
+                self.take(len - len % alignment(code))?;
             }
+            b's' => self.until(end, Self::string)?,
+            b'a' => self.until(end, |this| this.array(inner, inside))?,
+            _ => self.until(end, |this| this.values(element, inside))?,
         }
+        if self.at() != end {
+            return Err(Reason::ArrayLength.at(end));
+        }
+        Ok(())
     }
 
-    fn values(&mut self, mut types: &[u8], depth: usize) -> Result<(), InvalidMessage> {
-        while let Some(end) = complete_type_end(types) {
-            self.value(&types[..end], depth)?;
-            types = &types[end..];
+    /// Checks elements of an array up to offset `end`, or past it.
+    #[inline]
+    fn until(
+        &mut self,
+        end: usize,
+        element: impl Fn(&mut Self) -> Result<(), InvalidMessage>,
+    ) -> Result<(), InvalidMessage> {
+        while self.at() < end {
+            element(self)?;
         }
         Ok(())
     }
 
+    /// The depth inside a container that begins here and itself stands inside `depth` others.
     #[inline]
-    fn fixed(&mut self, len: usize) -> Result<(), InvalidMessage> {
-        self.align(len)?;
-        self.skip(len)
-    }
-
-    #[inline]
-    fn skip(&mut self, len: usize) -> Result<(), InvalidMessage> {
-        if len > self.bytes.len() - self.at {
-            return Err(Reason::ValueTruncated.at(self.at));
+    fn enter(&self, depth: usize) -> Result<usize, InvalidMessage> {
+        if depth >= VALUE_DEPTH_MAX {
+            return Err(Reason::TooDeep.at(self.at()));
         }
-        self.at += len;
-        Ok(())
-    }
-
-    #[inline]
-    fn boolean(&mut self) -> Result<(), InvalidMessage> {
-        if self.uint32()? > 1 {
-            return Err(Reason::Boolean.at(self.at - 4));
-        }
-        Ok(())
+        Ok(depth + 1)
     }
 
     #[inline]
     fn text(&mut self, len: usize, not_terminated: Reason) -> Result<&'a [u8], InvalidMessage> {
-        let start = self.at;
-        // Both lengths are below 2^33, so nothing overflows.
-        let text = self.bytes.get(start..start + len).ok_or(Reason::ValueTruncated.at(start))?;
-        match self.bytes.get(start + len) {
-            None => Err(Reason::ValueTruncated.at(start + len)),
-            Some(0) => {
-                self.at = start + len + 1;
+        let start = self.at();
+        let text = self.take(len)?;
+        match self.rest {
+            [] => Err(Reason::ValueTruncated.at(start)),
+            [0, rest @ ..] => {
+                self.rest = rest;
                 Ok(text)
             }
-            Some(_) => Err(not_terminated.at(start + len)),
+            _ => Err(not_terminated.at(start + len)),
         }
-    }
-
-    fn string(&mut self) -> Result<(), InvalidMessage> {
-        let text = self.terminated()?;
-        let start = self.at - text.len() - 1;
-        check_text(text).map(|_| ()).map_err(|(reason, at)| reason.at(start + at))
-    }
-
-    fn object_path(&mut self) -> Result<(), InvalidMessage> {
-        let text = self.terminated()?;
-        let start = self.at - text.len() - 1;
-        ObjectPath::from_bytes(text)
-            .map(|_| ())
-            .map_err(|error| Reason::ObjectPath(error.kind).at(start + error.at))
-    }
-
-    fn array(&mut self, element: &[u8], depth: usize) -> Result<(), InvalidMessage> {
-        let len_at = align(self.at, 4);
-        let len = self.uint32()? as usize;
-        if len > ARRAY_LEN_MAX {
-            return Err(Reason::ArrayTooLong.at(len_at));
-        }
-        self.align(alignment(element[0]))?;
-        let end = self.at + len;
-        if end > self.bytes.len() {
-            return Err(Reason::ValueTruncated.at(len_at));
-        }
-        if depth + 1 > VALUE_DEPTH_MAX {
-            return Err(Reason::TooDeep.at(len_at));
-        }
-        self.elements(element, end, depth + 1)
-    }
-
-    fn elements(&mut self, element: &[u8], end: usize, depth: usize) -> Result<(), InvalidMessage> {
-        let start = self.at;
-        if let Some(len) = unchecked_len(element[0]) {
-            // Any bytes are valid numbers; only their count can be wrong.
-            if !(end - start).is_multiple_of(len) {
-                return Err(Reason::ArrayLength.at(start));
-            }
-            self.at = end;
-            return Ok(());
-        }
-        while self.at < end {
-            self.value(element, depth)?;
-        }
-        if self.at > end {
-            return Err(Reason::ArrayLength.at(start));
-        }
-        Ok(())
     }
 }
 
@@ -244,12 +314,27 @@ impl<'a> Validator<'a> {
 #[inline]
 pub(crate) fn check_text(text: &[u8]) -> Result<&str, (Reason, usize)> {
     let valid = core::str::from_utf8(text);
-    if let Some(at) = text.iter().position(|&byte| byte == 0)
-        && valid.map_or_else(|error| at < error.valid_up_to(), |_| true)
-    {
+    let valid_len = valid.map_or_else(|error| error.valid_up_to(), str::len);
+    if let Some(at) = text[..valid_len].iter().position(|&byte| byte == 0) {
         return Err((Reason::StringContainsNul, at));
     }
-    valid.map_err(|error| (Reason::StringNotUtf8, error.valid_up_to()))
+    valid.map_err(|_| (Reason::StringNotUtf8, valid_len))
+}
+
+/// Whether a text is ASCII without a 0 byte, as nearly all are: a string then, with no more ado.
+#[inline]
+fn is_plain(text: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    // The top bit of a byte is set in it, or in it less one, when the byte is above 127 or is 0.
+    // A byte borrows from the next only if it is 0, and then the answer is known already.
+    let plain = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        (word | word.wrapping_sub(ONES)) & (ONES << 7) == 0
+    };
+    match text.last_chunk() {
+        Some(last) => plain(last) && text.as_chunks().0.iter().all(plain),
+        None => text.iter().all(|byte| (1..128).contains(byte)),
+    }
 }
 
 /// The alignment of the type that begins with `code`.
@@ -263,25 +348,7 @@ pub(crate) const fn alignment(code: u8) -> usize {
     }
 }
 
-/// The length of values whose every bit pattern is valid.
-const fn unchecked_len(code: u8) -> Option<usize> {
-    match code {
-        b'y' => Some(1),
-        b'n' | b'q' => Some(2),
-        b'i' | b'u' | b'h' => Some(4),
-        b'x' | b't' | b'd' => Some(8),
-        _ => None,
-    }
+/// The complete type that stands first in valid types, and those behind it.
+pub(crate) fn split_complete_type(types: &[u8]) -> (&[u8], &[u8]) {
+    types.split_at(complete_type_end(types).unwrap_or_default())
 }
-
-/// Whether a byte is the code of a basic type.
-static BASIC: [bool; 256] = {
-    let mut table = [false; 256];
-    let codes = b"ybnqiuxtdsogh";
-    let mut index = 0;
-    while index < codes.len() {
-        table[codes[index] as usize] = true;
-        index += 1;
-    }
-    table
-};

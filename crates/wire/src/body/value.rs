@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::read::element_alignment;
 use super::{Decode, Encode, ReadError, Reader, Shape, Typed, Writer};
 use crate::limits::VALUE_DEPTH_MAX;
-use crate::message::{Message, Reason};
+use crate::message::{InvalidMessage, Message, Reason, WriteError};
 use crate::names::ObjectPathBuf;
 use crate::signature::{Signature, SignatureBuf, Type};
 
@@ -46,7 +46,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// `a`
     Array {
-        /// The type of the elements, one complete type.
+        /// The type of the elements: one complete type, but not `y`, for which there is
+        /// [`Value::Bytes`].
         element: SignatureBuf,
         /// The elements, all of that type. Dict entries are [`Value::DictEntry`].
         items: Vec<Self>,
@@ -58,7 +59,11 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads the value of the one complete type `kind`.
+    /// Reads the value of the one complete type `kind`, as [`Signature::types`] yields it.
+    ///
+    /// # Panics
+    ///
+    /// If `kind` is an array or a dict entry made by hand that has not one or two types inside.
     pub fn read(kind: Type<'_>, reader: &mut Reader<'_>) -> Result<Self, ReadError> {
         Self::read_nested(kind, reader, 0)
     }
@@ -72,20 +77,6 @@ impl Value {
     /// Appends the type of this value to `text`.
     pub fn push_signature(&self, text: &mut String) {
         match self {
-            Self::Byte(_) => text.push('y'),
-            Self::Boolean(_) => text.push('b'),
-            Self::Int16(_) => text.push('n'),
-            Self::Uint16(_) => text.push('q'),
-            Self::Int32(_) => text.push('i'),
-            Self::Uint32(_) => text.push('u'),
-            Self::Int64(_) => text.push('x'),
-            Self::Uint64(_) => text.push('t'),
-            Self::Double(_) => text.push('d'),
-            Self::String(_) => text.push('s'),
-            Self::ObjectPath(_) => text.push('o'),
-            Self::Signature(_) => text.push('g'),
-            Self::UnixFd(_) => text.push('h'),
-            Self::Variant(_) => text.push('v'),
             Self::Bytes(_) => text.push_str("ay"),
             Self::Array { element, .. } => {
                 text.push('a');
@@ -102,6 +93,30 @@ impl Value {
                 fields.iter().for_each(|field| field.push_signature(text));
                 text.push(')');
             }
+            _ => text.push(self.type_code().into()),
+        }
+    }
+
+    /// The code that the type of this value begins with.
+    const fn type_code(&self) -> u8 {
+        match self {
+            Self::Byte(_) => b'y',
+            Self::Boolean(_) => b'b',
+            Self::Int16(_) => b'n',
+            Self::Uint16(_) => b'q',
+            Self::Int32(_) => b'i',
+            Self::Uint32(_) => b'u',
+            Self::Int64(_) => b'x',
+            Self::Uint64(_) => b't',
+            Self::Double(_) => b'd',
+            Self::String(_) => b's',
+            Self::ObjectPath(_) => b'o',
+            Self::Signature(_) => b'g',
+            Self::UnixFd(_) => b'h',
+            Self::Variant(_) => b'v',
+            Self::Bytes(_) | Self::Array { .. } => b'a',
+            Self::DictEntry(_) => b'{',
+            Self::Struct(_) => b'(',
         }
     }
 
@@ -122,11 +137,7 @@ impl Value {
             Self::Signature(signature) => writer.signature(signature.as_signature()),
             Self::Variant(value) => value.encode(writer),
             Self::Bytes(bytes) => writer.bytes(bytes),
-            Self::Array { element, items } => {
-                writer.array(element_alignment(element.as_signature()), |writer| {
-                    items.iter().for_each(|item| item.write(writer));
-                });
-            }
+            Self::Array { element, items } => Self::write_array(element, items, writer),
             Self::DictEntry(entry) => writer.structure(|writer| {
                 entry.0.write(writer);
                 entry.1.write(writer);
@@ -134,6 +145,34 @@ impl Value {
             Self::Struct(fields) => {
                 writer.structure(|writer| fields.iter().for_each(|field| field.write(writer)));
             }
+        }
+    }
+
+    fn write_array(element: &SignatureBuf, items: &[Self], writer: &mut Writer<'_>) {
+        let element = element.as_signature();
+        let is_element = |item: &Self| item.strip_type(element.as_bytes()) == Some(&[]);
+        if element.single().is_none() || !items.iter().all(is_element) {
+            writer.fail(WriteError::ElementType);
+        }
+        writer.array(element_alignment(element), |writer| {
+            items.iter().for_each(|item| item.write(writer));
+        });
+    }
+
+    /// The types behind that of this value, which stands first in `types`; `None` if it does not.
+    fn strip_type<'t>(&self, types: &'t [u8]) -> Option<&'t [u8]> {
+        let inside = types.strip_prefix(&[self.type_code()])?;
+        match self {
+            Self::Bytes(_) => inside.strip_prefix(b"y"),
+            Self::Array { element, .. } => inside.strip_prefix(element.as_str().as_bytes()),
+            Self::DictEntry(entry) => {
+                entry.1.strip_type(entry.0.strip_type(inside)?)?.strip_prefix(b"}")
+            }
+            Self::Struct(fields) => fields
+                .iter()
+                .try_fold(inside, |types, field| field.strip_type(types))?
+                .strip_prefix(b")"),
+            _ => Some(inside),
         }
     }
 
@@ -156,20 +195,18 @@ impl Value {
             Type::ObjectPath => Self::ObjectPath(reader.object_path()?.into()),
             Type::Signature => Self::Signature(reader.signature()?.into()),
             Type::UnixFd => Self::UnixFd(reader.uint32()?),
-            Type::Variant => Self::Variant(Self::read_variant(reader, depth + 1)?.into()),
-            Type::Array(element) => Self::read_array(element, reader, depth + 1)?,
-            Type::DictEntry(types) => Self::read_dict_entry(types, reader, depth + 1)?,
-            Type::Struct(fields) => Self::Struct(Self::read_fields(fields, reader, depth + 1)?),
+            Type::Variant => Self::Variant(Self::read_variant(reader, depth)?.into()),
+            Type::Array(element) => Self::read_array(element, reader, depth)?,
+            Type::DictEntry(types) => Self::read_dict_entry(types, reader, depth)?,
+            Type::Struct(types) => Self::Struct(Self::read_fields(types, reader, depth)?),
         })
     }
 
     fn read_variant(reader: &mut Reader<'_>, depth: usize) -> Result<Self, ReadError> {
-        if depth > VALUE_DEPTH_MAX {
-            return Err(Reason::TooDeep.at(reader.at()).into());
-        }
+        let inside = enter(reader, depth)?;
         let at = reader.at();
         let kind = reader.variant()?.single().ok_or(Reason::VariantNotSingle.at(at))?;
-        Self::read_nested(kind, reader, depth)
+        Self::read_nested(kind, reader, inside)
     }
 
     fn read_array(
@@ -177,14 +214,15 @@ impl Value {
         reader: &mut Reader<'_>,
         depth: usize,
     ) -> Result<Self, ReadError> {
-        let kind = element.single().ok_or(Reason::ValueTruncated.at(reader.at()))?;
+        let inside = enter(reader, depth)?;
+        let kind = element.single().expect("an array has one element type");
         if kind == Type::Byte {
             return Ok(Self::Bytes(reader.bytes()?.to_vec()));
         }
         let end = reader.start_array(kind.alignment())?;
         let mut items = Vec::new();
         while reader.has_more(end)? {
-            items.push(Self::read_nested(kind, reader, depth)?);
+            items.push(Self::read_nested(kind, reader, inside)?);
         }
         Ok(Self::Array { element: element.into(), items })
     }
@@ -194,12 +232,9 @@ impl Value {
         reader: &mut Reader<'_>,
         depth: usize,
     ) -> Result<Self, ReadError> {
-        let at = reader.at();
-        let mut fields = Self::read_fields(types, reader, depth)?.into_iter();
-        match (fields.next(), fields.next()) {
-            (Some(key), Some(value)) => Ok(Self::DictEntry(Box::new((key, value)))),
-            _ => Err(Reason::ValueTruncated.at(at).into()),
-        }
+        let fields = Self::read_fields(types, reader, depth)?;
+        let entry = <[Self; 2]>::try_from(fields).expect("a dict entry has a key and a value");
+        Ok(Self::DictEntry(Box::new(entry.into())))
     }
 
     fn read_fields(
@@ -207,9 +242,18 @@ impl Value {
         reader: &mut Reader<'_>,
         depth: usize,
     ) -> Result<Vec<Self>, ReadError> {
+        let inside = enter(reader, depth)?;
         reader.start_struct()?;
-        types.types().map(|kind| Self::read_nested(kind, reader, depth)).collect()
+        types.types().map(|kind| Self::read_nested(kind, reader, inside)).collect()
     }
+}
+
+/// The depth inside a container that begins here and itself stands inside `depth` others.
+fn enter(reader: &Reader<'_>, depth: usize) -> Result<usize, InvalidMessage> {
+    if depth >= VALUE_DEPTH_MAX {
+        return Err(Reason::TooDeep.at(reader.at()));
+    }
+    Ok(depth + 1)
 }
 
 impl Typed for Value {
@@ -221,15 +265,16 @@ impl Encode for Value {
         let mut text = String::new();
         self.push_signature(&mut text);
         match Signature::new(&text) {
+            Ok(signature) if signature.single().is_none() => writer.fail(WriteError::ElementType),
             Ok(signature) => writer.variant(signature, |writer| self.write(writer)),
-            Err(error) => writer.fail(crate::message::WriteError::Signature(error.kind)),
+            Err(error) => writer.fail(WriteError::Signature(error.kind)),
         }
     }
 }
 
 impl Decode<'_> for Value {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
-        Self::read_variant(reader, 1)
+        Self::read_variant(reader, 0)
     }
 }
 

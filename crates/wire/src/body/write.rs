@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::endian::{Endian, align};
-use crate::limits::{ARRAY_LEN_MAX, VALUE_DEPTH_MAX};
+use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX, VALUE_DEPTH_MAX};
 use crate::message::WriteError;
 use crate::names::ObjectPath;
 use crate::signature::Signature;
@@ -75,7 +75,7 @@ impl<'o> Writer<'o> {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// Writes zeros up to a multiple of `alignment`.
+    /// Writes zeros up to a multiple of `alignment`, a power of two not above 8.
     #[inline]
     pub fn align(&mut self, alignment: usize) {
         let len = self.len();
@@ -106,14 +106,23 @@ impl<'o> Writer<'o> {
         if text.as_bytes().contains(&0) {
             self.fail(WriteError::StringContainsNul);
         }
-        self.uint32(text.len() as u32);
-        self.out.extend_from_slice(text.as_bytes());
-        self.out.push(0);
+        self.text(text);
     }
 
     /// Writes an `o`.
     pub fn object_path(&mut self, path: ObjectPath<'_>) {
-        self.string(path.as_str());
+        self.text(path.as_str());
+    }
+
+    /// Writes a text without a 0 byte.
+    pub(crate) fn text(&mut self, text: &str) {
+        let len = text.len();
+        if len > MESSAGE_LEN_MAX {
+            return self.fail(WriteError::TooLong { len });
+        }
+        self.uint32(len as u32);
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(0);
     }
 
     /// Writes a `g`.
@@ -135,7 +144,8 @@ impl<'o> Writer<'o> {
         self.nested(fields);
     }
 
-    /// Writes an array, whose elements, aligned to `alignment`, `elements` writes.
+    /// Writes an array, whose elements `elements` writes; they are aligned to `alignment`, a power
+    /// of two not above 8.
     pub fn array(&mut self, alignment: usize, elements: impl FnOnce(&mut Self)) {
         self.uint32(0);
         let len_at = self.out.len() - 4;
@@ -155,7 +165,8 @@ impl<'o> Writer<'o> {
     }
 
     /// Appends bytes that are already marshalled.
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
+    #[inline]
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
 

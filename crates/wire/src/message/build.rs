@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
         args: &impl EncodeArgs,
     ) -> Result<(), WriteError> {
         let signature = InlineSignature::of(args.shapes())?;
-        self.write_with(out, serial, signature.as_signature(), |writer| args.encode_args(writer))
+        self.write_with(out, serial, signature.check()?, |writer| args.encode_args(writer))
     }
 
     /// Appends the message with the body that `body` writes, whose types are `signature`.
@@ -166,10 +166,8 @@ impl<'a> Builder<'a> {
     }
 
     fn write_header(&self, writer: &mut Writer<'_>, serial: NonZeroU32, signature: Signature<'_>) {
-        writer.byte(self.endian.mark());
-        writer.byte(self.message_type.code());
-        writer.byte(self.flags.bits());
-        writer.byte(PROTOCOL_VERSION);
+        let kind = self.message_type.code();
+        writer.raw(&[self.endian.mark(), kind, self.flags.bits(), PROTOCOL_VERSION]);
         writer.uint32(0); // the length of the body, known at the end
         writer.uint32(serial.get());
         writer.array(8, |fields| {
@@ -192,15 +190,13 @@ impl<'a> Builder<'a> {
 
 fn start_field(fields: &mut Writer<'_>, code: FieldCode) {
     fields.align(8);
-    for byte in [code as u8, 1, code.type_code(), 0] {
-        fields.byte(byte);
-    }
+    fields.raw(&[code as u8, 1, code.type_code(), 0]);
 }
 
 fn text_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<&str>) {
     if let Some(text) = value {
         start_field(fields, code);
-        fields.string(text);
+        fields.text(text);
     }
 }
 
@@ -224,7 +220,10 @@ pub enum WriteError {
     },
     /// More than 64 containers are nested.
     TooDeep,
-    /// The message would be longer than 128 MiB.
+    /// A [`Value`](crate::body::Value) says of itself that it is an array, and is none: it has not
+    /// exactly one element type, or an item of another.
+    ElementType,
+    /// The message, or a string in it, would be longer than 128 MiB.
     TooLong {
         /// Its length in bytes.
         len: usize,
@@ -239,6 +238,7 @@ impl fmt::Display for WriteError {
             Self::StringContainsNul => f.write_str("a string has a 0 byte inside"),
             Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes is over 64 MiB"),
             Self::TooDeep => f.write_str("more than 64 containers are nested"),
+            Self::ElementType => f.write_str("an array has items that are not of its type"),
             Self::TooLong { len } => write!(f, "a message of {len} bytes is over 128 MiB"),
             Self::Signature(kind) => kind.fmt(f),
         }

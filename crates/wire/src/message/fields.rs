@@ -6,7 +6,7 @@ use core::num::NonZeroU32;
 use super::{FixedHeader, InvalidMessage, MessageType, Reason};
 use crate::body::Validator;
 use crate::endian::{Endian, align};
-use crate::names::{BusName, ErrorName, InterfaceName, MemberName, NameError, ObjectPath};
+use crate::names::{BusName, ErrorName, InterfaceName, MemberName, Name, ObjectPath};
 use crate::signature::Signature;
 
 /// The header fields that the specification knows, by the code they have on the wire.
@@ -109,36 +109,32 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn parse(bytes: &'a [u8], fixed: &FixedHeader) -> Result<Self, InvalidMessage> {
-        let mut fields = Self::default();
+    /// Reads the fields of the message that `bytes` hold, at least up to its body.
+    #[inline]
+    pub(super) fn parse(
+        &mut self,
+        bytes: &'a [u8],
+        fixed: &FixedHeader,
+    ) -> Result<(), InvalidMessage> {
         let end = fixed.fields_end();
-        let mut cursor = Validator::new(&bytes[..end], fixed.endian, FixedHeader::LEN);
-        while cursor.at() < end {
-            cursor.align(8)?;
-            fields.parse_field(&mut cursor)?;
+        let mut cursor = FieldCursor::new(&bytes[..end], fixed.endian);
+        while !cursor.values.is_at_end() {
+            cursor.values.align(8)?;
+            self.parse_field(&mut cursor)?;
         }
-        if bytes[end..fixed.body_start()].iter().any(|&byte| byte != 0) {
-            return Err(Reason::PaddingNotZero.at(end));
+        let padding = &bytes[end..fixed.body_start()];
+        if let Some(index) = padding.iter().position(|&byte| byte != 0) {
+            return Err(Reason::PaddingNotZero.at(end + index));
         }
-        fields.check_required(fixed.message_type, end)?;
-        Ok(fields)
+        self.check_required(fixed.message_type, end)
     }
 
-    fn parse_field(&mut self, cursor: &mut Validator<'a>) -> Result<(), InvalidMessage> {
-        let start = cursor.at();
-        let code = cursor.byte()?;
-        if code == 0 {
-            return Err(Reason::FieldCodeZero.at(start));
-        }
-        let signature = cursor.variant_signature()?;
-        let Some(code) = FieldCode::from_code(code) else {
-            self.unknown = true;
-            // The struct (yv) is one container, the variant another.
-            return cursor.value(signature, 2);
+    #[inline]
+    fn parse_field(&mut self, cursor: &mut FieldCursor<'a>) -> Result<(), InvalidMessage> {
+        let start = cursor.values.at();
+        let Some(code) = cursor.known_field() else {
+            return self.parse_other_field(&mut cursor.values);
         };
-        if signature != [code.type_code()] {
-            return Err(Reason::FieldType(code).at(start));
-        }
         if self.seen & code.bit() != 0 {
             return Err(Reason::FieldDuplicate(code).at(start));
         }
@@ -146,74 +142,133 @@ impl<'a> Fields<'a> {
         self.parse_value(code, cursor)
     }
 
+    /// Reads a field that the specification does not know, or that is wrong.
+    #[cold]
+    fn parse_other_field(&mut self, values: &mut Validator<'a>) -> Result<(), InvalidMessage> {
+        let start = values.at();
+        let code = values.byte()?;
+        if code == 0 {
+            return Err(Reason::FieldCodeZero.at(start));
+        }
+        let signature = values.variant_signature()?;
+        if let Some(code) = FieldCode::from_code(code) {
+            return Err(Reason::FieldType(code).at(start));
+        }
+        self.unknown = true;
+        values.values(signature.as_bytes(), FIELD_DEPTH)
+    }
+
     #[inline]
     fn parse_value(
         &mut self,
         code: FieldCode,
-        cursor: &mut Validator<'a>,
+        cursor: &mut FieldCursor<'a>,
     ) -> Result<(), InvalidMessage> {
         match code {
-            FieldCode::Path => self.path = Some(name(code, cursor, ObjectPath::from_bytes)?),
-            FieldCode::Interface => {
-                self.interface = Some(name(code, cursor, InterfaceName::from_bytes)?);
-            }
-            FieldCode::Member => self.member = Some(name(code, cursor, MemberName::from_bytes)?),
-            FieldCode::ErrorName => {
-                self.error_name = Some(name(code, cursor, ErrorName::from_bytes)?);
-            }
-            FieldCode::Destination => {
-                self.destination = Some(name(code, cursor, BusName::from_bytes)?);
-            }
-            FieldCode::Sender => self.sender = Some(name(code, cursor, BusName::from_bytes)?),
-            FieldCode::ReplySerial => {
-                let serial = cursor.uint32()?;
-                let zero = || Reason::ReplySerialZero.at(cursor.at() - 4);
-                self.reply_serial = Some(NonZeroU32::new(serial).ok_or_else(zero)?);
-            }
-            FieldCode::Signature => self.signature = cursor.signature()?,
-            FieldCode::UnixFds => self.unix_fds = cursor.uint32()?,
+            FieldCode::Path => self.path = Some(cursor.path()?),
+            FieldCode::Interface => self.interface = Some(cursor.interface()?),
+            FieldCode::Member => self.member = Some(cursor.name(code)?),
+            FieldCode::ErrorName => self.error_name = Some(cursor.name(code)?),
+            FieldCode::Destination => self.destination = Some(cursor.name(code)?),
+            FieldCode::Sender => self.sender = Some(cursor.name(code)?),
+            FieldCode::ReplySerial => self.reply_serial = Some(cursor.reply_serial()?),
+            FieldCode::Signature => self.signature = cursor.values.signature()?,
+            FieldCode::UnixFds => self.unix_fds = cursor.values.uint32()?,
         }
         Ok(())
     }
 
+    #[inline]
     fn check_required(&self, kind: MessageType, end: usize) -> Result<(), InvalidMessage> {
-        let required: &[FieldCode] = match kind {
-            MessageType::MethodCall => &[FieldCode::Path, FieldCode::Member],
-            MessageType::Signal => &[FieldCode::Path, FieldCode::Interface, FieldCode::Member],
-            MessageType::MethodReturn => &[FieldCode::ReplySerial],
-            MessageType::Error => &[FieldCode::ErrorName, FieldCode::ReplySerial],
-            MessageType::Unknown(_) => &[],
-        };
-        for &field in required {
-            if self.seen & field.bit() == 0 {
-                return Err(Reason::FieldMissing(field).at(end));
-            }
+        let missing = required_fields(kind) & !self.seen;
+        match FieldCode::from_code(missing.trailing_zeros() as u8) {
+            None => Ok(()),
+            Some(field) => Err(Reason::FieldMissing(field).at(end)),
         }
-        if self.interface.is_some_and(|name| name == LOCAL_INTERFACE) {
-            return Err(Reason::LocalInterface.at(FixedHeader::LEN));
-        }
-        if self.path.is_some_and(|path| path == LOCAL_PATH) {
-            return Err(Reason::LocalPath.at(FixedHeader::LEN));
-        }
-        Ok(())
     }
 }
 
-/// Reads a string or object path and makes it the kind of name that the field holds.
-#[inline]
-fn name<'a, T>(
-    code: FieldCode,
-    cursor: &mut Validator<'a>,
-    new: impl FnOnce(&'a [u8]) -> Result<T, NameError>,
-) -> Result<T, InvalidMessage> {
-    let text = cursor.terminated()?;
-    let start = cursor.at() - text.len() - 1;
-    new(text).map_err(|error| Reason::FieldName(code, error.kind).at(start + error.at))
+/// Bits by [`FieldCode::bit`] of the fields that a message of this type needs.
+const fn required_fields(kind: MessageType) -> u16 {
+    use FieldCode::{ErrorName, Interface, Member, Path, ReplySerial};
+    match kind {
+        MessageType::MethodCall => Path.bit() | Member.bit(),
+        MessageType::Signal => Path.bit() | Interface.bit() | Member.bit(),
+        MessageType::MethodReturn => ReplySerial.bit(),
+        MessageType::Error => ErrorName.bit() | ReplySerial.bit(),
+        MessageType::Unknown(_) => 0,
+    }
+}
+
+/// A cursor over the array of fields.
+struct FieldCursor<'a> {
+    values: Validator<'a>,
+    /// The whole array as text, for names to be cut from. Most arrays are UTF-8 by chance, for
+    /// their lengths are small and the rest is text; to find that out once costs less than once
+    /// for each name.
+    text: Option<&'a str>,
+}
+
+impl<'a> FieldCursor<'a> {
+    #[inline]
+    fn new(bytes: &'a [u8], endian: Endian) -> Self {
+        Self {
+            values: Validator::new(bytes, endian, FixedHeader::LEN),
+            text: core::str::from_utf8(&bytes[FixedHeader::LEN..]).ok(),
+        }
+    }
+
+    /// Takes the code and the type of a field that the specification knows; takes nothing where
+    /// something else stands.
+    #[inline]
+    fn known_field(&mut self) -> Option<FieldCode> {
+        let [code, 1, kind, 0] = *self.values.peek()? else { return None };
+        let code = FieldCode::from_code(code).filter(|code| code.type_code() == kind)?;
+        self.values.take(4).ok()?;
+        Some(code)
+    }
+
+    #[inline]
+    fn path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
+        let path: ObjectPath<'a> = self.name(FieldCode::Path)?;
+        if path == LOCAL_PATH {
+            return Err(Reason::LocalPath.at(self.values.start_of(path.as_str().as_bytes())));
+        }
+        Ok(path)
+    }
+
+    #[inline]
+    fn interface(&mut self) -> Result<InterfaceName<'a>, InvalidMessage> {
+        let name: InterfaceName<'a> = self.name(FieldCode::Interface)?;
+        if name == LOCAL_INTERFACE {
+            return Err(Reason::LocalInterface.at(self.values.start_of(name.as_str().as_bytes())));
+        }
+        Ok(name)
+    }
+
+    /// Reads a string or object path and makes it the kind of name that the field holds.
+    #[inline]
+    fn name<T: Name<'a>>(&mut self, code: FieldCode) -> Result<T, InvalidMessage> {
+        let bytes = self.values.terminated()?;
+        let start = self.values.start_of(bytes);
+        let from = start - FixedHeader::LEN;
+        let text = self.text.and_then(|text| text.get(from..from + bytes.len()));
+        text.map_or_else(|| T::from_bytes(bytes), T::new)
+            .map_err(|error| Reason::FieldName(code, error.kind).at(start + error.at))
+    }
+
+    #[inline]
+    fn reply_serial(&mut self) -> Result<NonZeroU32, InvalidMessage> {
+        let serial = self.values.uint32()?;
+        NonZeroU32::new(serial).ok_or(Reason::ReplySerialZero.at(self.values.at() - 4))
+    }
 }
 
 /// One field of a valid header, as bytes: for copying headers with some fields left out.
 pub(super) struct RawField<'a> {
     pub(super) code: u8,
+    /// Offset from the start of the message.
+    pub(super) start: usize,
     /// From the field's code to the end of its value, without padding.
     pub(super) bytes: &'a [u8],
 }
@@ -233,12 +288,14 @@ pub(super) fn raw_fields(
         let mut cursor = Validator::new(&bytes[..end], endian, start);
         let code = cursor.byte().ok()?;
         let signature = cursor.variant_signature().ok()?;
-        cursor.value(signature, 2).ok()?;
-        let field = RawField { code, bytes: &bytes[start..cursor.at()] };
-        start = cursor.at();
-        Some(field)
+        cursor.values(signature.as_bytes(), FIELD_DEPTH).ok()?;
+        let field_start = core::mem::replace(&mut start, cursor.at());
+        Some(RawField { code, start: field_start, bytes: &bytes[field_start..start] })
     })
 }
+
+/// Containers around the value of a field: the array, the struct `(yv)`, the variant.
+const FIELD_DEPTH: usize = 3;
 
 const LOCAL_INTERFACE: &str = "org.freedesktop.DBus.Local";
 const LOCAL_PATH: &str = "/org/freedesktop/DBus/Local";

@@ -90,10 +90,10 @@ impl FixedHeader {
 pub(super) const PROTOCOL_VERSION: u8 = 1;
 
 /// Where the parts of the fixed header stand.
-pub(super) mod at {
-    pub(in crate::message) const TYPE: usize = 1;
-    pub(in crate::message) const VERSION: usize = 3;
-    pub(in crate::message) const BODY_LEN: usize = 4;
-    pub(in crate::message) const SERIAL: usize = 8;
-    pub(in crate::message) const FIELDS_LEN: usize = 12;
+pub(crate) mod at {
+    pub(crate) const TYPE: usize = 1;
+    pub(crate) const VERSION: usize = 3;
+    pub(crate) const BODY_LEN: usize = 4;
+    pub(crate) const SERIAL: usize = 8;
+    pub(crate) const FIELDS_LEN: usize = 12;
 }

@@ -42,7 +42,8 @@ pub enum Reason {
     FieldCodeZero,
     /// A header field stands there twice.
     FieldDuplicate(FieldCode),
-    /// A header field's value has another type than the specification gives it.
+    /// A header field's value has another type than the specification gives it. Codes from 10 on
+    /// are not in the specification, so that their values may have any.
     FieldType(FieldCode),
     /// A header field holds a text that is not the kind of name it should be.
     FieldName(FieldCode, NameErrorKind),
@@ -79,7 +80,11 @@ pub enum Reason {
     ArrayTooLong,
     /// The elements of an array do not end where its length says.
     ArrayLength,
-    /// More than 64 containers are nested.
+    /// More than 64 containers are nested. Around the value of a header field there are three: the
+    /// array of fields, the field and its variant.
+    ///
+    /// The reference looks at the depth of values, not of containers, and so accepts a 65th that
+    /// is an empty array or an array of numbers.
     TooDeep,
     /// The body goes on behind the last value of its signature.
     BodyTooLong,

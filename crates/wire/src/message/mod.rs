@@ -36,8 +36,9 @@ use core::num::NonZeroU32;
 
 pub use build::{Builder, WriteError};
 pub use fields::FieldCode;
-use fields::Fields;
+use fields::{Fields, raw_fields};
 pub use fixed::FixedHeader;
+pub(crate) use fixed::at;
 pub use invalid::{InvalidMessage, Reason};
 pub use stamp::SenderField;
 
@@ -112,7 +113,7 @@ impl fmt::Display for MessageType {
     }
 }
 
-/// The flags of a message ("Header Fields", second byte from the left in the third place).
+/// The flags of a message ("Message Format", third byte).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Flags(u8);
 
@@ -179,8 +180,9 @@ impl<'a> Message<'a> {
         if bytes.len() > fixed.message_len() {
             return Err(Reason::Surplus.at(fixed.message_len()));
         }
-        let fields = Fields::parse(bytes, &fixed)?;
-        Ok(Self { bytes, fixed, fields })
+        let mut message = Self { bytes, fixed, fields: Fields::default() };
+        message.fields.parse(bytes, &fixed)?;
+        Ok(message)
     }
 
     /// The whole message as it came.
@@ -286,10 +288,16 @@ impl<'a> Message<'a> {
         self.fields.unix_fds
     }
 
+    /// Where the field begins in the message, if it is there: for telling what is wrong with it.
+    #[cold]
+    pub(crate) fn field_start(&self, code: FieldCode) -> Option<usize> {
+        let mut fields = raw_fields(self.bytes, self.endian(), self.fixed.fields_end());
+        fields.find(|field| field.code == code as u8).map(|field| field.start)
+    }
+
     /// Checks that the body is exactly the values of the signature.
     pub fn validate_body(&self) -> Result<(), InvalidMessage> {
-        Validator::new(self.bytes, self.endian(), self.fixed.body_start())
-            .body(self.signature().as_bytes())
+        Validator::new(self.bytes, self.endian(), self.fixed.body_start()).body(self.signature())
     }
 
     /// A cursor at the first value of the body.
@@ -309,13 +317,11 @@ impl<'a> Message<'a> {
         let mut reader = self.reader();
         let mut types = self.signature().types();
         core::iter::from_fn(move || {
-            let before = types.rest();
-            let kind = types.next()?;
-            let (text, rest) = (before.as_str(), types.rest().as_str());
-            match kind {
+            let rest = types.rest();
+            match types.next()? {
                 Type::String => reader.string().ok().map(Arg::String),
                 Type::ObjectPath => reader.string().ok().map(Arg::ObjectPath),
-                _ => reader.skip(&text[..text.len() - rest.len()]).ok().map(|()| Arg::Other),
+                _ => reader.skip(rest).ok().map(|()| Arg::Other),
             }
         })
     }

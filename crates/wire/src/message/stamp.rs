@@ -17,6 +17,8 @@ use super::fields::raw_fields;
 use super::fixed::at;
 use super::{FieldCode, FixedHeader, Message};
 use crate::endian::{Endian, align};
+#[cfg(doc)]
+use crate::limits::{FORWARDED_LEN_MAX, STAMP_LEN_MAX};
 use crate::names::BusName;
 
 /// The SENDER field of one connection, made once and appended to each of its messages.
@@ -57,16 +59,20 @@ impl SenderField {
 impl Message<'_> {
     /// Appends this message's header to `out` with `sender` as its only SENDER, without fields
     /// that the specification does not know, and padded, so that the body can follow as it is.
+    ///
+    /// The header grows by at most [`STAMP_LEN_MAX`]; a message that came through a
+    /// [`Framer`](crate::framer::Framer) whose limit is [`FORWARDED_LEN_MAX`] or less stays within
+    /// what a recipient may accept.
     pub fn stamp(&self, sender: &SenderField, out: &mut Vec<u8>) {
         let start = out.len();
-        if self.fields.unknown || self.fields.sender.is_some() {
-            if !self.fields.unknown && self.fields.sender.is_some_and(|name| name == sender.name())
-            {
+        match self.fields.sender {
+            None if !self.fields.unknown => {
+                out.extend_from_slice(&self.bytes[..self.fixed.fields_end()]);
+            }
+            Some(name) if !self.fields.unknown && name == sender.name() => {
                 return out.extend_from_slice(self.header_bytes());
             }
-            self.copy_known_fields(out);
-        } else {
-            out.extend_from_slice(&self.bytes[..self.fixed.fields_end()]);
+            _ => self.copy_known_fields(out),
         }
         pad(out, start);
         sender.append_to(out, self.endian());
@@ -82,7 +88,7 @@ impl Message<'_> {
     }
 
     fn finish_header(&self, out: &mut Vec<u8>, start: usize) {
-        // Field arrays are at most 64 MiB, and a sender adds less than 300 bytes.
+        // Fields are at most 64 MiB, and a sender adds less than 300 bytes.
         let fields_len = (out.len() - start - FixedHeader::LEN) as u32;
         let place = start + at::FIELDS_LEN;
         out[place..place + 4].copy_from_slice(&self.endian().u32_bytes(fields_len));

@@ -1,0 +1,191 @@
+//! The grammar of each kind of name.
+//!
+//! Every message carries four or five names, some hundred bytes, so that looking at each of them
+//! is a good part of what parsing a header costs. [`elements`] does it fast and only says whether
+//! the name is valid; for a name that is not, the `explain` functions find out why and where.
+
+use super::rows::elements;
+use super::{NameError, NameErrorKind};
+use crate::limits::NAME_LEN_MAX;
+
+/// What elements a kind of name is made of, and what stands between them. Letters, digits and the
+/// underscore may be in all of them.
+pub(super) trait Grammar {
+    /// The byte between two elements.
+    const SEPARATOR: u8;
+    /// One more byte that may be in an element.
+    const EXTRA: u8;
+    /// What an element may begin with.
+    const FIRST: First;
+}
+
+/// What an element may begin with.
+#[derive(Clone, Copy)]
+pub(super) enum First {
+    NotDigit,
+    Any,
+}
+
+/// How many elements a name has.
+#[derive(Clone, Copy)]
+pub(super) enum Elements {
+    One,
+    Several,
+}
+
+struct Interface;
+struct WellKnown;
+struct Unique;
+struct Path;
+
+impl Grammar for Interface {
+    const SEPARATOR: u8 = b'.';
+    const EXTRA: u8 = b'_';
+    const FIRST: First = First::NotDigit;
+}
+
+impl Grammar for WellKnown {
+    const SEPARATOR: u8 = b'.';
+    const EXTRA: u8 = b'-';
+    const FIRST: First = First::NotDigit;
+}
+
+impl Grammar for Unique {
+    const SEPARATOR: u8 = b'.';
+    const EXTRA: u8 = b'-';
+    const FIRST: First = First::Any;
+}
+
+impl Grammar for Path {
+    const SEPARATOR: u8 = b'/';
+    const EXTRA: u8 = b'_';
+    const FIRST: First = First::Any;
+}
+
+#[inline]
+pub(super) const fn check_bus_name(name: &[u8]) -> Result<(), NameError> {
+    match name {
+        [b':', rest @ ..] => match elements::<Unique>(rest) {
+            Some(_) if name.len() <= NAME_LEN_MAX => Ok(()),
+            _ => explain_unique_name(name),
+        },
+        _ => check_well_known_name(name),
+    }
+}
+
+#[inline]
+pub(super) const fn check_well_known_name(name: &[u8]) -> Result<(), NameError> {
+    match elements::<WellKnown>(name) {
+        Some(Elements::Several) if name.len() <= NAME_LEN_MAX => Ok(()),
+        _ => explain_dotted::<WellKnown>(name),
+    }
+}
+
+#[inline]
+pub(super) const fn check_interface_name(name: &[u8]) -> Result<(), NameError> {
+    match elements::<Interface>(name) {
+        Some(Elements::Several) if name.len() <= NAME_LEN_MAX => Ok(()),
+        _ => explain_dotted::<Interface>(name),
+    }
+}
+
+#[inline]
+pub(super) const fn check_member_name(name: &[u8]) -> Result<(), NameError> {
+    match elements::<Interface>(name) {
+        Some(Elements::One) if name.len() <= NAME_LEN_MAX => Ok(()),
+        _ => explain_member(name),
+    }
+}
+
+#[inline]
+pub(super) const fn check_object_path(path: &[u8]) -> Result<(), NameError> {
+    match path {
+        [b'/'] => Ok(()),
+        [b'/', rest @ ..] if elements::<Path>(rest).is_some() => Ok(()),
+        _ => explain_path(path),
+    }
+}
+
+/// The checks below find out which rule a name breaks, and at which byte.
+#[cold]
+const fn explain_unique_name(name: &[u8]) -> Result<(), NameError> {
+    if name.len() > NAME_LEN_MAX {
+        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
+    }
+    match explain_elements::<Unique>(name, 1) {
+        Err(error) if name.len() > 1 => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+const fn explain_dotted<G: Grammar>(name: &[u8]) -> Result<(), NameError> {
+    if name.is_empty() {
+        return Err(NameErrorKind::Empty.at(0));
+    }
+    if name.len() > NAME_LEN_MAX {
+        return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX));
+    }
+    match explain_elements::<G>(name, 0) {
+        Ok(Elements::One) => Err(NameErrorKind::SingleElement.at(name.len())),
+        Ok(Elements::Several) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cold]
+const fn explain_member(name: &[u8]) -> Result<(), NameError> {
+    match name {
+        [] => return Err(NameErrorKind::Empty.at(0)),
+        [b'0'..=b'9', ..] => return Err(NameErrorKind::LeadingDigit.at(0)),
+        _ if name.len() > NAME_LEN_MAX => return Err(NameErrorKind::TooLong.at(NAME_LEN_MAX)),
+        _ => {}
+    }
+    let mut at = 0;
+    while at < name.len() {
+        if !name[at].is_ascii_alphanumeric() && name[at] != b'_' {
+            return Err(NameErrorKind::InvalidByte.at(at));
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+#[cold]
+const fn explain_path(path: &[u8]) -> Result<(), NameError> {
+    match path {
+        [] => return Err(NameErrorKind::Empty.at(0)),
+        [b'/', ..] => {}
+        _ => return Err(NameErrorKind::NotAbsolute.at(0)),
+    }
+    match explain_elements::<Path>(path, 1) {
+        Err(error) if error.at == path.len() => Err(NameErrorKind::TrailingSlash.at(error.at - 1)),
+        Err(error) => Err(error),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Goes through the elements of `name` from byte `at` on.
+const fn explain_elements<G: Grammar>(name: &[u8], mut at: usize) -> Result<Elements, NameError> {
+    let mut found = Elements::One;
+    let mut start = at;
+    while at < name.len() {
+        let byte = name[at];
+        if byte == G::SEPARATOR {
+            if at == start {
+                return Err(NameErrorKind::EmptyElement.at(at));
+            }
+            found = Elements::Several;
+            start = at + 1;
+        } else if !byte.is_ascii_alphanumeric() && byte != b'_' && byte != G::EXTRA {
+            return Err(NameErrorKind::InvalidByte.at(at));
+        } else if at == start && byte.is_ascii_digit() && matches!(G::FIRST, First::NotDigit) {
+            return Err(NameErrorKind::LeadingDigit.at(at));
+        }
+        at += 1;
+    }
+    if at == start {
+        return Err(NameErrorKind::EmptyElement.at(at));
+    }
+    Ok(found)
+}

@@ -1,0 +1,305 @@
+//! Streams cut into messages: any pieces give the same messages, and the limits hold.
+
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+#[expect(dead_code, reason = "values and mutations are for other tests")]
+#[path = "support/random.rs"]
+mod random;
+
+use std::num::NonZeroU32;
+
+use diligence_wire::Endian;
+use diligence_wire::framer::{Frame, Framer, LARGE_MESSAGE, Limits, SCRATCH_LEN_MIN};
+use diligence_wire::limits::{ARRAY_LEN_MAX, STAMP_LEN_MAX};
+use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, Message, Reason};
+use random::Random;
+
+/// A return of exactly `len` bytes, at least 36.
+fn message(len: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let args = (vec![7_u8; len - HEADER_LEN - 4],);
+    reply().write(&mut bytes, NonZeroU32::MIN, &args).unwrap();
+    assert_eq!(bytes.len(), len);
+    bytes
+}
+
+fn reply() -> Builder<'static> {
+    Builder::method_return(NonZeroU32::MIN).endian(Endian::Little)
+}
+
+const HEADER_LEN: usize = 32;
+
+/// One side of a stream: the framer, its scratch buffer, and what came out.
+struct Stream {
+    framer: Framer,
+    scratch: Vec<u8>,
+    messages: Vec<Vec<u8>>,
+}
+
+impl Stream {
+    fn new(limits: Limits, scratch_len: usize) -> Self {
+        let scratch = vec![0xaa; scratch_len];
+        Self { framer: Framer::new(limits), scratch, messages: Vec::new() }
+    }
+
+    /// Receives as much of `bytes` as there is space for, and returns how much that is.
+    fn receive(&mut self, bytes: &[u8]) -> usize {
+        let space = self.framer.space(&mut self.scratch);
+        let len = bytes.len().min(space.len());
+        assert!(len > 0, "there is always space");
+        space[..len].copy_from_slice(&bytes[..len]);
+        self.framer.received(len);
+        len
+    }
+
+    fn cut(&mut self) -> Result<(), InvalidMessage> {
+        while let Some(frame) = self.framer.next(&self.scratch)? {
+            self.messages.push(match frame {
+                Frame::Scratch(bytes) => bytes.to_vec(),
+                Frame::Owned(bytes) => bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives the scratch buffer away, as if another stream used it then.
+    fn park(&mut self) {
+        self.framer.park(&self.scratch);
+        self.scratch.fill(0xbb);
+    }
+}
+
+/// What becomes of the scratch buffer after each piece.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scratch {
+    Own,
+    Shared,
+}
+
+/// Lets `messages` come in pieces whose lengths `piece` says.
+fn check(messages: &[Vec<u8>], scratch: Scratch, mut piece: impl FnMut() -> usize) {
+    let bytes = messages.concat();
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = bytes.len().min(at + piece().max(1));
+        at += stream.receive(&bytes[at..end]);
+        stream.cut().unwrap();
+        if scratch == Scratch::Shared {
+            stream.park();
+        }
+    }
+    assert!(stream.messages == messages, "{} messages, {scratch:?}", messages.len());
+    assert_eq!(stream.framer.kept_len(), 0);
+}
+
+#[test]
+fn any_pieces_give_the_same_messages() {
+    let lens = [
+        44,
+        45,
+        100,
+        LARGE_MESSAGE - 1,
+        LARGE_MESSAGE,
+        LARGE_MESSAGE + 1,
+        44,
+        SCRATCH_LEN_MIN - 1,
+        SCRATCH_LEN_MIN,
+        SCRATCH_LEN_MIN + 1,
+        3 * SCRATCH_LEN_MIN,
+        50,
+    ];
+    let messages = lens.map(message);
+    for scratch in [Scratch::Own, Scratch::Shared] {
+        for len in [7, 15, 16, 17, 44, 1000, LARGE_MESSAGE, SCRATCH_LEN_MIN, 1 << 30] {
+            check(&messages, scratch, || len);
+        }
+        check(&messages[..3], scratch, || 1);
+    }
+}
+
+#[test]
+fn random_messages_in_random_pieces_come_out_the_same() {
+    let mut random = Random::from_env();
+    for _ in 0..300 {
+        let messages: Vec<_> = (0..random.below(40))
+            .map(|_| match random.below(10) {
+                0 => message(44 + random.below(3 * LARGE_MESSAGE)),
+                _ => random.message(),
+            })
+            .collect();
+        let scratch = *random.pick(&[Scratch::Own, Scratch::Shared]);
+        let longest = *random.pick(&[10, 300, 5_000, 100_000]);
+        check(&messages, scratch, || random.below(longest));
+    }
+}
+
+#[test]
+fn small_messages_are_cut_in_place_and_large_ones_get_a_buffer_of_their_own() {
+    let cases = [
+        (LARGE_MESSAGE - 1, 20, false),
+        (LARGE_MESSAGE, LARGE_MESSAGE, false),
+        (LARGE_MESSAGE, 20, true),
+        (SCRATCH_LEN_MIN, SCRATCH_LEN_MIN, false),
+    ];
+    for (len, first, owned) in cases {
+        let bytes = message(len);
+        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        let mut at = stream.receive(&bytes[..first]);
+        while at < len {
+            assert_eq!(stream.framer.next(&stream.scratch), Ok(None));
+            at += stream.receive(&bytes[at..]);
+        }
+        let frame = stream.framer.next(&stream.scratch).unwrap().unwrap();
+        assert_eq!(matches!(frame, Frame::Owned(_)), owned, "{len} {first}");
+    }
+}
+
+#[test]
+fn what_followed_the_handshake_comes_first() {
+    let (first, second) = (message(50), message(60));
+    let bytes = [first.clone(), second.clone()].concat();
+    for kept in [0, 10, 50, 70, 110] {
+        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        stream.framer.keep(&bytes[..kept]);
+        assert_eq!(stream.framer.has_message(&stream.scratch), kept >= 50, "{kept}");
+        stream.framer.unpark(&mut stream.scratch);
+        stream.cut().unwrap();
+        if kept < bytes.len() {
+            stream.receive(&bytes[kept..]);
+            stream.cut().unwrap();
+        }
+        assert_eq!(stream.messages, [first.clone(), second.clone()], "{kept}");
+    }
+}
+
+#[test]
+fn a_framer_tells_whether_it_has_more_to_say_parked_or_not() {
+    let invalid = [b"x".to_vec(), message(50)].concat();
+    let cases = [
+        (message(50)[..15].to_vec(), false),
+        (message(50)[..49].to_vec(), false),
+        (message(50), true),
+        ([message(50), message(60)].concat(), true),
+        (invalid, true),
+        (message(LARGE_MESSAGE)[..1000].to_vec(), false),
+    ];
+    for (bytes, expected) in cases {
+        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        stream.receive(&bytes);
+        assert_eq!(stream.framer.has_message(&stream.scratch), expected);
+        stream.park();
+        assert_eq!(stream.framer.has_message(&stream.scratch), expected);
+        stream.framer.unpark(&mut stream.scratch);
+        assert_eq!(stream.framer.has_message(&stream.scratch), expected);
+    }
+}
+
+#[test]
+fn a_large_message_that_is_whole_is_something_to_say() {
+    let bytes = message(LARGE_MESSAGE);
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    stream.receive(&bytes[..1000]);
+    stream.cut().unwrap();
+    stream.park();
+    assert_eq!(stream.framer.kept_len(), 1000);
+    stream.receive(&bytes[1000..]);
+    assert!(stream.framer.has_message(&stream.scratch));
+    stream.cut().unwrap();
+    assert_eq!(stream.messages, [bytes]);
+}
+
+#[test]
+fn messages_may_be_left_for_later() {
+    // More messages than one turn routes, parked and gone on with while others come.
+    let messages: Vec<_> = (0..100).map(|n| message(44 + n)).collect();
+    let bytes = messages.concat();
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let (mut at, mut cut) = (0, Vec::new());
+    while cut.len() < messages.len() {
+        if at < bytes.len() {
+            at += stream.receive(&bytes[at..bytes.len().min(at + 2000)]);
+        } else {
+            stream.framer.unpark(&mut stream.scratch);
+        }
+        for _ in 0..7 {
+            match stream.framer.next(&stream.scratch).unwrap() {
+                Some(Frame::Scratch(message)) => cut.push(message.to_vec()),
+                other => assert_eq!(other, None),
+            }
+        }
+        stream.park();
+    }
+    assert!(cut == messages);
+}
+
+#[test]
+fn limits_on_length_hold_as_soon_as_the_length_is_known() {
+    let small = Limits { message_len_max: 100, ..Limits::default() };
+    assert_eq!(first(small, &message(100)), Ok(()));
+    assert_eq!(first(small, &message(101)[..16]), Err(Reason::OverConfiguredLimit.at(4)));
+    let fields = (ARRAY_LEN_MAX - STAMP_LEN_MAX) as u32;
+    assert_eq!(first(Limits::default(), &header_with_fields(fields)), Ok(()));
+    let over = Err(Reason::OverConfiguredLimit.at(12));
+    assert_eq!(first(Limits::default(), &header_with_fields(fields + 1)), over);
+    assert_eq!(first(Limits::default(), b"x---------------"), Err(Reason::ByteOrder.at(0)));
+}
+
+#[test]
+fn limits_can_be_changed_between_messages() {
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    stream.receive(&[message(90), message(90)].concat());
+    assert!(stream.framer.next(&stream.scratch).is_ok());
+    stream.framer.set_limits(Limits { message_len_max: 80, ..Limits::default() });
+    assert_eq!(stream.framer.next(&stream.scratch), Err(Reason::OverConfiguredLimit.at(4)));
+}
+
+/// What is said of the first bytes of a stream.
+fn first(limits: Limits, bytes: &[u8]) -> Result<(), InvalidMessage> {
+    let mut stream = Stream::new(limits, SCRATCH_LEN_MIN);
+    stream.receive(bytes);
+    stream.cut()
+}
+
+fn header_with_fields(len: u32) -> [u8; FixedHeader::LEN] {
+    let mut header = *b"l\x02\0\x01\0\0\0\0\x01\0\0\0\0\0\0\0";
+    header[12..].copy_from_slice(&len.to_le_bytes());
+    header
+}
+
+#[test]
+fn descriptors_are_counted() {
+    let limits = Limits { message_fds_max: 3, ..Limits::default() };
+    let cases: &[(u32, u32, Result<u32, Reason>)] = &[
+        (0, 0, Ok(0)),
+        (3, 3, Ok(3)),
+        // The rest belongs to what comes next.
+        (3, 1, Ok(1)),
+        (1, 2, Err(Reason::DescriptorsMissing { announced: 2, received: 1 })),
+        (9, 4, Err(Reason::DescriptorsOverLimit { received: 4, limit: 3 })),
+    ];
+    for &(received, announced, expected) in cases {
+        let mut bytes = Vec::new();
+        reply().unix_fds(announced).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
+        let message = Message::parse(&bytes).unwrap();
+        let mut framer = Framer::new(limits);
+        framer.received_fds(received);
+        // UNIX_FDS follows the reply serial.
+        let claimed = framer.claim_fds(&message);
+        assert_eq!(claimed, expected.map_err(|reason| reason.at(24)));
+        assert_eq!(framer.pending_fds(), received - claimed.unwrap_or(0));
+    }
+}
+
+#[test]
+fn a_peer_cannot_heap_up_descriptors() {
+    let limits = Limits { message_fds_max: 3, ..Limits::default() };
+    let mut stream = Stream::new(limits, SCRATCH_LEN_MIN);
+    let bytes = [message(50), message(50)].concat();
+    stream.framer.received_fds(4);
+    stream.receive(&bytes[..60]);
+    // They may belong to the first message, of which we are not told yet.
+    assert!(matches!(stream.framer.next(&stream.scratch), Ok(Some(_))));
+    let error = Reason::DescriptorsOverLimit { received: 4, limit: 3 }.at(0);
+    assert_eq!(stream.framer.next(&stream.scratch), Err(error));
+}

@@ -1,0 +1,177 @@
+//! Rules that hold for any message, tried on random ones.
+//!
+//! The same messages come every time, others with another number in `DILIGENCE_SEED`.
+
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+#[path = "support/random.rs"]
+mod random;
+
+use diligence_wire::Endian;
+use diligence_wire::body::{Reader, Value, Writer};
+use diligence_wire::limits::STAMP_LEN_MAX;
+use diligence_wire::message::{Message, Reason, SenderField};
+use diligence_wire::names::{
+    BusName, InterfaceName, MemberName, NameError, NameErrorKind, ObjectPath, WellKnownName,
+};
+use diligence_wire::signature::Signature;
+use random::Random;
+
+#[test]
+fn what_was_written_is_valid_and_reads_the_same() {
+    let mut random = Random::from_env();
+    for _ in 0..20_000 {
+        let text = random.signature();
+        let signature = Signature::new(&text).unwrap();
+        let values = random.values(signature);
+        let bytes = random.message_of(signature, &values);
+        let message = Message::parse(&bytes).unwrap();
+        assert_eq!(message.validate_body(), Ok(()), "{signature} {values:?}");
+        assert_eq!(Value::read_args(&message), Ok(values));
+    }
+}
+
+#[test]
+fn what_is_accepted_can_be_read_and_written_again() {
+    let mut random = Random::from_env();
+    let mut accepted = 0;
+    for _ in 0..200_000 {
+        let mut bytes = random.message();
+        random.mutate(&mut bytes);
+        if let Ok(message) = Message::parse(&bytes) {
+            accepted += usize::from(reads_as_it_validates(&message));
+        }
+    }
+    println!("{accepted} were valid");
+    assert!(accepted > 20_000, "most mutations break the message: {accepted}");
+}
+
+/// Checks that reading the body agrees with checking it; says whether it is valid.
+fn reads_as_it_validates(message: &Message<'_>) -> bool {
+    let verdict = message.validate_body();
+    let values = Value::read_args(message);
+    let args = message.args().count();
+    if let Err(error) = verdict {
+        // Reading fails too, or does not see what follows the last value.
+        assert_eq!(values.is_ok(), error.reason == Reason::BodyTooLong, "{message:?}");
+        return false;
+    }
+    let values = values.unwrap();
+    assert_eq!(args, values.len());
+    let mut body = Vec::new();
+    let mut writer = Writer::new(&mut body, message.endian());
+    values.iter().for_each(|value| value.write(&mut writer));
+    writer.finish().unwrap();
+    assert_eq!(body, message.body(), "{message:?}");
+    true
+}
+
+#[test]
+fn a_stamped_message_is_valid_and_the_same_but_for_its_sender() {
+    let mut random = Random::from_env();
+    let sender = SenderField::new(BusName::new(":1.42").unwrap());
+    for _ in 0..100_000 {
+        let mut bytes = random.message();
+        random.mutate(&mut bytes);
+        let Ok(before) = Message::parse(&bytes) else { continue };
+        let mut stamped = Vec::new();
+        before.stamp(&sender, &mut stamped);
+        assert!(stamped.len() <= before.header_bytes().len() + STAMP_LEN_MAX);
+        stamped.extend_from_slice(before.body());
+        let after = Message::parse(&stamped).unwrap();
+        assert_eq!(after.sender().map(BusName::as_str), Some(":1.42"));
+        assert_eq!((before.serial(), before.signature()), (after.serial(), after.signature()));
+        assert_eq!((before.member(), before.body()), (after.member(), after.body()));
+    }
+}
+
+#[test]
+fn readers_do_no_harm_on_bytes_that_were_never_checked() {
+    let mut random = Random::from_env();
+    for _ in 0..50_000 {
+        let text = random.signature();
+        let bytes: Vec<u8> =
+            (0..random.below(64)).map(|_| *random.pick(b"\0\0\0\x01\x04iav")).collect();
+        for endian in [Endian::Little, Endian::Big] {
+            let mut reader = Reader::new(&bytes, endian, 0);
+            for kind in Signature::new(&text).unwrap().types() {
+                let _ = Value::read(kind, &mut reader);
+            }
+        }
+    }
+}
+
+/// The checks of names are made for speed; these are made to be read.
+#[test]
+fn names_are_what_their_grammar_says() {
+    let mut random = Random::from_env();
+    for _ in 0..300_000 {
+        let text = name_like(&mut random);
+        let dotted = |text: &str, hyphen, digit| {
+            text.split('.').all(|element| is_element(element, hyphen, digit))
+        };
+        let short = text.len() <= 255;
+        let well_known = short && text.contains('.') && dotted(&text, Hyphen::Yes, Digit::Later);
+        let interface = short && text.contains('.') && dotted(&text, Hyphen::No, Digit::Later);
+        let unique = text.strip_prefix(':').is_some_and(|rest| {
+            short && (rest.is_empty() || dotted(rest, Hyphen::Yes, Digit::First))
+        });
+        let member = short && is_element(&text, Hyphen::No, Digit::Later);
+        let path = text == "/"
+            || text.strip_prefix('/').is_some_and(|rest| {
+                rest.split('/').all(|element| is_element(element, Hyphen::No, Digit::First))
+            });
+        check_name(&text, WellKnownName::new(&text).err(), well_known);
+        check_name(&text, InterfaceName::new(&text).err(), interface);
+        check_name(&text, BusName::new(&text).err(), well_known || unique);
+        check_name(&text, MemberName::new(&text).err(), member);
+        check_name(&text, ObjectPath::new(&text).err(), path);
+    }
+}
+
+fn check_name(text: &str, error: Option<NameError>, valid: bool) {
+    assert_eq!(error.is_none(), valid, "{text:?}");
+    if let Some(NameError { kind, at }) = error {
+        assert!(at <= text.len(), "{text:?}");
+        let is_bad = kind == NameErrorKind::InvalidByte;
+        assert!(!is_bad || !text.as_bytes()[at].is_ascii_alphabetic(), "{text:?} {at}");
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Hyphen {
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy)]
+enum Digit {
+    First,
+    Later,
+}
+
+fn is_element(text: &str, hyphen: Hyphen, digit: Digit) -> bool {
+    let inside = |c: char| {
+        c.is_ascii_alphanumeric() || c == '_' || (c == '-' && matches!(hyphen, Hyphen::Yes))
+    };
+    let first = |c: char| !c.is_ascii_digit() || matches!(digit, Digit::First);
+    text.chars().next().is_some_and(first) && text.chars().all(inside)
+}
+
+/// A text that is nearly a name: words with separators, and something odd here and there.
+fn name_like(random: &mut Random) -> String {
+    let mut text = String::from(*random.pick(&["", "", ":", "/"]));
+    let separator = *random.pick(&['.', '.', '/']);
+    let len = if random.one_in(20) { 280 } else { 50 };
+    for _ in 0..random.below(len) {
+        match random.below(30) {
+            0..4 => text.push(separator),
+            4..6 => text.push(*random.pick(&['0', '9', '-'])),
+            6 if random.one_in(6) => {
+                text.push(*random.pick(&['@', '[', '`', '{', '^', ' ', '\0', 'é']))
+            }
+            _ => text.push(*random.pick(&['a', 'z', 'A', 'Z', '_', 'm'])),
+        }
+    }
+    text
+}
