@@ -11,7 +11,7 @@ use std::fmt;
 
 use bus::{Configuration, ServiceHelper, Verdict};
 
-use super::document::{AppArmorMode, Document};
+use super::document::{AppArmor, AppArmorMode, Document};
 use super::environment::{Environment, SecurityModule};
 use super::error::{ConfigError, ConfigErrorKind};
 use super::policy::Right;
@@ -92,7 +92,7 @@ fn check_security_modules(
     document: &Document,
     environment: &Environment<'_>,
 ) -> Result<(), ConfigError> {
-    if let Some((origin, mode)) = &document.app_armor {
+    if let Some(AppArmor { origin, mode }) = &document.app_armor {
         match (mode, environment.app_armor) {
             (AppArmorMode::Required, _) | (AppArmorMode::Enabled, SecurityModule::Active) => {
                 return Err(origin.error(NotEnforced::AppArmor));

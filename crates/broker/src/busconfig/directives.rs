@@ -1,65 +1,65 @@
 //! One configuration file: its text, as a list of what it says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wire::sasl::Mechanism;
 
-use super::document::{AppArmorMode, BusType, ServiceDir};
+use super::document::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 use super::element::{Element, Found, Xml};
 use super::environment::Accounts;
-use super::error::{ConfigErrorKind, Position, Problem, ShapeError, WarningKind};
+use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning};
 use super::limits::Limit;
-use super::policy_reader::{PolicyReader, ReadRule};
+use super::policy::Rule;
+use super::policy_reader::PolicyReader;
 
 /// What one file says, in order.
 pub(super) struct Directives {
-    pub(super) list: Vec<(Position, Directive)>,
-    pub(super) warnings: Vec<(Position, WarningKind)>,
+    pub(super) list: Vec<Directive>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// What one element says.
 pub(super) enum Directive {
+    Set(Setting),
+    Include(Include),
+    IncludeDir(IncludeDir),
+}
+
+/// What an element says that includes nothing.
+pub(super) enum Setting {
     Type(BusType),
     User(String),
     Fork,
     KeepUmask,
     Syslog,
     PidFile(PathBuf),
-    Listen(String),
+    Listen(Listen),
     Auth(Mechanism),
     AllowAnonymous,
     ServiceHelper(PathBuf),
-    /// A path is still relative to the file.
     ServiceDir(ServiceDir),
     Limit(Limit),
-    Policy(Vec<ReadRule>),
-    Associate(Vec<ReadAssociation>),
-    AppArmor(AppArmorMode),
-    Include(Include),
-    IncludeDir(PathBuf),
-}
-
-/// An `<associate>`.
-pub(super) struct ReadAssociation {
-    pub(super) position: Position,
-    pub(super) name: String,
-    pub(super) context: String,
+    Policy(Vec<Rule>),
+    Associate(Vec<Association>),
+    AppArmor(AppArmor),
 }
 
 /// An `<include>`.
 pub(super) struct Include {
-    /// Relative to the file, or to the SELinux policy.
-    pub(super) path: PathBuf,
-    pub(super) base: IncludeBase,
+    pub(super) origin: Origin,
+    pub(super) path: IncludePath,
     pub(super) condition: IncludeCondition,
     pub(super) missing: Missing,
 }
 
-/// What the path of an included file is relative to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum IncludeBase {
-    File,
-    SelinuxPolicy,
+/// Where an included file is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum IncludePath {
+    /// There.
+    Complete(PathBuf),
+    /// There in the directory of the SELinux policy.
+    InSelinuxPolicy(String),
 }
 
 /// When a file is included.
@@ -76,9 +76,20 @@ pub(super) enum Missing {
     Ignored,
 }
 
+/// An `<includedir>`.
+pub(super) struct IncludeDir {
+    pub(super) origin: Origin,
+    pub(super) path: PathBuf,
+}
+
 impl Directives {
-    pub(super) fn parse(text: &str, accounts: &dyn Accounts) -> Result<Self, Problem> {
-        let xml = Xml::parse(text)?;
+    /// Reads the text of `file`.
+    pub(super) fn parse(
+        file: &Arc<Path>,
+        text: &str,
+        accounts: &dyn Accounts,
+    ) -> Result<Self, ConfigError> {
+        let xml = Xml::parse(file, text)?;
         let root = xml.root();
         if root.name() != ROOT {
             return Err(root.unknown_root());
@@ -86,53 +97,67 @@ impl Directives {
         let mut policies = PolicyReader::new(accounts);
         let children = root.open(ROOT, &[])?.elements()?;
         let list = children
-            .map(|child| Ok((child.position(), Directive::parse(child, &mut policies)?)))
-            .collect::<Result<_, Problem>>()?;
+            .map(|child| Directive::parse(child, &mut policies))
+            .collect::<Result<_, _>>()?;
         Ok(Self { list, warnings: policies.warnings })
     }
 }
 
 impl Directive {
-    fn parse(found: Found<'_>, policies: &mut PolicyReader<'_>) -> Result<Self, Problem> {
-        let text = |name| found.open(name, &[])?.text();
-        let path = |name| text(name).map(PathBuf::from);
-        let empty = |name, directive| found.open(name, &[])?.expect_empty().and(Ok(directive));
+    fn parse(found: Found<'_>, policies: &mut PolicyReader<'_>) -> Result<Self, ConfigError> {
         match found.name() {
-            "type" => text("type").map(|name| Self::Type(BusType::from(name))),
+            "include" => include(found.open("include", &INCLUDE_ATTRIBUTES)?).map(Self::Include),
+            "includedir" => {
+                let element = found.open("includedir", &[])?;
+                let path = element.path_beside_file()?;
+                Ok(Self::IncludeDir(IncludeDir { origin: element.origin(), path }))
+            }
+            _ => Setting::parse(found, policies).map(Self::Set),
+        }
+    }
+}
+
+impl Setting {
+    fn parse(found: Found<'_>, policies: &mut PolicyReader<'_>) -> Result<Self, ConfigError> {
+        let text = |name| found.open(name, &[])?.text();
+        let empty = |name, setting| found.open(name, &[])?.expect_empty().and(Ok(setting));
+        match found.name() {
+            "type" => text("type").map(|name| Self::Type(name.into())),
             "user" => text("user").map(Self::User),
             "fork" => empty("fork", Self::Fork),
             "keep_umask" => empty("keep_umask", Self::KeepUmask),
             "syslog" => empty("syslog", Self::Syslog),
-            "pidfile" => path("pidfile").map(Self::PidFile),
-            "listen" => text("listen").map(Self::Listen),
+            "pidfile" => text("pidfile").map(|path| Self::PidFile(path.into())),
+            "listen" => listen(found.open("listen", &[])?).map(Self::Listen),
             "auth" => mechanism(found.open("auth", &[])?).map(Self::Auth),
             "allow_anonymous" => empty("allow_anonymous", Self::AllowAnonymous),
-            "servicehelper" => path("servicehelper").map(Self::ServiceHelper),
-            "servicedir" => path("servicedir").map(|dir| Self::ServiceDir(ServiceDir::Path(dir))),
-            "standard_session_servicedirs" => {
-                empty("standard_session_servicedirs", Self::ServiceDir(ServiceDir::StandardSession))
+            "servicehelper" => text("servicehelper").map(|path| Self::ServiceHelper(path.into())),
+            "servicedir" => {
+                let path = found.open("servicedir", &[])?.path_beside_file();
+                path.map(|path| Self::ServiceDir(ServiceDir::Path(path)))
             }
-            "standard_system_servicedirs" => {
-                empty("standard_system_servicedirs", Self::ServiceDir(ServiceDir::StandardSystem))
-            }
+            SESSION_DIRS => empty(SESSION_DIRS, Self::ServiceDir(ServiceDir::StandardSession)),
+            SYSTEM_DIRS => empty(SYSTEM_DIRS, Self::ServiceDir(ServiceDir::StandardSystem)),
             "limit" => limit(found.open("limit", &["name"])?).map(Self::Limit),
             "policy" => policies.policy(found).map(Self::Policy),
             "selinux" => associations(found.open("selinux", &[])?).map(Self::Associate),
             "apparmor" => app_armor(found.open("apparmor", &["mode"])?).map(Self::AppArmor),
-            "include" => include(found.open("include", &INCLUDE_ATTRIBUTES)?).map(Self::Include),
-            "includedir" => path("includedir").map(Self::IncludeDir),
             _ => Err(found.unknown_in(ROOT)),
         }
     }
 }
 
-fn mechanism(element: Element<'_>) -> Result<Mechanism, Problem> {
+fn listen(element: Element<'_>) -> Result<Listen, ConfigError> {
+    Ok(Listen { origin: element.origin(), text: element.text()? })
+}
+
+fn mechanism(element: Element<'_>) -> Result<Mechanism, ConfigError> {
     let name = element.text()?;
     Mechanism::from_name(&name)
         .ok_or_else(|| element.refuse(ConfigErrorKind::UnknownMechanism(name)))
 }
 
-fn limit(element: Element<'_>) -> Result<Limit, Problem> {
+fn limit(element: Element<'_>) -> Result<Limit, ConfigError> {
     let Some(name) = element.attribute("name") else {
         return Err(element.refuse(ShapeError::LimitWithoutName));
     };
@@ -141,56 +166,55 @@ fn limit(element: Element<'_>) -> Result<Limit, Problem> {
         .map_err(|error| element.refuse(ConfigErrorKind::Limit { name: name.into(), error }))
 }
 
-fn associations(selinux: Element<'_>) -> Result<Vec<ReadAssociation>, Problem> {
+fn associations(selinux: Element<'_>) -> Result<Vec<Association>, ConfigError> {
     selinux.elements()?.map(association).collect()
 }
 
-fn association(found: Found<'_>) -> Result<ReadAssociation, Problem> {
+fn association(found: Found<'_>) -> Result<Association, ConfigError> {
     if found.name() != "associate" {
         return Err(found.unknown_in("selinux"));
     }
     let element = found.open("associate", &["own", "context"])?.expect_empty()?;
     match (element.attribute("own"), element.attribute("context")) {
-        (Some(name), Some(context)) => Ok(ReadAssociation {
-            position: element.position(),
-            name: name.into(),
-            context: context.into(),
-        }),
+        (Some(name), Some(context)) => {
+            Ok(Association { origin: element.origin(), name: name.into(), context: context.into() })
+        }
         _ => Err(element.refuse(ShapeError::AssociateIncomplete)),
     }
 }
 
-fn app_armor(element: Element<'_>) -> Result<AppArmorMode, Problem> {
-    match element.expect_empty()?.attribute("mode") {
-        None | Some("enabled") => Ok(AppArmorMode::Enabled),
-        Some("disabled") => Ok(AppArmorMode::Disabled),
-        Some("required") => Ok(AppArmorMode::Required),
+fn app_armor(element: Element<'_>) -> Result<AppArmor, ConfigError> {
+    let mode = match element.expect_empty()?.attribute("mode") {
+        None | Some("enabled") => AppArmorMode::Enabled,
+        Some("disabled") => AppArmorMode::Disabled,
+        Some("required") => AppArmorMode::Required,
         Some(mode) => {
             let kind = ConfigErrorKind::AppArmorMode(mode.into());
-            Err(kind.at(element.position_of("mode")))
+            return Err(element.origin_of("mode").error(kind));
         }
-    }
+    };
+    Ok(AppArmor { origin: element.origin(), mode })
 }
 
-fn include(element: Element<'_>) -> Result<Include, Problem> {
-    let choose = |attribute| element.is_yes(attribute);
-    Ok(Include {
-        missing: if choose("ignore_missing")? { Missing::Ignored } else { Missing::Refused },
-        condition: if choose("if_selinux_enabled")? {
-            IncludeCondition::IfSelinux
-        } else {
-            IncludeCondition::Always
-        },
-        base: if choose("selinux_root_relative")? {
-            IncludeBase::SelinuxPolicy
-        } else {
-            IncludeBase::File
-        },
-        path: element.text()?.into(),
-    })
+fn include(element: Element<'_>) -> Result<Include, ConfigError> {
+    let missing =
+        if element.is_yes("ignore_missing")? { Missing::Ignored } else { Missing::Refused };
+    let condition = if element.is_yes("if_selinux_enabled")? {
+        IncludeCondition::IfSelinux
+    } else {
+        IncludeCondition::Always
+    };
+    let path = if element.is_yes("selinux_root_relative")? {
+        IncludePath::InSelinuxPolicy(element.text()?)
+    } else {
+        IncludePath::Complete(element.path_beside_file()?)
+    };
+    Ok(Include { origin: element.origin(), path, condition, missing })
 }
 
 const ROOT: &str = "busconfig";
+const SESSION_DIRS: &str = "standard_session_servicedirs";
+const SYSTEM_DIRS: &str = "standard_system_servicedirs";
 
 const INCLUDE_ATTRIBUTES: [&str; 3] =
     ["ignore_missing", "if_selinux_enabled", "selinux_root_relative"];

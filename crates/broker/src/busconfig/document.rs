@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bus::{Limits, Verdict};
 use wire::address::AddressList;
 use wire::sasl::Mechanisms;
 
-use super::directives::{Directive, ReadAssociation};
-use super::error::{ConfigError, ConfigErrorKind, Origin, Position, Warning};
-use super::policy::{PolicyDocument, Rule};
-use super::policy_reader::ReadRule;
+use super::directives::Setting;
+use super::environment::Environment;
+use super::error::{ConfigError, ConfigErrorKind, Origin, Warning};
+use super::policy::PolicyDocument;
+use super::reader;
 
 /// Everything that a configuration says.
 ///
@@ -49,8 +49,8 @@ pub struct Document {
     pub policy: PolicyDocument,
     /// Which names SELinux watches over (`selinux`).
     pub associations: Vec<Association>,
-    /// Whether AppArmor has a say, and where that is written (`apparmor`).
-    pub app_armor: Option<(Origin, AppArmorMode)>,
+    /// Whether AppArmor has a say (`apparmor`).
+    pub app_armor: Option<AppArmor>,
     /// What was odd, but no reason to give up.
     pub warnings: Vec<Warning>,
     /// Every file and directory that was read. When one changes, so may the configuration.
@@ -58,6 +58,16 @@ pub struct Document {
 }
 
 impl Document {
+    /// Reads a configuration file and all that it includes, and does not ask whether this bus can
+    /// do what they say.
+    ///
+    /// # Errors
+    ///
+    /// The first mistake in the files, in the order in which they are read.
+    pub fn read(file: &Path, environment: &Environment<'_>) -> Result<Self, ConfigError> {
+        reader::read(file, environment)
+    }
+
     /// What holds when nothing is said.
     pub(super) fn of(file: &Path) -> Self {
         Self { file: file.into(), ..Self::default() }
@@ -84,45 +94,28 @@ impl Document {
         self.auth.unwrap_or(Mechanisms::ALL)
     }
 
-    /// Obeys one element of `file`, which is not an include.
-    pub(super) fn apply(&mut self, file: &Arc<Path>, position: Position, directive: Directive) {
-        let origin = |position| Origin { file: Arc::clone(file), position };
-        match directive {
-            Directive::Type(bus_type) => self.bus_type = Some(bus_type),
-            Directive::User(user) => self.user = Some(user),
-            Directive::Fork => self.fork = Fork::Background,
-            Directive::KeepUmask => self.umask = Umask::Keep,
-            Directive::Syslog => self.syslog = Syslog::On,
-            Directive::PidFile(path) => self.pidfile = Some(path),
-            Directive::Listen(text) => self.listen.push(Listen { origin: origin(position), text }),
-            Directive::Auth(mechanism) => {
+    /// Takes over what an element says.
+    pub(super) fn apply(&mut self, setting: Setting) {
+        match setting {
+            Setting::Type(bus_type) => self.bus_type = Some(bus_type),
+            Setting::User(user) => self.user = Some(user),
+            Setting::Fork => self.fork = Fork::Background,
+            Setting::KeepUmask => self.umask = Umask::Keep,
+            Setting::Syslog => self.syslog = Syslog::On,
+            Setting::PidFile(path) => self.pidfile = Some(path),
+            Setting::Listen(listen) => self.listen.push(listen),
+            Setting::Auth(mechanism) => {
                 self.auth = Some(self.auth.unwrap_or_default().with(mechanism));
             }
-            Directive::AllowAnonymous => self.anonymous = Verdict::Allow,
-            Directive::ServiceHelper(path) => self.service_helper = Some(path),
-            Directive::ServiceDir(dir) => self.service_dirs.push(dir.relative_to(file)),
-            Directive::Limit(limit) => limit.apply(&mut self.limits),
-            Directive::Policy(rules) => self
-                .policy
-                .rules
-                .extend(rules.into_iter().map(|rule| placed_rule(origin(rule.position), rule))),
-            Directive::Associate(list) => self.associations.extend(
-                list.into_iter().map(|entry| placed_association(origin(entry.position), entry)),
-            ),
-            Directive::AppArmor(mode) => self.app_armor = Some((origin(position), mode)),
-            Directive::Include(_) | Directive::IncludeDir(_) => {}
+            Setting::AllowAnonymous => self.anonymous = Verdict::Allow,
+            Setting::ServiceHelper(path) => self.service_helper = Some(path),
+            Setting::ServiceDir(dir) => self.service_dirs.push(dir),
+            Setting::Limit(limit) => limit.apply(&mut self.limits),
+            Setting::Policy(rules) => self.policy.rules.extend(rules),
+            Setting::Associate(associations) => self.associations.extend(associations),
+            Setting::AppArmor(app_armor) => self.app_armor = Some(app_armor),
         }
     }
-}
-
-fn placed_rule(origin: Origin, rule: ReadRule) -> Rule {
-    let ReadRule { position: _, scope, verdict, subject, log } = rule;
-    Rule { origin, scope, verdict, subject, log }
-}
-
-fn placed_association(origin: Origin, entry: ReadAssociation) -> Association {
-    let ReadAssociation { position: _, name, context } = entry;
-    Association { origin, name, context }
 }
 
 /// What a bus is for. It decides under which names its address is passed to services.
@@ -208,15 +201,6 @@ pub enum ServiceDir {
     StandardSystem,
 }
 
-impl ServiceDir {
-    fn relative_to(self, file: &Path) -> Self {
-        match self {
-            Self::Path(path) => Self::Path(beside(file, &path)),
-            standard => standard,
-        }
-    }
-}
-
 /// An `<associate>`: under which SELinux context a name is owned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Association {
@@ -228,6 +212,15 @@ pub struct Association {
     pub context: String,
 }
 
+/// An `<apparmor>`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppArmor {
+    /// Where it stands.
+    pub origin: Origin,
+    /// What it says.
+    pub mode: AppArmorMode,
+}
+
 /// Whether AppArmor has a say in what is sent, received and owned.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AppArmorMode {
@@ -237,9 +230,4 @@ pub enum AppArmorMode {
     Disabled,
     /// It has, and there is no bus without it.
     Required,
-}
-
-/// `path`, which is relative to the directory of `file` if it is relative.
-pub(super) fn beside(file: &Path, path: &Path) -> PathBuf {
-    file.parent().unwrap_or(Path::new("")).join(path)
 }

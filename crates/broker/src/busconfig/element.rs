@@ -3,56 +3,75 @@
 //! Nothing unknown passes: each element is opened with the list of attributes that it may have,
 //! and then read as a leaf, as a text, or as a parent of elements.
 
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use roxmltree::{Attribute, Document, Node, ParsingOptions};
 
-use super::error::{ConfigErrorKind, Position, Problem, ShapeError, XmlError};
+use super::error::{ConfigError, ConfigErrorKind, Origin, Position, ShapeError, XmlError};
 
 /// An XML document that is well-formed.
 pub(super) struct Xml<'a> {
     tree: Document<'a>,
+    places: Places<'a>,
 }
 
 impl<'a> Xml<'a> {
-    pub(super) fn parse(text: &'a str) -> Result<Self, Problem> {
+    /// Reads the text of `file`.
+    pub(super) fn parse(file: &'a Arc<Path>, text: &'a str) -> Result<Self, ConfigError> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+        let places = Places { file, text: text.as_bytes(), last: Cell::new((0, Position::START)) };
         match Document::parse_with_options(text, options) {
-            Ok(tree) => Ok(Self { tree }),
-            Err(error) => Err(malformed(text, error)),
+            Ok(tree) => Ok(Self { tree, places }),
+            Err(error) => Err(places.malformed(error)),
         }
     }
 
     pub(super) fn root(&self) -> Found<'_> {
-        Found { node: self.tree.root_element() }
+        Found { node: self.tree.root_element(), places: &self.places }
     }
 }
 
-/// The parser knows no place for what is missing at the end: that is the end.
-fn malformed(text: &str, error: roxmltree::Error) -> Problem {
-    use roxmltree::Error::{NoRootNode, UnclosedRootNode, UnexpectedEndOfStream};
-    let position = match &error {
-        NoRootNode | UnclosedRootNode | UnexpectedEndOfStream => end_of(text.as_bytes()),
-        error => place(error.pos()),
-    };
-    ConfigErrorKind::Xml(XmlError(error)).at(position)
+/// Turns offsets into places. They are asked for from the start of the text to its end, so each
+/// search goes on where the last one ended.
+struct Places<'a> {
+    file: &'a Arc<Path>,
+    text: &'a [u8],
+    last: Cell<(usize, Position)>,
 }
 
-/// The place after all of `bytes`, in as far as they are UTF-8.
-pub(super) fn end_of(bytes: &[u8]) -> Position {
-    let text = String::from_utf8_lossy(bytes);
-    let last_line = text.rsplit('\n').next().unwrap_or_default();
-    let [lines, columns] = [text.matches('\n').count(), last_line.chars().count()];
-    let one_based = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
-    Position { line: one_based(lines), column: one_based(columns) }
-}
+impl Places<'_> {
+    fn find(&self, offset: usize) -> Origin {
+        let (from, start) = match self.last.get() {
+            (last, position) if last <= offset => (last, position),
+            _ => (0, Position::START),
+        };
+        let position = start.after(&self.text[from..offset]);
+        self.last.set((offset, position));
+        self.origin(position)
+    }
 
-const fn place(found: roxmltree::TextPos) -> Position {
-    Position { line: found.row, column: found.col }
+    /// The parser knows no place for what is missing at the end: that is the end.
+    fn malformed(&self, error: roxmltree::Error) -> ConfigError {
+        use roxmltree::Error::{NoRootNode, UnclosedRootNode, UnexpectedEndOfStream};
+        let origin = match &error {
+            NoRootNode | UnclosedRootNode | UnexpectedEndOfStream => self.find(self.text.len()),
+            error => self.origin(Position { line: error.pos().row, column: error.pos().col }),
+        };
+        origin.error(ConfigErrorKind::Xml(XmlError(error)))
+    }
+
+    fn origin(&self, position: Position) -> Origin {
+        Origin { file: Arc::clone(self.file), position }
+    }
 }
 
 /// An element of which only the name was looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     node: Node<'a, 'a>,
+    places: &'a Places<'a>,
 }
 
 impl<'a> Found<'a> {
@@ -64,8 +83,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    pub(super) fn position(self) -> Position {
-        place(self.node.document().text_pos_at(self.node.range().start))
+    pub(super) fn origin(self) -> Origin {
+        self.places.find(self.node.range().start)
     }
 
     /// Checks that the element has none but these attributes. `name` is what was found to be its
@@ -74,28 +93,25 @@ impl<'a> Found<'a> {
         self,
         name: &'static str,
         attributes: &[&str],
-    ) -> Result<Element<'a>, Problem> {
+    ) -> Result<Element<'a>, ConfigError> {
         let is_known = |found: &Attribute<'_, '_>| {
             found.namespace().is_none() && attributes.contains(&found.name())
         };
-        match self.node.attributes().find(|found| !is_known(found)) {
-            None => Ok(Element { node: self.node, name }),
-            Some(unknown) => {
-                let attribute = unknown.name().to_owned();
-                let kind = ShapeError::UnknownAttribute { attribute, element: name };
-                let position = place(self.node.document().text_pos_at(unknown.range().start));
-                Err(ConfigErrorKind::Shape(kind).at(position))
-            }
-        }
+        let Some(unknown) = self.node.attributes().find(|found| !is_known(found)) else {
+            return Ok(Element { found: self, name });
+        };
+        let attribute = unknown.name().to_owned();
+        let error = ShapeError::UnknownAttribute { attribute, element: name };
+        Err(self.places.find(unknown.range().start).error(error))
     }
 
     /// This element, which stands in none, has no meaning there.
-    pub(super) fn unknown_root(self) -> Problem {
+    pub(super) fn unknown_root(self) -> ConfigError {
         self.refuse(ShapeError::UnknownRoot(self.written_name()))
     }
 
     /// This element has no meaning in `parent`.
-    pub(super) fn unknown_in(self, parent: &'static str) -> Problem {
+    pub(super) fn unknown_in(self, parent: &'static str) -> ConfigError {
         self.refuse(ShapeError::UnknownElement { element: self.written_name(), parent })
     }
 
@@ -103,58 +119,53 @@ impl<'a> Found<'a> {
         self.node.tag_name().name().to_owned()
     }
 
-    fn refuse(self, kind: ShapeError) -> Problem {
-        ConfigErrorKind::Shape(kind).at(self.position())
+    fn refuse(self, kind: impl Into<ConfigErrorKind>) -> ConfigError {
+        self.origin().error(kind)
     }
 }
 
 /// An element whose attributes are all known.
 #[derive(Clone, Copy)]
 pub(super) struct Element<'a> {
-    node: Node<'a, 'a>,
+    found: Found<'a>,
     name: &'static str,
 }
 
 impl<'a> Element<'a> {
-    pub(super) fn position(self) -> Position {
-        self.place_of(self.node)
+    pub(super) fn origin(self) -> Origin {
+        self.found.origin()
     }
 
     pub(super) fn attribute(self, name: &str) -> Option<&'a str> {
-        self.node.attribute(name)
+        self.found.node.attribute(name)
     }
 
     /// The place of an attribute; that of the element when it does not have it.
-    pub(super) fn position_of(self, attribute: &str) -> Position {
-        match self.node.attribute_node(attribute) {
-            Some(found) => place(self.node.document().text_pos_at(found.range().start)),
-            None => self.position(),
-        }
+    pub(super) fn origin_of(self, attribute: &str) -> Origin {
+        let attribute = self.found.node.attribute_node(attribute);
+        attribute.map_or_else(|| self.origin(), |found| self.found.places.find(found.range().start))
     }
 
     /// Whether an attribute that takes `yes` and `no` is `yes`; `no` is its default.
-    pub(super) fn is_yes(self, attribute: &'static str) -> Result<bool, Problem> {
+    pub(super) fn is_yes(self, attribute: &'static str) -> Result<bool, ConfigError> {
         match self.attribute(attribute) {
             None | Some("no") => Ok(false),
             Some("yes") => Ok(true),
-            Some(_) => {
-                let kind = ConfigErrorKind::Shape(ShapeError::NotYesNo(attribute));
-                Err(kind.at(self.position_of(attribute)))
-            }
+            Some(_) => Err(self.origin_of(attribute).error(ShapeError::NotYesNo(attribute))),
         }
     }
 
     /// Checks that there is nothing in the element but space and comments.
-    pub(super) fn expect_empty(self) -> Result<Self, Problem> {
+    pub(super) fn expect_empty(self) -> Result<Self, ConfigError> {
         self.expect_no_elements()?;
         self.expect_no_text()?;
         Ok(self)
     }
 
     /// The text in the element, without the space around it. There must be some, and no elements.
-    pub(super) fn text(self) -> Result<String, Problem> {
+    pub(super) fn text(self) -> Result<String, ConfigError> {
         self.expect_no_elements()?;
-        let pieces = self.node.children().filter(|child| child.is_text()).filter_map(|t| t.text());
+        let pieces = self.children().filter(Node::is_text).filter_map(|piece| piece.text());
         let text: String = pieces.collect();
         match text.trim_matches(is_space) {
             "" => Err(self.refuse(ShapeError::MissingText(self.name))),
@@ -162,34 +173,43 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// The text in the element, a path. If it is relative, it is so to the directory of the file.
+    pub(super) fn path_beside_file(self) -> Result<PathBuf, ConfigError> {
+        let directory = self.found.places.file.parent().unwrap_or(Path::new(""));
+        Ok(directory.join(self.text()?))
+    }
+
     /// The elements in the element. There must be no text around them.
-    pub(super) fn elements(self) -> Result<impl Iterator<Item = Found<'a>>, Problem> {
+    pub(super) fn elements(self) -> Result<impl Iterator<Item = Found<'a>>, ConfigError> {
         self.expect_no_text()?;
-        let children = self.node.children().filter(Node::is_element);
-        Ok(children.map(|node| Found { node }))
+        let places = self.found.places;
+        Ok(self.children().filter(Node::is_element).map(move |node| Found { node, places }))
     }
 
-    pub(super) fn refuse(self, kind: impl Into<ConfigErrorKind>) -> Problem {
-        kind.into().at(self.position())
+    pub(super) fn refuse(self, kind: impl Into<ConfigErrorKind>) -> ConfigError {
+        self.found.refuse(kind)
     }
 
-    fn expect_no_elements(self) -> Result<(), Problem> {
-        let Some(child) = self.node.children().find(Node::is_element) else { return Ok(()) };
+    fn expect_no_elements(self) -> Result<(), ConfigError> {
+        let Some(child) = self.children().find(Node::is_element) else { return Ok(()) };
         let kind = ShapeError::NestedElement(child.tag_name().name().to_owned());
-        Err(ConfigErrorKind::Shape(kind).at(self.place_of(child)))
+        Err(self.refuse_child(child, kind))
     }
 
-    fn expect_no_text(self) -> Result<(), Problem> {
+    fn expect_no_text(self) -> Result<(), ConfigError> {
         let is_ink = |node: &Node<'_, '_>| {
             node.is_text() && !node.text().unwrap_or_default().trim_matches(is_space).is_empty()
         };
-        let Some(text) = self.node.children().find(is_ink) else { return Ok(()) };
-        let kind = ConfigErrorKind::Shape(ShapeError::UnexpectedText(self.name));
-        Err(kind.at(self.place_of(text)))
+        let Some(text) = self.children().find(is_ink) else { return Ok(()) };
+        Err(self.refuse_child(text, ShapeError::UnexpectedText(self.name)))
     }
 
-    fn place_of(self, node: Node<'_, '_>) -> Position {
-        place(self.node.document().text_pos_at(node.range().start))
+    fn refuse_child(self, child: Node<'_, '_>, kind: ShapeError) -> ConfigError {
+        self.found.places.find(child.range().start).error(kind)
+    }
+
+    fn children(self) -> impl Iterator<Item = Node<'a, 'a>> {
+        self.found.node.children()
     }
 }
 

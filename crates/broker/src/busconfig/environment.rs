@@ -62,7 +62,7 @@ pub trait Accounts {
     fn group_id(&self, group: &str) -> Option<u32>;
 }
 
-/// The accounts of this system. An account that cannot be looked up counts as one that is not there.
+/// The accounts of this system. One that cannot be looked up counts as one that is not there.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemAccounts;
 

@@ -48,6 +48,28 @@ pub struct Position {
     pub column: u32,
 }
 
+impl Position {
+    /// Where a file starts.
+    pub const START: Self = Self { line: 1, column: 1 };
+
+    /// The place after `text`, which starts here.
+    pub(super) fn after(self, text: &[u8]) -> Self {
+        let mut lines = text.split(|&byte| byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        let (new_lines, start, last) = match lines.next_back() {
+            None => (0, self.column, first),
+            Some(last) => (1 + lines.count(), 1, last),
+        };
+        // Every byte but those that continue a character.
+        let columns = last.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+        Self { line: advance(self.line, new_lines), column: advance(start, columns) }
+    }
+}
+
+fn advance(number: u32, by: usize) -> u32 {
+    u32::try_from(by).map_or(u32::MAX, |by| number.saturating_add(by))
+}
+
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
@@ -73,19 +95,6 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.position)
-    }
-}
-
-/// An error of which the file is not known yet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Problem {
-    pub(super) position: Position,
-    pub(super) kind: ConfigErrorKind,
-}
-
-impl Problem {
-    pub(super) fn in_file(self, file: &Path) -> ConfigError {
-        ConfigError { file: file.into(), position: Some(self.position), kind: self.kind }
     }
 }
 
@@ -134,12 +143,6 @@ pub enum ConfigErrorKind {
 
     /// The configuration is in order, but asks for what this bus cannot do.
     NotEnforced(NotEnforced),
-}
-
-impl ConfigErrorKind {
-    pub(super) const fn at(self, position: Position) -> Problem {
-        Problem { position, kind: self }
-    }
 }
 
 impl fmt::Display for ConfigErrorKind {
@@ -408,7 +411,7 @@ impl fmt::Display for WarningKind {
                 write!(f, "Unknown {account} on element <{}>", element_of(*verdict))
             }
             Self::FileSkipped(error) => {
-                write!(f, "a file of this directory is left out: {error}")
+                write!(f, "Encountered error '{error}' while parsing, so the file is left out")
             }
         }
     }

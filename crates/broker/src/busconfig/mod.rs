@@ -44,7 +44,7 @@ use wire::sasl::Mechanisms;
 
 pub use compile::{Admission, NotEnforced};
 pub use document::{
-    AppArmorMode, Association, BusType, Document, Fork, Listen, ServiceDir, Syslog, Umask,
+    AppArmor, AppArmorMode, Association, BusType, Document, Fork, Listen, ServiceDir, Syslog, Umask,
 };
 pub use environment::{Accounts, Environment, SecurityModule, SystemAccounts};
 pub use error::{
@@ -92,18 +92,6 @@ impl Config {
         let compile::Compiled { admission, configuration } =
             compile::compile(&document, environment)?;
         Ok(Self { document, admission, configuration })
-    }
-}
-
-impl Document {
-    /// Reads a configuration file and all that it includes, and does not ask whether this bus can
-    /// do what they say.
-    ///
-    /// # Errors
-    ///
-    /// The first mistake in the files, in the order in which they are read.
-    pub fn read(file: &Path, environment: &Environment<'_>) -> Result<Self, ConfigError> {
-        reader::read(file, environment)
     }
 }
 

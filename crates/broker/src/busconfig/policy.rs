@@ -1,9 +1,9 @@
 //! Policies: which rules there are, for whom, and what each is about.
 //!
 //! A connection is judged by the rules of [`Scope::Default`], then by those of its groups, its user
-//! and its console, then by those of [`Scope::Mandatory`]; inside a scope, in the order in which they
-//! were written. The last rule that matches decides. Where none does, a connection may do nothing,
-//! except that the bus's own user may connect.
+//! and its console, then by those of [`Scope::Mandatory`]; inside a scope, in the order in which
+//! they were written. The last rule that matches decides. Where none does, a connection may do
+//! nothing, except that the bus's own user may connect.
 
 use std::fmt;
 use std::ops::RangeInclusive;

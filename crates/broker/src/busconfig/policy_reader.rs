@@ -4,24 +4,14 @@ use bus::Verdict;
 
 use super::element::{Element, Found};
 use super::environment::Accounts;
-use super::error::{Account, ConfigErrorKind, Position, Problem, WarningKind};
-use super::policy::{Scope, Subject, Who};
+use super::error::{Account, ConfigError, ConfigErrorKind, Origin, Warning, WarningKind};
+use super::policy::{Rule, Scope, Subject, Who};
 use super::rule::{RuleElement, Topic};
-
-/// A rule of which the file is not known yet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct ReadRule {
-    pub(super) position: Position,
-    pub(super) scope: Scope,
-    pub(super) verdict: Verdict,
-    pub(super) subject: Subject,
-    pub(super) log: bool,
-}
 
 /// Reads policies, and collects what was odd about them.
 pub(super) struct PolicyReader<'a> {
     accounts: &'a dyn Accounts,
-    pub(super) warnings: Vec<(Position, WarningKind)>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl<'a> PolicyReader<'a> {
@@ -31,7 +21,7 @@ impl<'a> PolicyReader<'a> {
 
     /// Reads a `<policy>` and its rules. Those for an account that does not exist must be right as
     /// well, but are not returned.
-    pub(super) fn policy(&mut self, found: Found<'_>) -> Result<Vec<ReadRule>, Problem> {
+    pub(super) fn policy(&mut self, found: Found<'_>) -> Result<Vec<Rule>, ConfigError> {
         let policy = found.open("policy", &SCOPES)?;
         let scope = self.scope(policy)?;
         let mut rules = Vec::new();
@@ -47,21 +37,25 @@ impl<'a> PolicyReader<'a> {
     }
 
     /// Whom a policy is for; `None` for nobody.
-    fn scope(&mut self, policy: Element<'_>) -> Result<Option<Scope>, Problem> {
+    fn scope(&mut self, policy: Element<'_>) -> Result<Option<Scope>, ConfigError> {
         let mut given = SCOPES.iter().filter_map(|name| Some((*name, policy.attribute(name)?)));
         let (Some((name, value)), None) = (given.next(), given.next()) else {
             return Err(policy.refuse(ConfigErrorKind::PolicyScope));
         };
-        let at = policy.position_of(name);
+        let origin = policy.origin_of(name);
         Ok(match (name, value) {
             ("context", "default") => Some(Scope::Default),
             ("context", "mandatory") => Some(Scope::Mandatory),
-            ("context", _) => return Err(ConfigErrorKind::PolicyContext(value.into()).at(at)),
+            ("context", _) => {
+                return Err(origin.error(ConfigErrorKind::PolicyContext(value.into())));
+            }
             ("at_console", "true") => Some(Scope::AtConsole),
             ("at_console", "false") => Some(Scope::NotAtConsole),
-            ("at_console", _) => return Err(ConfigErrorKind::PolicyConsole(value.into()).at(at)),
-            ("user", _) => self.user(value, at, WarningKind::PolicyForNobody).map(Scope::User),
-            _ => self.group(value, at, WarningKind::PolicyForNobody).map(Scope::Group),
+            ("at_console", _) => {
+                return Err(origin.error(ConfigErrorKind::PolicyConsole(value.into())));
+            }
+            ("user", _) => self.user(value, origin, WarningKind::PolicyForNobody).map(Scope::User),
+            _ => self.group(value, origin, WarningKind::PolicyForNobody).map(Scope::Group),
         })
     }
 
@@ -70,14 +64,14 @@ impl<'a> PolicyReader<'a> {
         &mut self,
         rule: RuleElement<'_>,
         scope: Option<Scope>,
-    ) -> Result<Option<ReadRule>, Problem> {
+    ) -> Result<Option<Rule>, ConfigError> {
         let topic = rule.topic()?;
         if let (Topic::User(_) | Topic::Group(_), Some(scope)) = (&topic, scope) {
             rule.expect_not_for_account(scope)?;
         }
         let complete = scope.zip(self.subject(rule, topic));
-        Ok(complete.map(|(scope, subject)| ReadRule {
-            position: rule.position(),
+        Ok(complete.map(|(scope, subject)| Rule {
+            origin: rule.origin(),
             scope,
             verdict: rule.verdict(),
             subject,
@@ -93,8 +87,8 @@ impl<'a> PolicyReader<'a> {
             Topic::Send(wanted) => return Some(Subject::Send(wanted)),
             Topic::Receive(wanted) => return Some(Subject::Receive(wanted)),
             Topic::User("*") | Topic::Group("*") => Who::Anybody,
-            Topic::User(name) => Who::User(self.user(name, rule.position(), for_nobody)?),
-            Topic::Group(name) => Who::Group(self.group(name, rule.position(), for_nobody)?),
+            Topic::User(name) => Who::User(self.user(name, rule.origin(), for_nobody)?),
+            Topic::Group(name) => Who::Group(self.group(name, rule.origin(), for_nobody)?),
         };
         Some(Subject::Connect(who))
     }
@@ -102,12 +96,12 @@ impl<'a> PolicyReader<'a> {
     fn user(
         &mut self,
         name: &str,
-        at: Position,
+        origin: Origin,
         warning: impl FnOnce(Account) -> WarningKind,
     ) -> Option<u32> {
         let found = self.accounts.user_id(name);
         if found.is_none() {
-            self.warnings.push((at, warning(Account::User(name.into()))));
+            self.warnings.push(Warning { origin, kind: warning(Account::User(name.into())) });
         }
         found
     }
@@ -115,12 +109,12 @@ impl<'a> PolicyReader<'a> {
     fn group(
         &mut self,
         name: &str,
-        at: Position,
+        origin: Origin,
         warning: impl FnOnce(Account) -> WarningKind,
     ) -> Option<u32> {
         let found = self.accounts.group_id(name);
         if found.is_none() {
-            self.warnings.push((at, warning(Account::Group(name.into()))));
+            self.warnings.push(Warning { origin, kind: warning(Account::Group(name.into())) });
         }
         found
     }

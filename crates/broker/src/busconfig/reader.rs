@@ -1,30 +1,33 @@
 //! Files that include files.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::directives::{Directive, Directives, Include, IncludeBase, IncludeCondition, Missing};
-use super::document::{Document, beside};
-use super::element::end_of;
+use super::directives::{
+    Directive, Directives, Include, IncludeCondition, IncludeDir, IncludePath, Missing,
+};
+use super::document::Document;
 use super::environment::{Environment, SecurityModule};
 use super::error::{
-    ConfigError, ConfigErrorKind, FILE_LEN_MAX, Origin, ReadError, Warning, WarningKind,
+    ConfigError, ConfigErrorKind, FILE_LEN_MAX, Origin, Position, ReadError, Warning, WarningKind,
 };
 
 /// Reads a configuration file and all that it includes.
 pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Document, ConfigError> {
-    let whole_file = |kind| ConfigError { file: file.into(), position: None, kind };
-    let text = open(file).map_err(|error| whole_file(error.into()))?;
+    let content = Content::of(file).map_err(|error| {
+        let kind = ConfigErrorKind::Read(error);
+        ConfigError { file: file.into(), position: None, kind }
+    })?;
     let mut document = Document::of(file);
-    Reader { environment, open: Vec::new() }.file(file, text, &mut document)?;
+    Reader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
     Ok(document)
 }
 
-/// Obeys a text that includes nothing, as if it stood in `file`.
+/// Reads a text that includes nothing, as if it stood in `file`.
 pub(super) fn read_text(
     file: &Path,
     text: &str,
@@ -45,16 +48,14 @@ impl Reader<'_> {
     fn file(
         &mut self,
         file: &Path,
-        content: Content,
+        content: &Content,
         document: &mut Document,
     ) -> Result<(), ConfigError> {
         document.sources.insert(file.into());
-        let text = str::from_utf8(&content.bytes).map_err(|error| {
-            let position = end_of(&content.bytes[..error.valid_up_to()]);
-            ConfigErrorKind::NotUtf8.at(position).in_file(file)
-        })?;
-        self.open.push(content.true_path);
-        let outcome = self.text(&file.into(), text, document);
+        let file = Arc::from(file);
+        let text = content.text(&file)?;
+        self.open.push(content.true_path.clone());
+        let outcome = self.text(&file, text, document);
         self.open.pop();
         outcome
     }
@@ -65,52 +66,65 @@ impl Reader<'_> {
         text: &str,
         document: &mut Document,
     ) -> Result<(), ConfigError> {
-        let directives = Directives::parse(text, self.environment.accounts)
-            .map_err(|problem| problem.in_file(file))?;
-        let origin = |position| Origin { file: Arc::clone(file), position };
-        let warnings = directives.warnings.into_iter();
-        document
-            .warnings
-            .extend(warnings.map(|(position, kind)| Warning { origin: origin(position), kind }));
-        for (position, directive) in directives.list {
+        let directives = Directives::parse(file, text, self.environment.accounts)?;
+        document.warnings.extend(directives.warnings);
+        for directive in directives.list {
             match directive {
-                Directive::Include(include) => {
-                    self.include(&origin(position), include, document)?
-                }
-                Directive::IncludeDir(dir) => self.directory(&origin(position), &dir, document)?,
-                directive => document.apply(file, position, directive),
+                Directive::Set(setting) => document.apply(setting),
+                Directive::Include(include) => self.include(include, document)?,
+                Directive::IncludeDir(include) => self.include_dir(&include, document)?,
             }
         }
         Ok(())
     }
 
-    fn include(
-        &mut self,
-        origin: &Origin,
-        include: Include,
-        document: &mut Document,
-    ) -> Result<(), ConfigError> {
-        let Include { path, base, condition, missing } = include;
-        if condition == IncludeCondition::IfSelinux
-            && self.environment.selinux == SecurityModule::Inactive
-        {
+    fn include(&mut self, include: Include, document: &mut Document) -> Result<(), ConfigError> {
+        let Include { origin, path, condition, missing } = include;
+        let is_skipped = condition == IncludeCondition::IfSelinux
+            && self.environment.selinux == SecurityModule::Inactive;
+        if is_skipped {
             return Ok(());
         }
-        let path = match base {
-            IncludeBase::File => beside(&origin.file, &path),
-            IncludeBase::SelinuxPolicy => self.environment.selinux_root.join(path),
+        let path = match path {
+            IncludePath::Complete(path) => path,
+            IncludePath::InSelinuxPolicy(path) => self.environment.selinux_root.join(path),
         };
-        self.included(origin, &path, missing, document)
+        self.included_file(&origin, &path, missing, document)
     }
 
-    fn included(
+    /// Includes the files of a directory, by name. One that cannot be used is left out as a whole:
+    /// they come from many packages, and a bad one should not take the bus from the others.
+    fn include_dir(
+        &mut self,
+        include: &IncludeDir,
+        document: &mut Document,
+    ) -> Result<(), ConfigError> {
+        let IncludeDir { origin, path } = include;
+        for file in configuration_files(path).map_err(|error| origin.error(error))? {
+            let mut with_file = document.clone();
+            match self.included_file(origin, &file, Missing::Ignored, &mut with_file) {
+                Ok(()) => *document = with_file,
+                Err(error) => {
+                    let kind = WarningKind::FileSkipped(Box::new(error));
+                    document.warnings.push(Warning { origin: origin.clone(), kind });
+                    document.sources.extend(with_file.sources);
+                }
+            }
+        }
+        if path.is_dir() {
+            document.sources.insert(path.clone());
+        }
+        Ok(())
+    }
+
+    fn included_file(
         &mut self,
         origin: &Origin,
         path: &Path,
         missing: Missing,
         document: &mut Document,
     ) -> Result<(), ConfigError> {
-        let content = match open(path) {
+        let content = match Content::of(path) {
             Ok(content) => content,
             Err(error) if missing == Missing::Ignored && error.is_missing() => return Ok(()),
             Err(error) => return Err(origin.error(error)),
@@ -118,72 +132,54 @@ impl Reader<'_> {
         if self.open.contains(&content.true_path) {
             return Err(origin.error(ReadError::Circular(path.into())));
         }
-        self.file(path, content, document)
-    }
-
-    /// Includes the files of a directory, by name. One that cannot be used is left out as a whole:
-    /// they come from many packages, and a bad one should not take the bus from the others.
-    fn directory(
-        &mut self,
-        origin: &Origin,
-        path: &Path,
-        document: &mut Document,
-    ) -> Result<(), ConfigError> {
-        let path = beside(&origin.file, path);
-        let files = match configuration_files(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => {
-                let error = error.into();
-                return Err(origin.error(ReadError::Directory { path, error }));
-            }
-            Ok(files) => files,
-        };
-        document.sources.insert(path);
-        for file in files {
-            let mut with_file = document.clone();
-            match self.included(origin, &file, Missing::Ignored, &mut with_file) {
-                Ok(()) => *document = with_file,
-                Err(error) => {
-                    document.sources.extend(with_file.sources);
-                    document.sources.insert(file);
-                    let kind = WarningKind::FileSkipped(Box::new(error));
-                    document.warnings.push(Warning { origin: origin.clone(), kind });
-                }
-            }
-        }
-        Ok(())
+        self.file(path, &content, document)
     }
 }
 
-/// A file's bytes, and a path by which it is told from other files.
+/// The bytes of a file.
 struct Content {
     bytes: Vec<u8>,
+    /// A path by which the file is told from others, whatever path led to it.
     true_path: PathBuf,
 }
 
-fn open(file: &Path) -> Result<Content, ReadError> {
-    let refuse = |error: io::Error| ReadError::Open { path: file.into(), error: error.into() };
-    let found = fs::metadata(file).map_err(refuse)?;
-    if !found.is_file() {
-        return Err(ReadError::NotAFile(file.into()));
+impl Content {
+    fn of(file: &Path) -> Result<Self, ReadError> {
+        let refuse = |error: io::Error| ReadError::Open { path: file.into(), error: error.into() };
+        let found = fs::metadata(file).map_err(refuse)?;
+        if !found.is_file() {
+            return Err(ReadError::NotAFile(file.into()));
+        }
+        if found.len() > FILE_LEN_MAX {
+            return Err(ReadError::TooLarge(file.into()));
+        }
+        let bytes = fs::read(file).map_err(refuse)?;
+        Ok(Self { bytes, true_path: file.canonicalize().map_err(refuse)? })
     }
-    if found.len() > FILE_LEN_MAX {
-        return Err(ReadError::TooLarge(file.into()));
+
+    fn text(&self, file: &Arc<Path>) -> Result<&str, ConfigError> {
+        str::from_utf8(&self.bytes).map_err(|error| {
+            let position = Position::START.after(&self.bytes[..error.valid_up_to()]);
+            Origin { file: Arc::clone(file), position }.error(ConfigErrorKind::NotUtf8)
+        })
     }
-    let bytes = fs::read(file).map_err(refuse)?;
-    Ok(Content { bytes, true_path: file.canonicalize().map_err(refuse)? })
 }
 
 /// The files in a directory that are meant to be included, sorted by name, so that the same files
-/// always mean the same.
-fn configuration_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name()));
-    let mut names = names.collect::<io::Result<Vec<_>>>()?;
-    names.retain(|name| is_configuration(name));
+/// always mean the same. A directory that is not there has none.
+fn configuration_files(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let mut names = match file_names(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => {
+            return Err(ReadError::Directory { path: directory.into(), error: error.into() });
+        }
+        Ok(names) => names,
+    };
+    names.retain(|name| name.as_bytes().ends_with(b".conf"));
     names.sort();
     Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
-fn is_configuration(name: &OsStr) -> bool {
-    name.as_bytes().ends_with(b".conf")
+fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect()
 }

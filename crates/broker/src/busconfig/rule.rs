@@ -10,7 +10,7 @@ use wire::message::MessageType;
 pub use error::RuleError;
 
 use super::element::{Element, Found};
-use super::error::{ConfigErrorKind, Position, Problem, element_of};
+use super::error::{ConfigError, ConfigErrorKind, Origin, element_of};
 use super::limits::parse_integer;
 use super::policy::{
     ANY_FDS, Audience, MessageMatch, Names, ReceiveMatch, Recipient, Replies, Right, Scope,
@@ -34,13 +34,13 @@ pub(super) enum Topic<'a> {
 }
 
 impl<'a> RuleElement<'a> {
-    pub(super) fn open(found: Found<'a>, verdict: Verdict) -> Result<Self, Problem> {
+    pub(super) fn open(found: Found<'a>, verdict: Verdict) -> Result<Self, ConfigError> {
         let element = found.open(element_of(verdict), &ATTRIBUTES)?.expect_empty()?;
         Ok(Self { element, verdict })
     }
 
-    pub(super) fn position(self) -> Position {
-        self.element.position()
+    pub(super) fn origin(self) -> Origin {
+        self.element.origin()
     }
 
     pub(super) const fn verdict(self) -> Verdict {
@@ -52,7 +52,7 @@ impl<'a> RuleElement<'a> {
     }
 
     /// What the rule is about. It can only be one thing.
-    pub(super) fn topic(self) -> Result<Topic<'a>, Problem> {
+    pub(super) fn topic(self) -> Result<Topic<'a>, ConfigError> {
         let alone = [
             self.text("own").map(|name| Topic::Own(any_or(name, Names::One))),
             self.text("own_prefix").map(|prefix| Topic::Own(Names::Prefix(prefix.into()))),
@@ -67,8 +67,8 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    /// A rule on who connects is judged before it is known who does, so it cannot be for one account.
-    pub(super) fn expect_not_for_account(self, scope: Scope) -> Result<(), Problem> {
+    /// Who connects is asked before it is known whose rules hold, so these cannot be an account's.
+    pub(super) fn expect_not_for_account(self, scope: Scope) -> Result<(), ConfigError> {
         match scope {
             Scope::User(_) => Err(self.refuse(RuleError::ConnectPerUser)),
             Scope::Group(_) => Err(self.refuse(RuleError::ConnectPerGroup)),
@@ -76,7 +76,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    fn message_topic(self) -> Result<Topic<'a>, Problem> {
+    fn message_topic(self) -> Result<Topic<'a>, ConfigError> {
         let sends = self.has_any(|name| name.starts_with("send_"));
         let receives = self.has_any(|name| name.starts_with("receive_"));
         match (sends, receives) {
@@ -91,7 +91,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    fn send_match(self) -> Result<SendMatch, Problem> {
+    fn send_match(self) -> Result<SendMatch, ConfigError> {
         let audience = match self.boolean("send_broadcast")? {
             None => Audience::Any,
             Some(true) => Audience::Broadcast,
@@ -104,7 +104,7 @@ impl<'a> RuleElement<'a> {
         Ok(SendMatch { message: self.message_match(&SEND)?, destination, audience })
     }
 
-    fn destination(self) -> Result<Names, Problem> {
+    fn destination(self) -> Result<Names, ConfigError> {
         match (self.text("send_destination"), self.text("send_destination_prefix")) {
             (None, None) => Ok(Names::Any),
             (Some(name), None) => Ok(any_or(name, Names::One)),
@@ -113,7 +113,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    fn receive_match(self) -> Result<ReceiveMatch, Problem> {
+    fn receive_match(self) -> Result<ReceiveMatch, ConfigError> {
         let recipient = match (self.verdict, self.eavesdrops()?) {
             (Verdict::Allow, true) | (Verdict::Deny, false) => Recipient::Any,
             (Verdict::Allow, false) => Recipient::Addressee,
@@ -123,7 +123,7 @@ impl<'a> RuleElement<'a> {
         Ok(ReceiveMatch { message: self.message_match(&RECEIVE)?, sender, recipient })
     }
 
-    fn message_match(self, side: &Side) -> Result<MessageMatch, Problem> {
+    fn message_match(self, side: &Side) -> Result<MessageMatch, ConfigError> {
         self.expect_possible_member(side)?;
         Ok(MessageMatch {
             message_type: self.message_type(side.message_type)?,
@@ -137,7 +137,7 @@ impl<'a> RuleElement<'a> {
     }
 
     /// A member means little without what it is a member of, and an error has none.
-    fn expect_possible_member(self, side: &Side) -> Result<(), Problem> {
+    fn expect_possible_member(self, side: &Side) -> Result<(), ConfigError> {
         let [member, interface, path, error] =
             [side.member, side.interface, side.path, side.error].map(|name| self.text(name));
         if member.is_some() && interface.is_none() && path.is_none() {
@@ -149,7 +149,7 @@ impl<'a> RuleElement<'a> {
         Ok(())
     }
 
-    fn message_type(self, attribute: &'static str) -> Result<Option<MessageType>, Problem> {
+    fn message_type(self, attribute: &'static str) -> Result<Option<MessageType>, ConfigError> {
         let Some(value) = self.pattern(attribute) else { return Ok(None) };
         match MESSAGE_TYPES.into_iter().find(|known| known.as_str() == value) {
             None => Err(self.refuse_value(attribute, RuleError::MessageType(value))),
@@ -159,7 +159,7 @@ impl<'a> RuleElement<'a> {
 
     /// What is said of replies is said of those that one would expect: requested ones are allowed,
     /// unrequested ones are denied.
-    fn replies(self, attribute: &'static str) -> Result<Replies, Problem> {
+    fn replies(self, attribute: &'static str) -> Result<Replies, ConfigError> {
         let requested = self.boolean(attribute)?;
         let eavesdrops = self.eavesdrops()?;
         Ok(match self.verdict {
@@ -169,17 +169,17 @@ impl<'a> RuleElement<'a> {
         })
     }
 
-    fn eavesdrops(self) -> Result<bool, Problem> {
+    fn eavesdrops(self) -> Result<bool, ConfigError> {
         Ok(self.boolean("eavesdrop")?.unwrap_or(false))
     }
 
-    fn fds(self) -> Result<RangeInclusive<u32>, Problem> {
+    fn fds(self) -> Result<RangeInclusive<u32>, ConfigError> {
         let at_least = self.fd_count("min_fds")?.unwrap_or(*ANY_FDS.start());
         let at_most = self.fd_count("max_fds")?.unwrap_or(*ANY_FDS.end());
         Ok(at_least..=at_most)
     }
 
-    fn fd_count(self, attribute: &'static str) -> Result<Option<u32>, Problem> {
+    fn fd_count(self, attribute: &'static str) -> Result<Option<u32>, ConfigError> {
         let Some(value) = self.text(attribute) else { return Ok(None) };
         let count = parse_integer(value).and_then(|count| u32::try_from(count).ok());
         match count.filter(|count| ANY_FDS.contains(count)) {
@@ -191,7 +191,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    fn boolean(self, attribute: &'static str) -> Result<Option<bool>, Problem> {
+    fn boolean(self, attribute: &'static str) -> Result<Option<bool>, ConfigError> {
         match self.text(attribute) {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
@@ -216,13 +216,13 @@ impl<'a> RuleElement<'a> {
         ATTRIBUTES.into_iter().any(|name| kind(name) && self.text(name).is_some())
     }
 
-    fn refuse(self, error: RuleError) -> Problem {
-        ConfigErrorKind::Rule { verdict: self.verdict, error }.at(self.position())
+    fn refuse(self, error: RuleError) -> ConfigError {
+        self.origin().error(ConfigErrorKind::Rule { verdict: self.verdict, error })
     }
 
-    fn refuse_value(self, attribute: &str, error: RuleError) -> Problem {
-        let at = self.element.position_of(attribute);
-        ConfigErrorKind::Rule { verdict: self.verdict, error }.at(at)
+    fn refuse_value(self, attribute: &str, error: RuleError) -> ConfigError {
+        let origin = self.element.origin_of(attribute);
+        origin.error(ConfigErrorKind::Rule { verdict: self.verdict, error })
     }
 }
 

@@ -137,7 +137,10 @@ impl EventLoop {
 
     pub(super) fn framer_limits(&self) -> Limits {
         let limits = &self.bus.configuration().limits;
-        let message_len_max = usize::try_from(limits.max_message_size).unwrap_or(usize::MAX);
+        // What is passed on gets a SENDER, and must be valid with it too.
+        let message_len_max = usize::try_from(limits.max_message_size)
+            .unwrap_or(usize::MAX)
+            .min(wire::limits::FORWARDED_LEN_MAX);
         let message_fds_max = u32::try_from(limits.max_message_unix_fds).unwrap_or(u32::MAX);
         Limits { message_len_max, message_fds_max }
     }

@@ -6,19 +6,19 @@
 //! [`Part`](Coverage::Part) or not at all.
 //!
 //! The rules are gone through in the order in which the last one that matches decides. One that
-//! covers the whole of a case settles it anew; one that covers a part, and says the opposite of what
-//! was settled, leaves it [mixed](Outcome::Mixed). What is mixed in the end cannot be enforced. When
-//! in doubt, a rule covers a part: that may refuse a policy that could be enforced, but never lets
-//! pass more than it says.
+//! covers the whole of a case settles it anew; one that covers a part, and says the opposite of
+//! what was settled, leaves it [mixed](Outcome::Mixed). What is mixed in the end cannot be
+//! enforced. When in doubt, a rule covers a part: that may refuse a policy that could be enforced,
+//! but never lets pass more than it says.
 
 use bus::{Policy, Verdict};
 use wire::message::MessageType;
 
-use super::super::policy::{
+use super::Admission;
+use crate::busconfig::policy::{
     Audience, MessageMatch, Names, PolicyDocument, ReceiveMatch, Recipient, Replies, Right, Rule,
     SendMatch, Subject, Who,
 };
-use super::Admission;
 
 /// What a policy amounts to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::policy::{FD_COUNT_MAX, Right};
+use crate::busconfig::policy::{FD_COUNT_MAX, Right};
 
 /// What is wrong with an `<allow>` or `<deny>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub enum RuleError {
 
 impl RuleError {
     /// The error in words, of an element of this name.
-    pub(in super::super) fn fmt_on(
+    pub(in crate::busconfig) fn fmt_on(
         &self,
         element: &str,
         f: &mut fmt::Formatter<'_>,

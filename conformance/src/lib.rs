@@ -1,0 +1,78 @@
+//! Black-box tests of a message bus program.
+//!
+//! The program is driven as any caller drives it: by its command line, by its signals and by its
+//! sockets. Nothing here is linked with the bus, so the same tests run against every program that
+//! takes the options of `dbus-daemon`:
+//!
+//! ```sh
+//! cargo build && cargo test -p diligence-conformance                        # ours
+//! DILIGENCE_BUS=/usr/bin/dbus-daemon cargo test -p diligence-conformance    # the reference
+//! ```
+//!
+//! Each expected value was learnt from the reference, and the tests pass against it. Where ours
+//! differs on purpose, a row of the table says so and names both values; what ours cannot do yet is
+//! marked by [`not_yet`], or listed in `expected-failures.txt` if it is a case of the reference's
+//! own programs. What is marked and passes is a failure too.
+//!
+//! | test | what it asks |
+//! | --- | --- |
+//! | `reference` | the reference's own test programs, both builds |
+//! | `programs` | unmodified programs that people use |
+//! | `callers` | programs that start a bus; clients of other users |
+//! | `command_line` | every option: exit status, output, where the bus listens |
+//! | `process` | pid file, background, signals, reloading, configuration files |
+//! | `handshake` | what is said before the first message |
+//! | `hostile` | messages that break the format |
+//! | `driver` | every method of the bus's own object |
+//! | `names` | owners, queues, and who hears of a change |
+//! | `matching` | match rules |
+//! | `routing` | what the bus writes on a message, who gets it, what comes back |
+//! | `activation` | services that the bus starts |
+//! | `limits` | every limit, and recipients that do not read |
+//! | `cost` | what a small call costs the bus; ours only |
+//!
+//! A program that is missing is a failure which names the Debian package to install. Cases that
+//! need root, because they act as several users, say so on standard error when they are left out.
+//!
+//! The parts: [`Scratch`] is a folder, [`Program`] runs a program, [`Bus`] is the bus under test,
+//! [`Peer`] is a raw client that sends any bytes and [`Message`] makes them, [`check_all`] walks a
+//! table of cases, [`tap`] reads the results of the reference's programs.
+
+mod bus;
+mod message;
+mod peer;
+mod program;
+mod scratch;
+mod table;
+pub mod tap;
+mod wire;
+
+use std::io::Write as _;
+
+pub use bus::{
+    Bus, Config, Daemon, Flavour, bus_binary, bus_program, bus_program_as, copy_bus, first_line,
+    link_bus, socket_path,
+};
+pub use message::{BUS_NAME, BUS_PATH, Message, field, flag, kind};
+pub use peer::{Descriptors, Peer, Stream, hex, key};
+pub use program::{Program, Ran, Running, USUAL_LIMIT, User, eventually, installed, require};
+pub use rustix::process::Signal;
+pub use scratch::{Scratch, set_mode};
+pub use table::{check_all, fail_with, not_yet};
+pub use wire::{Order, Reader, Value, Writer, signature_of};
+
+/// Prints a line that is to be read even when the test passes, so past the capture of output.
+pub fn announce(line: &str) {
+    // Nobody to read it is no failure of the bus.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Whether the tests run as root; when not, says which cases are left out.
+#[must_use]
+pub fn root_for(cases: &str) -> bool {
+    let root = User::is_root();
+    if !root {
+        announce(&format!("left out, because only root can act as several users: {cases}"));
+    }
+    root
+}

@@ -1,0 +1,340 @@
+//! Messages: header fields and body, to bytes and back.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::wire::{Order, Reader, Value, Writer, signature_of};
+
+/// The code of a header field.
+pub mod field {
+    #![expect(missing_docs, reason = "the names are those of the specification")]
+    pub const PATH: u8 = 1;
+    pub const INTERFACE: u8 = 2;
+    pub const MEMBER: u8 = 3;
+    pub const ERROR_NAME: u8 = 4;
+    pub const REPLY_SERIAL: u8 = 5;
+    pub const DESTINATION: u8 = 6;
+    pub const SENDER: u8 = 7;
+    pub const SIGNATURE: u8 = 8;
+    pub const UNIX_FDS: u8 = 9;
+}
+
+/// The type of a message.
+pub mod kind {
+    #![expect(missing_docs, reason = "the names are those of the specification")]
+    pub const CALL: u8 = 1;
+    pub const RETURN: u8 = 2;
+    pub const ERROR: u8 = 3;
+    pub const SIGNAL: u8 = 4;
+}
+
+/// The flags of a message.
+pub mod flag {
+    #![expect(missing_docs, reason = "the names are those of the specification")]
+    pub const NO_REPLY_EXPECTED: u8 = 1;
+    pub const NO_AUTO_START: u8 = 2;
+}
+
+/// The driver: its name.
+pub const BUS_NAME: &str = "org.freedesktop.DBus";
+/// The driver: its object.
+pub const BUS_PATH: &str = "/org/freedesktop/DBus";
+
+/// A message, valid or not.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Byte order of all of it.
+    pub order: Order,
+    /// Message type, see [`kind`].
+    pub kind: u8,
+    /// Flags, see [`flag`].
+    pub flags: u8,
+    /// Serial; 0 until the message is sent by a [`Peer`](crate::Peer), which fills it in.
+    pub serial: u32,
+    /// Header fields in their order, [`field::SIGNATURE`] excepted: it follows from the body.
+    pub fields: Vec<(u8, Value)>,
+    /// Arguments.
+    pub body: Vec<Value>,
+    /// Descriptors that came with the message.
+    pub descriptors: Vec<Arc<OwnedFd>>,
+}
+
+impl Message {
+    /// A message of a type, with no field.
+    #[must_use]
+    pub fn new(kind: u8) -> Self {
+        Self {
+            order: Order::Little,
+            kind,
+            flags: 0,
+            serial: 0,
+            fields: Vec::new(),
+            body: Vec::new(),
+            descriptors: Vec::new(),
+        }
+    }
+
+    /// A method call.
+    #[must_use]
+    pub fn call(destination: &str, path: &str, interface: &str, member: &str) -> Self {
+        Self::new(kind::CALL)
+            .field(field::PATH, Value::Path(path.to_owned()))
+            .text(field::DESTINATION, destination)
+            .text(field::INTERFACE, interface)
+            .text(field::MEMBER, member)
+    }
+
+    /// A call of a method of the driver's own interface.
+    #[must_use]
+    pub fn to_bus(member: &str) -> Self {
+        Self::call(BUS_NAME, BUS_PATH, BUS_NAME, member)
+    }
+
+    /// A signal to all.
+    #[must_use]
+    pub fn signal(path: &str, interface: &str, member: &str) -> Self {
+        Self::new(kind::SIGNAL)
+            .field(field::PATH, Value::Path(path.to_owned()))
+            .text(field::INTERFACE, interface)
+            .text(field::MEMBER, member)
+    }
+
+    /// The answer to a call.
+    #[must_use]
+    pub fn reply(call: &Self) -> Self {
+        Self::new(kind::RETURN)
+            .field(field::REPLY_SERIAL, Value::U32(call.serial))
+            .text(field::DESTINATION, call.sender())
+    }
+
+    /// An error in answer to a call.
+    #[must_use]
+    pub fn error(call: &Self, name: &str) -> Self {
+        let mut error = Self::reply(call).text(field::ERROR_NAME, name);
+        error.kind = kind::ERROR;
+        error
+    }
+
+    /// Sets a header field, in place when it is there already.
+    #[must_use]
+    pub fn field(mut self, code: u8, value: Value) -> Self {
+        match self.fields.iter_mut().find(|(found, _)| *found == code) {
+            Some((_, old)) => *old = value,
+            None => self.fields.push((code, value)),
+        }
+        self
+    }
+
+    /// Sets a header field of type string.
+    #[must_use]
+    pub fn text(self, code: u8, text: &str) -> Self {
+        self.field(code, Value::text(text))
+    }
+
+    /// Removes a header field.
+    #[must_use]
+    pub fn without(mut self, code: u8) -> Self {
+        self.fields.retain(|(found, _)| *found != code);
+        self
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, value: Value) -> Self {
+        self.body.push(value);
+        self
+    }
+
+    /// Sets flags.
+    #[must_use]
+    pub fn flags(mut self, flags: u8) -> Self {
+        self.flags |= flags;
+        self
+    }
+
+    /// Sets the byte order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// The value of a header field.
+    #[must_use]
+    pub fn get(&self, code: u8) -> Option<&Value> {
+        self.fields.iter().find(|(found, _)| *found == code).map(|(_, value)| value)
+    }
+
+    /// The SENDER, or nothing.
+    #[must_use]
+    pub fn sender(&self) -> &str {
+        self.get_text(field::SENDER)
+    }
+
+    /// The MEMBER, or nothing.
+    #[must_use]
+    pub fn member(&self) -> &str {
+        self.get_text(field::MEMBER)
+    }
+
+    /// The name of the error without `org.freedesktop.DBus.Error.`, or nothing.
+    #[must_use]
+    pub fn error_name(&self) -> &str {
+        let name = self.get_text(field::ERROR_NAME);
+        name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name)
+    }
+
+    /// The serial of the call that this one answers.
+    #[must_use]
+    pub fn reply_serial(&self) -> Option<u32> {
+        self.get(field::REPLY_SERIAL).and_then(Value::as_u32)
+    }
+
+    /// The first argument, when it is a string.
+    #[must_use]
+    pub fn first_text(&self) -> &str {
+        self.body.first().and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The first argument, when it is a `u`.
+    #[must_use]
+    pub fn first_u32(&self) -> Option<u32> {
+        self.body.first().and_then(Value::as_u32)
+    }
+
+    /// One line for the eye: what the message is, not all that it holds.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self.kind {
+            kind::ERROR => format!("error {}: {}", self.error_name(), self.first_text()),
+            kind::RETURN => format!("return {:?}", self.body),
+            kind::CALL => format!("call {}", self.member()),
+            kind::SIGNAL => format!("signal {} {:?}", self.member(), self.body),
+            other => format!("type {other}"),
+        }
+    }
+
+    /// The bytes of the message.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut body = Writer::new(self.order);
+        body.values(&self.body);
+        self.encode_with_body(&body.finish())
+    }
+
+    /// The bytes of the message with this body, whatever its arguments say. The signature is the
+    /// one of the arguments, or the field that was set by hand when there are none.
+    #[must_use]
+    pub fn encode_with_body(&self, body: &[u8]) -> Vec<u8> {
+        let mut message = self.encode_header(body.len());
+        message.extend(body);
+        message
+    }
+
+    /// Reads one message from the front of `bytes`; nothing while it is incomplete.
+    ///
+    /// # Panics
+    ///
+    /// When the bytes are not what the specification allows a bus to send.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<(Self, usize)> {
+        let fixed = bytes.get(..FIXED_HEADER)?;
+        let order = match fixed[0] {
+            b'l' => Order::Little,
+            b'B' => Order::Big,
+            other => panic!("byte order mark {other}"),
+        };
+        let body_length = u32_at(bytes, 4, order) as usize;
+        let header = (FIXED_HEADER + u32_at(bytes, 12, order) as usize).next_multiple_of(8);
+        let whole = bytes.get(..header + body_length)?;
+        let mut message = Self::decode_header(&whole[..header], order);
+        let signature = message.get_text(field::SIGNATURE).to_owned();
+        let mut reader = Reader::new(&whole[header..], order);
+        message.body = reader.values(&signature);
+        assert_eq!(reader.position(), body_length, "bytes after the body");
+        Some((message, whole.len()))
+    }
+
+    fn get_text(&self, code: u8) -> &str {
+        self.get(code).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn encode_header(&self, body_length: usize) -> Vec<u8> {
+        let mut fields = self.fields.clone();
+        if !self.body.is_empty() {
+            let signature = Value::Signature(signature_of(&self.body));
+            fields.push((field::SIGNATURE, signature));
+        }
+        let as_struct =
+            |(code, value)| Value::Struct(vec![Value::Byte(code), Value::variant(value)]);
+        let mut header = Writer::new(self.order);
+        header.value(&Value::Byte(if self.order == Order::Little { b'l' } else { b'B' }));
+        header.value(&Value::Byte(self.kind));
+        header.value(&Value::Byte(self.flags));
+        header.value(&Value::Byte(PROTOCOL_VERSION));
+        header.value(&Value::U32(u32::try_from(body_length).expect("a body below 4 GiB")));
+        header.value(&Value::U32(self.serial));
+        header.value(&Value::Array("(yv)".into(), fields.into_iter().map(as_struct).collect()));
+        header.align(8);
+        header.finish()
+    }
+
+    fn decode_header(bytes: &[u8], order: Order) -> Self {
+        let mut reader = Reader::new(bytes, order);
+        let values = reader.values("yyyyuua(yv)");
+        reader.align(8);
+        let [_, Value::Byte(kind), Value::Byte(flags), _, _, Value::U32(serial), fields] =
+            &values[..]
+        else {
+            panic!("the header is {values:?}");
+        };
+        let mut message = Self::new(*kind).order(order).flags(*flags);
+        message.serial = *serial;
+        message.fields = fields.elements().unwrap_or_default().iter().map(open_field).collect();
+        message
+    }
+}
+
+fn open_field(value: &Value) -> (u8, Value) {
+    match value {
+        Value::Struct(pair) => match &pair[..] {
+            [Value::Byte(code), Value::Variant(value)] => (*code, (**value).clone()),
+            other => panic!("the header field {other:?}"),
+        },
+        other => panic!("the header field {other:?}"),
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize, order: Order) -> u32 {
+    let four: [u8; 4] = bytes[at..at + 4].try_into().expect("four bytes are four");
+    match order {
+        Order::Little => u32::from_le_bytes(four),
+        Order::Big => u32::from_be_bytes(four),
+    }
+}
+
+/// The header up to and with the length of the field array.
+const FIXED_HEADER: usize = 16;
+const PROTOCOL_VERSION: u8 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_survives_the_round_trip() {
+        for order in [Order::Little, Order::Big] {
+            let mut sent = Message::to_bus("RequestName")
+                .arg(Value::text("com.example"))
+                .arg(Value::U32(4))
+                .order(order);
+            sent.serial = 7;
+            let bytes = sent.encode();
+            let (read, length) = Message::decode(&bytes).expect("it is complete");
+            assert_eq!(length, bytes.len());
+            assert_eq!((read.order, read.serial, read.member()), (order, 7, "RequestName"));
+            assert_eq!(read.body, sent.body);
+            assert!(Message::decode(&bytes[..length - 1]).is_none());
+        }
+    }
+}

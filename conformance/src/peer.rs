@@ -1,0 +1,520 @@
+//! A raw client: every byte that it sends is the test's own choice.
+
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+
+use crate::message::{Message, field, kind};
+use crate::wire::Value;
+
+/// How long a peer waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many bytes one read takes at most.
+const READ_CHUNK: usize = 64 * 1024;
+
+/// How many descriptors one read or write carries at most: the kernel's own limit.
+const MOST_DESCRIPTORS: usize = 253;
+
+/// A byte stream to a bus, before anything was said on it.
+#[derive(Debug)]
+pub enum Stream {
+    /// A unix socket.
+    Unix(UnixStream),
+    /// A TCP socket.
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Connects to the first entry of an address.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    ///
+    /// # Panics
+    ///
+    /// When the address is none that these tests use.
+    pub fn dial(address: &str) -> io::Result<Self> {
+        let first = address.split(';').next().unwrap_or_default();
+        let stream = match first.split_once(':') {
+            Some(("unix", keys)) => Self::Unix(dial_unix(keys)?),
+            Some(("tcp", keys)) => Self::Tcp(TcpStream::connect((
+                key(keys, "host").unwrap_or("localhost"),
+                key(keys, "port").and_then(|port| port.parse().ok()).expect("a port"),
+            ))?),
+            _ => panic!("no address: {address:?}"),
+        };
+        match &stream {
+            Self::Unix(unix) => unix.set_read_timeout(Some(PATIENCE))?,
+            Self::Tcp(tcp) => tcp.set_read_timeout(Some(PATIENCE))?,
+        }
+        Ok(stream)
+    }
+
+    /// Connects; see [`Stream::dial`].
+    ///
+    /// # Panics
+    ///
+    /// When nothing listens there.
+    #[must_use]
+    pub fn connect(address: &str) -> Self {
+        let stream = Self::dial(address);
+        stream.unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"))
+    }
+
+    /// Connects, asks for the mechanisms and leaves: with the answer a bus shows that it serves.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn knock(address: &str) {
+        let mut stream = Self::connect(address);
+        stream.write(b"\0");
+        assert!(stream.say("AUTH").is_some(), "{address} closes at once");
+    }
+
+    /// Writes all bytes. A bus that has closed meanwhile is no failure: the test sees it when it
+    /// reads.
+    ///
+    /// # Panics
+    ///
+    /// When the bus does not take them in time.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let written = match self {
+            Self::Unix(unix) => unix.write_all(bytes),
+            Self::Tcp(tcp) => tcp.write_all(bytes),
+        };
+        match written.map_err(|error| error.kind()) {
+            Ok(()) | Err(ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
+            Err(other) => panic!("cannot write: {other}"),
+        }
+    }
+
+    /// Says a line of the handshake and gives the answer, without its line end; `None` when the
+    /// bus closed instead.
+    pub fn say(&mut self, line: &str) -> Option<String> {
+        self.write(format!("{line}\r\n").as_bytes());
+        self.read_line()
+    }
+
+    /// Reads a line of the handshake; `None` when the bus closed instead.
+    ///
+    /// # Panics
+    ///
+    /// When nothing comes, or no text.
+    pub fn read_line(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        loop {
+            let mut byte = [0];
+            match self.read(&mut byte) {
+                Ok(0) => return None,
+                Ok(_) => line.push(byte[0]),
+                Err(error) => panic!("no line after {:?}: {error}", String::from_utf8_lossy(&line)),
+            }
+            if line.ends_with(b"\r\n") {
+                line.truncate(line.len() - 2);
+                return Some(String::from_utf8(line).expect("the bus speaks ASCII"));
+            }
+        }
+    }
+
+    /// Whether the bus closes this stream, within the patience of the tests. What comes before is
+    /// thrown away.
+    #[must_use]
+    pub fn is_closed(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.read(&mut bytes) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Whether the bus leaves this stream open and silent for so long.
+    #[must_use]
+    pub fn is_silent(&mut self, time: Duration) -> bool {
+        self.set_patience(time);
+        let silent = self.read(&mut [0]).is_err();
+        self.set_patience(PATIENCE);
+        silent
+    }
+
+    /// Logs in with the credentials of the socket, up to and with BEGIN.
+    ///
+    /// # Panics
+    ///
+    /// When the bus refuses.
+    pub fn log_in(&mut self, descriptors: Descriptors) {
+        self.write(b"\0");
+        let uid = rustix::process::geteuid().as_raw().to_string();
+        let answer = self.say(&format!("AUTH EXTERNAL {}", hex(uid.as_bytes())));
+        assert!(answer.is_some_and(|line| line.starts_with("OK ")), "the bus refuses EXTERNAL");
+        if descriptors == Descriptors::Negotiated {
+            assert_eq!(self.say("NEGOTIATE_UNIX_FD").as_deref(), Some("AGREE_UNIX_FD"));
+        }
+        self.write(b"BEGIN\r\n");
+    }
+
+    fn set_patience(&self, time: Duration) {
+        let set = match self {
+            Self::Unix(unix) => unix.set_read_timeout(Some(time)),
+            Self::Tcp(tcp) => tcp.set_read_timeout(Some(time)),
+        };
+        set.expect("the time is not zero");
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = match self {
+            Self::Unix(unix) => unix.read(bytes),
+            Self::Tcp(tcp) => tcp.read(bytes),
+        };
+        match read {
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(0),
+            other => other,
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(unix) => unix.as_fd(),
+            Self::Tcp(tcp) => tcp.as_fd(),
+        }
+    }
+}
+
+/// Whether a peer may be sent file descriptors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descriptors {
+    /// It asked for them in the handshake.
+    Negotiated,
+    /// It did not.
+    Unwanted,
+}
+
+/// A client of the bus, logged in.
+#[derive(Debug)]
+pub struct Peer {
+    stream: Stream,
+    received: Vec<u8>,
+    descriptors: Vec<Arc<OwnedFd>>,
+    serial: u32,
+    name: String,
+}
+
+impl Peer {
+    /// Logs in, with descriptors, and says Hello.
+    ///
+    /// # Panics
+    ///
+    /// When the bus refuses.
+    #[must_use]
+    pub fn connect(address: &str) -> Self {
+        Self::connect_with(address, Descriptors::Negotiated)
+    }
+
+    /// Logs in and says Hello.
+    ///
+    /// # Panics
+    ///
+    /// When the bus refuses.
+    #[must_use]
+    pub fn connect_with(address: &str, descriptors: Descriptors) -> Self {
+        let mut peer = Self::before_hello(address, descriptors);
+        let reply = peer.hello();
+        assert_eq!(reply.kind, kind::RETURN, "Hello: {}", reply.summary());
+        peer
+    }
+
+    /// Logs in, and has not said Hello yet.
+    ///
+    /// # Panics
+    ///
+    /// When the bus refuses.
+    #[must_use]
+    pub fn before_hello(address: &str, descriptors: Descriptors) -> Self {
+        let mut stream = Stream::connect(address);
+        stream.log_in(descriptors);
+        Self::over(stream)
+    }
+
+    /// A client over a stream on which BEGIN was said.
+    #[must_use]
+    pub fn over(stream: Stream) -> Self {
+        let (received, descriptors) = (Vec::new(), Vec::new());
+        Self { stream, received, descriptors, serial: 0, name: String::new() }
+    }
+
+    /// Says Hello, takes the answer, and the NameAcquired that follows a success.
+    ///
+    /// # Panics
+    ///
+    /// When no answer comes.
+    pub fn hello(&mut self) -> Message {
+        let reply = self.call(Message::to_bus("Hello"));
+        if reply.kind == kind::RETURN {
+            reply.first_text().clone_into(&mut self.name);
+            assert_eq!(self.receive().map(|m| m.member().to_owned()), Some("NameAcquired".into()));
+        }
+        reply
+    }
+
+    /// Its unique name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The stream below, for what is no message.
+    pub fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+
+    /// Sends a message with the next serial, which it gives back.
+    pub fn send(&mut self, message: Message) -> u32 {
+        let message = self.numbered(message);
+        self.stream.write(&message.encode());
+        message.serial
+    }
+
+    /// Sends bytes as they are.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write(bytes);
+    }
+
+    /// Gives a message the next serial, unless it has one.
+    #[must_use]
+    pub fn numbered(&mut self, mut message: Message) -> Message {
+        self.serial += 1;
+        if message.serial == 0 {
+            message.serial = self.serial;
+        }
+        message
+    }
+
+    /// Sends bytes with descriptors attached to the first of them.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel does not take them at once.
+    pub fn send_with_descriptors(&mut self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(descriptors)), "they fit");
+        let data = [IoSlice::new(bytes)];
+        let sent = rustix::net::sendmsg(&self.stream, &data, &mut control, SendFlags::NOSIGNAL);
+        assert_eq!(sent, Ok(bytes.len()), "a short message goes out at once");
+    }
+
+    /// Sends a message and waits for its answer. Other messages that come meanwhile are dropped.
+    ///
+    /// # Panics
+    ///
+    /// When no answer comes.
+    pub fn call(&mut self, message: Message) -> Message {
+        let (answer, _) = self.call_and_collect(message);
+        answer
+    }
+
+    /// Sends a message and waits for its answer; gives also what came before that.
+    ///
+    /// # Panics
+    ///
+    /// When no answer comes.
+    pub fn call_and_collect(&mut self, message: Message) -> (Message, Vec<Message>) {
+        let what = message.member().to_owned();
+        let serial = self.send(message);
+        self.wait_for_reply(serial).unwrap_or_else(|| panic!("closed instead of answering {what}"))
+    }
+
+    /// Calls a method of the driver that takes one string.
+    ///
+    /// # Panics
+    ///
+    /// When no answer comes.
+    pub fn ask_bus(&mut self, member: &str, argument: &str) -> Message {
+        self.call(Message::to_bus(member).arg(Value::text(argument)))
+    }
+
+    /// Adds a match rule.
+    ///
+    /// # Panics
+    ///
+    /// When the bus refuses it.
+    pub fn add_match(&mut self, rule: &str) {
+        let reply = self.ask_bus("AddMatch", rule);
+        assert_eq!(reply.kind, kind::RETURN, "{rule}: {}", reply.summary());
+    }
+
+    /// Asks for a name with flags, and gives the result.
+    ///
+    /// # Panics
+    ///
+    /// When the answer is an error.
+    pub fn request_name(&mut self, name: &str, flags: u32) -> u32 {
+        let call = Message::to_bus("RequestName").arg(Value::text(name)).arg(Value::U32(flags));
+        let reply = self.call(call);
+        reply.first_u32().unwrap_or_else(|| panic!("{name}: {}", reply.summary()))
+    }
+
+    /// Everything that the bus has sent to this peer until it answers a question asked now.
+    ///
+    /// Because a bus keeps one order, this proves absence without waiting: what is not here was
+    /// not caused by anything that the bus had handled before.
+    ///
+    /// # Panics
+    ///
+    /// When the bus closes.
+    pub fn collect(&mut self) -> Vec<Message> {
+        self.call_and_collect(Message::to_bus("GetId")).1
+    }
+
+    /// Whether the bus still answers this peer.
+    ///
+    /// # Panics
+    ///
+    /// When nothing comes, not even the end.
+    #[must_use]
+    pub fn is_alive(&mut self) -> bool {
+        let serial = self.send(Message::to_bus("GetId"));
+        self.wait_for_reply(serial).is_some()
+    }
+
+    /// Whether the bus closes this connection. What comes before is given too.
+    ///
+    /// # Panics
+    ///
+    /// When it neither closes nor sends for a while.
+    pub fn until_closed(&mut self) -> Vec<Message> {
+        std::iter::from_fn(|| self.receive()).collect()
+    }
+
+    /// The next message; `None` when the bus closed.
+    ///
+    /// # Panics
+    ///
+    /// When nothing comes.
+    pub fn receive(&mut self) -> Option<Message> {
+        let ends = Instant::now() + PATIENCE;
+        loop {
+            if let Some((mut message, length)) = Message::decode(&self.received) {
+                self.received.drain(..length);
+                message.descriptors = self.claim_descriptors(&message);
+                return Some(message);
+            }
+            assert!(Instant::now() < ends, "{}: waited in vain for a message", self.name);
+            if self.fill() == Filled::Closed {
+                return None;
+            }
+        }
+    }
+
+    /// The next message, when it comes within `time`.
+    ///
+    /// # Panics
+    ///
+    /// When the bus closes.
+    pub fn receive_within(&mut self, time: Duration) -> Option<Message> {
+        let ends = Instant::now() + time;
+        self.stream.set_patience(time);
+        let mut found = None;
+        while found.is_none() && Instant::now() < ends {
+            found = Message::decode(&self.received);
+            if found.is_none() {
+                assert_eq!(self.fill(), Filled::MaybeMore, "the bus closed");
+            }
+        }
+        self.stream.set_patience(PATIENCE);
+        found.map(|(message, length)| {
+            self.received.drain(..length);
+            message
+        })
+    }
+
+    /// Everything that the bus has sent and sends until it is silent for a tenth of a second. For a
+    /// client whose queue is full: an answer to a question might find no room.
+    ///
+    /// # Panics
+    ///
+    /// When the bus closes.
+    pub fn drain(&mut self) -> Vec<Message> {
+        std::iter::from_fn(|| self.receive_within(Duration::from_millis(100))).collect()
+    }
+
+    fn wait_for_reply(&mut self, serial: u32) -> Option<(Message, Vec<Message>)> {
+        let mut before = Vec::new();
+        loop {
+            let message = self.receive()?;
+            if message.reply_serial() == Some(serial) {
+                return Some((message, before));
+            }
+            before.push(message);
+        }
+    }
+
+    fn claim_descriptors(&mut self, message: &Message) -> Vec<Arc<OwnedFd>> {
+        let wanted = message.get(field::UNIX_FDS).and_then(Value::as_u32).unwrap_or(0) as usize;
+        assert!(wanted <= self.descriptors.len(), "the bus sends the descriptors it announces");
+        self.descriptors.drain(..wanted).collect()
+    }
+
+    fn fill(&mut self) -> Filled {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut bytes = vec![0; READ_CHUNK];
+        let mut data = [IoSliceMut::new(&mut bytes)];
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let read = match rustix::net::recvmsg(&self.stream, &mut data, &mut control, flags) {
+            Ok(read) => read.bytes,
+            Err(rustix::io::Errno::AGAIN) => return Filled::MaybeMore,
+            Err(_) => return Filled::Closed,
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                self.descriptors.extend(descriptors.map(Arc::new));
+            }
+        }
+        self.received.extend(&bytes[..read]);
+        if read == 0 { Filled::Closed } else { Filled::MaybeMore }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Filled {
+    MaybeMore,
+    Closed,
+}
+
+/// The text in lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The value of a key in the part of an address after the colon.
+#[must_use]
+pub fn key<'a>(keys: &'a str, name: &str) -> Option<&'a str> {
+    let mut pairs = keys.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
+}
+
+fn dial_unix(keys: &str) -> io::Result<UnixStream> {
+    if let Some(name) = key(keys, "abstract") {
+        return UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?);
+    }
+    UnixStream::connect(key(keys, "path").expect("a unix address has a path or an abstract name"))
+}

@@ -1,0 +1,495 @@
+//! Running other programs: with a time limit, with their output kept, as another user.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::scratch::Scratch;
+
+/// How long a program may run unless a test says otherwise.
+pub const USUAL_LIMIT: Duration = Duration::from_secs(20);
+
+/// How often a condition that no event announces is looked at again.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Between asking a process group to end and ending it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A program that is about to run.
+///
+/// Output goes to files, not to pipes: nobody has to drain it, and a process left behind by the
+/// program cannot keep the test waiting.
+///
+/// ```
+/// use diligence_conformance::Program;
+///
+/// let ran = Program::named("echo", "coreutils").arg("hello").run();
+/// assert!(ran.succeeded());
+/// assert_eq!(ran.stdout, "hello\n");
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    command: Command,
+    limit: Duration,
+    output: Scratch,
+    shown: String,
+}
+
+impl Program {
+    /// A program by its path.
+    #[must_use]
+    pub fn at(path: impl AsRef<Path>) -> Self {
+        Self::new(path.as_ref(), Scratch::new())
+    }
+
+    /// A program by a path that `link` makes in the program's own folder.
+    #[must_use]
+    pub fn linked(link: impl FnOnce(&Scratch) -> PathBuf) -> Self {
+        let output = Scratch::new();
+        Self::new(&link(&output), output)
+    }
+
+    fn new(path: &Path, output: Scratch) -> Self {
+        // So that an interrupted test run leaves nothing behind; same process, one program later.
+        let mut command = Command::new(installed("setpriv", "util-linux"));
+        command.args(["--pdeathsig", "TERM"]).arg(path);
+        for name in FOREIGN_VARIABLES {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).process_group(0);
+        let shown = path.display().to_string();
+        Self { command, limit: USUAL_LIMIT, output, shown }
+    }
+
+    /// A program of the system, found in the places where Debian installs programs.
+    ///
+    /// # Panics
+    ///
+    /// When it is missing, with the name of the Debian package that has it.
+    #[must_use]
+    pub fn named(name: &str, package: &str) -> Self {
+        Self::at(installed(name, package))
+    }
+
+    /// A shell script; `"$@"` are the arguments added afterwards.
+    #[must_use]
+    pub fn shell(script: &str) -> Self {
+        Self::named("sh", "dash").arg("-c").arg(script).arg("sh")
+    }
+
+    /// A Python script; `sys.argv[1:]` are the arguments added afterwards. Debian's own Python,
+    /// which has `dbus` and `gi`.
+    #[must_use]
+    pub fn python(script: &str) -> Self {
+        require("/usr/lib/python3/dist-packages/dbus", "python3-dbus");
+        require("/usr/lib/python3/dist-packages/gi", "python3-gi");
+        Self::at(require("/usr/bin/python3", "python3")).arg("-c").arg(script)
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.shown.push(' ');
+        self.shown.push_str(&argument.as_ref().to_string_lossy());
+        self.command.arg(argument);
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<I: IntoIterator<Item: AsRef<OsStr>>>(self, arguments: I) -> Self {
+        arguments.into_iter().fold(self, Self::arg)
+    }
+
+    /// Sets a variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.command.env(name, value.into());
+        self
+    }
+
+    /// Gives it a standard input.
+    #[must_use]
+    pub fn stdin(mut self, input: impl Into<Stdio>) -> Self {
+        self.command.stdin(input);
+        self
+    }
+
+    /// Starts it in this folder.
+    #[must_use]
+    pub fn folder(mut self, path: &Path) -> Self {
+        self.command.current_dir(path);
+        self
+    }
+
+    /// Sets the time limit.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Runs it as this user. Only root may do so, see [`User::is_root`].
+    #[must_use]
+    pub fn user(mut self, user: User) -> Self {
+        // With the user set, the standard library also drops the supplementary groups.
+        self.command.uid(user.uid).gid(user.gid);
+        self
+    }
+
+    /// Starts it and comes back at once.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    #[must_use]
+    pub fn start(mut self) -> Running {
+        let stdout = File::create(self.output.join("stdout")).expect("scratch is writable");
+        let stderr = File::create(self.output.join("stderr")).expect("scratch is writable");
+        self.command.stdout(stdout).stderr(stderr);
+        let child = self.command.spawn();
+        let child = child.unwrap_or_else(|error| panic!("cannot start {}: {error}", self.shown));
+        Running { child, ends: Instant::now() + self.limit, output: self.output, shown: self.shown }
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started, or runs longer than its limit.
+    #[must_use]
+    pub fn run(self) -> Ran {
+        self.start().finish()
+    }
+}
+
+/// A program that runs; killed with its process group on drop.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    ends: Instant,
+    output: Scratch,
+    shown: String,
+}
+
+impl Running {
+    /// The process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it wrote to standard output so far.
+    #[must_use]
+    pub fn stdout(&self) -> String {
+        read_lossy(&self.output.join("stdout"))
+    }
+
+    /// What it wrote to standard error so far.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        read_lossy(&self.output.join("stderr"))
+    }
+
+    /// The bytes that it wrote to standard output so far.
+    #[must_use]
+    pub fn stdout_bytes(&self) -> Vec<u8> {
+        fs::read(self.output.join("stdout")).unwrap_or_default()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    /// Its exit status, if it has ended.
+    ///
+    /// # Panics
+    ///
+    /// Never: the process is our child.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("the process is our child")
+    }
+
+    /// Waits until `wanted` finds what it looks for in the output so far: standard output, then
+    /// standard error.
+    ///
+    /// # Panics
+    ///
+    /// When the program ends or its time is over first; the text says what it wrote.
+    pub fn wait_for<T>(&mut self, what: &str, wanted: impl Fn(&str, &str) -> Option<T>) -> T {
+        loop {
+            let ended = self.ended();
+            if let Some(found) = wanted(&self.stdout(), &self.stderr()) {
+                return found;
+            }
+            if ended.is_some() || Instant::now() > self.ends {
+                panic!("{}: no {what}\n{}", self.shown, self.describe(ended));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until standard output has this text.
+    ///
+    /// # Panics
+    ///
+    /// Like [`Running::wait_for`].
+    pub fn wait_for_stdout(&mut self, text: &str) {
+        self.wait_for(text, |stdout, _| stdout.contains(text).then_some(()));
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    ///
+    /// When its time is over first. It is killed then.
+    #[must_use]
+    pub fn finish(mut self) -> Ran {
+        loop {
+            if let Some(status) = self.ended() {
+                return Ran {
+                    status,
+                    stdout: self.stdout(),
+                    stderr: self.stderr(),
+                    shown: std::mem::take(&mut self.shown),
+                };
+            }
+            if Instant::now() > self.ends {
+                panic!("{}: still running at its limit\n{}", self.shown, self.describe(None));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Waits for its end or its limit, then ends what it started and left behind in its process
+    /// group. `None` when it was still running at its limit.
+    #[must_use]
+    pub fn finish_with_group(self) -> Option<Ran> {
+        while !self.has_ended_unseen() && Instant::now() < self.ends {
+            std::thread::sleep(POLL);
+        }
+        let in_time = self.has_ended_unseen();
+        self.end_group();
+        in_time.then(|| self.finish())
+    }
+
+    /// Asks it to end (SIGTERM), and waits for that.
+    ///
+    /// # Panics
+    ///
+    /// Like [`Running::finish`].
+    #[must_use]
+    pub fn terminate(self) -> Ran {
+        self.signal(Signal::TERM);
+        self.finish()
+    }
+
+    /// Interrupts it (SIGINT), and waits for its end.
+    ///
+    /// # Panics
+    ///
+    /// Like [`Running::finish`].
+    #[must_use]
+    pub fn interrupt(self) -> Ran {
+        self.signal(Signal::INT);
+        self.finish()
+    }
+
+    /// Whether it has ended. Its id stays taken, so its process group cannot be anybody else's.
+    fn has_ended_unseen(&self) -> bool {
+        let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a child has an id");
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
+    }
+
+    fn end_group(&self) {
+        let id = self.child.id();
+        let group = Pid::from_raw(id.cast_signed()).expect("a child has an id");
+        let _ = rustix::process::kill_process_group(group, Signal::TERM);
+        // A bus needs a moment to remove its socket.
+        let ends = Instant::now() + GRACE;
+        while group_lives(id) && Instant::now() < ends {
+            std::thread::sleep(POLL);
+        }
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+
+    fn describe(&self, status: Option<ExitStatus>) -> String {
+        let status = status.map_or_else(|| "still runs".to_owned(), |status| status.to_string());
+        format!("{status}\nstdout: {}\nstderr: {}", self.stdout(), self.stderr())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let group = Pid::from_raw(self.child.id().cast_signed());
+        if let (Ok(None), Some(group)) = (self.child.try_wait(), group) {
+            // The group is the one that this program was started into, so nobody else is in it.
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// What came of a program.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    shown: String,
+}
+
+impl Ran {
+    /// Whether it ended with exit status 0.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        self.status.success()
+    }
+
+    /// The exit status; 128 and the signal when a signal ended it, as a shell counts.
+    ///
+    /// # Panics
+    ///
+    /// Never: a process ends in one of the two ways.
+    #[must_use]
+    pub fn code(&self) -> i32 {
+        let signal = || 128 + self.status.signal().expect("no exit status, so a signal");
+        self.status.code().unwrap_or_else(signal)
+    }
+
+    /// The output of a program that is to succeed.
+    ///
+    /// # Panics
+    ///
+    /// When it did not.
+    #[must_use]
+    pub fn success(self) -> Self {
+        assert!(self.succeeded(), "{self}");
+        self
+    }
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.shown, self.status)?;
+        write!(f, "stdout: {}\nstderr: {}", self.stdout, self.stderr)
+    }
+}
+
+/// A user of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct User {
+    /// The user id.
+    pub uid: u32,
+    /// The user's own group id.
+    pub gid: u32,
+}
+
+impl User {
+    /// Nobody, who is neither root nor the owner of any bus here.
+    pub const NOBODY: Self = Self { uid: 65534, gid: 65534 };
+
+    /// The user id of the tests themselves.
+    #[must_use]
+    pub fn own_uid() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    /// Whether these tests run as root, and so can be another user.
+    #[must_use]
+    pub fn is_root() -> bool {
+        rustix::process::geteuid().is_root()
+    }
+}
+
+/// Waits until `found` gives something, for the usual limit.
+///
+/// # Panics
+///
+/// When it does not in that time.
+pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let ends = Instant::now() + USUAL_LIMIT;
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(Instant::now() < ends, "waited {USUAL_LIMIT:?} in vain for {what}");
+        std::thread::sleep(POLL);
+    }
+}
+
+/// The path of an installed program.
+///
+/// # Panics
+///
+/// When it is missing, with the name of the Debian package that has it.
+#[must_use]
+pub fn installed(name: &str, package: &str) -> PathBuf {
+    let candidates = PROGRAM_FOLDERS.iter().map(|folder| Path::new(folder).join(name));
+    let found = candidates.into_iter().find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("{name} is missing: install the Debian package {package}"))
+}
+
+/// A path that must exist.
+///
+/// # Panics
+///
+/// When it is missing, with the name of the Debian package that has it.
+pub fn require<'a>(path: &'a str, package: &str) -> &'a Path {
+    let path = Path::new(path);
+    let shown = path.display();
+    assert!(path.exists(), "{shown} is missing: install the Debian package {package}");
+    path
+}
+
+/// Whether a process of the group runs; one that has ended and not been looked at does not count.
+fn group_lives(group: u32) -> bool {
+    let Ok(entries) = fs::read_dir("/proc") else { return false };
+    let stats =
+        entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("stat")).ok());
+    let mut of_group = stats.filter_map(|stat| {
+        // After the name in parentheses: state, parent, group.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, _, found) = (fields.next()?, fields.next()?, fields.next()?);
+        (found.parse() == Ok(group)).then(|| state.to_owned())
+    });
+    of_group.any(|state| state != "Z")
+}
+
+fn read_lossy(path: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
+}
+
+const PROGRAM_FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/// Variables that would lead a program to a bus, a service manager or a configuration that is not
+/// the test's own.
+const FOREIGN_VARIABLES: [&str; 14] = [
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SESSION_BUS_PID",
+    "DBUS_STARTER_ADDRESS",
+    "DBUS_STARTER_BUS_TYPE",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DBUS_TEST_DAEMON_ADDRESS",
+    "DBUS_VERBOSE",
+    "DISPLAY",
+    "LISTEN_FDNAMES",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "NOTIFY_SOCKET",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];

@@ -1,0 +1,90 @@
+//! A folder of one test's own, gone when the test ends.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A fresh folder below the system's temporary folder, removed on drop, also when the test panics.
+///
+/// Its mode is 0755: a bus in it must be reachable for other users, whom the bus itself is to
+/// refuse.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the folder.
+    ///
+    /// # Panics
+    ///
+    /// When the temporary folder cannot be written.
+    #[must_use]
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("diligence-conformance-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("the temporary folder is writable");
+        set_mode(&path, 0o755);
+        Self { path }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of `name` in the folder, whether it exists or not.
+    #[must_use]
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a file into the folder and gives its path.
+    ///
+    /// # Panics
+    ///
+    /// When the file cannot be written.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.join(name);
+        fs::write(&path, text).expect("a scratch folder is writable");
+        path
+    }
+
+    /// Makes a folder in the folder, with these permission bits, and gives its path.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be made.
+    pub fn folder(&self, name: &str, mode: u32) -> PathBuf {
+        let path = self.join(name);
+        fs::create_dir_all(&path).expect("a scratch folder is writable");
+        set_mode(&path, mode);
+        path
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A failure to clean up must not hide the failure of the test.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Sets the permission bits of a file or folder of ours.
+///
+/// # Panics
+///
+/// When the file is not ours.
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the file is ours");
+}

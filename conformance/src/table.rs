@@ -1,0 +1,68 @@
+//! Tables of cases: all rows are checked, then the test fails if any did.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use crate::bus::Flavour;
+
+/// Rows that fail this slowly have waited for something in vain.
+const SLOW: Duration = Duration::from_secs(3);
+
+/// After so many of them the bus is dead or deaf, and the other rows would only take long to say
+/// the same.
+const MOST_SLOW: usize = 3;
+
+/// Checks every row, each by itself, and then fails with the list of rows that failed.
+///
+/// # Panics
+///
+/// When a check of a row panics.
+pub fn check_all<R>(rows: &[R], name: impl Fn(&R) -> String, check: impl Fn(&R)) {
+    let mut failed = Vec::new();
+    let mut slow = 0;
+    for row in rows {
+        let started = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(row)));
+        let Err(panic) = outcome else { continue };
+        failed.push(format!("{}: {}", name(row), text_of(&*panic)));
+        slow += usize::from(started.elapsed() > SLOW);
+        if slow == MOST_SLOW {
+            failed.push("and the rows after this one were not tried".to_owned());
+            break;
+        }
+    }
+    fail_with("rows", &failed);
+}
+
+/// Runs the body of a test that our bus cannot pass before it has `missing`. Against ours the body
+/// must fail: once it passes, this must be taken off. Against the reference it must pass.
+///
+/// # Panics
+///
+/// When the body does not do what is expected of it.
+pub fn not_yet(missing: &str, body: fn()) {
+    if Flavour::under_test() == Flavour::Reference {
+        return body();
+    }
+    eprintln!("not yet: {missing}. What fails below is expected.");
+    let passes = catch_unwind(body).is_ok();
+    assert!(!passes, "this passes now: take not_yet(\"{missing}\") off the test");
+}
+
+/// Fails with a list, unless it is empty.
+///
+/// # Panics
+///
+/// When the list is not empty.
+pub fn fail_with(what: &str, failed: &[impl Display]) {
+    let lines: String = failed.iter().map(|line| format!("  {line}\n")).collect();
+    assert!(failed.is_empty(), "{} {what} failed:\n{lines}", failed.len());
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    text.unwrap_or_else(|| "a panic without a text".to_owned())
+}

@@ -1,0 +1,292 @@
+//! The results of a test program that speaks the Test Anything Protocol, and the list of the
+//! results that are known not to be a pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::bus::Flavour;
+use crate::program::User;
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It passed.
+    Passed,
+    /// It left itself out, for this reason.
+    Skipped(String),
+    /// It failed, or its program ended or hung in it.
+    Failed(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passes"),
+            Self::Skipped(reason) => write!(f, "is skipped ({reason})"),
+            Self::Failed(reason) => write!(f, "fails ({reason})"),
+        }
+    }
+}
+
+/// What one run of a program reported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Every case with its outcome, in the order of the report.
+    pub cases: Vec<(String, Outcome)>,
+    /// Why all cases were left out at once.
+    pub skipped_whole: Option<String>,
+    /// The text of `Bail out!`.
+    pub bailed_out: Option<String>,
+}
+
+impl Report {
+    /// Reads the output of a program.
+    ///
+    /// ```
+    /// use diligence_conformance::tap::{Outcome, Report};
+    ///
+    /// let report = Report::parse("1..2\nok 1 /a\nok 2 /b # SKIP no root\n");
+    /// assert_eq!(report.cases[0], ("/a".to_owned(), Outcome::Passed));
+    /// assert_eq!(report.cases[1], ("/b".to_owned(), Outcome::Skipped("no root".to_owned())));
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut report = Self::default();
+        for line in text.lines() {
+            report.read_line(line);
+        }
+        report
+    }
+
+    fn read_line(&mut self, line: &str) {
+        if let Some(rest) = line.strip_prefix("ok ") {
+            let (name, directive) = split_directive(rest);
+            let outcome = directive.map_or(Outcome::Passed, Outcome::Skipped);
+            self.cases.push((name, outcome));
+        } else if let Some(rest) = line.strip_prefix("not ok ") {
+            let (name, directive) = split_directive(rest);
+            self.cases.push((name, Outcome::Failed(directive.unwrap_or_default())));
+        } else if let Some(rest) = line.strip_prefix("1..0") {
+            self.skipped_whole = Some(split_directive(rest).1.unwrap_or_default());
+        } else if let Some(rest) = line.strip_prefix("Bail out!") {
+            self.bailed_out = Some(rest.trim().to_owned());
+        }
+    }
+}
+
+/// Splits `1 - name # SKIP reason` into the name and the reason.
+fn split_directive(rest: &str) -> (String, Option<String>) {
+    let (label, directive) = match rest.split_once(" # ") {
+        Some((label, directive)) => (label, Some(directive)),
+        None => (rest, None),
+    };
+    let text = label.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+    let text = text.strip_prefix("- ").unwrap_or(text);
+    let name = if text.is_empty() { label.trim() } else { text };
+    let reason = directive.map(|text| text.strip_prefix("SKIP").unwrap_or(text));
+    let reason = reason.map(|text| text.trim_start_matches([' ', '-']).to_owned());
+    (name.to_owned(), reason)
+}
+
+/// In which way a listed case is not a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listed {
+    /// It fails, with the reference too.
+    Fail,
+    /// It fails with ours, and passes with the reference.
+    NotYet,
+    /// It leaves itself out, whoever runs it.
+    Skip,
+    /// It leaves itself out when root runs it, and passes otherwise.
+    SkipAsRoot,
+    /// It leaves itself out unless root runs it, and passes then.
+    SkipUnlessRoot,
+    /// It leaves itself out on some machines and passes on others.
+    SkipMaybe,
+}
+
+impl Listed {
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "fail" => Self::Fail,
+            "not-yet" => Self::NotYet,
+            "skip" => Self::Skip,
+            "skip-as-root" => Self::SkipAsRoot,
+            "skip-unless-root" => Self::SkipUnlessRoot,
+            "skip-maybe" => Self::SkipMaybe,
+            _ => return None,
+        })
+    }
+
+    fn allows(self, outcome: &Outcome, run: Run) -> bool {
+        let user = run.user;
+        match (self, outcome) {
+            (Self::Fail, outcome) => matches!(outcome, Outcome::Failed(_)),
+            (Self::NotYet, outcome) => {
+                (run.bus == Flavour::Diligence) == matches!(outcome, Outcome::Failed(_))
+            }
+            (Self::Skip, outcome) => matches!(outcome, Outcome::Skipped(_)),
+            (Self::SkipAsRoot, Outcome::Skipped(_)) => user == Privilege::Root,
+            (Self::SkipAsRoot, Outcome::Passed) => user == Privilege::Ordinary,
+            (Self::SkipUnlessRoot, Outcome::Skipped(_)) => user == Privilege::Ordinary,
+            (Self::SkipUnlessRoot, Outcome::Passed) => user == Privilege::Root,
+            (Self::SkipMaybe, outcome) => !matches!(outcome, Outcome::Failed(_)),
+            (Self::SkipAsRoot | Self::SkipUnlessRoot, Outcome::Failed(_)) => false,
+        }
+    }
+}
+
+/// Who runs a program, and against which bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The bus.
+    pub bus: Flavour,
+    /// Who runs the program.
+    pub user: Privilege,
+}
+
+/// Who runs a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privilege {
+    /// Root.
+    Root,
+    /// Anybody else.
+    Ordinary,
+}
+
+impl Privilege {
+    /// Who runs these tests.
+    #[must_use]
+    pub fn ours() -> Self {
+        if User::is_root() { Self::Root } else { Self::Ordinary }
+    }
+}
+
+/// The list of the cases that do not pass, with how and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expectations {
+    listed: BTreeMap<String, (Listed, String)>,
+}
+
+impl Expectations {
+    /// Reads the list: lines of `program/case<TAB>way: reason`; `#` starts a comment line. A name
+    /// that starts with `debug-build:` or `plain:` speaks of that build only.
+    ///
+    /// # Panics
+    ///
+    /// At a line of another form, or two lines for one case.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut listed = BTreeMap::new();
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in lines {
+            let (case, way, reason) = parse_line(line)
+                .unwrap_or_else(|| panic!("not `program/case<TAB>way: reason`: {line:?}"));
+            let twice = listed.insert(case.to_owned(), (way, reason.to_owned()));
+            assert!(twice.is_none(), "{case} is listed twice");
+        }
+        Self { listed }
+    }
+
+    /// The list beside the tests.
+    #[must_use]
+    pub fn committed() -> Self {
+        Self::parse(include_str!("../expected-failures.txt"))
+    }
+
+    /// What is wrong about the outcome of a case, if anything.
+    #[must_use]
+    pub fn complaint(
+        &self,
+        build: &str,
+        case: &str,
+        outcome: &Outcome,
+        run: Run,
+    ) -> Option<String> {
+        let found = self.way(build, case);
+        match found {
+            None if *outcome == Outcome::Passed => None,
+            None => Some(format!("{build}:{case} {outcome}, and is not listed")),
+            Some(way) if way.allows(outcome, run) => None,
+            Some(way) if *outcome == Outcome::Passed => {
+                Some(format!("{build}:{case} passes, and is listed as {way:?}: remove it"))
+            }
+            Some(way) => Some(format!("{build}:{case} {outcome}, and is listed as {way:?}")),
+        }
+    }
+
+    /// In which way a case is listed, if it is.
+    #[must_use]
+    pub fn way(&self, build: &str, case: &str) -> Option<Listed> {
+        let special = format!("{build}:{case}");
+        let found = self.listed.get(&special).or_else(|| self.listed.get(case));
+        found.map(|(way, _)| *way)
+    }
+
+    /// The listed cases that no program has: `seen` holds names with their build before a colon.
+    #[must_use]
+    pub fn unknown(&self, seen: &BTreeSet<String>) -> Vec<String> {
+        let plain: BTreeSet<_> = seen.iter().filter_map(|name| name.split_once(':')).collect();
+        let is_seen = |case: &str| {
+            seen.contains(case) || plain.iter().any(|(_, without_build)| *without_build == case)
+        };
+        let unknown = self.listed.keys().filter(|case| !is_seen(case));
+        unknown.map(|case| format!("{case} is listed, and no program has it")).collect()
+    }
+}
+
+fn parse_line(line: &str) -> Option<(&str, Listed, &str)> {
+    let (case, rest) = line.split_once('\t')?;
+    let (way, reason) = rest.split_once(": ")?;
+    Some((case, Listed::parse(way)?, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_forms_of_a_report() {
+        let report = Report::parse("1..0 # SKIP - no AppArmor\n");
+        assert_eq!(report.skipped_whole.as_deref(), Some("no AppArmor"));
+        let report = Report::parse("ok 1 - normal\nnot ok 2 /a/b\n# ok\nok 3\nBail out! why\n");
+        assert_eq!(report.cases[0], ("normal".into(), Outcome::Passed));
+        assert_eq!(report.cases[1], ("/a/b".into(), Outcome::Failed(String::new())));
+        assert_eq!(report.cases[2], ("3".into(), Outcome::Passed));
+        assert_eq!(report.bailed_out.as_deref(), Some("why"));
+    }
+
+    #[test]
+    fn what_the_list_says() {
+        let list = Expectations::parse(
+            "# comment\np/a\tfail: not yet\np/b\tskip: never\np/c\tskip-as-root: immune\n\
+             plain:p/d\tfail: there only\np/f\tnot-yet: to do\n",
+        );
+        let failed = Outcome::Failed("x".into());
+        let skipped = Outcome::Skipped("y".into());
+        let rows = [
+            ("p/a", &failed, Privilege::Root, true),
+            ("p/a", &Outcome::Passed, Privilege::Root, false),
+            ("p/b", &skipped, Privilege::Root, true),
+            ("p/b", &failed, Privilege::Root, false),
+            ("p/c", &skipped, Privilege::Root, true),
+            ("p/c", &Outcome::Passed, Privilege::Root, false),
+            ("p/c", &Outcome::Passed, Privilege::Ordinary, true),
+            ("p/d", &failed, Privilege::Root, true),
+            ("p/e", &Outcome::Passed, Privilege::Root, true),
+            ("p/e", &skipped, Privilege::Root, false),
+        ];
+        for (case, outcome, user, fine) in rows {
+            let run = Run { bus: Flavour::Diligence, user };
+            let complaint = list.complaint("plain", case, outcome, run);
+            assert_eq!(complaint.is_none(), fine, "{case} {outcome}: {complaint:?}");
+        }
+        let root = Privilege::Root;
+        let [ours, theirs] =
+            [Flavour::Diligence, Flavour::Reference].map(|bus| Run { bus, user: root });
+        assert!(list.complaint("debug-build", "p/d", &failed, ours).is_some());
+        assert!(list.complaint("plain", "p/f", &failed, ours).is_none());
+        assert!(list.complaint("plain", "p/f", &failed, theirs).is_some());
+        assert!(list.complaint("plain", "p/f", &Outcome::Passed, theirs).is_none());
+    }
+}

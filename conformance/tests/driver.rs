@@ -1,0 +1,371 @@
+//! The bus's own object: every method and property, with good arguments and bad ones.
+
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Message, Order, Peer, User, Value, check_all, fail_with, field, flag,
+    kind, signature_of,
+};
+
+/// What a call gives.
+enum Gives {
+    /// An error of this name, without the usual prefix.
+    Error(&'static str),
+    /// A return without arguments.
+    Nothing,
+    /// This value alone.
+    Value(fn() -> Value),
+    /// Some values of this signature.
+    Signature(&'static str),
+}
+
+struct Row {
+    name: &'static str,
+    call: fn() -> Message,
+    gives: Gives,
+}
+
+const fn row(name: &'static str, call: fn() -> Message, gives: Gives) -> Row {
+    Row { name, call, gives }
+}
+
+const fn fails(name: &'static str, call: fn() -> Message, error: &'static str) -> Row {
+    Row { name, call, gives: Gives::Error(error) }
+}
+
+fn ask(member: &str, argument: &str) -> Message {
+    Message::to_bus(member).arg(Value::text(argument))
+}
+
+fn request(name: &str, flags: u32) -> Message {
+    ask("RequestName", name).arg(Value::U32(flags))
+}
+
+fn at(path: &str, interface: &str, member: &str) -> Message {
+    Message::call(BUS_NAME, path, interface, member)
+}
+
+fn property(member: &str, interface: &str) -> Message {
+    at(BUS_PATH, PROPERTIES, member).arg(Value::text(interface))
+}
+
+fn get(interface: &str, name: &str) -> Message {
+    property("Get", interface).arg(Value::text(name))
+}
+
+fn set(interface: &str, name: &str) -> Message {
+    property("Set", interface).arg(Value::text(name)).arg(Value::variant(Value::U32(1)))
+}
+
+fn environment() -> Value {
+    let entry = Value::Entry(Box::new(Value::text("A")), Box::new(Value::text("b")));
+    Value::Array("{ss}".into(), vec![entry])
+}
+
+fn monitor(path: &str, flags: u32) -> Message {
+    let rules = Value::Array("s".into(), Vec::new());
+    at(path, MONITORING, "BecomeMonitor").arg(rules).arg(Value::U32(flags))
+}
+
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
+const PEER: &str = "org.freedesktop.DBus.Peer";
+const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
+const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
+const NOBODY: &str = "com.example.Nobody";
+
+/// Each is called by a fresh client on one bus.
+#[rustfmt::skip]
+const CALLS: &[Row] = &[
+    // Finding a method.
+    fails("an unknown member", || Message::to_bus("Nonsense"), "UnknownMethod"),
+    fails("an unknown member without an interface", || Message::to_bus("Nonsense").without(field::INTERFACE), "UnknownMethod"),
+    fails("an unknown interface", || at(BUS_PATH, "com.example.None", "GetId"), "UnknownInterface"),
+    fails("a member of another interface", || at(BUS_PATH, PEER, "GetId"), "UnknownMethod"),
+    row("a method without an interface", || Message::to_bus("GetId").without(field::INTERFACE), Gives::Signature("s")),
+    row("any object will do", || at("/any/object", BUS_NAME, "GetId"), Gives::Signature("s")),
+    row("the interface left out, the member of a later one", || Message::to_bus("GetMachineId").without(field::INTERFACE), Gives::Signature("s")),
+    row("big-endian", || ask("NameHasOwner", BUS_NAME).order(Order::Big), Gives::Value(|| Value::Bool(true))),
+    // Arguments.
+    fails("an argument too few", || Message::to_bus("GetNameOwner"), "InvalidArgs"),
+    fails("an argument too many", || ask("ListNames", ""), "InvalidArgs"),
+    fails("an argument of another type", || Message::to_bus("GetNameOwner").arg(Value::U32(1)), "InvalidArgs"),
+    fails("Hello again", || Message::to_bus("Hello"), "Failed"),
+    // Names.
+    row("ListNames", || Message::to_bus("ListNames"), Gives::Signature("as")),
+    row("ListActivatableNames", || Message::to_bus("ListActivatableNames"), Gives::Value(|| Value::texts(&[BUS_NAME]))),
+    row("NameHasOwner, the bus", || ask("NameHasOwner", BUS_NAME), Gives::Value(|| Value::Bool(true))),
+    row("NameHasOwner, nobody", || ask("NameHasOwner", NOBODY), Gives::Value(|| Value::Bool(false))),
+    row("NameHasOwner, no name", || ask("NameHasOwner", "no name!"), Gives::Value(|| Value::Bool(false))),
+    row("GetNameOwner, the bus", || ask("GetNameOwner", BUS_NAME), Gives::Value(|| Value::text(BUS_NAME))),
+    fails("GetNameOwner, nobody", || ask("GetNameOwner", NOBODY), "NameHasNoOwner"),
+    fails("GetNameOwner, nobody unique", || ask("GetNameOwner", ":1.999"), "NameHasNoOwner"),
+    fails("GetNameOwner, no name", || ask("GetNameOwner", "no name!"), "NameHasNoOwner"),
+    row("ListQueuedOwners, the bus", || ask("ListQueuedOwners", BUS_NAME), Gives::Value(|| Value::texts(&[BUS_NAME]))),
+    fails("ListQueuedOwners, nobody", || ask("ListQueuedOwners", NOBODY), "NameHasNoOwner"),
+    fails("RequestName, no dot", || request("name", 0), "InvalidArgs"),
+    fails("RequestName, empty", || request("", 0), "InvalidArgs"),
+    fails("RequestName, empty element", || request("com..example", 0), "InvalidArgs"),
+    fails("RequestName, dot first", || request(".com.example", 0), "InvalidArgs"),
+    fails("RequestName, dot last", || request("com.example.", 0), "InvalidArgs"),
+    fails("RequestName, digit first", || request("com.1example", 0), "InvalidArgs"),
+    fails("RequestName, a space", || request("com.exa mple", 0), "InvalidArgs"),
+    fails("RequestName, not ASCII", || request("com.exämple", 0), "InvalidArgs"),
+    fails("RequestName, a unique name", || request(":1.999", 0), "InvalidArgs"),
+    fails("RequestName, the bus", || request(BUS_NAME, 0), "InvalidArgs"),
+    fails("RequestName, 256 bytes", || request(&long_name(256), 0), "InvalidArgs"),
+    row("RequestName, 255 bytes", || request(&long_name(255), 0), Gives::Value(|| Value::U32(1))),
+    row("RequestName, a dash and an underscore", || request("com.my-example._1", 0), Gives::Value(|| Value::U32(1))),
+    row("RequestName, flags of the future", || request("com.example.Flags", 0xfff8), Gives::Value(|| Value::U32(1))),
+    fails("ReleaseName, no name", || ask("ReleaseName", "name"), "InvalidArgs"),
+    fails("ReleaseName, a unique name", || ask("ReleaseName", ":1.0"), "InvalidArgs"),
+    fails("ReleaseName, the bus", || ask("ReleaseName", BUS_NAME), "InvalidArgs"),
+    row("ReleaseName, nobody", || ask("ReleaseName", NOBODY), Gives::Value(|| Value::U32(2))),
+    fails("StartServiceByName, nobody", || ask("StartServiceByName", NOBODY).arg(Value::U32(0)), "ServiceUnknown"),
+    fails("StartServiceByName, the bus", || ask("StartServiceByName", BUS_NAME).arg(Value::U32(0)), "ServiceUnknown"),
+    // Who is connected.
+    row("GetConnectionUnixUser, the bus", || ask("GetConnectionUnixUser", BUS_NAME), Gives::Signature("u")),
+    fails("GetConnectionUnixUser, nobody", || ask("GetConnectionUnixUser", NOBODY), "NameHasNoOwner"),
+    row("GetConnectionUnixProcessID, the bus", || ask("GetConnectionUnixProcessID", BUS_NAME), Gives::Signature("u")),
+    fails("GetConnectionUnixProcessID, nobody", || ask("GetConnectionUnixProcessID", NOBODY), "NameHasNoOwner"),
+    row("GetConnectionCredentials, the bus", || ask("GetConnectionCredentials", BUS_NAME), Gives::Signature("a{sv}")),
+    fails("GetConnectionCredentials, nobody", || ask("GetConnectionCredentials", NOBODY), "NameHasNoOwner"),
+    fails("GetAdtAuditSessionData, the bus", || ask("GetAdtAuditSessionData", BUS_NAME), "AdtAuditDataUnknown"),
+    fails("GetAdtAuditSessionData, nobody", || ask("GetAdtAuditSessionData", NOBODY), "NameHasNoOwner"),
+    fails("GetConnectionSELinuxSecurityContext, nobody", || ask("GetConnectionSELinuxSecurityContext", NOBODY), "NameHasNoOwner"),
+    row("GetId", || Message::to_bus("GetId"), Gives::Signature("s")),
+    row("ReloadConfig", || Message::to_bus("ReloadConfig"), Gives::Nothing),
+    // The environment of services.
+    row("UpdateActivationEnvironment", || Message::to_bus("UpdateActivationEnvironment").arg(environment()), Gives::Nothing),
+    fails("UpdateActivationEnvironment, another object", || at("/", BUS_NAME, "UpdateActivationEnvironment").arg(environment()), "AccessDenied"),
+    fails("UpdateActivationEnvironment, no entries", || Message::to_bus("UpdateActivationEnvironment").arg(Value::texts(&[])), "InvalidArgs"),
+    // Properties.
+    row("Get Features", || get(BUS_NAME, "Features"), Gives::Signature("v")),
+    row("Get Interfaces", || get(BUS_NAME, "Interfaces"), Gives::Signature("v")),
+    row("GetAll", || property("GetAll", BUS_NAME), Gives::Signature("a{sv}")),
+    row("GetAll of an interface without properties", || property("GetAll", PEER), Gives::Signature("a{sv}")),
+    fails("Get, an unknown property", || get(BUS_NAME, "Nonsense"), "UnknownProperty"),
+    fails("Get, an unknown interface", || get("com.example.None", "Features"), "UnknownInterface"),
+    fails("GetAll, an unknown interface", || property("GetAll", "com.example.None"), "UnknownInterface"),
+    fails("Get, another object", || at("/", PROPERTIES, "Get").arg(Value::text(BUS_NAME)).arg(Value::text("Features")), "UnknownInterface"),
+    fails("Set", || set(BUS_NAME, "Features"), "PropertyReadOnly"),
+    fails("Set, an unknown property", || set(BUS_NAME, "Nonsense"), "UnknownProperty"),
+    fails("Set, an unknown interface", || set("com.example.None", "Features"), "UnknownInterface"),
+    // The small interfaces.
+    row("Ping", || at(BUS_PATH, PEER, "Ping"), Gives::Nothing),
+    row("Ping, any object", || at("/any/object", PEER, "Ping"), Gives::Nothing),
+    fails("Ping, an argument", || at(BUS_PATH, PEER, "Ping").arg(Value::U32(1)), "InvalidArgs"),
+    row("GetMachineId", || at("/", PEER, "GetMachineId"), Gives::Signature("s")),
+    row("Introspect", || at(BUS_PATH, INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
+    row("Introspect, the root", || at("/", INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
+    row("Introspect, any object", || at("/any/object", INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
+    // Without a destination.
+    row("Ping, no destination", || at(BUS_PATH, PEER, "Ping").without(field::DESTINATION), Gives::Nothing),
+    row("GetMachineId, no destination", || at("/x", PEER, "GetMachineId").without(field::DESTINATION), Gives::Signature("s")),
+    fails("GetId, no destination", || Message::to_bus("GetId").without(field::DESTINATION), "UnknownMethod"),
+    fails("anything, no destination", || at("/x", "com.example.X", "Y").without(field::DESTINATION), "UnknownMethod"),
+    // Privileged and debugging.
+    fails("BecomeMonitor, flags", || monitor(BUS_PATH, 1), "InvalidArgs"),
+    fails("BecomeMonitor, another object", || monitor("/", 0), "UnknownInterface"),
+    fails("BecomeMonitor, a broken rule", || at(BUS_PATH, MONITORING, "BecomeMonitor").arg(Value::texts(&["nonsense"])).arg(Value::U32(0)), "MatchRuleInvalid"),
+    row("GetStats", || at(BUS_PATH, STATS, "GetStats"), Gives::Signature("a{sv}")),
+    fails("GetStats, another object", || at("/", STATS, "GetStats"), "UnknownInterface"),
+    row("GetAllMatchRules", || at(BUS_PATH, STATS, "GetAllMatchRules"), Gives::Signature("a{sas}")),
+    fails("GetConnectionStats, nobody", || at(BUS_PATH, STATS, "GetConnectionStats").arg(Value::text(NOBODY)), "NameHasNoOwner"),
+    fails("GetConnectionStats, the bus", || at(BUS_PATH, STATS, "GetConnectionStats").arg(Value::text(BUS_NAME)), "InvalidArgs"),
+    // Match rules.
+    fails("RemoveMatch, never added", || ask("RemoveMatch", "type='signal'"), "MatchRuleNotFound"),
+    fails("RemoveMatch, broken", || ask("RemoveMatch", "nonsense"), "MatchRuleInvalid"),
+    // Calls to others.
+    fails("a call to nobody", || Message::call(NOBODY, "/x", "com.example.X", "Y"), "ServiceUnknown"),
+    fails("a call to nobody, not to be started", || Message::call(NOBODY, "/x", "com.example.X", "Y").flags(flag::NO_AUTO_START), "NameHasNoOwner"),
+    fails("a call to nobody unique", || Message::call(":1.999", "/x", "com.example.X", "Y"), "ServiceUnknown"),
+];
+
+#[test]
+fn calls() {
+    let bus = Bus::session();
+    check_all(
+        CALLS,
+        |row| row.name.to_owned(),
+        |row| {
+            let mut peer = bus.peer();
+            let call = (row.call)();
+            let reply = peer.call(call);
+            assert_gives(&row.gives, &reply);
+            let from_bus = !row.name.contains("no destination");
+            assert!(!from_bus || reply.sender() == BUS_NAME, "the sender is {:?}", reply.sender());
+            let to = reply.get(field::DESTINATION).and_then(Value::as_str);
+            assert!(!from_bus || to == Some(peer.name()), "the destination is {to:?}");
+            assert_ne!(reply.serial, 0);
+            assert!(peer.is_alive());
+        },
+    );
+    bus.stop();
+}
+
+/// A call that wants no answer gets none where there is nothing to say. The reference answers all
+/// others even so, which the specification allows; ours need not.
+#[test]
+fn calls_that_want_no_reply() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    let calls = [
+        at("/", PEER, "Ping"),
+        ask("AddMatch", "type='signal'"),
+        ask("RemoveMatch", "type='signal'"),
+        Message::to_bus("UpdateActivationEnvironment").arg(environment()),
+    ];
+    for call in calls {
+        let serial = peer.send(call.flags(flag::NO_REPLY_EXPECTED));
+        let answers = peer.collect();
+        let to_it = answers.iter().filter(|found| found.reply_serial() == Some(serial));
+        assert_eq!(to_it.count(), 0, "call {serial}");
+    }
+    bus.stop();
+}
+
+/// Messages to the bus that are no calls are taken and ignored.
+#[test]
+fn what_is_no_call_is_ignored() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    let to_bus = |message: Message| message.text(field::DESTINATION, BUS_NAME);
+    let signal = to_bus(Message::signal("/x", "com.example.X", "Y"));
+    let reply = to_bus(Message::new(kind::RETURN).field(field::REPLY_SERIAL, Value::U32(77)));
+    let error = reply.clone().text(field::ERROR_NAME, "com.example.Error");
+    let error = Message { kind: kind::ERROR, ..error };
+    for message in [signal, reply, error] {
+        let serial = peer.send(message);
+        let answers = peer.collect();
+        let to_it = answers.iter().filter(|found| found.reply_serial() == Some(serial));
+        assert_eq!(to_it.map(Message::summary).collect::<Vec<_>>(), Vec::<String>::new());
+    }
+    bus.stop();
+}
+
+#[test]
+fn values_that_can_be_known() {
+    let mut bus = Bus::session();
+    let bus_pid = bus.process().id();
+    let (ours, uid) = (std::process::id(), User::own_uid());
+    let mut peer = bus.peer();
+    let name = peer.name().to_owned();
+    assert!(name.starts_with(":1."), "some clients know no other form: {name}");
+    let number = |peer: &mut Peer, member, of: &str| peer.ask_bus(member, of).first_u32();
+    assert_eq!(number(&mut peer, "GetConnectionUnixUser", &name), Some(uid));
+    assert_eq!(number(&mut peer, "GetConnectionUnixUser", BUS_NAME), Some(uid));
+    assert_eq!(number(&mut peer, "GetConnectionUnixProcessID", &name), Some(ours));
+    assert_eq!(number(&mut peer, "GetConnectionUnixProcessID", BUS_NAME), Some(bus_pid));
+    for (of, pid) in [(name.as_str(), ours), (BUS_NAME, bus_pid)] {
+        let reply = peer.ask_bus("GetConnectionCredentials", of);
+        let entries = reply.body[0].entries().expect("a dictionary");
+        assert_eq!(entries.get("UnixUserID"), Some(&&Value::U32(uid)), "{of}");
+        assert_eq!(entries.get("ProcessID"), Some(&&Value::U32(pid)), "{of}");
+        // The reference leaves its own groups out.
+        let groups = entries.get("UnixGroupIDs").and_then(|groups| groups.elements());
+        assert!(groups.is_some() || of == BUS_NAME, "the groups of a client");
+        let groups = groups.unwrap_or_default().iter().filter_map(Value::as_u32);
+        assert!(groups.is_sorted(), "{of}: in ascending order");
+    }
+    let id = peer.call(Message::to_bus("GetId"));
+    assert!(id.first_text().len() == 32 && !bus.address().contains(id.first_text()));
+    bus.stop();
+}
+
+/// The keys of the statistics are the ones that the specification has.
+#[test]
+fn statistics() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    peer.add_match("type='signal',member='A'");
+    peer.request_name("com.example.Stats", 0);
+    let stats = peer.call(at(BUS_PATH, STATS, "GetStats"));
+    let entries = stats.body[0].entries().expect("a dictionary");
+    let missing = STATS_KEYS.iter().filter(|key| !entries.contains_key(**key));
+    fail_with("keys of GetStats", &missing.collect::<Vec<_>>());
+    assert_eq!(entries["ActiveConnections"], &Value::U32(1));
+    assert_eq!(entries["MatchRules"], &Value::U32(1));
+    assert_eq!(entries["BusNames"], &Value::U32(2), "the unique one and the other");
+
+    let call = at(BUS_PATH, STATS, "GetConnectionStats").arg(Value::text("com.example.Stats"));
+    let stats = peer.call(call);
+    let entries = stats.body[0].entries().expect("a dictionary");
+    let missing = CONNECTION_KEYS.iter().filter(|key| !entries.contains_key(**key));
+    fail_with("keys of GetConnectionStats", &missing.collect::<Vec<_>>());
+    assert_eq!(entries["UniqueName"], &Value::text(peer.name()));
+    assert_eq!(entries["MatchRules"], &Value::U32(1));
+
+    let other = bus.peer();
+    let rules = peer.call(at(BUS_PATH, STATS, "GetAllMatchRules"));
+    let rules = rules.body[0].elements().expect("a dictionary").to_vec();
+    let of = |name: &str, rules: &[&str]| {
+        Value::Entry(Box::new(Value::text(name)), Box::new(Value::texts(rules)))
+    };
+    assert!(rules.contains(&of(peer.name(), &["type='signal',member='A'"])), "{rules:?}");
+    assert!(rules.contains(&of(other.name(), &[])), "{rules:?}");
+    bus.stop();
+}
+
+/// Method returns and errors of the bus do not ask for a reply, and neither do its signals.
+#[test]
+fn flags_of_what_the_bus_sends() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    peer.add_match("type='signal'");
+    let (reply, signals) = peer.call_and_collect(request("com.example.Flags", 0));
+    for message in signals.iter().chain([&reply]) {
+        assert_ne!(message.flags & flag::NO_REPLY_EXPECTED, 0, "{}", message.summary());
+    }
+    assert!(!signals.is_empty());
+    bus.stop();
+}
+
+fn assert_gives(gives: &Gives, reply: &Message) {
+    let found = reply.summary();
+    match gives {
+        Gives::Error(name) => {
+            assert_eq!((reply.kind, reply.error_name()), (kind::ERROR, *name), "{found}");
+            assert!(!reply.first_text().is_empty(), "an error says something");
+        }
+        Gives::Nothing => assert_eq!((reply.kind, reply.body.len()), (kind::RETURN, 0), "{found}"),
+        Gives::Value(value) => assert_eq!(reply.body, [value()], "{found}"),
+        Gives::Signature(signature) => {
+            let has = signature_of(&reply.body);
+            assert_eq!((reply.kind, has.as_str()), (kind::RETURN, *signature), "{found}");
+        }
+    }
+}
+
+fn long_name(length: usize) -> String {
+    format!("com.{}", "x".repeat(length - "com.".len()))
+}
+
+const STATS_KEYS: [&str; 9] = [
+    "Serial",
+    "ActiveConnections",
+    "IncompleteConnections",
+    "MatchRules",
+    "PeakMatchRules",
+    "PeakMatchRulesPerConnection",
+    "BusNames",
+    "PeakBusNames",
+    "PeakBusNamesPerConnection",
+];
+
+const CONNECTION_KEYS: [&str; 16] = [
+    "Serial",
+    "UniqueName",
+    "MatchRules",
+    "PeakMatchRules",
+    "BusNames",
+    "PeakBusNames",
+    "IncomingMessages",
+    "IncomingBytes",
+    "IncomingFDs",
+    "PeakIncomingBytes",
+    "PeakIncomingFDs",
+    "OutgoingMessages",
+    "OutgoingBytes",
+    "OutgoingFDs",
+    "PeakOutgoingBytes",
+    "PeakOutgoingFDs",
+];

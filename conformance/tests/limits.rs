@@ -1,0 +1,382 @@
+//! Every limit of the configuration, and recipients that do not read.
+//!
+//! A limit is hit by the one who asks for too much: it gets an error or, where it cannot be
+//! answered, is closed. Nobody else notices.
+
+use std::os::fd::AsFd as _;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{
+    Bus, Config, Descriptors, Message, Peer, Scratch, Stream, Value, check_all, eventually, field,
+    flag, kind, not_yet,
+};
+
+fn call(to: &Peer) -> Message {
+    Message::call(to.name(), "/com/example/Object", "com.example.I", "Method")
+}
+
+fn signal() -> Message {
+    Message::signal("/com/example/Object", "com.example.I", "Signal")
+}
+
+fn ask(member: &str, argument: &str) -> Message {
+    Message::to_bus(member).arg(Value::text(argument))
+}
+
+/// A limit on what one client may have: so much is fine, one more is not.
+struct PerClient {
+    limit: &'static str,
+    value: u64,
+    /// The n-th thing that it asks for.
+    ask: fn(&Peer, u64) -> Message,
+}
+
+#[rustfmt::skip]
+const PER_CLIENT: &[PerClient] = &[
+    // The unique name counts.
+    PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| ask("RequestName", &format!("com.example.N{n}")).arg(Value::U32(0)) },
+    PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| ask("AddMatch", &format!("member='M{n}'")) },
+];
+
+#[test]
+fn limits_per_client() {
+    check_all(
+        PER_CLIENT,
+        |row| row.limit.to_owned(),
+        |row| {
+            let bus = Bus::start(&Config::session().limit(row.limit, row.value));
+            let [mut greedy, mut other] = [bus.peer(), bus.peer()];
+            let mut granted = 0;
+            let error = loop {
+                let message = (row.ask)(&greedy, granted);
+                let reply = greedy.call(message);
+                if reply.kind == kind::ERROR {
+                    break reply;
+                }
+                granted += 1;
+                assert!(granted <= row.value, "there is a limit");
+            };
+            assert_eq!(error.error_name(), "LimitsExceeded", "{}", error.summary());
+            let unique = u64::from(row.limit == "max_names_per_connection");
+            assert_eq!(granted, row.value - unique);
+            let message = (row.ask)(&other, 100);
+            assert_eq!(other.call(message).kind, kind::RETURN, "the limit is of one client");
+            bus.stop();
+        },
+    );
+}
+
+#[test]
+fn max_replies_per_connection() {
+    let bus = Bus::start(&Config::session().limit("max_replies_per_connection", 3));
+    let [mut caller, mut callee, mut other] = [(); 3].map(|()| bus.peer());
+    for _ in 0..3 {
+        caller.send(call(&callee));
+    }
+    let reply = caller.call(call(&callee));
+    assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
+    caller.send(call(&callee).flags(flag::NO_REPLY_EXPECTED));
+    other.send(call(&callee));
+    assert!(caller.is_alive() && other.is_alive());
+    let got = callee.collect();
+    assert_eq!(got.len(), 5, "three, the one that wants no reply, and the other's");
+    callee.send(Message::reply(&got[0]));
+    assert!(callee.is_alive());
+    caller.send(call(&callee));
+    assert!(caller.is_alive());
+    assert_eq!(callee.collect().len(), 1, "an answer makes room");
+    bus.stop();
+}
+
+/// Limits on the number of clients: Hello is refused, and who leaves makes room.
+#[test]
+fn limits_of_clients() {
+    for limit in ["max_completed_connections", "max_connections_per_user"] {
+        let bus = Bus::start(&Config::session().limit(limit, 3));
+        let mut peers = vec![bus.peer(), bus.peer(), bus.peer()];
+        let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+        let reply = late.hello();
+        assert_eq!(reply.error_name(), "LimitsExceeded", "{limit}: {}", reply.summary());
+        drop(late);
+        drop(peers.pop());
+        eventually("room for another", || {
+            let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+            (late.hello().kind == kind::RETURN).then_some(())
+        });
+        assert!(peers.iter_mut().all(Peer::is_alive));
+        bus.stop();
+    }
+}
+
+/// Clients that have not said Hello: the next ones wait until one of them is through or gone.
+#[test]
+fn max_incomplete_connections() {
+    let bus = Bus::start(&Config::session().limit("max_incomplete_connections", 2));
+    let mut full = bus.peer();
+    let mut half = [Stream::connect(bus.address()), Stream::connect(bus.address())];
+    for stream in &mut half {
+        stream.write(b"\0");
+        assert!(stream.say("AUTH").is_some(), "these are served");
+    }
+    let mut waiting = Stream::connect(bus.address());
+    waiting.write(b"\0AUTH\r\n");
+    assert!(waiting.is_silent(Duration::from_millis(100)), "this one waits");
+    assert!(full.is_alive());
+    drop(half);
+    assert!(waiting.read_line().is_some_and(|line| line.starts_with("REJECTED")));
+    drop(waiting);
+    assert!(bus.peer().is_alive());
+    bus.stop();
+}
+
+/// Who does not finish the handshake in time is closed; Hello belongs to it.
+#[test]
+fn auth_timeout() {
+    let time = Duration::from_millis(300);
+    let bus = Bus::start(&Config::session().limit("auth_timeout", 300));
+    let mut full = bus.peer();
+    for part in ["", "\0", "\0AUTH\r\n"] {
+        let started = Instant::now();
+        let mut stream = Stream::connect(bus.address());
+        stream.write(part.as_bytes());
+        assert!(stream.is_closed(), "{part:?}");
+        assert!(started.elapsed() >= time - Duration::from_millis(50), "not before its time");
+    }
+    let mut silent = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+    assert_eq!(silent.until_closed().len(), 0, "no Hello");
+    assert!(full.is_alive(), "who is through may be silent as long as it likes");
+    bus.stop();
+}
+
+#[test]
+fn reply_timeout() {
+    let bus = Bus::start(&Config::session().limit("reply_timeout", 300));
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let started = Instant::now();
+    let reply = caller.call(call(&callee));
+    assert_eq!(reply.error_name(), "NoReply", "{}", reply.summary());
+    assert!(started.elapsed() >= Duration::from_millis(250), "not before its time");
+    assert!(callee.is_alive());
+    bus.stop();
+}
+
+/// The size of a message is known from its first bytes, so the sender need not send it all.
+#[test]
+fn max_message_size() {
+    let bus = Bus::start(&Config::session().limit("max_message_size", 10_000));
+    let mut recipient = bus.peer();
+    let sized = |size: usize, peer: &mut Peer| {
+        let empty = call(&recipient).flags(flag::NO_REPLY_EXPECTED).arg(Value::text(""));
+        let text = "x".repeat(size - empty.encode().len());
+        let mut message = empty;
+        message.body = vec![Value::text(&text)];
+        peer.numbered(message).encode()
+    };
+    let [mut fine, mut greedy] = [bus.peer(), bus.peer()];
+    let bytes = sized(9_000, &mut fine);
+    fine.send_bytes(&bytes);
+    assert!(fine.is_alive());
+    let bytes = sized(11_000, &mut greedy);
+    greedy.send_bytes(&bytes[..1_000]);
+    assert_eq!(greedy.until_closed().len(), 0);
+    assert_eq!(recipient.collect().len(), 1);
+    bus.stop();
+}
+
+#[test]
+fn max_message_unix_fds() {
+    let bus = Bus::start(&Config::session().limit("max_message_unix_fds", 2));
+    let mut recipient = bus.peer();
+    let file = std::fs::File::open("/dev/null").expect("it exists");
+    for (count, fine) in [(2, true), (3, false)] {
+        let mut sender = bus.peer();
+        let message = call(&recipient).field(field::UNIX_FDS, Value::U32(count));
+        let bytes = sender.numbered(message).encode();
+        sender.send_with_descriptors(&bytes, &vec![file.as_fd(); count as usize]);
+        assert_eq!(sender.is_alive(), fine, "{count} descriptors");
+    }
+    assert_eq!(recipient.collect().len(), 1);
+    bus.stop();
+}
+
+/// One message may be larger than the whole limit: the limit stops reading, it does not refuse.
+#[test]
+fn max_incoming_bytes() {
+    let bus = Bus::start(&Config::session().limit("max_incoming_bytes", 1_000));
+    let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+    let message = call(&recipient).flags(flag::NO_REPLY_EXPECTED);
+    let large = message.arg(Value::text(&"x".repeat(50_000)));
+    for _ in 0..3 {
+        sender.send(large.clone());
+        assert_eq!(recipient.receive().map(|found| found.body), Some(large.body.clone()));
+    }
+    bus.stop();
+}
+
+const MESSAGE: usize = 10_000;
+
+/// A bus with little room for those who do not read, and a body that fills it soon.
+fn narrow_bus() -> (Bus, Value) {
+    let bus = Bus::start(&Config::session().limit("max_outgoing_bytes", 50_000));
+    (bus, Value::text(&"x".repeat(MESSAGE)))
+}
+
+/// Calls to somebody who does not read: at some point each fails with an error to its sender. What
+/// was taken arrives, in order, when it reads at last; nobody is closed.
+#[test]
+fn calls_to_a_recipient_that_does_not_read() {
+    let (bus, body) = narrow_bus();
+    let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
+    let mut taken = Vec::new();
+    let refused = loop {
+        let serial = sender.send(call(&sleeper).arg(body.clone()));
+        let early = sender.collect();
+        if let Some(error) = early.into_iter().find(|found| found.kind == kind::ERROR) {
+            assert_eq!(error.reply_serial(), Some(serial));
+            break error;
+        }
+        taken.push(serial);
+        assert!(taken.len() < 1_000, "there is a limit");
+    };
+    assert_eq!(refused.error_name(), "LimitsExceeded", "{}", refused.summary());
+    assert!(taken.len() * MESSAGE > 50_000, "the limit is not undercut");
+    other.send(call(&sender).flags(flag::NO_REPLY_EXPECTED));
+    assert!(other.is_alive());
+    assert_eq!(sender.collect().len(), 1, "others are not held up");
+
+    let got = taken.iter().map_while(|_| sleeper.receive());
+    assert_eq!(got.map(|found| found.serial).collect::<Vec<_>>(), taken);
+    sender.send(call(&sleeper).arg(body));
+    assert!(sender.is_alive());
+    assert_eq!(sleeper.collect().len(), 1, "there is room again, and the refused one is gone");
+    bus.stop();
+}
+
+/// Signals to all: who does not read loses some, who reads loses none, and the sender is not told.
+#[test]
+fn signals_to_a_recipient_that_does_not_read() {
+    let (bus, body) = narrow_bus();
+    let [mut sender, mut sleeper, mut reader] = [(); 3].map(|()| bus.peer());
+    for peer in [&mut sleeper, &mut reader] {
+        peer.add_match("member='Signal'");
+    }
+    let mut sent = Vec::new();
+    for _ in 0..100 {
+        sent.push(sender.send(signal().arg(body.clone())));
+        assert_eq!(sender.collect().len(), 0, "no error");
+        assert_eq!(reader.receive().map(|found| found.serial), sent.last().copied());
+    }
+    let got: Vec<_> = sleeper.drain().iter().map(|found| found.serial).collect();
+    assert!(got.len() < sent.len(), "some are lost");
+    assert!(got.len() * MESSAGE > 50_000, "the limit is not undercut");
+    assert_eq!(got, sent[..got.len()], "the first ones are there, in order");
+    sender.send(signal());
+    assert!(sender.is_alive());
+    assert_eq!(sleeper.collect().len(), 1, "there is room again");
+    bus.stop();
+}
+
+/// A flood without a pause cannot make others wait: the flooding client is read only as fast as its
+/// messages go away.
+#[test]
+fn a_flood() {
+    let (bus, body) = narrow_bus();
+    let [mut flooder, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
+    sleeper.add_match("member='Signal'");
+    let bytes = flooder.numbered(signal().arg(body)).encode();
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..2_000).for_each(|_| flooder.send_bytes(&bytes)));
+        for _ in 0..20 {
+            let started = Instant::now();
+            assert!(other.is_alive());
+            assert!(started.elapsed() < Duration::from_secs(2), "the other one is answered");
+        }
+    });
+    assert!(flooder.is_alive());
+    assert!(!sleeper.drain().is_empty());
+    assert!(sleeper.is_alive());
+    bus.stop();
+}
+
+/// Descriptors that wait for a recipient are counted too.
+#[test]
+fn max_outgoing_unix_fds() {
+    let config = Config::session().limit("max_outgoing_unix_fds", 4);
+    let bus = Bus::start(&config.limit("max_outgoing_bytes", 1_000_000));
+    let [mut sender, sleeper] = [bus.peer(), bus.peer()];
+    let file = std::fs::File::open("/dev/null").expect("it exists");
+    // Fill the socket, so that the rest waits in the bus.
+    let large = Value::text(&"x".repeat(100_000));
+    for _ in 0..5 {
+        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()));
+        assert!(sender.is_alive());
+    }
+    let mut error = None;
+    for _ in 0..10 {
+        let message = call(&sleeper).field(field::UNIX_FDS, Value::U32(1)).arg(Value::Fd(0));
+        let bytes = sender.numbered(message).encode();
+        sender.send_with_descriptors(&bytes, &[file.as_fd()]);
+        let errors = sender.collect().into_iter().find(|found| found.kind == kind::ERROR);
+        error = error.or(errors);
+    }
+    assert_eq!(error.as_ref().map(Message::error_name), Some("LimitsExceeded"));
+    bus.stop();
+}
+
+/// A folder with services that start, and never take their names.
+fn slow_services() -> Scratch {
+    let folder = Scratch::new();
+    for letter in ["A", "B", "C"] {
+        let name = format!("com.example.Slow{letter}");
+        let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/sleep 30\n");
+        folder.file(&format!("{name}.service"), &text);
+    }
+    folder
+}
+
+fn with_services(folder: &Scratch) -> Config {
+    let folder = folder.path().display();
+    Config::session().element(&format!("<servicedir>{folder}</servicedir>"))
+}
+
+#[test]
+fn service_start_timeout() {
+    not_yet("services that the bus starts", service_start_timeout_body);
+}
+
+fn service_start_timeout_body() {
+    let folder = slow_services();
+    let bus = Bus::start(&with_services(&folder).limit("service_start_timeout", 300));
+    let mut peer = bus.peer();
+    let start = || ask("StartServiceByName", "com.example.SlowA").arg(Value::U32(0));
+    let by_call = Message::call("com.example.SlowB", "/x", "com.example.I", "Method");
+    for message in [start(), by_call] {
+        let started = Instant::now();
+        let reply = peer.call(message);
+        assert_eq!(reply.error_name(), "TimedOut", "{}", reply.summary());
+        assert!(started.elapsed() >= Duration::from_millis(250), "not before its time");
+    }
+    bus.stop();
+}
+
+#[test]
+fn max_pending_service_starts() {
+    not_yet("services that the bus starts", max_pending_service_starts_body);
+}
+
+fn max_pending_service_starts_body() {
+    let folder = slow_services();
+    let config = with_services(&folder).limit("service_start_timeout", 500);
+    let bus = Bus::start(&config.limit("max_pending_service_starts", 2));
+    let mut peer = bus.peer();
+    let start =
+        |letter| ask("StartServiceByName", &format!("com.example.Slow{letter}")).arg(Value::U32(0));
+    let pending = [peer.send(start('A')), peer.send(start('B'))];
+    let reply = peer.call(start('C'));
+    assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
+    for serial in pending {
+        let reply = peer.receive().expect("open");
+        assert_eq!((reply.error_name(), reply.reply_serial()), ("TimedOut", Some(serial)));
+    }
+    bus.stop();
+}

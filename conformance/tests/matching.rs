@@ -1,0 +1,298 @@
+//! Match rules: which are taken, and what each selects.
+
+use diligence_conformance::{Bus, Message, Value, check_all, eventually, field, kind};
+
+/// Results of RequestName for the owner.
+const PRIMARY: u32 = 1;
+const ALREADY: u32 = 4;
+
+/// What AddMatch says to a rule.
+const OK: &str = "";
+const INVALID: &str = "MatchRuleInvalid";
+const LIMIT: &str = "LimitsExceeded";
+
+#[rustfmt::skip]
+const RULES: &[(&str, &str)] = &[
+    ("", OK),
+    ("type='signal'", OK),
+    ("type='method_call'", OK),
+    ("type='method_return'", OK),
+    ("type='error'", OK),
+    ("type=signal", OK),
+    (" type = 'signal' ", INVALID),
+    (" type='signal', member='M'", OK),
+    ("type='signal',", OK),
+    (",type='signal'", INVALID),
+    ("type='signal',,member='M'", INVALID),
+    ("type='sig''nal'", OK),
+    ("member='a", INVALID),
+    ("type='nonsense'", INVALID),
+    ("type", INVALID),
+    ("type=", INVALID),
+    ("nonsense='x'", INVALID),
+    ("type='signal',type='signal'", INVALID),
+    ("sender='com.example.A'", OK),
+    ("sender=':1.5'", OK),
+    ("sender='org.freedesktop.DBus'", OK),
+    ("sender='nodots'", INVALID),
+    ("sender=''", INVALID),
+    ("destination='com.example.A'", OK),
+    ("destination='no dots'", INVALID),
+    ("interface='com.example.I'", OK),
+    ("interface='nodots'", INVALID),
+    ("member='M'", OK),
+    ("member='a.b'", INVALID),
+    ("path='/a/b'", OK),
+    ("path='/'", OK),
+    ("path='/a/'", INVALID),
+    ("path='a'", INVALID),
+    ("path_namespace='/a'", OK),
+    ("path_namespace='/'", OK),
+    ("path_namespace='/a/'", INVALID),
+    ("path='/a',path_namespace='/a'", INVALID),
+    ("arg0='x'", OK),
+    ("arg0=''", OK),
+    ("arg63='x'", OK),
+    ("arg64='x'", INVALID),
+    ("arg99999999999='x'", INVALID),
+    ("arg='x'", INVALID),
+    ("arg0='x',arg0='y'", INVALID),
+    ("arg0='x',arg0path='/y'", INVALID),
+    ("arg0path='/a/'", OK),
+    ("arg5path='not/a/path'", OK),
+    ("arg0namespace='com.example'", OK),
+    ("arg0namespace='com'", OK),
+    ("arg0namespace='com.'", INVALID),
+    ("arg1namespace='com.example'", INVALID),
+    ("arg0nonsense='x'", INVALID),
+    ("eavesdrop='true'", OK),
+    ("eavesdrop='false'", OK),
+    ("eavesdrop='maybe'", INVALID),
+];
+
+#[test]
+fn rules_that_are_taken() {
+    let bus = Bus::session();
+    let long = |length: usize| format!("arg0='{}'", "x".repeat(length - "arg0=''".len()));
+    let mut rows: Vec<_> = RULES.iter().map(|(rule, says)| ((*rule).to_owned(), *says)).collect();
+    rows.push((long(1024), OK));
+    rows.push((long(1025), LIMIT));
+    check_all(
+        &rows,
+        |(rule, _)| rule.clone(),
+        |(rule, says)| {
+            let mut peer = bus.peer();
+            let reply = peer.ask_bus("AddMatch", rule);
+            assert_eq!(reply.error_name(), *says, "{}", reply.summary());
+            let removed = peer.ask_bus("RemoveMatch", rule);
+            assert_eq!(removed.error_name().is_empty(), says.is_empty(), "{}", removed.summary());
+        },
+    );
+    bus.stop();
+}
+
+/// The signals that the rules are tried on; the sender owns `com.example.Sender` as well.
+fn plain() -> Message {
+    Message::signal("/a/b", "com.example.I", "M")
+}
+
+fn with(argument: Value) -> Message {
+    plain().arg(argument)
+}
+
+fn text(argument: &str) -> Message {
+    with(Value::text(argument))
+}
+
+fn path(argument: &str) -> Message {
+    with(Value::Path(argument.to_owned()))
+}
+
+fn root() -> Message {
+    Message::signal("/", "com.example.I", "M")
+}
+
+struct Row(&'static str, fn() -> Message, bool);
+
+#[rustfmt::skip]
+const SELECTS: &[Row] = &[
+    Row("", plain, true),
+    Row("type='signal'", plain, true),
+    Row("type='method_call'", plain, false),
+    Row("type='error'", plain, false),
+    Row("sender='com.example.Sender'", plain, true),
+    Row("sender='com.example.Other'", plain, false),
+    Row("sender='org.freedesktop.DBus'", plain, false),
+    Row("interface='com.example.I'", plain, true),
+    Row("interface='com.example.J'", plain, false),
+    Row("member='M'", plain, true),
+    Row("member='N'", plain, false),
+    Row("interface='com.example.I',member='M',path='/a/b',sender='com.example.Sender'", plain, true),
+    Row("interface='com.example.I',member='M',path='/a/c'", plain, false),
+    Row("destination='com.example.Sender'", plain, false),
+    Row("path='/a/b'", plain, true),
+    Row("path='/a'", plain, false),
+    Row("path='/a/b/c'", plain, false),
+    Row("path_namespace='/a/b'", plain, true),
+    Row("path_namespace='/a'", plain, true),
+    Row("path_namespace='/'", plain, true),
+    Row("path_namespace='/'", root, true),
+    Row("path_namespace='/a/b/c'", plain, false),
+    Row("path_namespace='/a'", || Message::signal("/aa", "com.example.I", "M"), false),
+    Row("arg0='x'", || text("x"), true),
+    Row("arg0='x'", || text("xx"), false),
+    Row("arg0='x'", plain, false),
+    Row("arg0=''", || text(""), true),
+    Row("arg0=''", plain, false),
+    Row("arg0='/x'", || path("/x"), false),
+    Row("arg0='1'", || with(Value::U32(1)), false),
+    Row("arg1='y'", || text("x").arg(Value::text("y")), true),
+    Row("arg1='y'", || with(Value::U32(1)).arg(Value::text("y")), true),
+    Row("arg1='y'", || with(Value::texts(&["x", "y"])).arg(Value::text("y")), true),
+    Row("arg0='x',arg1='y'", || text("x").arg(Value::text("z")), false),
+    Row("arg0='it'\\''s'", || text("it's"), true),
+    Row("arg0='a,b'", || text("a,b"), true),
+    Row("arg0=a\\b", || text("a\\b"), true),
+    Row("arg0path='/a/'", || path("/a/b"), true),
+    Row("arg0path='/a/'", || text("/a/b"), true),
+    Row("arg0path='/a/'", || text("/a/"), true),
+    Row("arg0path='/a/'", || text("/a"), false),
+    Row("arg0path='/a/b'", || text("/a/"), true),
+    Row("arg0path='/a/b'", || path("/"), true),
+    Row("arg0path='/a/b'", || text("/a/b"), true),
+    Row("arg0path='/a/b'", || text("/a/bc"), false),
+    Row("arg0path='/a'", || text("/a/b"), false),
+    Row("arg0path='/'", || text("anything"), false),
+    Row("arg0namespace='com.example'", || text("com.example"), true),
+    Row("arg0namespace='com.example'", || text("com.example.A"), true),
+    Row("arg0namespace='com.example'", || text("com.examples"), false),
+    Row("arg0namespace='com.example'", || text("com"), false),
+    Row("arg0namespace='com'", || text("com.example"), true),
+    Row("arg0namespace='com'", || path("/com"), false),
+];
+
+#[test]
+fn what_a_rule_selects() {
+    let bus = Bus::session();
+    check_all(
+        SELECTS,
+        |row| format!("{:?} on {:?}", row.0, (row.1)().body),
+        |row| {
+            let [mut sender, mut listener] = [bus.peer(), bus.peer()];
+            // The sender of the row before may still be about to leave.
+            eventually("the name", || {
+                let result = sender.request_name("com.example.Sender", 0);
+                matches!(result, PRIMARY | ALREADY).then_some(())
+            });
+            let _ = sender.collect();
+            listener.add_match(row.0);
+            let serial = sender.send((row.1)());
+            assert!(sender.is_alive());
+            let got = listener.collect();
+            let from_it = got.iter().filter(|found| found.sender() == sender.name());
+            let serials: Vec<_> = from_it.map(|found| found.serial).collect();
+            assert_eq!(serials, vec![serial; usize::from(row.2)], "serials of what was selected");
+        },
+    );
+    bus.stop();
+}
+
+/// The unique name of the sender selects too, and the names are the ones at the time of sending.
+#[test]
+fn senders() {
+    let bus = Bus::session();
+    let [mut sender, mut listener] = [bus.peer(), bus.peer()];
+    listener.add_match(&format!("type='signal',member='M',sender='{}'", sender.name()));
+    sender.send(plain());
+    assert!(sender.is_alive());
+    assert_eq!(listener.collect().len(), 1);
+    let mut other = bus.peer();
+    other.add_match("type='signal',member='M',sender='com.example.Late'");
+    sender.send(plain());
+    sender.request_name("com.example.Late", 0);
+    sender.send(plain().arg(Value::U32(2)));
+    assert!(sender.is_alive());
+    let heard: Vec<_> = other.collect().into_iter().map(|found| found.body).collect();
+    assert_eq!(heard, [vec![Value::U32(2)]]);
+    bus.stop();
+}
+
+/// Rules are counted, and a client gets one copy however many of them select.
+#[test]
+fn one_copy_and_one_removal() {
+    let bus = Bus::session();
+    let [mut sender, mut listener] = [bus.peer(), bus.peer()];
+    for rule in ["type='signal'", "type='signal'", "member='M'"] {
+        listener.add_match(rule);
+    }
+    for (remove, copies) in [("", 1), ("type='signal'", 1), ("type='signal'", 1), ("member='M'", 0)]
+    {
+        if !remove.is_empty() {
+            assert_eq!(listener.ask_bus("RemoveMatch", remove).error_name(), "");
+        }
+        sender.send(plain());
+        assert!(sender.is_alive());
+        assert_eq!(listener.collect().len(), copies, "after removing {remove:?}");
+    }
+    assert_eq!(listener.ask_bus("RemoveMatch", "member='M'").error_name(), "MatchRuleNotFound");
+    bus.stop();
+}
+
+/// The same rule in other words is the same rule when it is removed.
+#[test]
+fn removal_is_by_meaning() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    peer.add_match("type='signal',member='M'");
+    assert_eq!(peer.ask_bus("RemoveMatch", "member=M, type=signal").error_name(), "");
+    bus.stop();
+}
+
+/// What has a destination goes there, rule or not, and to nobody else whose rule does not say that
+/// it listens to what others are told.
+#[test]
+fn what_has_a_destination() {
+    let bus = Bus::session();
+    let [mut sender, mut addressed, mut listener, mut eavesdropper] = [(); 4].map(|()| bus.peer());
+    addressed.add_match("member='M'");
+    listener.add_match("member='M'");
+    eavesdropper.add_match("eavesdrop='true',member='M'");
+    sender.send(plain().text(field::DESTINATION, addressed.name()));
+    assert!(sender.is_alive());
+    let counts =
+        [&mut addressed, &mut listener, &mut eavesdropper].map(|peer| peer.collect().len());
+    assert_eq!(counts, [1, 0, 1]);
+    bus.stop();
+}
+
+/// A sender hears itself when it asks for that.
+#[test]
+fn the_sender_is_no_exception() {
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    peer.send(plain());
+    assert_eq!(peer.collect().len(), 0);
+    peer.add_match("member='M'");
+    peer.send(plain());
+    assert_eq!(peer.collect().len(), 1);
+    bus.stop();
+}
+
+/// A rule about a unique name may go with its client: no other will ever have the name. The
+/// listener's other rules stay.
+#[test]
+fn rules_for_a_client_that_left() {
+    let bus = Bus::session();
+    let mut listener = bus.peer();
+    let gone = bus.peer();
+    let rule = format!("sender='{}'", gone.name());
+    listener.add_match(&rule);
+    listener.add_match("member='NameOwnerChanged'");
+    drop(gone);
+    assert_eq!(listener.receive().map(|found| found.kind), Some(kind::SIGNAL));
+    let reply = listener.ask_bus("RemoveMatch", &rule);
+    assert!(["", "MatchRuleNotFound"].contains(&reply.error_name()), "{}", reply.summary());
+    let reply = listener.ask_bus("RemoveMatch", "member='NameOwnerChanged'");
+    assert_eq!(reply.error_name(), "");
+    bus.stop();
+}

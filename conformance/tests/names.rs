@@ -1,0 +1,243 @@
+//! Names: who owns them, who waits for them, and who hears of it, in which order.
+
+use std::collections::BTreeMap;
+
+use diligence_conformance::{BUS_NAME, Bus, Message, Peer, Value, check_all, eventually, kind};
+
+const NAME: &str = "com.example.Name";
+
+const ALLOW_REPLACEMENT: u32 = 1;
+const REPLACE_EXISTING: u32 = 2;
+const DO_NOT_QUEUE: u32 = 4;
+
+/// Results of RequestName.
+const PRIMARY: u32 = 1;
+const WAITS: u32 = 2;
+const EXISTS: u32 = 3;
+const ALREADY: u32 = 4;
+
+/// Results of ReleaseName.
+const RELEASED: u32 = 1;
+const NON_EXISTENT: u32 = 2;
+const NOT_OWNER: u32 = 3;
+
+/// What one of the three clients a, b, c does, and the result that it gets.
+enum Act {
+    Request(char, u32, u32),
+    Release(char, u32),
+    Leave(char),
+}
+
+use Act::{Leave, Release, Request};
+
+struct Story {
+    name: &'static str,
+    acts: &'static [Act],
+    /// Owner and waiters afterwards; several possibilities are separated by a bar.
+    queue: &'static str,
+}
+
+const fn story(name: &'static str, acts: &'static [Act], queue: &'static str) -> Story {
+    Story { name, acts, queue }
+}
+
+#[rustfmt::skip]
+const STORIES: &[Story] = &[
+    story("a free name", &[Request('a', 0, PRIMARY)], "a"),
+    story("again", &[Request('a', 0, PRIMARY), Request('a', 0, ALREADY)], "a"),
+    story("a second one waits", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS)], "ab"),
+    story("waiting again", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Request('b', 0, WAITS)], "ab"),
+    story("first come, first served", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Request('c', 0, WAITS), Release('a', RELEASED)], "bc"),
+    story("not to wait", &[Request('a', 0, PRIMARY), Request('b', DO_NOT_QUEUE, EXISTS)], "a"),
+    story("not to wait any more", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Request('b', DO_NOT_QUEUE, EXISTS)], "a"),
+    story("replacing needs leave", &[Request('a', 0, PRIMARY), Request('b', REPLACE_EXISTING | DO_NOT_QUEUE, EXISTS)], "a"),
+    story("replacing", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', REPLACE_EXISTING, PRIMARY)], "ba"),
+    story("replaced, and not to wait", &[Request('a', ALLOW_REPLACEMENT | DO_NOT_QUEUE, PRIMARY), Request('b', REPLACE_EXISTING, PRIMARY)], "b"),
+    story("replaced, and first to wait", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', 0, WAITS), Request('c', REPLACE_EXISTING, PRIMARY)], "cab"),
+    story("replaced by one who waited", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', 0, WAITS), Request('c', 0, WAITS), Request('c', REPLACE_EXISTING, PRIMARY)], "cab"),
+    story("leave given later", &[Request('a', 0, PRIMARY), Request('a', ALLOW_REPLACEMENT, ALREADY), Request('b', REPLACE_EXISTING, PRIMARY)], "ba"),
+    story("leave taken back", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('a', 0, ALREADY), Request('b', REPLACE_EXISTING, WAITS)], "ab"),
+    // The reference lets a failed replacement overtake those who wait; nothing demands that.
+    story("a failed replacement waits", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Request('c', REPLACE_EXISTING, WAITS)], "acb|abc"),
+    story("a waiter keeps its flags", &[Request('a', 0, PRIMARY), Request('b', ALLOW_REPLACEMENT, WAITS), Release('a', RELEASED), Request('c', REPLACE_EXISTING, PRIMARY)], "cb"),
+    story("released", &[Request('a', 0, PRIMARY), Release('a', RELEASED)], ""),
+    story("released twice", &[Request('a', 0, PRIMARY), Release('a', RELEASED), Release('a', NON_EXISTENT)], ""),
+    story("a stranger releases", &[Request('a', 0, PRIMARY), Release('b', NOT_OWNER)], "a"),
+    story("a waiter releases", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Release('b', RELEASED)], "a"),
+    story("the owner leaves", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Leave('a')], "b"),
+    story("a waiter leaves", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Leave('b')], "a"),
+    story("all leave", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Leave('a'), Leave('b')], ""),
+];
+
+#[test]
+fn queues() {
+    let bus = Bus::session();
+    check_all(
+        STORIES,
+        |story| story.name.to_owned(),
+        |story| {
+            let mut watcher = bus.peer();
+            // The clients of the row before may still be about to leave.
+            wait_until_gone(&mut watcher, NAME);
+            let mut peers = BTreeMap::from(['a', 'b', 'c'].map(|letter| (letter, bus.peer())));
+            let letters: BTreeMap<_, _> =
+                peers.iter().map(|(letter, peer)| (peer.name().to_owned(), *letter)).collect();
+            for act in story.acts {
+                perform(act, &mut peers, &mut watcher);
+            }
+            let reply = watcher.ask_bus("ListQueuedOwners", NAME);
+            let queue = reply.body[0].strings().unwrap_or_default();
+            let queue: String = queue.into_iter().map(|name| letters[name]).collect();
+            assert!(story.queue.split('|').any(|fine| fine == queue), "the queue is {queue}");
+        },
+    );
+    bus.stop();
+}
+
+fn perform(act: &Act, peers: &mut BTreeMap<char, Peer>, watcher: &mut Peer) {
+    match *act {
+        Request(letter, flags, result) => {
+            let peer = peers.get_mut(&letter).expect("it has not left");
+            assert_eq!(peer.request_name(NAME, flags), result, "{letter} requests {flags}");
+        }
+        Release(letter, result) => {
+            let peer = peers.get_mut(&letter).expect("it has not left");
+            let reply = peer.ask_bus("ReleaseName", NAME);
+            assert_eq!(reply.first_u32(), Some(result), "{letter} releases");
+        }
+        Leave(letter) => {
+            let gone = peers.remove(&letter).expect("it has not left");
+            let name = gone.name().to_owned();
+            drop(gone);
+            wait_until_gone(watcher, &name);
+        }
+    }
+}
+
+fn wait_until_gone(watcher: &mut Peer, name: &str) {
+    eventually("the bus to notice", || {
+        let reply = watcher.ask_bus("NameHasOwner", name);
+        (reply.body == [Value::Bool(false)]).then_some(())
+    });
+}
+
+/// First the answer to Hello, then what all hear, then what the client alone hears.
+#[test]
+fn what_comes_after_hello() {
+    let bus = Bus::session();
+    let mut watcher = bus.peer();
+    watcher.add_match("type='signal',sender='org.freedesktop.DBus'");
+    let mut peer = bus.peer();
+    let name = peer.name().to_owned();
+    assert_eq!(heard(&mut watcher), [format!("changed {name}: -> {name}")]);
+    // The client's own NameAcquired has been taken by the harness, right after the answer.
+    assert_eq!(heard(&mut peer), Vec::<String>::new());
+    bus.stop();
+}
+
+/// Signals of a change of owner come before the answer that tells of it, in this order.
+#[test]
+fn what_comes_with_a_change() {
+    let bus = Bus::session();
+    let [mut first, mut second, mut watcher] = [bus.peer(), bus.peer(), bus.peer()];
+    for peer in [&mut first, &mut second, &mut watcher] {
+        peer.add_match(&format!("type='signal',member='NameOwnerChanged',arg0='{NAME}'"));
+    }
+    let [a, b] = [&first, &second].map(|peer| peer.name().to_owned());
+
+    let request = |flags| Message::to_bus("RequestName").arg(Value::text(NAME)).arg(flags);
+    let (_, before) = first.call_and_collect(request(Value::U32(ALLOW_REPLACEMENT)));
+    assert_eq!(in_short(&before), [format!("changed {NAME}: -> {a}"), format!("acquired {NAME}")]);
+    assert_eq!(heard(&mut second), [format!("changed {NAME}: -> {a}")]);
+    let (_, before) = second.call_and_collect(request(Value::U32(REPLACE_EXISTING)));
+    let changed = format!("changed {NAME}: {a} -> {b}");
+    assert_eq!(in_short(&before), [changed.clone(), format!("acquired {NAME}")]);
+    assert_eq!(heard(&mut first), [format!("lost {NAME}"), changed]);
+
+    let release = Message::to_bus("ReleaseName").arg(Value::text(NAME));
+    let (_, before) = second.call_and_collect(release);
+    let changed = format!("changed {NAME}: {b} -> {a}");
+    assert_eq!(in_short(&before), [format!("lost {NAME}"), changed.clone()]);
+    assert_eq!(heard(&mut first), [changed, format!("acquired {NAME}")]);
+    drop(first);
+    let heard: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
+    let expected = [
+        format!("changed {NAME}: -> {a}"),
+        format!("changed {NAME}: {a} -> {b}"),
+        format!("changed {NAME}: {b} -> {a}"),
+        format!("changed {NAME}: {a} -> "),
+    ];
+    assert_eq!(in_short(&heard), expected);
+    bus.stop();
+}
+
+/// A client that leaves loses the name that it got last first, and its unique name at the end.
+#[test]
+fn the_order_of_leaving() {
+    let bus = Bus::session();
+    let mut watcher = bus.peer();
+    watcher.add_match("type='signal',member='NameOwnerChanged'");
+    let mut leaver = bus.peer();
+    let name = leaver.name().to_owned();
+    for part in ["A", "B", "C"] {
+        leaver.request_name(&format!("com.example.{part}"), 0);
+    }
+    let _ = watcher.collect();
+    drop(leaver);
+    let heard: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
+    let lost = |what: &str| format!("changed {what}: {name} -> ");
+    assert_eq!(
+        in_short(&heard),
+        ["com.example.C", "com.example.B", "com.example.A", &name].map(lost)
+    );
+    bus.stop();
+}
+
+/// Unique names are never given twice.
+#[test]
+fn unique_names_are_not_reused() {
+    let bus = Bus::session();
+    let mut names: Vec<_> = (0..50).map(|_| bus.peer().name().to_owned()).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 50);
+    bus.stop();
+}
+
+/// The bus speaks of a name only to those who asked for it.
+#[test]
+fn only_who_asked_hears() {
+    let bus = Bus::session();
+    let [mut asked, mut other, mut silent, mut owner] = [(); 4].map(|()| bus.peer());
+    asked.add_match("type='signal',member='NameOwnerChanged',arg0namespace='com.example'");
+    other.add_match("type='signal',member='NameOwnerChanged',arg0='com.example.Other'");
+    owner.request_name(NAME, 0);
+    assert_eq!(heard(&mut asked).len(), 1);
+    assert_eq!(heard(&mut other), Vec::<String>::new());
+    assert_eq!(heard(&mut silent), Vec::<String>::new());
+    bus.stop();
+}
+
+/// What the bus has told a client so far, in short.
+fn heard(peer: &mut Peer) -> Vec<String> {
+    in_short(&peer.collect())
+}
+
+fn in_short(messages: &[Message]) -> Vec<String> {
+    let of_bus = messages.iter().filter(|found| found.kind == kind::SIGNAL);
+    of_bus
+        .map(|signal| {
+            assert_eq!(signal.sender(), BUS_NAME);
+            let texts: Vec<_> = signal.body.iter().filter_map(Value::as_str).collect();
+            match (signal.member(), &texts[..]) {
+                ("NameOwnerChanged", [name, old, new]) => {
+                    let from = if old.is_empty() { String::new() } else { format!(" {old}") };
+                    format!("changed {name}:{from} -> {new}")
+                }
+                ("NameAcquired", [name]) => format!("acquired {name}"),
+                ("NameLost", [name]) => format!("lost {name}"),
+                (member, texts) => format!("{member} {texts:?}"),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,358 @@
+//! The reference's own test programs, from Debian's package dbus-tests, against the bus under test.
+//!
+//! Debian builds them twice: as users get them, and with all assertions on. Both are run. They
+//! start the bus that `DBUS_TEST_DAEMON` names; `DBUS_TEST_DATA` has the configuration files, without
+//! which most cases leave themselves out, and `DBUS_TEST_EXEC` the service that activation starts.
+//!
+//! Which case does not pass, and why, stands in `expected-failures.txt`, and nothing else may fail.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::tap::{Expectations, Listed, Outcome, Privilege, Report, Run};
+use diligence_conformance::{
+    Bus, Config, Flavour, Program, Scratch, User, announce, copy_bus, fail_with, installed,
+    require, root_for,
+};
+
+#[test]
+fn every_program_gives_what_is_listed() {
+    let jobs = BUILDS.iter().flat_map(|build| PROGRAMS.iter().map(move |program| (build, program)));
+    let jobs = jobs.filter(|(build, program)| program.is_in(build));
+    let queue = Mutex::new(jobs.collect::<VecDeque<_>>());
+    let verdict = Mutex::new(Verdict::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((build, program)) = next(&queue) {
+                    let started = Instant::now();
+                    let cases = program.run(build, &Caller::ourselves());
+                    let name = format!("{}:{}", build.name, program.name);
+                    let mut verdict = verdict.lock().expect("no panic under the lock");
+                    verdict.judge(&name, &cases, started.elapsed(), Privilege::ours());
+                }
+            });
+        }
+    });
+    verdict.into_inner().expect("no panic under the lock").finish();
+}
+
+/// Root is immune to the limit that these cases are about, so they need a run as somebody else.
+#[test]
+fn cases_that_root_skips_pass_as_nobody() {
+    if !root_for("test-dbus-daemon/limits/pending-fd-timeout as nobody") {
+        return;
+    }
+    let caller = Caller { user: Some(User::NOBODY), only: &["/limits/pending-fd-timeout"] };
+    let mut verdict = Verdict::new();
+    for build in &BUILDS {
+        let started = Instant::now();
+        let cases = DAEMON.run(build, &caller);
+        let name = format!("{}:{}", build.name, DAEMON.name);
+        verdict.judge(&name, &cases, started.elapsed(), Privilege::Ordinary);
+    }
+    verdict.complain();
+}
+
+/// Needs a session bus at the place where a login puts it. Its second case needs systemd as the
+/// manager of that session.
+#[test]
+fn transient_services() {
+    let mut verdict = Verdict::new();
+    for build in &BUILDS {
+        let started = Instant::now();
+        let home = Scratch::new();
+        let runtime = home.folder("run", 0o700);
+        let config =
+            Config::session().listen("unix:runtime=yes").element("<standard_session_servicedirs/>");
+        let bus = Bus::start_with(&config, |bus| bus.env("XDG_RUNTIME_DIR", &runtime));
+        let script = require_test(build, "integration/transient-services.sh");
+        let ran = Program::at(script)
+            .env("XDG_RUNTIME_DIR", &runtime)
+            .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/bus", runtime.display()))
+            .limit(LIMIT)
+            .run();
+        bus.stop();
+        let cases = Report::parse(&ran.stdout).cases;
+        assert_eq!(cases.len(), 2, "{ran}");
+        let name = format!("{}:transient-services.sh", build.name);
+        verdict.judge(&name, &cases, started.elapsed(), Privilege::ours());
+    }
+    verdict.complain();
+}
+
+/// Debian's package has two builds of everything.
+struct Build {
+    name: &'static str,
+    folder: &'static str,
+}
+
+const BUILDS: [Build; 2] = [
+    Build { name: "plain", folder: "/usr/lib/dbus-1.0/installed-tests/dbus" },
+    Build {
+        name: "debug-build",
+        folder: "/usr/lib/dbus-1.0/debug-build/libexec/installed-tests/dbus",
+    },
+];
+
+/// Where the cases of a program come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// GLib's test framework: cases can be listed and left out.
+    GLib,
+    /// A shell script, run once.
+    Script,
+    /// A shell script that only the debug build has, because only its dbus-launch can be told
+    /// which bus to start.
+    DebugScript,
+}
+
+struct TestProgram {
+    name: &'static str,
+    style: Style,
+}
+
+const fn glib(name: &'static str) -> TestProgram {
+    TestProgram { name, style: Style::GLib }
+}
+
+const DAEMON: TestProgram = glib("test-dbus-daemon");
+
+/// The longest first, so that two at a time end together.
+const PROGRAMS: [TestProgram; 10] = [
+    DAEMON,
+    glib("test-header-fields"),
+    glib("test-monitor"),
+    glib("test-sd-activation"),
+    glib("test-containers"),
+    glib("test-dbus-daemon-eavesdrop"),
+    glib("test-uid-permissions"),
+    TestProgram { name: "test-dbus-daemon-fork.sh", style: Style::Script },
+    TestProgram { name: "test-apparmor-activation.sh", style: Style::Script },
+    TestProgram { name: "test-dbus-launch-eval.sh", style: Style::DebugScript },
+];
+
+/// Who runs a program, and which cases of it; all when none is named.
+struct Caller {
+    user: Option<User>,
+    only: &'static [&'static str],
+}
+
+impl Caller {
+    fn ourselves() -> Self {
+        Self { user: None, only: &[] }
+    }
+}
+
+impl TestProgram {
+    fn is_in(&self, build: &Build) -> bool {
+        self.style != Style::DebugScript || build.name == "debug-build"
+    }
+
+    fn run(&self, build: &Build, caller: &Caller) -> Vec<(String, Outcome)> {
+        match self.style {
+            Style::GLib => self.run_glib(build, caller),
+            Style::Script | Style::DebugScript => self.run_script(build),
+        }
+    }
+
+    fn run_script(&self, build: &Build) -> Vec<(String, Outcome)> {
+        let scratch = Scratch::new();
+        let program = self.program(build, &scratch);
+        let Some(ran) = program.arg("--tap").start().finish_with_group() else {
+            return vec![("whole".to_owned(), hung())];
+        };
+        let report = Report::parse(&ran.stdout);
+        if let Some(reason) = report.skipped_whole {
+            return vec![("whole".to_owned(), Outcome::Skipped(reason))];
+        }
+        let mut cases = report.cases;
+        if !ran.succeeded() {
+            let what = format!("status {}: {}", ran.code(), last_line(&ran.stderr));
+            cases.push(("whole".to_owned(), Outcome::Failed(what)));
+        }
+        cases
+    }
+
+    /// Runs all cases. A program ends at its first failure, so it is run again without the cases
+    /// that have an outcome until each has one. Those that our bus does not pass yet are run each
+    /// by itself, since most of them wait for ever for a bus that does not start.
+    fn run_glib(&self, build: &Build, caller: &Caller) -> Vec<(String, Outcome)> {
+        let scratch = Scratch::new();
+        let listed = self.list(build, caller);
+        let not_yet = listed.iter().filter(|case| self.is_not_yet(build, case));
+        let mut outcomes: Vec<_> =
+            not_yet.map(|case| (case.clone(), self.run_not_yet(build, &scratch, case))).collect();
+        while outcomes.len() < listed.len() {
+            let mut program = self.program(build, &scratch).arg("--tap");
+            for name in caller.only {
+                program = program.arg("-p").arg(name);
+            }
+            for (name, _) in &outcomes {
+                program = program.arg("-s").arg(name);
+            }
+            if let Some(user) = caller.user {
+                program = program.user(user);
+            }
+            let (report, ending) = observe(program);
+            let fresh = |name: &str| !outcomes.iter().any(|(done, _)| done == name);
+            let mut reported = report.cases;
+            reported.retain(|(name, _)| fresh(name) && listed.contains(name));
+            outcomes.extend(reported);
+            let unfinished = listed.iter().find(|name| !outcomes.iter().any(|(n, _)| n == *name));
+            if let Some(name) = unfinished {
+                outcomes.push((name.clone(), ending));
+            }
+        }
+        outcomes
+    }
+
+    fn is_not_yet(&self, build: &Build, case: &str) -> bool {
+        let name = format!("{}/{}", self.name, case.trim_start_matches('/'));
+        let way = Expectations::committed().way(build.name, &name);
+        Flavour::under_test() == Flavour::Diligence && way == Some(Listed::NotYet)
+    }
+
+    fn run_not_yet(&self, build: &Build, scratch: &Scratch, case: &str) -> Outcome {
+        let program = self.program(build, scratch).arg("--tap").arg("-p").arg(case);
+        let (report, ending) = observe(program.limit(NOT_YET_LIMIT));
+        let found = report.cases.into_iter().find(|(name, _)| name == case);
+        found.map_or(ending, |(_, outcome)| outcome)
+    }
+
+    /// The cases of a program, in the order in which it runs them.
+    fn list(&self, build: &Build, caller: &Caller) -> Vec<String> {
+        let listing = self.program(build, &Scratch::new()).arg("-l").run().success();
+        let all = listing.stdout.lines().filter(|line| line.starts_with('/'));
+        let wanted = all.filter(|name| caller.only.is_empty() || caller.only.contains(name));
+        wanted.map(str::to_owned).collect()
+    }
+
+    fn program(&self, build: &Build, scratch: &Scratch) -> Program {
+        let folder = build.folder;
+        let bus = scratch.join("dbus-daemon");
+        if !bus.exists() {
+            let _ = copy_bus(scratch);
+        }
+        let runtime = scratch.folder("run", 0o777);
+        Program::at(require_test(build, self.name))
+            .env("DBUS_TEST_DAEMON", &bus)
+            .env("DBUS_TEST_EXEC", folder)
+            .env("DBUS_TEST_DATA", format!("{folder}/data"))
+            .env("DBUS_TEST_DBUS_SEND", installed("dbus-send", "dbus-bin"))
+            .env("DBUS_TEST_DBUS_UUIDGEN", installed("dbus-uuidgen", "dbus-bin"))
+            .env("DBUS_TEST_DBUS_LAUNCH", "/usr/lib/dbus-1.0/debug-build/bin/dbus-launch")
+            .env("HOME", scratch.path())
+            .env("XDG_RUNTIME_DIR", runtime)
+            .limit(LIMIT)
+    }
+}
+
+/// Runs a program to its end or its limit; gives its report and how a case ended that has none.
+fn observe(program: Program) -> (Report, Outcome) {
+    let Some(ran) = program.start().finish_with_group() else {
+        return (Report::default(), hung());
+    };
+    let report = Report::parse(&ran.stdout);
+    let what = report.bailed_out.clone();
+    let what = what.unwrap_or_else(|| format!("{}: {}", ran.status, last_line(&ran.stderr)));
+    (report, Outcome::Failed(what))
+}
+
+fn hung() -> Outcome {
+    Outcome::Failed(format!("still running after {LIMIT:?}"))
+}
+
+/// Collects the outcomes of all programs and compares them with the list.
+struct Verdict {
+    expected: Expectations,
+    seen: BTreeSet<String>,
+    complaints: Vec<String>,
+}
+
+impl Verdict {
+    fn new() -> Self {
+        let expected = Expectations::committed();
+        Self { expected, seen: BTreeSet::new(), complaints: Vec::new() }
+    }
+
+    /// Judges one program, named with its build, and prints a summary of it.
+    fn judge(
+        &mut self,
+        program: &str,
+        cases: &[(String, Outcome)],
+        took: Duration,
+        user: Privilege,
+    ) {
+        let run = Run { bus: Flavour::under_test(), user };
+        let (build, program) = program.split_once(':').expect("a build and a program");
+        let [mut passed, mut skipped, mut failed] = [0; 3];
+        for (name, outcome) in cases {
+            let case = format!("{program}/{}", name.trim_start_matches('/'));
+            match outcome {
+                Outcome::Passed => passed += 1,
+                Outcome::Skipped(reason) => {
+                    skipped += 1;
+                    // Those that nothing can bring back need not be told each time.
+                    if self.expected.way(build, &case) != Some(Listed::Skip) {
+                        announce(&format!("left out: {build}:{case}: {reason}"));
+                    }
+                }
+                Outcome::Failed(_) => failed += 1,
+            }
+            self.complaints.extend(self.expected.complaint(build, &case, outcome, run));
+            self.seen.insert(format!("{build}:{case}"));
+        }
+        let seconds = took.as_secs_f32();
+        announce(&format!(
+            "{build}:{program}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
+        ));
+    }
+
+    /// Fails when anything was not as listed.
+    fn complain(&self) {
+        fail_with("cases", &self.complaints);
+    }
+
+    /// Fails also when something is listed that no program has.
+    fn finish(mut self) {
+        for build in &BUILDS {
+            for case in TRANSIENT_CASES {
+                self.seen.insert(format!("{}:transient-services.sh/{case}", build.name));
+            }
+        }
+        self.complaints.extend(self.expected.unknown(&self.seen));
+        self.complain();
+    }
+}
+
+/// Judged by a test of their own, so the list may name them.
+///
+/// The first has another name where it fails.
+const TRANSIENT_CASES: [&str; 3] =
+    ["attempted to run transient service directly", "no sign of having run transient service", "2"];
+
+fn next<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+    queue.lock().expect("no panic under the lock").pop_front()
+}
+
+fn last_line(text: &str) -> &str {
+    text.trim_end().lines().last().unwrap_or_default()
+}
+
+fn require_test(build: &Build, name: &str) -> std::path::PathBuf {
+    let path = Path::new(build.folder).join(name);
+    require(path.to_str().expect("a path of Debian's"), "dbus-tests");
+    path
+}
+
+/// How many programs run at the same time.
+const AT_ONCE: usize = 2;
+
+/// How long one run of a program may take; the longest needs 8 s on an idle machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a case may take that our bus does not pass yet. They pass in less with the reference.
+const NOT_YET_LIMIT: Duration = Duration::from_secs(2);

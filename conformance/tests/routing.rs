@@ -1,0 +1,390 @@
+//! The way of a message: what the bus writes on it, who gets it, what comes back.
+
+use std::os::fd::AsFd as _;
+
+use diligence_conformance::{
+    BUS_NAME, Bus, Config, Message, Order, Peer, Value, check_all, field, flag, kind, not_yet,
+};
+
+/// A call to a client, by any of its names.
+fn call_name(to: &str) -> Message {
+    Message::call(to, "/com/example/Object", "com.example.Interface", "Method")
+}
+
+fn call(to: &Peer) -> Message {
+    call_name(to.name())
+}
+
+/// Sends a message and gives what its recipient gets.
+fn deliver(sender: &mut Peer, recipient: &mut Peer, message: Message) -> Message {
+    sender.send(message);
+    recipient.receive().expect("the recipient is not closed")
+}
+
+/// Sends a call to its recipient and gives what that gets.
+fn deliver_call(sender: &mut Peer, recipient: &mut Peer) -> Message {
+    let message = call(recipient);
+    deliver(sender, recipient, message)
+}
+
+/// Only SENDER is the bus's; all else arrives as it was sent, in either byte order.
+#[test]
+fn what_the_bus_leaves_alone() {
+    let bus = Bus::session();
+    let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+    let inner = Value::Struct(vec![Value::Byte(7), Value::variant(Value::texts(&["a", "b"]))]);
+    let body = [
+        Value::Byte(1),
+        Value::Bool(true),
+        Value::I16(-2),
+        Value::U16(3),
+        Value::I32(-4),
+        Value::U32(5),
+        Value::I64(-6),
+        Value::U64(7),
+        Value::Double(0.5),
+        Value::text("text with ünicode"),
+        Value::Path("/a/b".into()),
+        Value::Signature("a{sv}(ii)".into()),
+        Value::Array("(yv)".into(), vec![inner]),
+        Value::Array("{sv}".into(), vec![]),
+        Value::variant(Value::variant(Value::U64(u64::MAX))),
+    ];
+    for order in [Order::Little, Order::Big] {
+        let mut message = call(&recipient).order(order);
+        message.body = body.to_vec();
+        // All flags that are known, and some that are not.
+        message.flags = 0b1111_0110;
+        message.serial = 0x0102_0304;
+        let got = deliver(&mut sender, &mut recipient, message.clone());
+        assert_eq!(
+            (got.order, got.kind, got.flags, got.serial),
+            (order, 1, 0b1111_0110, 0x0102_0304)
+        );
+        assert_eq!(got.body, message.body);
+        let mut fields = message.fields;
+        fields.push((field::SIGNATURE, Value::Signature("ybnqiuxtdsoga(yv)a{sv}v".into())));
+        fields.push((field::SENDER, Value::text(sender.name())));
+        let sorted = |mut fields: Vec<(u8, Value)>| {
+            fields.sort_by_key(|(code, _)| *code);
+            fields
+        };
+        assert_eq!(sorted(got.fields), sorted(fields));
+        // Answered, so that no call is left open.
+        let reply = Message::reply(&Message { serial: got.serial, ..call_name("") });
+        recipient.send(reply.text(field::DESTINATION, sender.name()));
+        assert_eq!(sender.receive().and_then(|found| found.reply_serial()), Some(0x0102_0304));
+    }
+    bus.stop();
+}
+
+struct Stamp {
+    name: &'static str,
+    change: fn(Message) -> Message,
+}
+
+#[rustfmt::skip]
+const STAMPS: &[Stamp] = &[
+    Stamp { name: "no sender", change: |message| message },
+    Stamp { name: "the bus as the sender", change: |message| message.text(field::SENDER, BUS_NAME) },
+    Stamp { name: "another client as the sender", change: |message| message.text(field::SENDER, ":1.0") },
+    Stamp { name: "a long name as the sender", change: |message| message.text(field::SENDER, &format!("com.{}", "x".repeat(200))) },
+    Stamp { name: "an unknown field", change: |message| message.text(100, "unknown") },
+    Stamp { name: "an unknown field of a large type", change: |message| message.field(200, Value::texts(&["x"; 100])) },
+    Stamp { name: "many unknown fields", change: |message| (11..=99).fold(message, |message, code| message.text(code, "x")) },
+    Stamp { name: "the field of container instances", change: |message| message.field(10, Value::Path("/x".into())) },
+    Stamp { name: "all together, big-endian", change: |message| message.text(field::SENDER, ":1.0").text(99, "x").order(Order::Big) },
+];
+
+/// The sender is stamped whatever was there, and fields that the specification does not know go.
+#[test]
+fn what_the_bus_writes() {
+    let bus = Bus::session();
+    check_all(
+        STAMPS,
+        |row| row.name.to_owned(),
+        |row| {
+            let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+            recipient.add_match("member='Signal'");
+            let body = [Value::text("body"), Value::U64(1)];
+            for message in [
+                Message::signal("/x", "com.example.Interface", "Signal"),
+                Message::signal("/x", "com.example.I", "S")
+                    .text(field::DESTINATION, recipient.name()),
+            ] {
+                let message = (row.change)(Message { body: body.to_vec(), ..message });
+                let got = deliver(&mut sender, &mut recipient, message);
+                assert_eq!(got.sender(), sender.name());
+                let unknown = got.fields.iter().filter(|(code, _)| *code > field::UNIX_FDS);
+                assert_eq!(unknown.count(), 0, "{:?}", got.fields);
+                let senders = got.fields.iter().filter(|(code, _)| *code == field::SENDER);
+                assert_eq!(senders.count(), 1);
+                assert_eq!(got.body, body);
+            }
+        },
+    );
+    bus.stop();
+}
+
+/// A name that somebody owns is as good an address as the unique name.
+#[test]
+fn by_name() {
+    let bus = Bus::session();
+    let [mut sender, mut owner, mut waiter] = [(); 3].map(|()| bus.peer());
+    owner.request_name("com.example.Name", 0);
+    waiter.request_name("com.example.Name", 0);
+    for flags in [0, flag::NO_AUTO_START] {
+        let got = deliver(&mut sender, &mut owner, call_name("com.example.Name").flags(flags));
+        assert_eq!(got.get(field::DESTINATION), Some(&Value::text("com.example.Name")));
+        let answer = Message::reply(&got).arg(Value::text("answer"));
+        let got = deliver(&mut owner, &mut sender, answer);
+        assert_eq!((got.sender(), got.first_text()), (owner.name(), "answer"));
+    }
+    assert_eq!(waiter.collect().len(), 0, "who waits for a name gets nothing");
+    bus.stop();
+}
+
+/// Calls are answered by an error of the bus when nobody else will.
+#[test]
+fn when_the_callee_leaves() {
+    let bus = Bus::session();
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let first = caller.send(call(&callee));
+    caller.send(call(&callee).flags(flag::NO_REPLY_EXPECTED));
+    let last = caller.send(call(&callee));
+    assert!((0..3).all(|_| callee.receive().is_some()));
+    drop(callee);
+    let mut serials = [0; 2].map(|_| {
+        let got = caller.receive().expect("open");
+        assert_eq!((got.error_name(), got.sender()), ("NoReply", BUS_NAME));
+        got.reply_serial()
+    });
+    // Calls that were lost together may be told of in any order.
+    serials.sort();
+    assert_eq!(serials, [Some(first), Some(last)]);
+    assert_eq!(caller.collect().len(), 0);
+    bus.stop();
+}
+
+/// A caller that leaves is forgotten: the answer to it goes nowhere and does no harm.
+#[test]
+fn when_the_caller_leaves() {
+    let bus = Bus::session();
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    callee.add_match("member='NameOwnerChanged'");
+    let got = deliver_call(&mut caller, &mut callee);
+    drop(caller);
+    assert_eq!(callee.receive().map(|found| found.kind), Some(kind::SIGNAL));
+    callee.send(Message::reply(&got));
+    let _ = callee.collect();
+    assert!(callee.is_alive());
+    bus.stop();
+}
+
+/// Two open calls of one client must not have one serial.
+#[test]
+fn one_serial_twice() {
+    let bus = Bus::session();
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let again = Message { serial: 1000, ..call(&callee) };
+    caller.send(again.clone());
+    caller.send(again);
+    let got = caller.receive().expect("open");
+    assert_eq!((got.error_name(), got.reply_serial()), ("AccessDenied", Some(1000)));
+    assert_eq!(callee.collect().len(), 1);
+    bus.stop();
+}
+
+/// On a bus that lets only answers to calls through, others are refused.
+#[test]
+fn answers_that_nobody_asked_for() {
+    not_yet("policy", answers_that_nobody_asked_for_body);
+}
+
+fn answers_that_nobody_asked_for_body() {
+    let config = Config::closed().policy(
+        "context='default'",
+        "<allow user='*'/><allow send_type='method_call'/><allow send_type='signal'/>\
+         <allow send_requested_reply='true' send_type='method_return'/>\
+         <allow send_requested_reply='true' send_type='error'/>\
+         <allow receive_type='method_call'/><allow receive_type='method_return'/>\
+         <allow receive_type='error'/><allow receive_type='signal'/>",
+    );
+    let bus = Bus::start(&config);
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let name = callee.name().to_owned();
+    let got = deliver_call(&mut caller, &mut callee);
+    for round in 0..2 {
+        callee.send(Message::reply(&got).flags(flag::NO_REPLY_EXPECTED));
+        let _ = callee.collect();
+        assert_eq!(caller.collect().len(), 1 - round, "the first answer counts, and no second");
+    }
+    let silent = call_name(&name).flags(flag::NO_REPLY_EXPECTED);
+    let got = deliver(&mut caller, &mut callee, silent);
+    callee.send(Message::error(&got, "com.example.Error").flags(flag::NO_REPLY_EXPECTED));
+    let _ = callee.collect();
+    assert_eq!(caller.collect().len(), 0);
+    bus.stop();
+}
+
+/// A type of message that the bus does not know is refused, and nothing else happens.
+#[test]
+fn unknown_types() {
+    let bus = Bus::session();
+    let [mut sender, mut other] = [bus.peer(), bus.peer()];
+    for kind in [5, 77, 255] {
+        let message = Message { kind, ..call(&other) };
+        let serial = sender.send(message);
+        let got = sender.receive().expect("open");
+        assert_eq!((got.error_name(), got.reply_serial()), ("AccessDenied", Some(serial)));
+    }
+    assert_eq!(other.collect().len(), 0);
+    bus.stop();
+}
+
+/// One sender's messages to one recipient keep their order, whatever their kinds.
+#[test]
+fn order_is_kept() {
+    let bus = Bus::session();
+    let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+    recipient.add_match("member='Signal'");
+    let mut bytes = Vec::new();
+    for number in 0..300 {
+        let message = match number % 3 {
+            0 => Message::signal("/x", "com.example.I", "Signal"),
+            1 => Message::signal("/x", "com.example.I", "S")
+                .text(field::DESTINATION, recipient.name()),
+            _ => call(&recipient).flags(flag::NO_REPLY_EXPECTED),
+        };
+        bytes.extend(sender.numbered(message.arg(Value::U32(number))).encode());
+    }
+    // In pieces that end anywhere but between two messages.
+    for piece in bytes.chunks(997) {
+        sender.send_bytes(piece);
+    }
+    let got = (0..300).map(|_| recipient.receive().and_then(|found| found.first_u32()));
+    assert_eq!(got.flatten().collect::<Vec<_>>(), (0..300).collect::<Vec<_>>());
+    bus.stop();
+}
+
+/// Large messages pass whole, and do not hold up small ones between others.
+#[test]
+fn large_messages() {
+    let bus = Bus::session();
+    let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+    let name = recipient.name().to_owned();
+    for size in [2_047, 2_048, 65_536, 1 << 20, 8 << 20] {
+        let text = "x".repeat(size);
+        let message = call_name(&name).flags(flag::NO_REPLY_EXPECTED).arg(Value::text(&text));
+        let bytes = sender.numbered(message).encode();
+        std::thread::scope(|scope| {
+            scope.spawn(|| sender.send_bytes(&bytes));
+            let got = recipient.receive().expect("open");
+            assert!(got.first_text() == text, "{size} bytes arrive as they were");
+        });
+    }
+    bus.stop();
+}
+
+/// Descriptors arrive open, with the message that they belong to, and in its order.
+#[test]
+fn descriptors() {
+    let bus = Bus::session();
+    let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+    let files = ["/dev/null", "/dev/zero", "/etc"]
+        .map(|path| std::fs::File::open(path).expect("it exists"));
+    for files in [&files[..1], &files[1..], &files[..]] {
+        let count = u32::try_from(files.len()).expect("three at most");
+        let mut message = call(&recipient)
+            .flags(flag::NO_REPLY_EXPECTED)
+            .field(field::UNIX_FDS, Value::U32(count));
+        message.body = (0..count).map(Value::Fd).collect();
+        let bytes = sender.numbered(message).encode();
+        let borrowed: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
+        sender.send_with_descriptors(&bytes, &borrowed);
+        let got = recipient.receive().expect("open");
+        let identity = |file: std::os::fd::BorrowedFd<'_>| {
+            let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+            std::fs::read_link(link).expect("it is open")
+        };
+        let arrived: Vec<_> = got.descriptors.iter().map(|fd| identity(fd.as_fd())).collect();
+        assert_eq!(arrived, borrowed.into_iter().map(identity).collect::<Vec<_>>());
+    }
+    bus.stop();
+}
+
+/// Who did not ask for descriptors gets none: a call to it fails, a signal to all passes it by.
+#[test]
+fn descriptors_for_those_who_take_none() {
+    let bus = Bus::session();
+    let [mut sender, mut able] = [bus.peer(), bus.peer()];
+    let mut unable = bus.peer_without_descriptors();
+    let file = std::fs::File::open("/dev/null").expect("it exists");
+    let send = |message: Message, sender: &mut Peer| {
+        let message = message.field(field::UNIX_FDS, Value::U32(1)).arg(Value::Fd(0));
+        let message = sender.numbered(message);
+        sender.send_with_descriptors(&message.encode(), &[file.as_fd()]);
+        message.serial
+    };
+    let serial = send(call(&unable), &mut sender);
+    let got = sender.receive().expect("open");
+    assert_eq!((got.error_name(), got.reply_serial()), ("NotSupported", Some(serial)));
+    for peer in [&mut able, &mut unable] {
+        peer.add_match("member='Signal'");
+    }
+    send(Message::signal("/x", "com.example.I", "Signal"), &mut sender);
+    assert!(sender.is_alive());
+    assert_eq!((able.collect().len(), unable.collect().len()), (1, 0));
+    assert!(unable.is_alive());
+    bus.stop();
+}
+
+/// A monitor sees what others are told, gets nothing of its own any more, and must be silent.
+#[test]
+fn monitors() {
+    let bus = Bus::session();
+    let [mut monitor, mut sender, mut recipient] = [(); 3].map(|()| bus.peer());
+    monitor.request_name("com.example.Monitor", 0);
+    recipient.add_match("member='NameOwnerChanged'");
+    let become_monitor = Message::call(
+        BUS_NAME,
+        "/org/freedesktop/DBus",
+        "org.freedesktop.DBus.Monitoring",
+        "BecomeMonitor",
+    );
+    let rules = Value::Array("s".into(), Vec::new());
+    let reply = monitor.call(become_monitor.arg(rules).arg(Value::U32(0)));
+    assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+    let mut gone: Vec<_> =
+        recipient.collect().iter().map(|found| found.first_text().to_owned()).collect();
+    gone.sort();
+    assert_eq!(gone, [monitor.name(), "com.example.Monitor"], "its names are gone");
+
+    let got = deliver_call(&mut sender, &mut recipient);
+    recipient.send(Message::reply(&got));
+    assert_eq!(sender.receive().map(|found| found.kind), Some(kind::RETURN));
+    let refused = sender.call(call_name("com.example.Monitor"));
+    assert_eq!(refused.error_name(), "ServiceUnknown");
+    let wanted = [
+        (kind::CALL, sender.name()),
+        (kind::RETURN, recipient.name()),
+        (kind::CALL, sender.name()),
+        (kind::ERROR, BUS_NAME),
+    ];
+    let mut seen = Vec::new();
+    while seen.len() < wanted.len() {
+        let found = monitor.receive().expect("open");
+        let of_test =
+            found.member() == "Method" || found.kind != kind::CALL && found.kind != kind::SIGNAL;
+        let to_bus = found.sender() == BUS_NAME && found.kind == kind::RETURN;
+        if of_test && !to_bus {
+            seen.push((found.kind, found.sender().to_owned()));
+        }
+    }
+    assert_eq!(seen, wanted.map(|(kind, name)| (kind, name.to_owned())));
+    monitor.send(Message::to_bus("GetId"));
+    let after = monitor.until_closed();
+    assert!(after.iter().all(|found| found.kind != kind::RETURN || found.sender() == BUS_NAME));
+    assert!(sender.is_alive() && recipient.is_alive());
+    bus.stop();
+}

@@ -1,0 +1,110 @@
+//! Configurations as files: what they say, what is wrong with them, what the bus is to do.
+
+mod elements;
+mod includes;
+mod judgement;
+mod reference;
+mod rules;
+mod soundness;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use diligence_broker::busconfig::{
+    self, Accounts, Config, ConfigError, Document, Environment, SecurityModule,
+};
+
+/// A directory with files, removed in the end.
+struct Files {
+    root: PathBuf,
+}
+
+impl Files {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("diligence-busconfig-{}-{number}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        fs::create_dir(&root).expect("a new directory");
+        Self { root }
+    }
+
+    /// Only the file `main.conf`, with these elements from its second line on.
+    fn with_main(elements: &str) -> Self {
+        Self::new().add("main.conf", wrap(elements))
+    }
+
+    fn add(self, file: &str, text: impl AsRef<[u8]>) -> Self {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().expect("a file in the root")).expect("directories");
+        fs::write(path, text).expect("a new file");
+        self
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.root.join(file)
+    }
+
+    fn read(&self, environment: &Environment<'_>) -> Result<Document, ConfigError> {
+        Document::read(&self.path("main.conf"), environment)
+    }
+
+    fn load(&self, environment: &Environment<'_>) -> Result<Config, ConfigError> {
+        busconfig::load(&self.path("main.conf"), environment)
+    }
+
+    /// A text without the name of this directory.
+    fn shorten(&self, text: impl ToString) -> String {
+        text.to_string().replace(&format!("{}/", self.root.display()), "")
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // A directory that stays behind is no reason to fail.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+fn wrap(elements: &str) -> String {
+    format!("<busconfig>\n{elements}\n</busconfig>\n")
+}
+
+/// A system with four accounts and no security module.
+fn environment() -> Environment<'static> {
+    Environment {
+        accounts: &FourAccounts,
+        selinux: SecurityModule::Inactive,
+        selinux_root: PathBuf::from("/no/selinux"),
+        app_armor: SecurityModule::Inactive,
+    }
+}
+
+struct FourAccounts;
+
+impl Accounts for FourAccounts {
+    fn user_id(&self, user: &str) -> Option<u32> {
+        match user {
+            "root" | "0" => Some(0),
+            "alice" => Some(1000),
+            _ => None,
+        }
+    }
+
+    fn group_id(&self, group: &str) -> Option<u32> {
+        match group {
+            "bin" => Some(2),
+            "staff" => Some(50),
+            _ => None,
+        }
+    }
+}
+
+/// Checks that a `main.conf` with these elements is refused with this line, or with none.
+fn check_refusal(elements: &str, expected: Option<&str>) {
+    let files = Files::with_main(elements);
+    let refusal = files.read(&environment()).err().map(|error| files.shorten(error));
+    let expected = expected.map(|line| format!("main.conf:{line}"));
+    assert_eq!(refusal, expected, "{elements}");
+}

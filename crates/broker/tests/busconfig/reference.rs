@@ -1,0 +1,278 @@
+//! The configurations that the reference implementation is tested with, and those it is shipped
+//! with.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bus::{Limits, Policy, Verdict};
+use diligence_broker::busconfig::{
+    self, Admission, BusType, Config, ConfigErrorKind, Document, Environment, NotEnforced, Right,
+    ServiceDir,
+};
+
+const DATA: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data";
+const HINT: &str = "; it is in Debian's package dbus-tests";
+
+/// Checks each file of a directory of test data against a table, which must have them all.
+fn check_directory<T>(name: &str, table: &[(&str, T)], check: impl Fn(&Path, &T)) {
+    let directory = Path::new(DATA).join(name);
+    let entries = fs::read_dir(&directory).unwrap_or_else(|error| panic!("{name}: {error}{HINT}"));
+    let files = entries.map(|entry| entry.expect("an entry").path());
+    let files: BTreeSet<_> = files.filter(|file| file.is_file()).collect();
+    let expected = table.iter().map(|(name, _)| directory.join(format!("{name}.conf")));
+    assert_eq!(files, expected.collect());
+    for (name, expected) in table {
+        check(&directory.join(format!("{name}.conf")), expected);
+    }
+}
+
+#[test]
+fn invalid_files_are_refused_for_their_reason() {
+    const SCOPE: &str =
+        "<policy> element must have exactly one of (context|user|group|at_console) attributes";
+    let table = [
+        (
+            "apparmor-bad-attribute",
+            "3:13: Attribute \"enforcement_style\" is invalid on <apparmor> element in this context",
+        ),
+        (
+            "apparmor-bad-mode",
+            "3:13: Mode attribute on <apparmor> must have value \"required\", \"enabled\" or \"disabled\", not \"plaintive\"",
+        ),
+        (
+            "bad-attribute",
+            "3:10: Attribute \"wildebeest\" is invalid on <limit> element in this context",
+        ),
+        (
+            "bad-attribute-2",
+            "2:11: Attribute \"carefully\" is invalid on <listen> element in this context",
+        ),
+        ("bad-element", "3:3: Element <bees> not allowed inside <busconfig> in configuration file"),
+        (
+            "bad-limit",
+            "3:3: <limit name=\"max_names_per_connection\"> element has invalid value (could not parse as integer)",
+        ),
+        ("badselinux-1", "9:12: selinux_root_relative attribute must have value \"yes\" or \"no\""),
+        ("badselinux-2", "9:12: if_selinux_enabled attribute must have value \"yes\" or \"no\""),
+        ("circular-1", "3:1: Circular inclusion of file 'circular-1.conf'"),
+        ("circular-2", "circular-3.conf:3:1: Circular inclusion of file 'circular-2.conf'"),
+        ("circular-3", "circular-2.conf:3:1: Circular inclusion of file 'circular-3.conf'"),
+        ("double-attribute", "3:36: not well-formed XML: attribute 'name' is already defined"),
+        (
+            "impossible-send",
+            "4:5: Rule with send_broadcast=\"true\" and send_destination=\"com.example.Bees\" cannot match anything",
+        ),
+        ("limit-no-name", "3:3: <limit> element must have a \"name\" attribute"),
+        ("ludicrous-limit", "4:3: <limit name=\"max_names_per_connection\"> value is too large"),
+        (
+            "negative-limit",
+            "3:3: <limit name=\"max_names_per_connection\"> must be a positive number",
+        ),
+        (
+            "non-numeric-limit",
+            "3:3: <limit name=\"max_names_per_connection\"> element has invalid value (could not parse as integer)",
+        ),
+        ("not-well-formed", "4:18: not well-formed XML: expected 'user' tag, not 'foo'"),
+        (
+            "policy-bad-at-console",
+            "3:11: Unknown value \"somewhere in the vicinity\" for at_console in message bus configuration file, expected \"true\" or \"false\"",
+        ),
+        (
+            "policy-bad-attribute",
+            "3:11: Attribute \"hat\" is invalid on <policy> element in this context",
+        ),
+        (
+            "policy-bad-context",
+            "3:11: context attribute on <policy> must have the value \"default\" or \"mandatory\", not \"apropos of nothing\"",
+        ),
+        (
+            "policy-bad-rule-attribute",
+            "4:12: Attribute \"species\" is invalid on <allow> element in this context",
+        ),
+        ("policy-contradiction", &format!("3:3: {SCOPE}")),
+        (
+            "policy-member-no-path",
+            "4:5: On element <deny>, if you specify a member you must specify an interface or a path. Keep in mind that not all messages have an interface field.",
+        ),
+        (
+            "policy-mixed",
+            "4:5: Invalid combination of attributes on element <allow>: own, own_prefix, user, group and the message-related attributes cannot be combined",
+        ),
+        ("policy-no-attributes", &format!("3:3: {SCOPE}")),
+        ("policy-no-rule-attribute", "4:5: Element <allow> must have one or more attributes"),
+        (
+            "send-and-receive",
+            "4:5: Invalid combination of attributes on element <allow>: send and receive attributes cannot be combined",
+        ),
+        ("truncated-file", "10:1: not well-formed XML: unexpected end of stream"),
+        ("unknown-limit", "3:3: There is no limit called \"max_bees\""),
+    ];
+    check_directory("invalid-config-files", &table, |file, expected| {
+        let error = Document::read(file, &Environment::of_this_system()).unwrap_err().to_string();
+        let directory = format!("{}/", file.parent().unwrap().display());
+        let own_name = format!("{}:", file.file_name().unwrap().display());
+        let error = error.replace(&directory, "");
+        assert_eq!(error.strip_prefix(&own_name).unwrap_or(&error), *expected);
+    });
+}
+
+/// What becomes of a file that is in order.
+enum Fate {
+    /// It lets everything pass, as the usual session bus does.
+    Session,
+    /// It lets everybody in, and no more pass than they need.
+    Open,
+    /// It asks for more than this bus can do, in this line.
+    Beyond(u32, Verdict, Right),
+    /// It lets nobody own names.
+    Nobody,
+}
+
+impl Fate {
+    fn check(&self, file: &Path) {
+        let environment = Environment::of_this_system();
+        let document = Document::read(file, &environment).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(document.file, file);
+        match (self, busconfig::load(file, &environment)) {
+            (Self::Session, Ok(config)) => check_session(&config),
+            (Self::Open, Ok(config)) => {
+                assert_eq!(config.admission, Admission::Everybody);
+                assert_eq!(config.configuration.policy, Policy::default());
+            }
+            (&Self::Beyond(line, verdict, right), Err(error)) => {
+                assert_eq!(error.file, file);
+                assert_eq!(error.position.map(|position| position.line), Some(line), "{error}");
+                let what = NotEnforced::Rule { verdict, right };
+                assert_eq!(error.kind, ConfigErrorKind::NotEnforced(what));
+            }
+            (Self::Nobody, Err(error)) => {
+                let what = NotEnforced::NoRule(Right::Own);
+                assert_eq!(error.kind, ConfigErrorKind::NotEnforced(what), "{error}");
+            }
+            (_, outcome) => panic!("{}: {outcome:?}", file.display()),
+        }
+    }
+}
+
+fn check_session(config: &Config) {
+    let Policy { unrequested_replies, eavesdropping } = config.configuration.policy;
+    assert_eq!([unrequested_replies, eavesdropping], [Verdict::Allow; 2]);
+    assert_eq!(config.admission, Admission::OwnUser);
+    assert_eq!(config.document.bus_type, Some(BusType::Session));
+}
+
+#[test]
+fn valid_files_are_understood() {
+    use Fate::{Beyond, Nobody, Open, Session};
+    use Right::{Own, Send};
+    use Verdict::Deny;
+    let table = [
+        ("as-another-user", Beyond(18, Deny, Own)),
+        ("basic", Nobody),
+        ("check-own-rules", Beyond(10, Deny, Own)),
+        ("count-fds", Beyond(16, Deny, Send)),
+        ("debug-allow-all", Open),
+        ("debug-allow-all-sha1", Open),
+        ("entities", Nobody),
+        ("finite-timeout", Session),
+        ("forbidding", Beyond(15, Deny, Send)),
+        ("incoming-limit", Session),
+        ("limit-containers", Session),
+        ("listen-unix-runtime", Session),
+        ("many-rules", Beyond(41, Deny, Send)),
+        ("max-completed-connections", Session),
+        ("max-connections-per-user", Session),
+        ("max-containers", Session),
+        ("max-match-rules-per-connection", Session),
+        ("max-names-per-connection", Session),
+        ("max-replies-per-connection", Session),
+        ("minimal", Nobody),
+        ("multi-user", Open),
+        ("pending-fd-timeout", Session),
+        ("send-destination-prefix-rules", Beyond(7, Deny, Own)),
+        ("session", Session),
+        ("standard-session-dirs", Nobody),
+        ("systemd-activation", Beyond(16, Deny, Send)),
+        ("tmp-session", Session),
+    ];
+    check_directory("valid-config-files", &table, |file, fate| fate.check(file));
+}
+
+#[test]
+fn valid_files_of_system_buses_are_understood() {
+    use Fate::{Beyond, Open};
+    use Right::{Connect, Own};
+    use Verdict::Deny;
+    let table = [
+        ("debug-allow-all-fail", Open),
+        ("debug-allow-all-pass", Open),
+        ("many-rules", Beyond(40, Deny, Connect)),
+        ("system", Beyond(50, Deny, Own)),
+        ("tmp-session-like-system", Beyond(26, Deny, Own)),
+    ];
+    check_directory("valid-config-files-system", &table, |file, fate| fate.check(file));
+}
+
+/// The two files of each directory say the same.
+#[test]
+fn equivalent_files_say_the_same() {
+    for directory in ["basic", "entities"] {
+        let documents = ["1", "2"].map(|number| {
+            let name = format!("equiv-config-files/{directory}/{directory}-{number}.conf");
+            let file = Path::new(DATA).join(name);
+            let document = Document::read(&file, &Environment::of_this_system());
+            let document = document.unwrap_or_else(|error| panic!("{error}{HINT}"));
+            assert!(document.sources.contains(&file));
+            // All but which files were read.
+            Document { file: PathBuf::new(), sources: BTreeSet::new(), ..document }
+        });
+        assert_eq!(documents[0], documents[1]);
+        let listen: Vec<_> = documents[0].listen.iter().map(|listen| &*listen.text).collect();
+        assert_eq!(listen.len(), 4, "its own and those of basic.d: {listen:?}");
+    }
+}
+
+#[test]
+fn entities_are_what_they_stand_for() {
+    let file = Path::new(DATA).join("valid-config-files/entities.conf");
+    let document = Document::read(&file, &Environment::of_this_system())
+        .unwrap_or_else(|error| panic!("{error}{HINT}"));
+    assert_eq!(document.listen[0].text, "unix:path=/foo/<bar>");
+    assert!(document.service_dirs.contains(&ServiceDir::Path("/usr/&share/foo".into())));
+    // As in the reference, the address is read when it is used, and then is none.
+    let error = document.addresses().unwrap_err();
+    assert_eq!(error.position.map(|position| position.line), Some(6));
+    assert!(matches!(error.kind, ConfigErrorKind::Address(_)), "{error}");
+}
+
+#[test]
+fn the_shipped_session_bus_is_understood() {
+    let file = Path::new("/usr/share/dbus-1/session.conf");
+    let config = busconfig::load(file, &Environment::of_this_system())
+        .unwrap_or_else(|error| panic!("{error}; Debian's dbus-session-bus-common has the file"));
+    check_session(&config);
+    assert_eq!(config.configuration.limits, Limits::session());
+    let built_in = busconfig::built_in_session();
+    assert_eq!(config.configuration, built_in.configuration);
+    assert_eq!(config.addresses().unwrap(), built_in.addresses().unwrap());
+    assert_eq!(config.mechanisms(), built_in.mechanisms());
+    assert_eq!(config.document.service_dirs, built_in.document.service_dirs);
+    assert_eq!(config.document.umask, built_in.document.umask);
+}
+
+#[test]
+fn the_shipped_system_bus_is_understood_and_refused() {
+    let file = Path::new("/usr/share/dbus-1/system.conf");
+    let environment = Environment::of_this_system();
+    let document = Document::read(file, &environment)
+        .unwrap_or_else(|error| panic!("{error}; Debian's dbus-system-bus-common has the file"));
+    assert_eq!(document.bus_type, Some(BusType::System));
+    assert_eq!(document.user.as_deref(), Some("messagebus"));
+    let error = busconfig::load(file, &environment).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/usr/share/dbus-1/system.conf:50:5: This <deny> restricts owning names; this bus cannot \
+         enforce that yet, and refuses to start rather than allow more"
+    );
+}

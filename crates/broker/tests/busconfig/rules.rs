@@ -1,0 +1,275 @@
+//! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
+
+use bus::Verdict;
+use diligence_broker::busconfig::{
+    ANY_FDS, Audience, MessageMatch, Names, ReceiveMatch, Recipient, Replies, Rule, Scope,
+    SendMatch, Subject, Who,
+};
+use wire::message::MessageType;
+
+use crate::{Files, check_refusal, environment};
+
+fn rules(elements: &str) -> Vec<Rule> {
+    let files = Files::with_main(elements);
+    files.read(&environment()).unwrap_or_else(|error| panic!("{error}")).policy.rules
+}
+
+fn rule(element: &str) -> Rule {
+    let mut rules = rules(&format!("<policy context='default'>{element}</policy>"));
+    assert_eq!(rules.len(), 1, "{element}");
+    rules.remove(0)
+}
+
+fn any_message(replies: Replies) -> MessageMatch {
+    MessageMatch {
+        message_type: None,
+        path: None,
+        interface: None,
+        member: None,
+        error: None,
+        replies,
+        fds: ANY_FDS,
+    }
+}
+
+fn any_send(replies: Replies) -> SendMatch {
+    let message = any_message(replies);
+    SendMatch { message, destination: Names::Any, audience: Audience::Any }
+}
+
+fn any_receive(replies: Replies, recipient: Recipient) -> ReceiveMatch {
+    ReceiveMatch { message: any_message(replies), sender: None, recipient }
+}
+
+#[test]
+fn scopes_are_what_they_name() {
+    let cases = [
+        ("context='default'", Scope::Default),
+        ("context='mandatory'", Scope::Mandatory),
+        ("user='alice'", Scope::User(1000)),
+        ("user='0'", Scope::User(0)),
+        ("group='staff'", Scope::Group(50)),
+        ("at_console='true'", Scope::AtConsole),
+        ("at_console='false'", Scope::NotAtConsole),
+    ];
+    for (attribute, expected) in cases {
+        let rules = rules(&format!("<policy {attribute}>\n<deny own='a.b' log='true'/></policy>"));
+        let [Rule { origin, scope, verdict: Verdict::Deny, subject, log: true }] = &rules[..]
+        else {
+            panic!("{rules:?}");
+        };
+        assert_eq!((*scope, origin.position.line), (expected, 3));
+        assert_eq!(*subject, Subject::Own(Names::One("a.b".into())));
+    }
+}
+
+#[test]
+fn a_rule_is_about_one_thing() {
+    let cases = [
+        ("<allow own='*'/>", Subject::Own(Names::Any)),
+        ("<allow own=''/>", Subject::Own(Names::One(String::new()))),
+        ("<allow own_prefix='a.b'/>", Subject::Own(Names::Prefix("a.b".into()))),
+        // A prefix has no wildcard: it would be a name that nobody has.
+        ("<allow own_prefix='*'/>", Subject::Own(Names::Prefix("*".into()))),
+        ("<allow user='*'/>", Subject::Connect(Who::Anybody)),
+        ("<allow group='*'/>", Subject::Connect(Who::Anybody)),
+        ("<allow user='alice'/>", Subject::Connect(Who::User(1000))),
+        ("<allow group='staff' log='x'/>", Subject::Connect(Who::Group(50))),
+        ("<allow send_type='*'/>", Subject::Send(any_send(Replies::Requested))),
+        ("<allow eavesdrop='true'/>", Subject::Receive(any_receive(Replies::Any, Recipient::Any))),
+    ];
+    for (element, expected) in cases {
+        assert_eq!(rule(element).subject, expected, "{element}");
+    }
+}
+
+#[test]
+fn every_attribute_of_sending_is_understood() {
+    let named = rule(
+        "<deny send_type='method_call' send_path='/p' send_interface='a.b' send_member='M'
+               send_destination='c.d' send_broadcast='false' min_fds='1' max_fds='0x10'/>",
+    );
+    let message = MessageMatch {
+        message_type: Some(MessageType::MethodCall),
+        path: Some("/p".into()),
+        interface: Some("a.b".into()),
+        member: Some("M".into()),
+        error: None,
+        replies: Replies::Unrequested,
+        fds: 1..=16,
+    };
+    let destination = Names::One("c.d".into());
+    let expected = SendMatch { message, destination, audience: Audience::Unicast };
+    assert_eq!(named.subject, Subject::Send(expected));
+
+    let prefixed = rule(
+        "<allow send_type='error' send_error='a.E' send_destination_prefix='c' send_path='*'/>",
+    );
+    let mut expected = any_send(Replies::Requested);
+    expected.message.message_type = Some(MessageType::Error);
+    expected.message.error = Some("a.E".into());
+    expected.destination = Names::Prefix("c".into());
+    assert_eq!(prefixed.subject, Subject::Send(expected));
+}
+
+#[test]
+fn every_attribute_of_receiving_is_understood() {
+    let named = rule(
+        "<allow receive_type='signal' receive_path='/p' receive_interface='a.b'
+                receive_member='M' receive_sender='c.d' max_fds='0'/>",
+    );
+    let message = MessageMatch {
+        message_type: Some(MessageType::Signal),
+        path: Some("/p".into()),
+        interface: Some("a.b".into()),
+        member: Some("M".into()),
+        error: None,
+        replies: Replies::Requested,
+        fds: 0..=0,
+    };
+    let sender = Some("c.d".into());
+    let expected = ReceiveMatch { message, sender, recipient: Recipient::Addressee };
+    assert_eq!(named.subject, Subject::Receive(expected));
+}
+
+/// The two attributes that mean different things to `<allow>` and `<deny>`.
+#[test]
+fn replies_and_eavesdropping_depend_on_the_verdict() {
+    use {Recipient as To, Replies as Of};
+    let cases = [
+        ("<allow receive_type='*'/>", Of::Requested, To::Addressee),
+        ("<allow receive_requested_reply='true'/>", Of::Requested, To::Addressee),
+        ("<allow receive_requested_reply='false'/>", Of::Any, To::Addressee),
+        ("<allow eavesdrop='false'/>", Of::Requested, To::Addressee),
+        ("<allow receive_requested_reply='true' eavesdrop='true'/>", Of::Any, To::Any),
+        ("<deny receive_type='*'/>", Of::Unrequested, To::Any),
+        ("<deny receive_requested_reply='false'/>", Of::Unrequested, To::Any),
+        ("<deny receive_requested_reply='true'/>", Of::Any, To::Any),
+        ("<deny eavesdrop='true'/>", Of::Unrequested, To::Eavesdropper),
+        ("<deny receive_requested_reply='true' eavesdrop='true'/>", Of::Any, To::Eavesdropper),
+    ];
+    for (element, replies, recipient) in cases {
+        let expected = any_receive(replies, recipient);
+        assert_eq!(rule(element).subject, Subject::Receive(expected), "{element}");
+    }
+    let cases = [
+        ("<allow send_destination='*'/>", Of::Requested),
+        ("<allow send_destination='*' eavesdrop='true'/>", Of::Any),
+        ("<allow send_requested_reply='false'/>", Of::Any),
+        ("<deny send_destination='*'/>", Of::Unrequested),
+        ("<deny send_destination='*' eavesdrop='true'/>", Of::Unrequested),
+        ("<deny send_requested_reply='true'/>", Of::Any),
+    ];
+    for (element, replies) in cases {
+        assert_eq!(rule(element).subject, Subject::Send(any_send(replies)), "{element}");
+    }
+}
+
+#[test]
+fn mistakes_in_policies_are_shown() {
+    let cases = [
+        (
+            "<policy/>",
+            "2:1: <policy> element must have exactly one of (context|user|group|at_console) attributes",
+        ),
+        (
+            "<policy user='root' at_console='true'/>",
+            "2:1: <policy> element must have exactly one of (context|user|group|at_console) attributes",
+        ),
+        (
+            "<policy context='*'/>",
+            "2:9: context attribute on <policy> must have the value \"default\" or \"mandatory\", not \"*\"",
+        ),
+        (
+            "<policy at_console='yes'/>",
+            "2:9: Unknown value \"yes\" for at_console in message bus configuration file, expected \"true\" or \"false\"",
+        ),
+        (
+            "<policy context='default'>\n <fork/></policy>",
+            "3:2: Element <fork> not allowed inside <policy> in configuration file",
+        ),
+        (
+            "<policy user='root'><allow user='*'/></policy>",
+            "2:21: <allow> rule cannot be per-user because it has bus-global semantics",
+        ),
+        (
+            "<policy group='bin'><deny group='*'/></policy>",
+            "2:21: <deny> rule cannot be per-group because it has bus-global semantics",
+        ),
+    ];
+    for (elements, expected) in cases {
+        check_refusal(elements, Some(expected));
+    }
+    // Rules for nobody are read, but there is nobody whom they could be about.
+    check_refusal("<policy user='nosuch'><allow user='*'/></policy>", None);
+    check_refusal("<policy at_console='true'><allow user='root'/></policy>", None);
+}
+
+#[test]
+fn mistakes_in_rules_are_shown() {
+    const COMBINATION: &str = "Invalid combination of attributes on element <allow>";
+    const TOO_MANY: &str =
+        "own, own_prefix, user, group and the message-related attributes cannot be combined";
+    const MEMBER: &str = "On element <allow>, if you specify a member you must specify an interface or a path. Keep in mind that not all messages have an interface field.";
+    const RANGE: &str = "must be an integer in range 0 to 33554432 inclusive";
+    let empty = "1: Element <allow> must have one or more attributes".to_owned();
+    let several = format!("1: {COMBINATION}: {TOO_MANY}");
+    let both = format!("1: {COMBINATION}: send and receive attributes cannot be combined");
+    let member = format!("1: {MEMBER}");
+    let cases = [
+        ("", &empty),
+        ("log='true'", &empty),
+        ("min_fds='1'", &empty),
+        ("max_fds='1' log='true'", &empty),
+        ("own='a' own_prefix='a'", &several),
+        ("user='root' group='bin'", &several),
+        ("own='a' send_type='signal'", &several),
+        ("own='a' eavesdrop='false'", &several),
+        ("own_prefix='a' max_fds='1'", &several),
+        ("own='*' user='*' receive_type='signal'", &several),
+        ("send_type='signal' receive_sender='a'", &both),
+        ("send_type='signal' receive_requested_reply='true'", &both),
+        ("send_member='M'", &member),
+        ("receive_member='*'", &member),
+        ("send_member='M' send_error='a.E'", &member),
+        ("send_interface='*' send_error='*'", &format!("1: {COMBINATION}: send_error cannot be combined with send_member or send_interface")),
+        ("receive_path='/' receive_member='M' receive_error='a.E'", &format!("1: {COMBINATION}: receive_error cannot be combined with receive_member or receive_interface")),
+        ("send_destination='*' send_destination_prefix='a'", &format!("1: {COMBINATION}: send_destination cannot be combined with send_destination_prefix")),
+        ("send_broadcast='true' send_destination='a.b'", &"1: Rule with send_broadcast=\"true\" and send_destination=\"a.b\" cannot match anything".into()),
+        ("send_broadcast='*'", &"8: Bad value \"*\" for send_broadcast attribute, must be true or false".into()),
+        ("own='a' log='1' species='x'", &"24: Attribute \"species\" is invalid on <allow> element in this context".into()),
+        ("send_type='signal' eavesdrop=''", &"27: Bad value \"\" for eavesdrop attribute, must be true or false".into()),
+        ("receive_requested_reply='1'", &"8: Bad value \"1\" for receive_requested_reply attribute, must be true or false".into()),
+        ("send_type='bees'", &"8: Bad message type \"bees\", must be method_call, method_return, error, signal or *".into()),
+        ("receive_type=''", &"8: Bad message type \"\", must be method_call, method_return, error, signal or *".into()),
+        ("send_type='signal' min_fds='-1'", &format!("27: Bad value \"-1\" for min_fds attribute, {RANGE}")),
+        ("send_type='signal' max_fds='33554433'", &format!("27: Bad value \"33554433\" for max_fds attribute, {RANGE}")),
+        ("send_type='signal' max_fds=''", &format!("27: Bad value \"\" for max_fds attribute, {RANGE}")),
+    ];
+    for (attributes, expected) in cases {
+        let elements = format!("<policy context='default'>\n<allow {attributes}/></policy>");
+        check_refusal(&elements, Some(&format!("3:{expected}")));
+    }
+}
+
+#[test]
+fn odd_rules_that_are_none_of_these_are_taken() {
+    let cases = [
+        "own='not a name'",
+        "send_destination='not a name'",
+        "send_path='nopath'",
+        "send_interface=''",
+        "send_broadcast='true' send_destination='*'",
+        "send_broadcast='true' send_destination_prefix='a.b'",
+        "send_broadcast='true' send_type='method_call'",
+        "send_type='signal' send_error='a.E'",
+        "send_member='M' send_interface='*'",
+        "receive_member='M' receive_path='/'",
+        "min_fds='3' max_fds='1' send_type='signal'",
+        "min_fds='1' eavesdrop='true'",
+        "log='maybe' send_type='signal'",
+    ];
+    for attributes in cases {
+        check_refusal(&format!("<policy context='default'><allow {attributes}/></policy>"), None);
+    }
+}
