@@ -1,17 +1,11 @@
 //! The bus: its state, and what each input does to it.
 
-use core::cmp::Reverse;
-
-use alloc::collections::BTreeMap;
-use alloc::collections::BinaryHeap;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
-use wire::Message;
-
 use crate::config::{Configuration, Identity};
-use crate::effects::{
-    Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency,
-};
+use crate::effects::{DisconnectReason, Effect, Effects, Event};
 use crate::error::ErrorKind;
 use crate::hash::KeyedState;
 use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId};
@@ -45,7 +39,8 @@ pub struct Bus {
     pub(crate) routes: RouteCache,
     pub(crate) recipients: Recipients,
     pub(crate) replies: Replies,
-    pub(crate) auth_deadlines: BinaryHeap<Reverse<(Time, PeerId)>>,
+    /// Until when connections that have not said Hello must have.
+    pub(crate) auth_deadlines: BTreeSet<(Time, PeerId)>,
     pub(crate) next_unique: u64,
     pub(crate) next_serial: u32,
     /// Counted up whenever a name has another owner.
@@ -61,12 +56,14 @@ pub(crate) struct Counters {
     pub(crate) rules: usize,
     pub(crate) peak_rules: usize,
     pub(crate) peak_rules_per_peer: usize,
+    /// Unique names, and places in queues for others.
+    pub(crate) names: usize,
     pub(crate) peak_names: usize,
     pub(crate) peak_names_per_peer: usize,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) deliveries: u64,
-    pub(crate) lost_signals: u64,
+    pub(crate) lost: u64,
     pub(crate) refused: u64,
     pub(crate) disconnected_by_bus: u64,
 }
@@ -88,7 +85,7 @@ impl Bus {
             routes: RouteCache::new(hasher.clone()),
             recipients: Recipients::default(),
             replies: Replies::new(hasher),
-            auth_deadlines: BinaryHeap::new(),
+            auth_deadlines: BTreeSet::new(),
             next_unique: 0,
             next_serial: 1,
             owner_generation: 0,
@@ -114,7 +111,7 @@ impl Bus {
 
     /// When [`Input::DeadlinePassed`] is due, if ever.
     pub fn next_deadline(&self) -> Option<Time> {
-        let auth = self.auth_deadlines.peek().map(|Reverse((time, _))| *time);
+        let auth = self.auth_deadlines.first().map(|(time, _)| *time);
         [auth, self.replies.next_deadline()].into_iter().flatten().min()
     }
 
@@ -140,31 +137,43 @@ impl Bus {
 
     /// The well-known names that a connection owns.
     pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
-        let names = self.peers.get(peer).into_iter().flat_map(|peer| &peer.names);
+        let names = self.peers.get(peer).into_iter().flat_map(|peer| peer.names.values());
         names.filter(move |id| self.names.owner(**id) == peer).map(|id| self.names.text(*id))
     }
 
     fn connected(&mut self, id: PeerId, credentials: Credentials) {
         self.peers.insert(id, credentials);
         if let Some(timeout) = self.config.limits.auth_timeout {
-            self.auth_deadlines.push(Reverse((self.now.after(timeout), id)));
+            let deadline = self.now.after(timeout);
+            self.auth_deadlines.insert((deadline, id));
+            self.peers[id].auth_deadline = Some(deadline);
         }
     }
 
     fn authenticated(&mut self, id: PeerId, uid: Option<u32>, fds: FdPassing) {
-        if let Some(peer) = self.peers.get_mut(id) {
+        if let Some(peer) = self.peers.get_mut(id)
+            && peer.stage == Stage::Handshake
+        {
             peer.uid = uid;
             peer.fds = fds;
             peer.stage = Stage::Unregistered;
         }
     }
 
+    /// Forgets until when a connection must have said Hello.
+    fn drop_auth_deadline(&mut self, id: PeerId) {
+        if let Some(deadline) = self.peers[id].auth_deadline.take() {
+            self.auth_deadlines.remove(&(deadline, id));
+        }
+    }
+
     fn written(&mut self, id: PeerId, amount: Amount, fx: &mut Effects) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.discharge(amount);
-        let resumes_at = self.config.limits.max_outgoing_bytes / 2;
+        let limits = &self.config.limits;
         if let Some(lost) = peer.losing
-            && peer.queued.bytes <= resumes_at
+            && peer.queued.bytes <= limits.max_outgoing_bytes / 2
+            && peer.queued.fds <= limits.max_outgoing_unix_fds / 2
         {
             peer.losing = None;
             fx.push(Effect::Log(Event::CaughtUp { peer: id, lost }));
@@ -173,20 +182,32 @@ impl Bus {
 
     fn disconnected(&mut self, id: PeerId, fx: &mut Effects) {
         let Some(peer) = self.peers.get(id) else { return };
-        if peer.is_active() {
-            self.leave(id, fx);
-        }
+        let was_active = peer.is_active();
+        self.drop_auth_deadline(id);
         self.drop_rules(id);
+        if was_active {
+            self.peers[id].stage = Stage::Gone;
+            self.drop_names(id, fx);
+            self.drop_replies(id, fx);
+        }
         let peer = self.peers.remove(id);
         if let Some(unique) = peer.and_then(|peer| peer.unique) {
             self.unique_names.remove(&unique);
         }
     }
 
-    /// Takes an active connection out of everything that others can see: rules, names, calls.
-    pub(crate) fn leave(&mut self, id: PeerId, fx: &mut Effects) {
-        self.drop_rules(id);
-        self.drop_names(id, fx);
+    /// Gives a connection its unique name.
+    pub(crate) fn admit(&mut self, id: PeerId) {
+        let unique = self.next_unique;
+        self.next_unique += 1;
+        self.drop_auth_deadline(id);
+        self.peers.register(id, unique);
+        self.unique_names.insert(unique, id);
+        self.note_new_name(id);
+    }
+
+    /// Forgets the calls of a connection, and tells those who have called it that no answer comes.
+    pub(crate) fn drop_replies(&mut self, id: PeerId, fx: &mut Effects) {
         while self.replies.pop_call_by(id).is_some() {}
         while let Some(owed) = self.replies.pop_owed_by(id) {
             let error = ErrorKind::NoReply
@@ -195,11 +216,19 @@ impl Bus {
         }
     }
 
-    fn drop_rules(&mut self, id: PeerId) {
+    pub(crate) fn drop_rules(&mut self, id: PeerId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         self.counters.rules -= core::mem::take(&mut peer.rule_count);
         for rule in core::mem::take(&mut peer.rules) {
             self.rules_mut(rule.index).delete(rule.id);
+        }
+    }
+
+    pub(crate) const fn rules(&self, index: RuleIndex) -> &MatchIndex {
+        match index {
+            RuleIndex::Plain => &self.plain_rules,
+            RuleIndex::Eavesdropping => &self.eavesdropping_rules,
+            RuleIndex::Monitoring => &self.monitoring_rules,
         }
     }
 
@@ -212,13 +241,11 @@ impl Bus {
     }
 
     fn deadline_passed(&mut self, fx: &mut Effects) {
-        while let Some(Reverse((time, id))) = self.auth_deadlines.peek().copied()
-            && time <= self.now
+        while let Some(&(deadline, id)) = self.auth_deadlines.first()
+            && deadline <= self.now
         {
-            self.auth_deadlines.pop();
-            if self.peers.get(id).is_some_and(|peer| !peer.is_complete()) {
-                self.disconnect(id, DisconnectReason::AuthTimeout, fx);
-            }
+            self.drop_auth_deadline(id);
+            self.disconnect(id, DisconnectReason::AuthTimeout, fx);
         }
         while let Some(late) = self.replies.pop_expired(self.now) {
             let error = ErrorKind::NoReply
@@ -229,15 +256,22 @@ impl Bus {
 
     fn reconfigured(
         &mut self,
-        outcome: Result<alloc::boxed::Box<Configuration>, String>,
+        outcome: Result<Box<Configuration>, String>,
         asker: Option<Asker>,
         fx: &mut Effects,
     ) {
-        let result = outcome.map(|config| self.config = *config);
+        let result = outcome.map(|config| self.reconfigure(*config));
         let Some(Asker { peer, serial }) = asker else { return };
         match result {
-            Ok(()) => self.send_return(peer, serial, &(), fx),
+            Ok(()) => self.send_return(peer, serial, fx),
             Err(text) => self.send_error(peer, serial, &ErrorKind::Failed.because(text), fx),
+        }
+    }
+
+    fn reconfigure(&mut self, config: Configuration) {
+        self.config = config;
+        if let Some(timeout) = self.config.limits.reply_timeout {
+            self.replies.hasten(self.now.after(timeout));
         }
     }
 
@@ -246,37 +280,11 @@ impl Bus {
         fx.push(Effect::Disconnect { peer, reason });
     }
 
-    /// Queues a message that is whole in `head` for one connection.
-    pub(crate) fn deliver_own(&mut self, to: PeerId, head: Span, fds: Fds, fx: &mut Effects) {
-        if let Some(peer) = self.peers.get_mut(to) {
-            peer.charge(head.len() as u64, u64::from(fds != Fds::None));
-            self.counters.deliveries += 1;
-            let urgency = Urgency::Awaited;
-            fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
-        }
-    }
-
     /// Whether the queue of `peer` has no room for another message. One message may go beyond the
     /// limit, so that a limit below the size of messages does not stop everything.
-    pub(crate) fn is_full(&self, peer: &Peer, fds: u32) -> bool {
+    pub(crate) const fn is_full(&self, peer: &Peer, fds: u32) -> bool {
         let limits = &self.config.limits;
-        peer.queued.bytes >= limits.max_outgoing_bytes
-            || (fds > 0 && peer.queued.fds >= limits.max_outgoing_unix_fds)
-    }
-
-    /// Checks the body of a message and ends the connection that sent an invalid one.
-    pub(crate) fn is_valid(
-        &mut self,
-        from: PeerId,
-        message: &Message<'_>,
-        fx: &mut Effects,
-    ) -> bool {
-        match message.validate_body() {
-            Ok(()) => true,
-            Err(error) => {
-                self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
-                false
-            }
-        }
+        peer.queued.bytes > limits.max_outgoing_bytes
+            || (fds > 0 && peer.queued.fds > limits.max_outgoing_unix_fds)
     }
 }

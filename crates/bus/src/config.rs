@@ -90,7 +90,7 @@ pub struct Limits {
     pub max_connections_per_user: u64,
     /// Services that are being started.
     pub max_pending_service_starts: u64,
-    /// Names of one connection, its unique name not counted.
+    /// Names of one connection: its unique name, those that it owns and those that it waits for.
     pub max_names_per_connection: u64,
     /// Match rules of one connection.
     pub max_match_rules_per_connection: u64,

@@ -48,19 +48,19 @@ impl Effects {
 
     /// Writes the header of `message` as `sender` sends it.
     pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
-        self.written(|bytes| message.stamp(sender, bytes))
-    }
-
-    /// Appends what `write` writes.
-    pub(crate) fn written(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Span {
         let start = self.bytes.len();
-        write(&mut self.bytes);
+        message.stamp(sender, &mut self.bytes);
         Span { start, end: self.bytes.len() }
     }
 
-    /// The list and the bytes, to read a message from here while effects of it are added.
-    pub(crate) fn parts(&mut self) -> (&mut Vec<Effect>, &[u8]) {
-        (&mut self.list, &self.bytes)
+    /// Appends what `write` writes.
+    pub(crate) fn written<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<Span, E> {
+        let start = self.bytes.len();
+        write(&mut self.bytes)?;
+        Ok(Span { start, end: self.bytes.len() })
     }
 }
 
@@ -148,9 +148,9 @@ pub enum Fds {
 /// In which order queues are written: first those with a message that somebody waits for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Urgency {
-    /// A call or a reply: one side is blocked.
+    /// A call, a reply, or what the bus says to one connection: somebody may be blocked.
     Awaited,
-    /// A signal, or a copy for a monitor.
+    /// A signal of a connection, or a copy for a monitor.
     Passing,
 }
 
@@ -177,24 +177,25 @@ pub enum Event {
         /// The connection.
         peer: PeerId,
     },
-    /// A connection does not keep up: signals for it are lost from now on. Reported once until it
-    /// has caught up.
+    /// A connection does not keep up: signals, copies and what the bus says to it are lost from now
+    /// on. Reported once until it has caught up.
     LosingSignals {
         /// Who does not read.
         peer: PeerId,
-        /// Whose signal was the first to be lost; `None` for the bus itself.
+        /// Whose message was the first to be lost; `None` for the bus itself.
         sender: Option<PeerId>,
         /// Bytes that wait for it.
         queued: u64,
     },
-    /// A connection that lost signals has caught up.
+    /// A connection that lost messages has caught up.
     CaughtUp {
         /// Who reads again.
         peer: PeerId,
-        /// Signals that it has lost.
+        /// Messages that it has lost.
         lost: u64,
     },
-    /// A message was refused, and its sender was told.
+    /// A message was refused because of a limit or a lack of rights, and its sender was told.
+    /// Reported once for each of the two and each connection.
     Refused {
         /// Whose message.
         peer: PeerId,

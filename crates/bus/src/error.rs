@@ -53,8 +53,21 @@ impl ErrorKind {
     }
 
     /// This error with what to tell the caller.
+    ///
+    /// Texts may quote what a caller sent or a file holds, so they are made to fit in a message.
     pub(crate) fn because(self, text: impl Into<String>) -> BusError {
-        BusError { kind: self, text: text.into() }
+        let mut text = text.into();
+        if text.len() > ERROR_TEXT_LEN_MAX {
+            let end =
+                text.char_indices().map(|(at, _)| at).take_while(|at| *at <= ERROR_TEXT_LEN_MAX);
+            text.truncate(end.last().unwrap_or_default());
+            text.push('…');
+            text.shrink_to_fit();
+        }
+        if text.contains('\0') {
+            text.retain(|character| character != '\0');
+        }
+        BusError { kind: self, text }
     }
 }
 
@@ -63,4 +76,28 @@ impl ErrorKind {
 pub(crate) struct BusError {
     pub(crate) kind: ErrorKind,
     pub(crate) text: String,
+}
+
+/// Bytes in the text of an error: more than any name or match rule that it may quote.
+const ERROR_TEXT_LEN_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::borrow::ToOwned;
+
+    #[test]
+    fn texts_are_made_to_fit_in_a_message() {
+        let text = |text: &str| ErrorKind::Failed.because(text).text;
+        assert_eq!(text("short"), "short");
+        assert_eq!(text("a\0b\0"), "ab");
+        let exact = "x".repeat(ERROR_TEXT_LEN_MAX);
+        assert_eq!(text(&exact), exact);
+        assert_eq!(text(&(exact.clone() + "x")), exact + "…");
+        // A character that the limit would cut in two goes as a whole.
+        let wide = text(&"ä".repeat(ERROR_TEXT_LEN_MAX));
+        assert_eq!(wide.chars().count(), ERROR_TEXT_LEN_MAX / 2 + 1);
+        let odd = text(&("x".to_owned() + &"ä".repeat(ERROR_TEXT_LEN_MAX)));
+        assert_eq!(odd.len(), ERROR_TEXT_LEN_MAX - 1 + "…".len());
+    }
 }

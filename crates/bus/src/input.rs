@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::num::NonZeroU32;
 
 use wire::Message;
@@ -13,7 +14,7 @@ use crate::config::Configuration;
 ///
 /// The daemon chooses it when it accepts: an index into its own table, and a generation that tells
 /// the connection from earlier ones with the same index.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PeerId {
     index: u32,
     generation: u32,
@@ -33,6 +34,13 @@ impl PeerId {
     /// How many connections were in this place before.
     pub const fn generation(self) -> u32 {
         self.generation
+    }
+}
+
+/// In one step, since it is hashed for every call.
+impl Hash for PeerId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.index) << 32 | u64::from(self.generation));
     }
 }
 

@@ -47,6 +47,8 @@ mod hash;
 mod input;
 mod matches;
 mod names;
+mod observers;
+mod own;
 mod peers;
 mod replies;
 mod route;

@@ -69,6 +69,11 @@ pub(crate) struct OwnerChange {
     pub(crate) new: Option<PeerId>,
 }
 
+/// Given out with each place in a queue, one after the other. A connection gives up its names by
+/// it, the last taken first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Ticket(u64);
+
 #[derive(Debug)]
 struct Name {
     text: Box<str>,
@@ -81,12 +86,15 @@ struct Name {
 struct Claim {
     peer: PeerId,
     flags: RequestFlags,
+    ticket: Ticket,
 }
 
 /// All well-known names.
 #[derive(Debug)]
 pub(crate) struct Names {
     names: Slab<Name>,
+    /// How many places in queues were ever given.
+    tickets: u64,
     /// Peers choose the names, so the hasher is keyed.
     by_text: HashTable<NameId>,
     hasher: KeyedState,
@@ -94,11 +102,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(hasher: KeyedState) -> Self {
-        Self { names: Slab::new(), by_text: HashTable::new(), hasher }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.names.len()
+        Self { names: Slab::new(), tickets: 0, by_text: HashTable::new(), hasher }
     }
 
     pub(crate) fn find(&self, text: &str) -> Option<NameId> {
@@ -127,100 +131,127 @@ impl Names {
         self.names.iter().map(|(_, name)| &*name.text)
     }
 
-    /// Carries out RequestName. The second value is set where `peer` was not in the queue for the
-    /// name before and is now; the third where the owner has changed; the fourth where a
-    /// connection has left the queue.
+    /// Whether `peer` is in the queue for a name.
+    pub(crate) fn is_in_queue(&self, id: NameId, peer: PeerId) -> bool {
+        self.queue(id).any(|other| other == peer)
+    }
+
+    /// Carries out RequestName.
     pub(crate) fn request(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
         let Some(id) = self.find(text) else { return self.create(text, peer, flags) };
-        let name = &mut self.names[id.0];
-        let owner = name.queue[0];
-        let place = name.queue.iter().position(|claim| claim.peer == peer);
-        let claim = Claim { peer, flags };
-        if place == Some(0) {
-            name.queue[0] = claim;
-            return Request { result: Requested::AlreadyOwner, ..Request::new(id) };
-        }
-        if flags.replaces() && owner.flags.allows_replacement() {
-            return self.replace(id, claim, place);
-        }
-        match (place, flags.waits()) {
-            (Some(place), true) => name.queue[place] = claim,
-            (None, true) => name.queue.push(claim),
-            (Some(place), false) => {
-                name.queue.remove(place);
+        let queue = &mut self.names[id.0].queue;
+        let place = queue.iter().position(|claim| claim.peer == peer);
+        match place {
+            Some(0) => {
+                queue[0].flags = flags;
+                Request::unchanged(id, Requested::AlreadyOwner)
             }
-            (None, false) => {}
-        }
-        Request {
-            result: if flags.waits() { Requested::InQueue } else { Requested::Exists },
-            joined: (flags.waits() && place.is_none()).then_some(peer),
-            left: (!flags.waits() && place.is_some()).then_some(peer),
-            ..Request::new(id)
+            _ if flags.replaces() && queue[0].flags.allows_replacement() => {
+                self.replace(id, peer, flags, place)
+            }
+            _ => self.wait(id, peer, flags, place),
         }
     }
 
     fn create(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
-        let queue = alloc::vec![Claim { peer, flags }];
+        let claim = self.claim(peer, flags);
+        let queue = alloc::vec![claim];
         let id = NameId(self.names.insert(Name { text: text.into(), queue }));
         let (names, hasher) = (&self.names, &self.hasher);
         let hash = |id: &NameId| hasher.hash(&*names[id.0].text);
         self.by_text.insert_unique(hasher.hash(text), id, hash);
         Request {
-            result: Requested::PrimaryOwner,
-            joined: Some(peer),
+            joined: Some(claim.ticket),
             change: Some(OwnerChange { name: text.into(), old: None, new: Some(peer) }),
-            ..Request::new(id)
+            ..Request::unchanged(id, Requested::PrimaryOwner)
         }
     }
 
-    /// Puts `claim` first. The old owner waits behind it, or leaves if it did not want to wait.
-    fn replace(&mut self, id: NameId, claim: Claim, place: Option<usize>) -> Request {
+    /// Puts `peer` first. The old owner waits behind it, or leaves if it did not want to wait.
+    fn replace(
+        &mut self,
+        id: NameId,
+        peer: PeerId,
+        flags: RequestFlags,
+        place: Option<usize>,
+    ) -> Request {
+        let new = match place {
+            Some(place) => Claim { flags, ..self.names[id.0].queue.remove(place) },
+            None => self.claim(peer, flags),
+        };
         let name = &mut self.names[id.0];
-        if let Some(place) = place {
-            name.queue.remove(place);
-        }
         let old = name.queue[0];
         if old.flags.waits() {
-            name.queue.insert(0, claim);
+            name.queue.insert(0, new);
         } else {
-            name.queue[0] = claim;
+            name.queue[0] = new;
         }
+        let change = OwnerChange { name: name.text.clone(), old: Some(old.peer), new: Some(peer) };
         Request {
-            result: Requested::PrimaryOwner,
-            joined: place.is_none().then_some(claim.peer),
-            left: (!old.flags.waits()).then_some(old.peer),
-            change: Some(OwnerChange {
-                name: name.text.clone(),
-                old: Some(old.peer),
-                new: Some(claim.peer),
-            }),
-            ..Request::new(id)
+            joined: place.is_none().then_some(new.ticket),
+            left: (!old.flags.waits()).then_some((old.peer, old.ticket)),
+            change: Some(change),
+            ..Request::unchanged(id, Requested::PrimaryOwner)
         }
     }
 
-    /// Takes `peer` out of the queue for a name, in which it must be.
-    pub(crate) fn leave(&mut self, id: NameId, peer: PeerId) -> Option<OwnerChange> {
+    /// Puts `peer` last, or updates its place, or takes it out if it does not want to wait.
+    fn wait(
+        &mut self,
+        id: NameId,
+        peer: PeerId,
+        flags: RequestFlags,
+        place: Option<usize>,
+    ) -> Request {
+        match (place, flags.waits()) {
+            (Some(place), true) => {
+                self.names[id.0].queue[place].flags = flags;
+                Request::unchanged(id, Requested::InQueue)
+            }
+            (None, true) => {
+                let claim = self.claim(peer, flags);
+                self.names[id.0].queue.push(claim);
+                let joined = Some(claim.ticket);
+                Request { joined, ..Request::unchanged(id, Requested::InQueue) }
+            }
+            (Some(place), false) => {
+                let claim = self.names[id.0].queue.remove(place);
+                let left = Some((peer, claim.ticket));
+                Request { left, ..Request::unchanged(id, Requested::Exists) }
+            }
+            (None, false) => Request::unchanged(id, Requested::Exists),
+        }
+    }
+
+    const fn claim(&mut self, peer: PeerId, flags: RequestFlags) -> Claim {
+        self.tickets += 1;
+        Claim { peer, flags, ticket: Ticket(self.tickets) }
+    }
+
+    /// Takes `peer` out of the queue for a name, if it is in it.
+    pub(crate) fn leave(&mut self, id: NameId, peer: PeerId) -> Option<Leave> {
         let name = &mut self.names[id.0];
         let place = name.queue.iter().position(|claim| claim.peer == peer)?;
-        name.queue.remove(place);
+        let ticket = name.queue.remove(place).ticket;
         if place > 0 {
-            return None;
+            return Some(Leave { ticket, change: None });
         }
         let new = name.queue.first().map(|claim| claim.peer);
-        let change = OwnerChange { name: name.text.clone(), old: Some(peer), new };
-        if new.is_none() {
-            self.remove(id);
-        }
-        Some(change)
+        let name = match new {
+            Some(_) => name.text.clone(),
+            None => self.remove(id),
+        };
+        Some(Leave { ticket, change: Some(OwnerChange { name, old: Some(peer), new }) })
     }
 
-    fn remove(&mut self, id: NameId) {
+    fn remove(&mut self, id: NameId) -> Box<str> {
         let name = self.names.remove(id.0);
         if let Ok(entry) =
             self.by_text.find_entry(self.hasher.hash(&*name.text), |other| *other == id)
         {
             entry.remove();
         }
+        name.text
     }
 }
 
@@ -229,17 +260,24 @@ impl Names {
 pub(crate) struct Request {
     pub(crate) id: NameId,
     pub(crate) result: Requested,
-    /// Who is in the queue now and was not before.
-    pub(crate) joined: Option<PeerId>,
+    /// Set if the caller was not in the queue before and is now.
+    pub(crate) joined: Option<Ticket>,
     /// Who was in the queue before and is not now.
-    pub(crate) left: Option<PeerId>,
+    pub(crate) left: Option<(PeerId, Ticket)>,
     pub(crate) change: Option<OwnerChange>,
 }
 
 impl Request {
-    const fn new(id: NameId) -> Self {
-        Self { id, result: Requested::Exists, joined: None, left: None, change: None }
+    const fn unchanged(id: NameId, result: Requested) -> Self {
+        Self { id, result, joined: None, left: None, change: None }
     }
+}
+
+/// What became of a name of which one connection's place was taken away.
+#[derive(Debug)]
+pub(crate) struct Leave {
+    pub(crate) ticket: Ticket,
+    pub(crate) change: Option<OwnerChange>,
 }
 
 /// Unique names are numbers that we choose, so the hasher need not be keyed.

@@ -1,6 +1,7 @@
 //! The connections of a bus.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -10,9 +11,11 @@ use hashbrown::hash_map::Entry;
 use wire::message::SenderField;
 use wire::names::{BusName, WellKnownName};
 
+use crate::error::ErrorKind;
 use crate::input::{Amount, Credentials, FdPassing, PeerId};
 use crate::matches::RuleId;
-use crate::names::NameId;
+use crate::names::{NameId, Ticket};
+use crate::time::Time;
 
 /// The name of the bus itself.
 pub(crate) const DRIVER_NAME: WellKnownName<'static> =
@@ -22,8 +25,9 @@ pub(crate) const DRIVER_NAME: WellKnownName<'static> =
 ///
 /// ```text
 ///   Handshake ──authenticated──▶ Unregistered ──Hello──▶ Active ──BecomeMonitor──▶ Monitor
+///                                                          └──disconnected──▶ Gone
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     /// It authenticates.
     Handshake,
@@ -33,6 +37,8 @@ pub(crate) enum Stage {
     Active,
     /// It sees everything and says nothing. It keeps its unique name, which nobody can use.
     Monitor,
+    /// Its connection has ended; it still has a name while the others are told of that.
+    Gone,
 }
 
 /// Numbers that have been reached at some time.
@@ -58,9 +64,11 @@ pub(crate) struct Peer {
     /// Its unique name, as the field that is put on its messages.
     pub(crate) sender: SenderField,
     pub(crate) unique: Option<u64>,
+    /// Until when it must have said Hello.
+    pub(crate) auth_deadline: Option<Time>,
     /// Names that it owns or waits for, in the order in which it asked.
-    pub(crate) names: Vec<NameId>,
-    /// Rules in the index of plain rules or of eavesdropping ones.
+    pub(crate) names: BTreeMap<Ticket, NameId>,
+    /// Its rules, in no particular order; each knows its place here.
     pub(crate) rules: Vec<OwnedRule>,
     /// How many times it has added a rule, the same one counted each time.
     pub(crate) rule_count: usize,
@@ -69,12 +77,12 @@ pub(crate) struct Peer {
     pub(crate) peaks: Peaks,
     /// Messages that it has sent, and bytes of them.
     pub(crate) sent: Amount,
-    /// Signals that were lost because it did not read.
+    /// Messages that were lost because it did not read.
     pub(crate) lost: u64,
-    /// Signals lost since it last kept up.
+    /// Messages lost since it last kept up.
     pub(crate) losing: Option<u64>,
-    /// The limit that it ran into, until it is below again: so that one report is enough.
-    pub(crate) limit_reported: Option<&'static str>,
+    /// Which kinds of refusals were reported: one report of each is enough.
+    pub(crate) reported: Vec<ErrorKind>,
 }
 
 /// A rule, and in which index it is.
@@ -106,7 +114,8 @@ impl Peer {
             fds: FdPassing::Refused,
             sender: SenderField::new(unnamed),
             unique: None,
-            names: Vec::new(),
+            auth_deadline: None,
+            names: BTreeMap::new(),
             rules: Vec::new(),
             rule_count: 0,
             queued: Amount::default(),
@@ -114,7 +123,7 @@ impl Peer {
             sent: Amount::default(),
             lost: 0,
             losing: None,
-            limit_reported: None,
+            reported: Vec::new(),
         }
     }
 
@@ -135,13 +144,19 @@ impl Peer {
         self.stage = Stage::Active;
     }
 
+    #[inline]
     pub(crate) const fn is_active(&self) -> bool {
         matches!(self.stage, Stage::Active)
     }
 
     /// Whether it has said Hello, whatever became of it.
     pub(crate) const fn is_complete(&self) -> bool {
-        matches!(self.stage, Stage::Active | Stage::Monitor)
+        self.unique.is_some()
+    }
+
+    /// Names on its account: its unique name, and all that it owns or waits for.
+    pub(crate) fn name_count(&self) -> usize {
+        usize::from(self.is_active()) + self.names.len()
     }
 
     /// Puts one message on its account.

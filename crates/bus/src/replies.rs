@@ -5,13 +5,15 @@
 //! (caller, serial, callee), and in three lists: of its caller, of its callee, and of all by age.
 //! Everything but walking a list takes constant time.
 
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
 use hashbrown::HashTable;
 use slab::Slab;
 
 use crate::hash::KeyedState;
 use crate::input::PeerId;
 use crate::time::Time;
-use core::num::NonZeroU32;
 
 /// A call that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,6 +22,10 @@ pub(crate) struct PendingReply {
     pub(crate) serial: NonZeroU32,
     pub(crate) callee: PeerId,
 }
+
+/// A call that waits, found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ReplyId(usize);
 
 /// Why a call cannot be waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,14 +59,14 @@ struct Link {
 
 /// The ends of a list of records.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
+struct List {
     first: usize,
     last: usize,
     len: usize,
 }
 
 impl List {
-    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
+    const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
 }
 
 impl Default for List {
@@ -82,7 +88,7 @@ pub(crate) struct Replies {
     records: Slab<Record>,
     by_key: HashTable<usize>,
     /// By the index of a connection.
-    peers: alloc::vec::Vec<PeerLists>,
+    peers: Vec<PeerLists>,
     by_age: List,
     hasher: KeyedState,
 }
@@ -92,7 +98,7 @@ impl Replies {
         Self {
             records: Slab::new(),
             by_key: HashTable::new(),
-            peers: alloc::vec::Vec::new(),
+            peers: Vec::new(),
             by_age: List::EMPTY,
             hasher,
         }
@@ -111,7 +117,7 @@ impl Replies {
         max: u64,
     ) -> Result<(), ExpectError> {
         let hash = self.hasher.hash(&reply);
-        if self.find(hash, &reply).is_some() {
+        if self.find_hashed(hash, &reply).is_some() {
             return Err(ExpectError::SerialInUse);
         }
         let places = reply.caller.index().max(reply.callee.index()) + 1;
@@ -125,10 +131,14 @@ impl Replies {
         Ok(())
     }
 
-    /// Forgets a call because its reply has come; says whether it was waited for.
-    pub(crate) fn take(&mut self, reply: PendingReply) -> bool {
-        let found = self.find(self.hasher.hash(&reply), &reply);
-        found.inspect(|&index| self.remove(index)).is_some()
+    /// Finds the call that waits for this reply.
+    pub(crate) fn find(&self, reply: &PendingReply) -> Option<ReplyId> {
+        self.find_hashed(self.hasher.hash(reply), reply)
+    }
+
+    /// Forgets a call because its reply has come.
+    pub(crate) fn take(&mut self, id: ReplyId) {
+        self.remove(id.0);
     }
 
     /// Forgets one of the calls that `caller` made.
@@ -146,13 +156,26 @@ impl Replies {
         (self.next_deadline()? <= now).then(|| self.pop(self.by_age.first)).flatten()
     }
 
-    /// When the time of the next call is over.
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
-        self.records.get(self.by_age.first).map(|record| record.deadline)
+    /// Lets no call wait longer than until `latest`.
+    pub(crate) fn hasten(&mut self, latest: Time) {
+        let mut index = self.by_age.last;
+        while let Some(record) = self.records.get_mut(index)
+            && record.deadline > latest
+        {
+            record.deadline = latest;
+            index = record.links[By::Age as usize].previous;
+        }
     }
 
-    fn find(&self, hash: u64, reply: &PendingReply) -> Option<usize> {
-        self.by_key.find(hash, |&index| self.records[index].reply == *reply).copied()
+    /// When the time of the next call is over.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        let first = self.records.get(self.by_age.first)?;
+        (first.deadline < NEVER).then_some(first.deadline)
+    }
+
+    fn find_hashed(&self, hash: u64, reply: &PendingReply) -> Option<ReplyId> {
+        let same = |index: &usize| self.records[*index].reply == *reply;
+        self.by_key.find(hash, same).copied().map(ReplyId)
     }
 
     fn insert(&mut self, hash: u64, reply: PendingReply, deadline: Time) {
@@ -160,19 +183,11 @@ impl Replies {
         let index = self.records.insert(Record { reply, deadline, links });
         let (records, hasher) = (&self.records, &self.hasher);
         self.by_key.insert_unique(hash, index, |&i| hasher.hash(&records[i].reply));
-        self.link(By::Caller, index, NONE);
-        self.link(By::Callee, index, NONE);
-        if deadline < NEVER {
-            // All calls have the same time to wait, so the place is at the end, unless the
-            // configuration has changed meanwhile.
-            let mut before = NONE;
-            let mut last = self.by_age.last;
-            while last != NONE && self.records[last].deadline > deadline {
-                before = last;
-                last = self.records[last].links[By::Age as usize].previous;
-            }
-            self.link(By::Age, index, before);
-        }
+        self.link(By::Caller, index);
+        self.link(By::Callee, index);
+        // All calls have the same time to wait, and `hasten` is called when that becomes shorter, so
+        // the list is sorted by deadline too.
+        self.link(By::Age, index);
     }
 
     fn pop(&mut self, index: usize) -> Option<PendingReply> {
@@ -182,12 +197,10 @@ impl Replies {
     }
 
     fn remove(&mut self, index: usize) {
-        let Record { reply, deadline, .. } = self.records[index];
+        let reply = self.records[index].reply;
         self.unlink(By::Caller, index);
         self.unlink(By::Callee, index);
-        if deadline < NEVER {
-            self.unlink(By::Age, index);
-        }
+        self.unlink(By::Age, index);
         let hash = self.hasher.hash(&reply);
         if let Ok(entry) = self.by_key.find_entry(hash, |&other| other == index) {
             entry.remove();
@@ -204,22 +217,17 @@ impl Replies {
         }
     }
 
-    /// Puts a record into a list in front of `next`, or at the end.
-    fn link(&mut self, by: By, index: usize, next: usize) {
+    /// Puts a record at the end of a list.
+    fn link(&mut self, by: By, index: usize) {
         let list = self.list(by, index);
         list.len += 1;
-        let previous = match next {
-            NONE => core::mem::replace(&mut list.last, index),
-            _ => self.records[next].links[by as usize].previous,
-        };
-        match previous {
-            NONE => self.list(by, index).first = index,
-            _ => self.records[previous].links[by as usize].next = index,
+        let previous = core::mem::replace(&mut list.last, index);
+        if previous == NONE {
+            list.first = index;
+        } else {
+            self.records[previous].links[by as usize].next = index;
         }
-        if next != NONE {
-            self.records[next].links[by as usize].previous = index;
-        }
-        self.records[index].links[by as usize] = Link { previous, next };
+        self.records[index].links[by as usize] = Link { previous, next: NONE };
     }
 
     fn unlink(&mut self, by: By, index: usize) {

@@ -2,11 +2,10 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::num::NonZeroU32;
 
 use wire::Message;
-use wire::body::EncodeArgs;
-use wire::message::{Builder, Flags, MessageType};
+use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
+use wire::message::{Builder, FixedHeader, Flags, MessageType};
 use wire::names::BusName;
 
 use crate::bus::Bus;
@@ -16,9 +15,8 @@ use crate::effects::{
 };
 use crate::error::{BusError, ErrorKind};
 use crate::input::{FdPassing, PeerId};
-use crate::matches::{ArgsRead, Subject};
 use crate::peers::{DRIVER_NAME, Peer, Stage};
-use crate::replies::{ExpectError, PendingReply};
+use crate::replies::{ExpectError, PendingReply, ReplyId};
 
 /// A message from a peer, with its header as recipients will see it.
 #[derive(Clone, Copy)]
@@ -33,6 +31,11 @@ impl Forward<'_> {
         (self.head.len() + self.message.body().len()) as u64
     }
 
+    /// Whether the sender's name has made the message or its header longer than they may be.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.len() > MESSAGE_LEN_MAX as u64 || self.head.len() > FixedHeader::LEN + ARRAY_LEN_MAX
+    }
+
     const fn fds(&self) -> Fds {
         if self.message.unix_fds() > 0 { Fds::OfInput } else { Fds::None }
     }
@@ -41,15 +44,15 @@ impl Forward<'_> {
 impl Bus {
     pub(crate) fn message(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let Some(peer) = self.peers.get(from) else { return };
-        if matches!(peer.stage, Stage::Monitor) {
+        let stage = peer.stage;
+        if stage == Stage::Monitor {
             return self.disconnect(from, DisconnectReason::MonitorSpoke, fx);
         }
         if message.unix_fds() > 0 && peer.fds == FdPassing::Refused {
             return self.disconnect(from, DisconnectReason::FdsNotAgreed, fx);
         }
-        let is_active = peer.is_active();
-        if !self.is_valid(from, message, fx) {
-            return;
+        if let Err(error) = message.validate_body() {
+            return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
         }
         self.count(from, message);
         match message.destination() {
@@ -57,9 +60,9 @@ impl Bus {
                 self.call_without_destination(from, message, fx);
             }
             Some(name) if name == DRIVER_NAME.as_str() => {
-                self.handle_driver_message(from, message, fx)
+                self.handle_driver_message(from, message, fx);
             }
-            _ if !is_active => self.disconnect(from, DisconnectReason::NotRegistered, fx),
+            name if stage != Stage::Active => self.refuse_stranger(from, name, message, fx),
             None => self.broadcast(from, message, fx),
             Some(name) => self.unicast(from, name, message, fx),
         }
@@ -78,77 +81,40 @@ impl Bus {
         }
     }
 
-    fn forward<'m>(&self, from: PeerId, message: &'m Message<'m>, fx: &mut Effects) -> Forward<'m> {
+    pub(crate) fn forward<'m>(
+        &self,
+        from: PeerId,
+        message: &'m Message<'m>,
+        fx: &mut Effects,
+    ) -> Forward<'m> {
         let head = fx.stamp(message, &self.peers[from].sender);
         Forward { message, from, head }
     }
 
+    /// Ends a connection that speaks to others before it has said Hello. Monitors see what it said.
+    fn refuse_stranger(
+        &mut self,
+        from: PeerId,
+        name: Option<BusName<'_>>,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) {
+        if !self.monitoring_rules.is_empty() {
+            let forward = self.forward(from, message, fx);
+            let to = name.and_then(|name| self.resolve(name));
+            self.show_monitors(&forward, to, fx);
+        }
+        self.disconnect(from, DisconnectReason::NotRegistered, fx);
+    }
+
     fn broadcast(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let forward = self.forward(from, message, fx);
+        if forward.is_too_long() {
+            return self.refuse(from, message, &too_long(), fx);
+        }
         self.show_monitors(&forward, None, fx);
         self.find_listeners(forward.message, Some(from));
-        let recipients = core::mem::take(&mut self.recipients);
-        for &to in recipients.list() {
-            self.pass(&forward, to, fx);
-        }
-        self.recipients = recipients;
-    }
-
-    /// Fills `self.recipients` with those whose rules match a signal that is addressed to nobody.
-    pub(crate) fn find_listeners(&mut self, message: &Message<'_>, sender: Option<PeerId>) {
-        let generation = self.plain_rules.generation()
-            + self.eavesdropping_rules.generation()
-            + self.owner_generation;
-        let Self { peers, names, plain_rules, eavesdropping_rules, routes, recipients, .. } = self;
-        let subject = Subject { message, sender, addressed: None, peers, names };
-        recipients.clear();
-        if let Some(route) = routes.get(&subject, generation) {
-            route.recipients.iter().for_each(|&peer| recipients.add(peer));
-        } else {
-            let plain = plain_rules.find_without_args(&subject, recipients);
-            let eavesdropping = eavesdropping_rules.find_without_args(&subject, recipients);
-            if plain == ArgsRead::No && eavesdropping == ArgsRead::No {
-                routes.put(&subject, generation, recipients.list());
-            }
-        }
-        plain_rules.find_by_args(&subject, recipients);
-        eavesdropping_rules.find_by_args(&subject, recipients);
-    }
-
-    /// Queues a message for somebody it is not addressed to; loses it if there is no room.
-    pub(crate) fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
-        let fds = forward.message.unix_fds();
-        let Some(peer) = self.peers.get(to) else { return };
-        if fds > 0 && peer.fds == FdPassing::Refused {
-            return;
-        }
-        if self.is_full(peer, fds) {
-            return self.lose(to, Some(forward.from), fx);
-        }
-        self.deliver(forward, to, Urgency::Passing, fx);
-    }
-
-    fn deliver(&mut self, forward: &Forward<'_>, to: PeerId, urgency: Urgency, fx: &mut Effects) {
-        let Some(peer) = self.peers.get_mut(to) else { return };
-        peer.charge(forward.len(), forward.message.unix_fds().into());
-        self.counters.deliveries += 1;
-        let (head, fds) = (forward.head, forward.fds());
-        fx.push(Effect::Send(Delivery { to, head, body: Body::OfInput, fds, urgency }));
-    }
-
-    /// Counts a signal that a connection does not get because it does not read.
-    pub(crate) fn lose(&mut self, to: PeerId, sender: Option<PeerId>, fx: &mut Effects) {
-        self.counters.lost_signals += 1;
-        let Some(peer) = self.peers.get_mut(to) else { return };
-        peer.lost += 1;
-        match &mut peer.losing {
-            Some(lost) => *lost += 1,
-            None => {
-                peer.losing = Some(1);
-                let queued = peer.queued.bytes;
-                fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, queued }));
-            }
-        }
+        self.pass_to_found(&forward, None, fx);
     }
 
     fn unicast(
@@ -161,11 +127,30 @@ impl Bus {
         let forward = self.forward(from, message, fx);
         let to = self.resolve(name);
         self.show_monitors(&forward, to, fx);
-        match self.check_unicast(&forward, to, name) {
-            Ok(to) => self.deliver(&forward, to, Urgency::Awaited, fx),
+        let to = match self.check_unicast(&forward, to, name) {
+            Ok(to) => to,
             Err(error) => return self.refuse(from, message, &error, fx),
-        }
-        self.show_eavesdroppers(&forward, to, fx);
+        };
+        let urgency = match message.message_type() {
+            MessageType::Signal => Urgency::Passing,
+            _ => Urgency::Awaited,
+        };
+        self.deliver(&forward, to, urgency, fx);
+        self.show_eavesdroppers(&forward, Some(to), fx);
+    }
+
+    pub(crate) fn deliver(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        urgency: Urgency,
+        fx: &mut Effects,
+    ) {
+        let Some(peer) = self.peers.get_mut(to) else { return };
+        peer.charge(forward.len(), forward.message.unix_fds().into());
+        self.counters.deliveries += 1;
+        let (head, fds) = (forward.head, forward.fds());
+        fx.push(Effect::Send(Delivery { to, head, body: Body::OfInput, fds, urgency }));
     }
 
     /// The connection that a name stands for.
@@ -180,7 +165,8 @@ impl Bus {
         }
     }
 
-    /// Says whether an addressed message may go, and if it is a call, remembers it.
+    /// Says whether an addressed message may go. If it is a call it is remembered, if it is a
+    /// reply then its call is forgotten.
     fn check_unicast(
         &mut self,
         forward: &Forward<'_>,
@@ -188,43 +174,62 @@ impl Bus {
         name: BusName<'_>,
     ) -> Result<PeerId, BusError> {
         let message = forward.message;
-        check_type(message)?;
         let to = to.ok_or_else(|| no_owner(name, message.flags()))?;
-        self.check_reply(forward, to)?;
-        let recipient = &self.peers[to];
-        if self.is_full(recipient, message.unix_fds()) {
-            return Err(self.describe_refusal(
-                ErrorKind::LimitsExceeded,
-                "Rejected: destination has a full message queue",
-                forward,
-                recipient,
-            ));
+        check_type(message)?;
+        let requested = self.check_reply(forward, to)?;
+        self.check_room(forward, &self.peers[to], requested.is_some())?;
+        self.expect_reply(forward, to)?;
+        // Only now, so that a caller whose reply could not be passed on is told when it is clear
+        // that none will come.
+        if let Some(call) = requested {
+            self.replies.take(call);
         }
-        if message.unix_fds() > 0 && recipient.fds == FdPassing::Refused {
+        Ok(to)
+    }
+
+    /// A reply must be one that its recipient waits for. Finds the call, if there is one.
+    fn check_reply(&self, forward: &Forward<'_>, to: PeerId) -> Result<Option<ReplyId>, BusError> {
+        let message = forward.message;
+        let Some(serial) = message.reply_serial().filter(|_| message.message_type().is_reply())
+        else {
+            return Ok(None);
+        };
+        let pending = PendingReply { caller: to, serial, callee: forward.from };
+        if let Some(call) = self.replies.find(&pending) {
+            return Ok(Some(call));
+        }
+        match self.config.policy.unrequested_replies {
+            Verdict::Allow => Ok(None),
+            Verdict::Deny => {
+                let what = "Rejected send message, 0 matched rules";
+                let recipient = &self.peers[to];
+                Err(ErrorKind::AccessDenied.because(self.describe(what, forward, recipient, false)))
+            }
+        }
+    }
+
+    /// Whether the message is one that the recipient can take now.
+    fn check_room(
+        &self,
+        forward: &Forward<'_>,
+        recipient: &Peer,
+        requested: bool,
+    ) -> Result<(), BusError> {
+        let fds = forward.message.unix_fds();
+        if forward.is_too_long() {
+            return Err(too_long());
+        }
+        if self.is_full(recipient, fds) {
+            let what = "Rejected: destination has a full message queue, 0 matched rules";
+            let text = self.describe(what, forward, recipient, requested);
+            return Err(ErrorKind::LimitsExceeded.because(text));
+        }
+        if fds > 0 && recipient.fds == FdPassing::Refused {
             return Err(ErrorKind::NotSupported.because(
                 "Tried to send message with Unix file descriptors to a client that doesn't support that.",
             ));
         }
-        self.expect_reply(forward, to)?;
-        Ok(to)
-    }
-
-    /// A reply must be one that its recipient waits for.
-    fn check_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
-        let Some(serial) = forward.message.reply_serial() else { return Ok(()) };
-        if !forward.message.message_type().is_reply() {
-            return Ok(());
-        }
-        let pending = PendingReply { caller: to, serial, callee: forward.from };
-        if self.replies.take(pending) || self.config.policy.unrequested_replies == Verdict::Allow {
-            return Ok(());
-        }
-        Err(self.describe_refusal(
-            ErrorKind::AccessDenied,
-            "Rejected send message, 0 matched rules",
-            forward,
-            &self.peers[to],
-        ))
+        Ok(())
     }
 
     fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
@@ -245,109 +250,28 @@ impl Bus {
     }
 
     /// The reference's sentence about a message that may not go to `recipient`.
-    fn describe_refusal(
+    fn describe(
         &self,
-        kind: ErrorKind,
         what: &str,
         forward: &Forward<'_>,
         recipient: &Peer,
-    ) -> BusError {
+        requested: bool,
+    ) -> String {
         let message = forward.message;
         let sender = &self.peers[forward.from];
-        let or_unset = |text: Option<&str>| String::from(text.unwrap_or("(unset)"));
-        kind.because(format!(
+        format!(
             "{what}; type=\"{}\", sender=\"{}\" ({}) interface=\"{}\" member=\"{}\" \
-             error name=\"{}\" requested_reply=\"0\" destination=\"{}\" ({})",
+             error name=\"{}\" requested_reply=\"{}\" destination=\"{}\" ({})",
             message.message_type(),
             sender.sender.name(),
             who(sender),
-            or_unset(message.interface().map(|name| name.as_str())),
-            or_unset(message.member().map(|name| name.as_str())),
-            or_unset(message.error_name().map(|name| name.as_str())),
-            or_unset(message.destination().map(|name| name.as_str())),
+            message.interface().map_or(UNSET, |name| name.as_str()),
+            message.member().map_or(UNSET, |name| name.as_str()),
+            message.error_name().map_or(UNSET, |name| name.as_str()),
+            u8::from(requested),
+            message.destination().map_or(UNSET, |name| name.as_str()),
             who(recipient),
-        ))
-    }
-
-    /// Gives a copy of a message to those who see what is addressed to others.
-    pub(crate) fn show_eavesdroppers(
-        &mut self,
-        forward: &Forward<'_>,
-        addressed: Option<PeerId>,
-        fx: &mut Effects,
-    ) {
-        if self.eavesdropping_rules.is_empty() || self.config.policy.eavesdropping == Verdict::Deny
-        {
-            return;
-        }
-        let Self { peers, names, eavesdropping_rules, recipients, .. } = self;
-        let sender = Some(forward.from);
-        let subject = Subject { message: forward.message, sender, addressed, peers, names };
-        recipients.clear();
-        eavesdropping_rules.find_all(&subject, recipients);
-        let recipients = core::mem::take(&mut self.recipients);
-        for &to in recipients.list().iter().filter(|&&to| Some(to) != addressed) {
-            self.pass(forward, to, fx);
-        }
-        self.recipients = recipients;
-    }
-
-    /// Gives a copy of a message to the monitors that want it.
-    pub(crate) fn show_monitors(
-        &mut self,
-        forward: &Forward<'_>,
-        addressed: Option<PeerId>,
-        fx: &mut Effects,
-    ) {
-        if self.monitoring_rules.is_empty() {
-            return;
-        }
-        let Self { peers, names, monitoring_rules, recipients, .. } = self;
-        let sender = Some(forward.from);
-        let subject = Subject { message: forward.message, sender, addressed, peers, names };
-        recipients.clear();
-        monitoring_rules.find_all(&subject, recipients);
-        let recipients = core::mem::take(&mut self.recipients);
-        for &to in recipients.list() {
-            self.pass(forward, to, fx);
-        }
-        self.recipients = recipients;
-    }
-
-    /// Gives a copy of a message of the bus itself to the monitors that want it.
-    pub(crate) fn show_monitors_own(
-        &mut self,
-        span: Span,
-        addressed: Option<PeerId>,
-        fx: &mut Effects,
-    ) {
-        if self.monitoring_rules.is_empty() {
-            return;
-        }
-        let (_, bytes) = fx.parts();
-        let message = Message::parse(&bytes[span.range()]).expect("the bus wrote it");
-        let Self { peers, names, monitoring_rules, recipients, .. } = self;
-        let subject = Subject { message: &message, sender: None, addressed, peers, names };
-        recipients.clear();
-        monitoring_rules.find_all(&subject, recipients);
-        self.pass_own(span, fx);
-    }
-
-    /// Queues a message of the bus itself for all in `self.recipients`.
-    fn pass_own(&mut self, head: Span, fx: &mut Effects) {
-        let recipients = core::mem::take(&mut self.recipients);
-        for &to in recipients.list() {
-            let Some(peer) = self.peers.get(to) else { continue };
-            if self.is_full(peer, 0) {
-                self.lose(to, None, fx);
-                continue;
-            }
-            self.peers[to].charge(head.len() as u64, 0);
-            self.counters.deliveries += 1;
-            let (body, fds, urgency) = (Body::InHead, Fds::None, Urgency::Passing);
-            fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
-        }
-        self.recipients = recipients;
+        )
     }
 
     /// Tells the sender of a message that it was refused, and why.
@@ -365,86 +289,13 @@ impl Bus {
         self.send_error(from, message.serial(), error, fx);
     }
 
-    /// Logs refusals that an administrator should know of, once for each kind and connection until
-    /// something else happens to it.
+    /// Logs refusals that an administrator should know of, once for each kind and connection.
     fn report_refusal(&mut self, from: PeerId, error: &BusError, fx: &mut Effects) {
         let Some(peer) = self.peers.get_mut(from) else { return };
-        let kind = error.kind.name().as_str();
-        if peer.limit_reported != Some(kind) {
-            peer.limit_reported = Some(kind);
+        if !peer.reported.contains(&error.kind) {
+            peer.reported.push(error.kind);
             fx.push(Effect::Log(Event::Refused { peer: from, why: error.text.clone() }));
         }
-    }
-
-    /// Sends an error in reply to the message `serial` of a connection.
-    pub(crate) fn send_error(
-        &mut self,
-        to: PeerId,
-        serial: NonZeroU32,
-        error: &BusError,
-        fx: &mut Effects,
-    ) {
-        let builder = Builder::error(error.kind.name(), serial);
-        self.send_own(to, builder, &(error.text.as_str(),), Fds::None, fx);
-    }
-
-    /// Sends the results of the call `serial` of a connection.
-    pub(crate) fn send_return(
-        &mut self,
-        to: PeerId,
-        serial: NonZeroU32,
-        args: &impl EncodeArgs,
-        fx: &mut Effects,
-    ) {
-        self.send_own(to, Builder::method_return(serial), args, Fds::None, fx);
-    }
-
-    /// Sends a message of the bus itself to one connection.
-    pub(crate) fn send_own(
-        &mut self,
-        to: PeerId,
-        builder: Builder<'_>,
-        args: &impl EncodeArgs,
-        fds: Fds,
-        fx: &mut Effects,
-    ) {
-        let serial = self.take_serial();
-        let Some(peer) = self.peers.get(to) else { return };
-        let builder = builder
-            .flags(Flags::NO_REPLY_EXPECTED)
-            .destination(peer.name())
-            .sender(DRIVER_NAME.into())
-            .unix_fds(u32::from(fds != Fds::None));
-        let span = fx.written(|bytes| {
-            builder.write(bytes, serial, args).expect("the bus writes what fits in a message");
-        });
-        self.show_monitors_own(span, Some(to), fx);
-        self.deliver_own(to, span, fds, fx);
-    }
-
-    /// Sends a signal of the bus itself to all who want it.
-    pub(crate) fn broadcast_own(
-        &mut self,
-        builder: Builder<'_>,
-        args: &impl EncodeArgs,
-        fx: &mut Effects,
-    ) {
-        let serial = self.take_serial();
-        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).sender(DRIVER_NAME.into());
-        let span = fx.written(|bytes| {
-            builder.write(bytes, serial, args).expect("the bus writes what fits in a message");
-        });
-        self.show_monitors_own(span, None, fx);
-        let (_, bytes) = fx.parts();
-        let message = Message::parse(&bytes[span.range()]).expect("the bus wrote it");
-        self.find_listeners(&message, None);
-        self.pass_own(span, fx);
-    }
-
-    pub(crate) fn take_serial(&mut self) -> NonZeroU32 {
-        let serial = NonZeroU32::new(self.next_serial).unwrap_or(NonZeroU32::MIN);
-        self.next_serial = serial.get().wrapping_add(1);
-        serial
     }
 
     /// The bus as the other end of a connection: it answers `org.freedesktop.DBus.Peer`, as any
@@ -453,14 +304,14 @@ impl Bus {
         if message.message_type() != MessageType::MethodCall {
             return;
         }
+        let call = message.serial();
         let interface = message.interface().map(|name| name.as_str());
         let member = message.member().map_or("", |name| name.as_str());
-        let is_peer = interface == Some("org.freedesktop.DBus.Peer");
-        let machine_id = self.identity.machine_id.clone();
-        match (member, machine_id) {
-            ("Ping", _) if is_peer => self.answer(from, message, Builder::method_return, &(), fx),
-            ("GetMachineId", Some(id)) if is_peer => {
-                self.answer(from, message, Builder::method_return, &(id,), fx);
+        match (interface, member) {
+            (Some(PEER), "Ping") => self.answer(from, Builder::method_return(call), &(), fx),
+            (Some(PEER), "GetMachineId") if self.identity.machine_id.is_some() => {
+                let id = self.identity.machine_id.clone().unwrap_or_default();
+                self.answer(from, Builder::method_return(call), &(id,), fx);
             }
             _ => {
                 let text = format!(
@@ -468,36 +319,28 @@ impl Bus {
                     message.signature(),
                     interface.unwrap_or("(null)"),
                 );
-                let error = |serial| Builder::error(ErrorKind::UnknownMethod.name(), serial);
-                self.answer(from, message, error, &(text,), fx);
+                let builder = Builder::error(ErrorKind::UnknownMethod.name(), call);
+                self.answer(from, builder, &(text,), fx);
             }
         }
-    }
-
-    /// Answers a call without a destination: no names on either side.
-    fn answer(
-        &mut self,
-        to: PeerId,
-        call: &Message<'_>,
-        builder: impl FnOnce(NonZeroU32) -> Builder<'static>,
-        args: &impl EncodeArgs,
-        fx: &mut Effects,
-    ) {
-        let serial = self.take_serial();
-        let builder = builder(call.serial()).flags(Flags::NO_REPLY_EXPECTED);
-        let span = fx.written(|bytes| {
-            builder.write(bytes, serial, args).expect("the bus writes what fits in a message");
-        });
-        self.deliver_own(to, span, Fds::None, fx);
     }
 }
 
 fn check_type(message: &Message<'_>) -> Result<(), BusError> {
     match message.message_type() {
-        MessageType::Unknown(_) => Err(ErrorKind::AccessDenied
-            .because("Message bus will not accept messages of unknown type\n")),
+        MessageType::Unknown(_) => Err(unknown_type()),
         _ => Ok(()),
     }
+}
+
+/// What the reference says of a message that is neither a call nor a reply nor a signal.
+pub(crate) fn unknown_type() -> BusError {
+    ErrorKind::AccessDenied.because("Message bus will not accept messages of unknown type\n")
+}
+
+fn too_long() -> BusError {
+    ErrorKind::LimitsExceeded
+        .because("The message is longer than a message may be once its sender's name is in it")
 }
 
 fn no_owner(name: BusName<'_>, flags: Flags) -> BusError {
@@ -515,7 +358,7 @@ pub(crate) fn not_activatable(name: &str) -> BusError {
 }
 
 /// A process, as error texts name it.
-fn who(peer: &Peer) -> String {
+pub(crate) fn who(peer: &Peer) -> String {
     let number = |n: Option<u32>| n.map_or_else(|| String::from("?"), |n| format!("{n}"));
     format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid))
 }
@@ -524,4 +367,34 @@ fn who(peer: &Peer) -> String {
 fn parse_unique(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with(['0', '+']);
     canonical.then(|| text.parse().ok()).flatten()
+}
+
+const PEER: &str = "org.freedesktop.DBus.Peer";
+
+/// What texts say of a field that a message does not have.
+const UNSET: &str = "(unset)";
+
+#[cfg(test)]
+mod tests {
+    use super::parse_unique;
+
+    #[test]
+    fn unique_names_are_numbers_without_ornament() {
+        let cases = [
+            ("0", Some(0)),
+            ("1", Some(1)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("00", None),
+            ("01", None),
+            ("+1", None),
+            ("-1", None),
+            ("1.1", None),
+            ("x", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_unique(text), expected, "{text}");
+        }
+    }
 }

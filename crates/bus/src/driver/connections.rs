@@ -20,13 +20,11 @@ pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
     if bus.peers[call.from].is_complete() {
         return Err(ErrorKind::Failed.because("Already handled an Hello message"));
     }
-    check_room(bus, call)?;
-    let unique = bus.next_unique;
-    bus.next_unique += 1;
-    bus.peers.register(call.from, unique);
-    bus.unique_names.insert(unique, call.from);
+    let admitted = check_room(bus, call).map(|()| bus.admit(call.from));
+    bus.show_driver_call(call.from, call.message, fx);
+    admitted?;
     let name = bus.peers[call.from].name().as_str().to_owned();
-    bus.reply(call, &(&*name,), fx);
+    bus.reply(call, &(&*name,), fx)?;
     bus.announce_owner(&name, None, Some(call.from), fx);
     Ok(())
 }
@@ -62,8 +60,7 @@ pub(super) fn unix_user(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Res
     let (name,) = call.args::<(&str,)>()?;
     let unknown = || ErrorKind::Failed.because(format!("Could not determine UID for '{name}'"));
     let uid = uid.ok_or_else(unknown)?;
-    bus.reply(call, &(uid,), fx);
-    Ok(())
+    bus.reply(call, &(uid,), fx)
 }
 
 pub(super) fn process_id(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -74,8 +71,7 @@ pub(super) fn process_id(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Re
     let (name,) = call.args::<(&str,)>()?;
     let text = || format!("Could not determine PID for '{name}'");
     let pid = pid.ok_or_else(|| ErrorKind::UnixProcessIdUnknown.because(text()))?;
-    bus.reply(call, &(pid,), fx);
-    Ok(())
+    bus.reply(call, &(pid,), fx)
 }
 
 pub(super) fn credentials(
@@ -101,8 +97,7 @@ pub(super) fn credentials(
             }
         }
     }
-    bus.reply_with_fd(call, &(dict,), fds, fx);
-    Ok(())
+    bus.reply_with_fd(call, &(dict,), fds, fx)
 }
 
 fn add_credentials(peer: &Peer, dict: &mut BTreeMap<&str, Value>) {
@@ -150,20 +145,17 @@ pub(super) fn selinux_context(
 
 pub(super) fn id(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let id = format!("{}", bus.identity.id);
-    bus.reply(call, &(id,), fx);
-    Ok(())
+    bus.reply(call, &(id,), fx)
 }
 
 pub(super) fn machine_id(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let unknown = || ErrorKind::Failed.because("The machine has no id: /etc/machine-id is missing");
     let id = bus.identity.machine_id.clone().ok_or_else(unknown)?;
-    bus.reply(call, &(id,), fx);
-    Ok(())
+    bus.reply(call, &(id,), fx)
 }
 
 pub(super) fn ping(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    bus.reply(call, &(), fx);
-    Ok(())
+    bus.reply(call, &(), fx)
 }
 
 pub(super) fn reload_config(
@@ -187,8 +179,7 @@ pub(super) fn update_activation_environment(
     }
     let (changes,) = call.args::<(BTreeMap<&str, &str>,)>()?;
     bus.environment.extend(changes.into_iter().map(|(key, value)| (key.into(), value.into())));
-    bus.reply(call, &(), fx);
-    Ok(())
+    bus.reply(call, &(), fx)
 }
 
 /// Whom a method asks about.

@@ -15,8 +15,7 @@ use crate::error::BusError;
 pub(super) fn introspect(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let path = call.message.path().unwrap_or(DRIVER_PATH);
     let xml = introspection_xml(path);
-    bus.reply(call, &(xml,), fx);
-    Ok(())
+    bus.reply(call, &(xml,), fx)
 }
 
 /// What the bus says of the object at `path`: at its own path everything, elsewhere what is

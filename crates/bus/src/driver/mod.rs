@@ -19,18 +19,22 @@ pub use introspect::introspection_xml;
 use table::{INTERFACES, Method, PathRule, Privilege};
 use wire::Message;
 use wire::body::{DecodeArgs, EncodeArgs};
-use wire::message::{Builder, Flags, MessageType};
-use wire::names::{InterfaceName, MemberName, ObjectPath};
+use wire::message::{Builder, MessageType};
+use wire::names::ObjectPath;
 
 use crate::bus::Bus;
 use crate::effects::{Effects, Fds};
 use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
+use crate::own::reply_too_long;
 use crate::peers::DRIVER_NAME;
-use crate::route::Forward;
+use crate::route::{Forward, unknown_type, who};
 
 /// The object that the bus is.
 pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+
+/// The one method for connections that have no name yet.
+const HELLO: &str = "Hello";
 
 /// A call of a method of the bus.
 pub(crate) struct Call<'m> {
@@ -57,21 +61,30 @@ impl Bus {
         message: &Message<'_>,
         fx: &mut Effects,
     ) {
-        let forward = self.show_driver_call(from, message, fx);
+        let forward = match self.is_first_hello(from, message) {
+            // Its handler shows it, with the name that it gives.
+            true => None,
+            false => self.show_driver_call(from, message, fx),
+        };
         let outcome = match message.message_type() {
             MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
-            MessageType::Unknown(_) => Err(ErrorKind::AccessDenied
-                .because("Message bus will not accept messages of unknown type\n")),
+            MessageType::Unknown(_) => Err(unknown_type()),
             _ if !self.peers[from].is_active() => Err(not_registered()),
             // Nothing that the bus could want to hear comes as a signal or reply.
             _ => Ok(()),
         };
-        if let Err(error) = outcome {
-            self.refuse(from, message, &error, fx);
+        match (outcome, forward) {
+            (Ok(()), Some(forward)) => self.show_eavesdroppers(&forward, None, fx),
+            (Ok(()), None) => {}
+            (Err(error), _) => self.refuse(from, message, &error, fx),
         }
-        if let Some(forward) = forward {
-            self.show_eavesdroppers(&forward, None, fx);
-        }
+    }
+
+    fn is_first_hello(&self, from: PeerId, message: &Message<'_>) -> bool {
+        let is_hello = |method: &Method| method.name == HELLO && method.takes(message.signature());
+        !self.peers[from].is_complete()
+            && message.message_type() == MessageType::MethodCall
+            && find_method(message).is_ok_and(is_hello)
     }
 
     /// Shows a call to monitors, if there is anybody to see it.
@@ -84,19 +97,18 @@ impl Bus {
         if self.monitoring_rules.is_empty() && self.eavesdropping_rules.is_empty() {
             return None;
         }
-        let head = fx.stamp(message, &self.peers[from].sender);
-        let forward = Forward { message, from, head };
+        let forward = self.forward(from, message, fx);
         self.show_monitors(&forward, None, fx);
         Some(forward)
     }
 
     fn call_driver(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
         let method = find_method(call.message)?;
-        if !self.peers[call.from].is_active() && method.name != "Hello" {
+        if !self.peers[call.from].is_active() && method.name != HELLO {
             return Err(not_registered());
         }
         if method.privilege == Privilege::Privileged {
-            self.check_privileged(call, method)?;
+            self.check_privileged(call, method.name)?;
         }
         if method.path == PathRule::Canonical && call.message.path() != Some(DRIVER_PATH) {
             return Err(ErrorKind::AccessDenied.because(format!(
@@ -116,24 +128,27 @@ impl Bus {
     }
 
     /// Some methods are for the superuser and the bus's own user.
-    fn check_privileged(&self, call: &Call<'_>, method: &Method) -> Result<(), BusError> {
-        if self.is_privileged(call.from) {
-            return Ok(());
-        }
+    fn check_privileged(&self, call: &Call<'_>, method: &str) -> Result<(), BusError> {
+        let peer = &self.peers[call.from];
+        let uid = match peer.uid {
+            Some(uid) if uid == 0 || uid == self.identity.uid => return Ok(()),
+            Some(uid) => format!("uid {uid}"),
+            None => String::from("unknown uid"),
+        };
+        let (name, who) = (peer.name(), who(peer));
         Err(ErrorKind::AccessDenied.because(format!(
-            "The caller does not have the necessary privileged to call this method: {}",
-            method.name
+            "rejected attempt to call {method} by connection {name} ({who}) with {uid}"
         )))
     }
 
-    pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
-        let uid = self.peers[peer].uid;
-        uid == Some(0) || uid == Some(self.identity.uid)
-    }
-
     /// Answers a call, if it wants an answer.
-    fn reply(&mut self, call: &Call<'_>, args: &impl EncodeArgs, fx: &mut Effects) {
-        self.reply_with_fd(call, args, Fds::None, fx);
+    fn reply(
+        &mut self,
+        call: &Call<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        self.reply_with_fd(call, args, Fds::None, fx)
     }
 
     fn reply_with_fd(
@@ -142,18 +157,12 @@ impl Bus {
         args: &impl EncodeArgs,
         fds: Fds,
         fx: &mut Effects,
-    ) {
-        if !call.message.flags().contains(Flags::NO_REPLY_EXPECTED) {
-            let builder = Builder::method_return(call.message.serial());
-            self.send_own(call.from, builder, args, fds, fx);
+    ) -> Result<(), BusError> {
+        if !call.message.expects_reply() {
+            return Ok(());
         }
-    }
-
-    /// A signal of the bus.
-    fn signal(member: &'static str) -> Builder<'static> {
-        let interface = InterfaceName::literal(DRIVER_NAME.as_str());
-        let member = MemberName::new(member).expect("a member of the table");
-        Builder::signal(DRIVER_PATH, interface, member)
+        let builder = Builder::method_return(call.message.serial());
+        self.send_own(call.from, builder, args, fds, fx).map_err(reply_too_long)
     }
 }
 

@@ -9,6 +9,8 @@ use super::Call;
 use crate::bus::Bus;
 use crate::effects::{Effect, Effects, Event};
 use crate::error::{BusError, ErrorKind};
+use crate::input::PeerId;
+use crate::matches::Removed;
 use crate::peers::{OwnedRule, RuleIndex, Stage};
 
 pub(super) fn add_match(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -24,22 +26,19 @@ pub(super) fn add_match(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Res
     }
     let (text,) = call.args::<(&str,)>()?;
     let rule = parse(text)?;
-    if rule.eavesdrops() && !bus.is_privileged(call.from) {
-        return Err(ErrorKind::AccessDenied.because(
-            "The caller does not have the necessary privileged to add a match rule with eavesdrop=true",
-        ));
+    if rule.eavesdrops() {
+        bus.check_privileged(call, "AddMatch")?;
     }
-    let index = index_of(&rule);
-    if let Some(id) = bus.rules_mut(index).add(call.from, rule) {
-        bus.peers[call.from].rules.push(OwnedRule { index, id });
-    }
-    note_added_rule(bus, call);
-    bus.reply(call, &(), fx);
-    Ok(())
+    add_rule(bus, call.from, index_of(&rule), rule);
+    bus.reply(call, &(), fx)
 }
 
-fn note_added_rule(bus: &mut Bus, call: &Call<'_>) {
-    let peer = &mut bus.peers[call.from];
+fn add_rule(bus: &mut Bus, owner: PeerId, index: RuleIndex, rule: MatchRule) {
+    let place = bus.peers[owner].rules.len();
+    if let Some(id) = bus.rules_mut(index).add(owner, rule, place) {
+        bus.peers[owner].rules.push(OwnedRule { index, id });
+    }
+    let peer = &mut bus.peers[owner];
     peer.rule_count += 1;
     peer.peaks.rules = peer.peaks.rules.max(peer.rule_count);
     let counters = &mut bus.counters;
@@ -55,23 +54,26 @@ pub(super) fn remove_match(
 ) -> Result<(), BusError> {
     let (text,) = call.args::<(&str,)>()?;
     let rule = parse(text)?;
-    let index = index_of(&rule);
-    let removed = bus.rules_mut(index).remove(call.from, &rule).ok_or_else(|| {
-        ErrorKind::MatchRuleNotFound
-            .because("The given match rule wasn't found and can't be removed")
-    })?;
-    let peer = &mut bus.peers[call.from];
-    peer.rule_count -= 1;
-    bus.counters.rules -= 1;
-    if let Some(id) = removed {
-        let gone = OwnedRule { index, id };
-        // What was added last is most often removed first.
-        if let Some(place) = peer.rules.iter().rposition(|rule| *rule == gone) {
-            peer.rules.swap_remove(place);
+    match bus.rules_mut(index_of(&rule)).remove(call.from, &rule) {
+        Removed::Nothing => {
+            return Err(ErrorKind::MatchRuleNotFound
+                .because("The given match rule wasn't found and can't be removed"));
         }
+        Removed::Once => {}
+        Removed::Last { place } => forget_rule(bus, call.from, place),
     }
-    bus.reply(call, &(), fx);
-    Ok(())
+    bus.peers[call.from].rule_count -= 1;
+    bus.counters.rules -= 1;
+    bus.reply(call, &(), fx)
+}
+
+/// Takes a rule out of the list of its owner, and the last one takes its place.
+fn forget_rule(bus: &mut Bus, owner: PeerId, place: usize) {
+    let rules = &mut bus.peers[owner].rules;
+    rules.swap_remove(place);
+    if let Some(&OwnedRule { index, id }) = rules.get(place) {
+        bus.rules_mut(index).set_place(id, place);
+    }
 }
 
 pub(super) fn become_monitor(
@@ -85,16 +87,14 @@ pub(super) fn become_monitor(
     }
     let all: &[&str] = if texts.is_empty() { &[""] } else { &texts };
     let rules = all.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
-    bus.reply(call, &(), fx);
-    bus.leave(call.from, fx);
+    bus.reply(call, &(), fx)?;
+    bus.drop_names(call.from, fx);
+    bus.drop_rules(call.from);
     for rule in rules {
-        if let Some(id) = bus.monitoring_rules.add(call.from, rule) {
-            let index = RuleIndex::Monitoring;
-            bus.peers[call.from].rules.push(OwnedRule { index, id });
-        }
-        note_added_rule(bus, call);
+        add_rule(bus, call.from, RuleIndex::Monitoring, rule);
     }
     bus.peers[call.from].stage = Stage::Monitor;
+    bus.drop_replies(call.from, fx);
     fx.push(Effect::Log(Event::BecameMonitor { peer: call.from }));
     Ok(())
 }

@@ -6,44 +6,51 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use wire::names::{BusName, WellKnownName};
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, WellKnownName};
 
-use super::{Call, no_such_name};
+use super::{Call, DRIVER_PATH, no_such_name};
 use crate::bus::Bus;
 use crate::effects::{Effects, Fds};
 use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
-use crate::names::{OwnerChange, Released, RequestFlags};
+use crate::names::{Leave, OwnerChange, Released, RequestFlags, Ticket};
 use crate::peers::DRIVER_NAME;
 use crate::route::not_activatable;
 
 pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text, flags) = call.args::<(&str, u32)>()?;
     check_requested(bus, call, text)?;
-    let limit = bus.config.limits.max_names_per_connection;
-    let known = bus.names.find(text);
-    let peer = &bus.peers[call.from];
-    let has_place = known.is_some_and(|id| peer.names.contains(&id));
-    if !has_place && peer.names.len() as u64 >= limit {
-        return Err(ErrorKind::LimitsExceeded.because(format!(
-            "Connection \"{}\" is not allowed to own more services \
-             (increase limits in configuration file if required; max_names_per_connection={limit})",
-            peer.name()
-        )));
-    }
+    check_name_room(bus, call.from, text)?;
     let request = bus.names.request(text, call.from, RequestFlags::from_bits(flags));
-    if let Some(joined) = request.joined {
-        bus.peers[joined].names.push(request.id);
+    if let Some(ticket) = request.joined {
+        bus.peers[call.from].names.insert(ticket, request.id);
+        bus.note_new_name(call.from);
     }
-    if let Some(left) = request.left {
-        bus.peers[left].names.retain(|id| *id != request.id);
+    if let Some((peer, ticket)) = request.left {
+        bus.forget_name(peer, ticket);
     }
-    bus.note_name_peaks(call.from);
     if let Some(change) = request.change {
         bus.announce(&change, fx);
     }
-    bus.reply(call, &(request.result as u32,), fx);
-    Ok(())
+    bus.reply(call, &(request.result as u32,), fx)
+}
+
+/// The limit on names, which counts the unique name, and those that are waited for. What is the
+/// caller's already needs no room.
+fn check_name_room(bus: &Bus, caller: PeerId, text: &str) -> Result<(), BusError> {
+    let limit = bus.config.limits.max_names_per_connection;
+    let peer = &bus.peers[caller];
+    if (peer.name_count() as u64) < limit
+        || bus.names.find(text).is_some_and(|id| bus.names.is_in_queue(id, caller))
+    {
+        return Ok(());
+    }
+    Err(ErrorKind::LimitsExceeded.because(format!(
+        "Connection \"{}\" is not allowed to own more services \
+         (increase limits in configuration file if required; max_names_per_connection={limit})",
+        peer.name()
+    )))
 }
 
 fn check_requested(bus: &Bus, call: &Call<'_>, text: &str) -> Result<(), BusError> {
@@ -67,19 +74,18 @@ fn check_requested(bus: &Bus, call: &Call<'_>, text: &str) -> Result<(), BusErro
 pub(super) fn release(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text,) = call.args::<(&str,)>()?;
     check_released(text)?;
-    let result = match bus.names.find(text) {
+    let result = match bus.names.find(text).map(|id| bus.names.leave(id, call.from)) {
         None => Released::NonExistent,
-        Some(id) if !bus.peers[call.from].names.contains(&id) => Released::NotOwner,
-        Some(id) => {
-            bus.peers[call.from].names.retain(|other| *other != id);
-            if let Some(change) = bus.names.leave(id, call.from) {
+        Some(None) => Released::NotOwner,
+        Some(Some(Leave { ticket, change })) => {
+            bus.forget_name(call.from, ticket);
+            if let Some(change) = change {
                 bus.announce(&change, fx);
             }
             Released::Done
         }
     };
-    bus.reply(call, &(result as u32,), fx);
-    Ok(())
+    bus.reply(call, &(result as u32,), fx)
 }
 
 fn check_released(text: &str) -> Result<(), BusError> {
@@ -113,8 +119,7 @@ pub(super) fn start_service(
 pub(super) fn has_owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text,) = call.args::<(&str,)>()?;
     let owned = text == DRIVER_NAME.as_str() || find(bus, text).is_some();
-    bus.reply(call, &(owned,), fx);
-    Ok(())
+    bus.reply(call, &(owned,), fx)
 }
 
 pub(super) fn owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -128,8 +133,7 @@ pub(super) fn owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
         })?;
         bus.peers[owner].name().as_str().to_owned()
     };
-    bus.reply(call, &(owner,), fx);
-    Ok(())
+    bus.reply(call, &(owner,), fx)
 }
 
 pub(super) fn queued_owners(
@@ -149,8 +153,7 @@ pub(super) fn queued_owners(
         return Err(no_such_name("owners", text));
     }
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-    bus.reply(call, &(names,), fx);
-    Ok(())
+    bus.reply(call, &(names,), fx)
 }
 
 pub(super) fn list(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -158,8 +161,7 @@ pub(super) fn list(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(
         bus.peers.iter().filter(|peer| peer.is_active()).filter_map(|peer| peer.unique_name());
     let names = core::iter::once(DRIVER_NAME.as_str()).chain(bus.names.iter()).chain(unique);
     let names: Vec<String> = names.map(ToOwned::to_owned).collect();
-    bus.reply(call, &(names,), fx);
-    Ok(())
+    bus.reply(call, &(names,), fx)
 }
 
 pub(super) fn list_activatable(
@@ -167,8 +169,7 @@ pub(super) fn list_activatable(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
-    bus.reply(call, &([DRIVER_NAME.as_str()].as_slice(),), fx);
-    Ok(())
+    bus.reply(call, &([DRIVER_NAME.as_str()].as_slice(),), fx)
 }
 
 fn find(bus: &Bus, text: &str) -> Option<PeerId> {
@@ -191,36 +192,55 @@ impl Bus {
     ) {
         self.owner_generation += 1;
         if let Some(old) = old {
-            self.send_own(old, Self::signal("NameLost"), &(name,), Fds::None, fx);
+            self.send_signal(old, NAME_LOST, name, fx);
         }
         let unique = |peer: Option<PeerId>| {
             peer.map_or_else(String::new, |peer| self.peers[peer].name().as_str().to_owned())
         };
         let (old_name, new_name) = (unique(old), unique(new));
-        let changed = Self::signal("NameOwnerChanged");
+        let changed = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, NAME_OWNER_CHANGED);
         self.broadcast_own(changed, &(name, &*old_name, &*new_name), fx);
         if let Some(new) = new {
-            self.send_own(new, Self::signal("NameAcquired"), &(name,), Fds::None, fx);
+            self.send_signal(new, NAME_ACQUIRED, name, fx);
         }
+    }
+
+    fn send_signal(&mut self, to: PeerId, member: MemberName<'_>, name: &str, fx: &mut Effects) {
+        let builder = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, member);
+        self.send_own(to, builder, &(name,), Fds::None, fx).expect("names are short");
     }
 
     /// Takes all names from a connection, the last first and its unique name at the end.
     pub(crate) fn drop_names(&mut self, id: PeerId, fx: &mut Effects) {
-        while let Some(name) = self.peers[id].names.pop() {
-            if let Some(change) = self.names.leave(name, id) {
+        while let Some((_, name)) = self.peers[id].names.pop_last() {
+            self.counters.names -= 1;
+            if let Some(change) = self.names.leave(name, id).and_then(|leave| leave.change) {
                 self.announce(&change, fx);
             }
         }
+        self.counters.names -= 1;
         let unique = self.peers[id].name().as_str().to_owned();
         self.announce_owner(&unique, Some(id), None, fx);
     }
 
-    fn note_name_peaks(&mut self, peer: PeerId) {
-        let owned = self.peers[peer].names.len();
-        let peaks = &mut self.peers[peer].peaks;
-        peaks.names = peaks.names.max(owned);
+    fn forget_name(&mut self, peer: PeerId, ticket: Ticket) {
+        self.peers[peer].names.remove(&ticket);
+        self.counters.names -= 1;
+    }
+
+    /// Counts a name that `peer` has got, its unique name or a place in the queue for another.
+    pub(crate) fn note_new_name(&mut self, peer: PeerId) {
+        let peer = &mut self.peers[peer];
+        let count = peer.name_count();
+        peer.peaks.names = peer.peaks.names.max(count);
         let counters = &mut self.counters;
-        counters.peak_names = counters.peak_names.max(self.names.len());
-        counters.peak_names_per_peer = counters.peak_names_per_peer.max(owned);
+        counters.names += 1;
+        counters.peak_names = counters.peak_names.max(counters.names);
+        counters.peak_names_per_peer = counters.peak_names_per_peer.max(count);
     }
 }
+
+const DRIVER_INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
+const NAME_LOST: MemberName<'static> = MemberName::literal("NameLost");
+const NAME_ACQUIRED: MemberName<'static> = MemberName::literal("NameAcquired");
+const NAME_OWNER_CHANGED: MemberName<'static> = MemberName::literal("NameOwnerChanged");

@@ -16,8 +16,7 @@ use crate::error::{BusError, ErrorKind};
 pub(super) fn get(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (interface, property) = call.args::<(&str, &str)>()?;
     let value = value(find(interface)?, property)?;
-    bus.reply(call, &(value,), fx);
-    Ok(())
+    bus.reply(call, &(value,), fx)
 }
 
 pub(super) fn get_all(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -26,8 +25,7 @@ pub(super) fn get_all(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Resul
     let names = interface.properties.iter().map(|property| property.name);
     let all = names.map(|name| Ok((name, value(interface, name)?)));
     let all = all.collect::<Result<BTreeMap<_, _>, BusError>>()?;
-    bus.reply(call, &(all,), fx);
-    Ok(())
+    bus.reply(call, &(all,), fx)
 }
 
 pub(super) fn set(_: &mut Bus, call: &Call<'_>, _: &mut Effects) -> Result<(), BusError> {

@@ -10,17 +10,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use wire::body::Value;
+use wire::limits::ARRAY_LEN_MAX;
 
 use super::Call;
 use super::connections::{Subject, find};
 use crate::bus::Bus;
 use crate::effects::Effects;
 use crate::error::{BusError, ErrorKind};
-use crate::peers::{OwnedRule, Peer, RuleIndex};
+use crate::peers::{OwnedRule, Peer};
 
 pub(super) fn bus(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let counters = &bus.counters;
-    let unique = bus.peers.iter().filter(|peer| peer.is_active()).count();
     let stats = BTreeMap::from([
         ("Serial", Value::Uint32(bus.next_serial)),
         ("ActiveConnections", count(bus.peers.complete)),
@@ -28,19 +28,18 @@ pub(super) fn bus(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<()
         ("MatchRules", count(counters.rules)),
         ("PeakMatchRules", count(counters.peak_rules)),
         ("PeakMatchRulesPerConnection", count(counters.peak_rules_per_peer)),
-        ("BusNames", count(bus.names.len() + unique)),
+        ("BusNames", count(counters.names)),
         ("PeakBusNames", count(counters.peak_names)),
         ("PeakBusNamesPerConnection", count(counters.peak_names_per_peer)),
         ("org.diligence.Messages", Value::Uint64(counters.messages)),
         ("org.diligence.Bytes", Value::Uint64(counters.bytes)),
         ("org.diligence.Deliveries", Value::Uint64(counters.deliveries)),
-        ("org.diligence.LostSignals", Value::Uint64(counters.lost_signals)),
+        ("org.diligence.LostMessages", Value::Uint64(counters.lost)),
         ("org.diligence.RefusedMessages", Value::Uint64(counters.refused)),
         ("org.diligence.DisconnectedByBus", Value::Uint64(counters.disconnected_by_bus)),
         ("org.diligence.PendingReplies", count(bus.replies.len())),
     ]);
-    bus.reply(call, &(stats,), fx);
-    Ok(())
+    bus.reply(call, &(stats,), fx)
 }
 
 pub(super) fn connection(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -51,8 +50,7 @@ pub(super) fn connection(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Re
         )));
     };
     let stats = of_peer(bus, peer);
-    bus.reply(call, &(stats,), fx);
-    Ok(())
+    bus.reply(call, &(stats,), fx)
 }
 
 fn of_peer(bus: &Bus, peer: &Peer) -> BTreeMap<&'static str, Value> {
@@ -63,9 +61,8 @@ fn of_peer(bus: &Bus, peer: &Peer) -> BTreeMap<&'static str, Value> {
         ("UniqueName", Value::String(peer.name().to_string())),
         ("MatchRules", count(peer.rule_count)),
         ("PeakMatchRules", count(peer.peaks.rules)),
-        // The unique name is one of them.
-        ("BusNames", count(peer.names.len() + 1)),
-        ("PeakBusNames", count(peer.peaks.names + 1)),
+        ("BusNames", count(peer.name_count())),
+        ("PeakBusNames", count(peer.peaks.names)),
         ("IncomingMessages", incoming.clone()),
         ("IncomingBytes", incoming.clone()),
         ("IncomingFDs", incoming),
@@ -79,7 +76,7 @@ fn of_peer(bus: &Bus, peer: &Peer) -> BTreeMap<&'static str, Value> {
         ("org.diligence.SentMessages", Value::Uint64(peer.sent.messages)),
         ("org.diligence.SentBytes", Value::Uint64(peer.sent.bytes)),
         ("org.diligence.SentFDs", Value::Uint64(peer.sent.fds)),
-        ("org.diligence.LostSignals", Value::Uint64(peer.lost)),
+        ("org.diligence.LostMessages", Value::Uint64(peer.lost)),
     ])
 }
 
@@ -88,24 +85,34 @@ pub(super) fn match_rules(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
-    let complete = bus.peers.iter().filter(|peer| peer.is_complete());
-    let of_peer = |peer: &Peer| (peer.name().as_str().to_owned(), rules_of(bus, peer));
-    let rules: BTreeMap<String, Vec<String>> = complete.map(of_peer).collect();
-    bus.reply(call, &(rules,), fx);
-    Ok(())
+    let mut room = ARRAY_LEN_MAX;
+    let mut rules = BTreeMap::<String, Vec<String>>::new();
+    for peer in bus.peers.iter().filter(|peer| peer.is_active()) {
+        rules.insert(peer.name().as_str().to_owned(), rules_of(bus, peer, &mut room)?);
+    }
+    bus.reply(call, &(rules,), fx)
 }
 
-fn rules_of(bus: &Bus, peer: &Peer) -> Vec<String> {
+/// The rules of a connection, as often as it has added them. Takes their length from `room` and
+/// fails if there is not enough: a rule that was added often takes more room in the list than in
+/// memory.
+fn rules_of(bus: &Bus, peer: &Peer, room: &mut usize) -> Result<Vec<String>, BusError> {
     let mut texts = Vec::with_capacity(peer.rule_count);
     for OwnedRule { index, id } in &peer.rules {
-        let (count, rule) = match index {
-            RuleIndex::Plain => bus.plain_rules.get(*id),
-            RuleIndex::Eavesdropping => bus.eavesdropping_rules.get(*id),
-            RuleIndex::Monitoring => bus.monitoring_rules.get(*id),
-        };
-        texts.extend(core::iter::repeat_n(rule.to_string(), count as usize));
+        let (count, rule) = bus.rules(*index).get(*id);
+        let text = rule.to_string();
+        let len = (text.len() + STRING_LEN_MIN).saturating_mul(count);
+        *room = room.checked_sub(len).ok_or_else(too_many_rules)?;
+        texts.extend(core::iter::repeat_n(text, count));
     }
-    texts
+    Ok(texts)
+}
+
+/// Bytes that a string takes in an array beside its text, about.
+const STRING_LEN_MIN: usize = 8;
+
+fn too_many_rules() -> BusError {
+    ErrorKind::LimitsExceeded.because("The match rules do not fit in a message")
 }
 
 fn count(number: usize) -> Value {

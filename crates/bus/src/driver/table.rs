@@ -255,3 +255,55 @@ pub(super) static INTERFACES: &[Interface] = &[
         properties: &[],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use wire::names::{InterfaceName, MemberName};
+
+    #[test]
+    fn the_table_holds_names_and_types() {
+        for interface in INTERFACES {
+            assert!(InterfaceName::new(interface.name).is_ok(), "{}", interface.name);
+            for method in interface.methods {
+                assert!(MemberName::new(method.name).is_ok(), "{}", method.name);
+                let signature = method.signature();
+                let signature = Signature::new(&signature).expect("valid types");
+                assert!(method.takes(signature), "{}", method.name);
+            }
+            let args = interface.methods.iter().flat_map(|m| m.input.iter().chain(m.output));
+            let args = args.chain(interface.signals.iter().flat_map(|signal| signal.args));
+            for arg in args {
+                let kind = Signature::new(arg.signature).ok().and_then(Signature::single);
+                assert!(kind.is_some(), "{}: {}", arg.name, arg.signature);
+            }
+        }
+    }
+
+    #[test]
+    fn no_interface_and_no_method_of_one_stands_there_twice() {
+        let unique = |mut names: Vec<&str>| {
+            let len = names.len();
+            names.sort_unstable();
+            names.dedup();
+            names.len() == len
+        };
+        assert!(unique(INTERFACES.iter().map(|interface| interface.name).collect()));
+        for interface in INTERFACES {
+            let methods = interface.methods.iter().map(|method| method.name);
+            assert!(unique(methods.collect()), "{}", interface.name);
+        }
+    }
+
+    #[test]
+    fn a_method_takes_its_types_and_no_others() {
+        let method = method("M", args!(a "s", b "a{ss}"), args!(), connections::ping);
+        for (types, expected) in
+            [("sa{ss}", true), ("s", false), ("sa{ss}s", false), ("a{ss}s", false), ("", false)]
+        {
+            let signature = Signature::new(types).expect("valid types");
+            assert_eq!(method.takes(signature), expected, "{types}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashTable};
 use slab::Slab;
-use wire::match_rule::{Arg, ArgMatch, MatchRule, MatchSubject, PathMatch};
+use wire::match_rule::{Arg, ArgMatch, MATCH_RULE_LEN_MAX, MatchRule, MatchSubject, PathMatch};
 
 use super::Subject;
 use crate::hash::{KeyedBuildHasher, KeyedState};
@@ -20,10 +20,25 @@ struct Rule {
     owner: PeerId,
     rule: MatchRule,
     /// How often it was added.
-    count: u32,
-    bucket: usize,
-    /// Where in the bucket.
+    count: usize,
+    /// Where in the list of its owner's rules.
     place: usize,
+    bucket: usize,
+    place_in_bucket: usize,
+}
+
+/// What came of removing a rule once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Removed {
+    /// The connection has no such rule.
+    Nothing,
+    /// It had added the rule more than once, and still has it.
+    Once,
+    /// The rule is gone from the place that it had in the list of its owner's rules.
+    Last {
+        /// That place.
+        place: usize,
+    },
 }
 
 /// What the rules of a bucket have in common.
@@ -158,22 +173,22 @@ impl MatchIndex {
     }
 
     /// How often `id` was added, and its rule.
-    pub(crate) fn get(&self, id: RuleId) -> (u32, &MatchRule) {
+    pub(crate) fn get(&self, id: RuleId) -> (usize, &MatchRule) {
         let entry = &self.rules[id.0];
         (entry.count, &entry.rule)
     }
 
-    /// Adds a rule; returns its id if the connection had no such rule before.
-    pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule) -> Option<RuleId> {
+    /// Adds a rule, which shall have `place` in the list of its owner's rules. Returns its id if
+    /// the connection had no such rule before.
+    pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule, place: usize) -> Option<RuleId> {
         if let Some(id) = self.find(owner, &rule) {
             self.rules[id.0].count += 1;
             return None;
         }
         self.generation += 1;
         let hash = self.hasher.hash(&(owner, &rule));
-        let entry = self.rules.vacant_entry();
-        let id = RuleId(entry.key());
-        entry.insert(Rule { owner, rule, count: 1, bucket: 0, place: 0 });
+        let entry = Rule { owner, rule, count: 1, place, bucket: 0, place_in_bucket: 0 };
+        let id = RuleId(self.rules.insert(entry));
         let (rules, hasher) = (&self.rules, &self.hasher);
         let rehash = |id: &RuleId| hasher.hash(&(rules[id.0].owner, &rules[id.0].rule));
         self.by_rule.insert_unique(hash, id, rehash);
@@ -181,16 +196,22 @@ impl MatchIndex {
         Some(id)
     }
 
-    /// Removes a rule once. `Some(Some(id))` if that was the last time.
-    #[expect(clippy::option_option, reason = "not found, found, found for the last time")]
-    pub(crate) fn remove(&mut self, owner: PeerId, rule: &MatchRule) -> Option<Option<RuleId>> {
-        let id = self.find(owner, rule)?;
-        self.rules[id.0].count -= 1;
-        if self.rules[id.0].count > 0 {
-            return Some(None);
+    /// Takes note that a rule has another place in the list of its owner's rules.
+    pub(crate) fn set_place(&mut self, id: RuleId, place: usize) {
+        self.rules[id.0].place = place;
+    }
+
+    /// Removes a rule once.
+    pub(crate) fn remove(&mut self, owner: PeerId, rule: &MatchRule) -> Removed {
+        let Some(id) = self.find(owner, rule) else { return Removed::Nothing };
+        let Rule { count, place, .. } = &mut self.rules[id.0];
+        *count -= 1;
+        if *count > 0 {
+            return Removed::Once;
         }
+        let place = *place;
         self.delete(id);
-        Some(Some(id))
+        Removed::Last { place }
     }
 
     /// Removes a rule, however often it was added.
@@ -246,16 +267,16 @@ impl MatchIndex {
             return;
         }
         let mut search = Search { index: self, subject, found, args: ArgsRead::No };
-        let last = 64 - (wanted.equal | u64::from(wanted.namespace)).leading_zeros();
-        for (index, arg) in subject.message.args().take(last as usize).enumerate() {
-            let Arg::String(text) = arg else { continue };
-            if wanted.equal & (1 << index) != 0 {
-                search.probe(Kind::Arg(index as u8, text));
+        for index in bits(wanted.equal) {
+            if let Some(Arg::String(text)) = subject.arg(index) {
+                search.probe(Kind::Arg(index, text));
             }
-            if wanted.namespace && index == 0 {
-                for namespace in prefixes(text, b'.') {
-                    search.probe(Kind::Arg0Namespace(namespace));
-                }
+        }
+        if wanted.namespace
+            && let Some(Arg::String(text)) = subject.arg(0)
+        {
+            for namespace in prefixes(text, b'.') {
+                search.probe(Kind::Arg0Namespace(namespace));
             }
         }
     }
@@ -305,12 +326,12 @@ impl MatchIndex {
         };
         let entry = &mut self.rules[id.0];
         entry.bucket = bucket;
-        entry.place = self.buckets[bucket].len();
+        entry.place_in_bucket = self.buckets[bucket].len();
         self.buckets[bucket].push(id);
     }
 
     fn remove_from_bucket(&mut self, id: RuleId) {
-        let Rule { bucket, place, .. } = self.rules[id.0];
+        let Rule { bucket, place_in_bucket: place, .. } = self.rules[id.0];
         let key = Key::of(&self.rules[id.0].rule);
         self.in_use[key.kind.index()][usize::from(key.member.is_some())] -= 1;
         match key.member {
@@ -334,7 +355,7 @@ impl MatchIndex {
         }
         self.buckets[bucket].swap_remove(place);
         if let Some(moved) = self.buckets[bucket].get(place) {
-            self.rules[moved.0].place = place;
+            self.rules[moved.0].place_in_bucket = place;
         }
     }
 }
@@ -347,14 +368,14 @@ pub(crate) enum ArgsRead {
 }
 
 /// One message's way through the index.
-struct Search<'s> {
+struct Search<'s, 'm> {
     index: &'s MatchIndex,
-    subject: &'s Subject<'s>,
+    subject: &'s Subject<'m>,
     found: &'s mut Recipients,
     args: ArgsRead,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Looks into the buckets of `kind` with the message's member and without.
     fn probe(&mut self, kind: Kind<'_>) {
         let [without, with] = self.index.in_use[kind.index()];
@@ -414,13 +435,30 @@ impl Recipients {
     }
 }
 
+/// The places of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = u8> {
+    core::iter::from_fn(move || {
+        let place = (set != 0).then_some(set.trailing_zeros() as u8)?;
+        set &= set - 1;
+        Some(place)
+    })
+}
+
 /// `text` and all that it is below, where `separator` stands between levels; not the root path.
+/// Those that are too long to stand in a rule are left out, so that long texts cost no more.
 fn prefixes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
-    let mut rest = (text.len() > 1).then_some(text);
+    let above = move |name: &str| {
+        let name = &name.as_bytes()[..name.len().min(MATCH_RULE_LEN_MAX + 1)];
+        name.iter().rposition(|&byte| byte == separator).filter(|&end| end > 0)
+    };
+    let mut rest = if text.len() > MATCH_RULE_LEN_MAX {
+        above(text).map(|end| &text[..end])
+    } else {
+        (!text.is_empty() && text != "/").then_some(text)
+    };
     core::iter::from_fn(move || {
         let prefix = rest?;
-        let end = prefix.bytes().rposition(|byte| byte == separator);
-        rest = end.filter(|&end| end > 0).map(|end| &prefix[..end]);
+        rest = above(prefix).map(|end| &prefix[..end]);
         Some(prefix)
     })
 }
@@ -435,5 +473,6 @@ mod tests {
         assert_eq!(all("/a/b/c", b'/'), ["/a/b/c", "/a/b", "/a"]);
         assert_eq!(all("org.x.Y", b'.'), ["org.x.Y", "org.x", "org"]);
         assert_eq!(all("/", b'/'), [""; 0]);
+        assert_eq!(all("x", b'.'), ["x"]);
     }
 }

@@ -17,12 +17,14 @@
 //! rules for other things cost nothing, however many there are. The arguments of a message are
 //! read only where a rule for its member asks for one.
 
+mod args;
 mod index;
 mod route_cache;
 
-pub(crate) use index::{ArgsRead, MatchIndex, Recipients, RuleId};
+pub(crate) use index::{ArgsRead, MatchIndex, Recipients, Removed, RuleId};
 pub(crate) use route_cache::RouteCache;
 
+use args::Args;
 use wire::Message;
 use wire::match_rule::{Arg, MatchSubject};
 use wire::message::MessageType;
@@ -33,16 +35,29 @@ use crate::peers::{DRIVER_NAME, Peers};
 
 /// A message as rules see it: with names resolved to those who own them now.
 pub(crate) struct Subject<'a> {
-    pub(crate) message: &'a Message<'a>,
+    message: &'a Message<'a>,
+    args: Args<'a>,
     /// Who sent it; `None` for the bus itself.
-    pub(crate) sender: Option<PeerId>,
+    sender: Option<PeerId>,
     /// Who is its addressed recipient, if it is one that exists.
-    pub(crate) addressed: Option<PeerId>,
-    pub(crate) peers: &'a Peers,
-    pub(crate) names: &'a Names,
+    addressed: Option<PeerId>,
+    peers: &'a Peers,
+    names: &'a Names,
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// A message from `sender`, `None` for the bus itself, to `addressed`, if that is somebody.
+    #[inline]
+    pub(crate) const fn new(
+        message: &'a Message<'a>,
+        sender: Option<PeerId>,
+        addressed: Option<PeerId>,
+        peers: &'a Peers,
+        names: &'a Names,
+    ) -> Self {
+        Self { message, args: Args::new(message), sender, addressed, peers, names }
+    }
+
     fn owns(&self, peer: PeerId, name: &str) -> bool {
         if name.starts_with(':') {
             self.peers.get(peer).is_some_and(|peer| peer.unique_name() == Some(name))
@@ -54,7 +69,7 @@ impl Subject<'_> {
     /// All names that a rule could call the sender by.
     fn sender_names(&self) -> impl Iterator<Item = &str> {
         let peer = self.sender.and_then(|id| self.peers.get(id));
-        let owned = peer.into_iter().flat_map(|peer| &peer.names).copied();
+        let owned = peer.into_iter().flat_map(|peer| peer.names.values()).copied();
         let owned = owned.filter(|&id| Some(self.names.owner(id)) == self.sender);
         let own = match peer {
             Some(peer) => peer.unique_name(),
@@ -97,6 +112,6 @@ impl MatchSubject for Subject<'_> {
     }
 
     fn arg(&self, index: u8) -> Option<Arg<'_>> {
-        self.message.args().nth(index.into())
+        self.args.get(index)
     }
 }

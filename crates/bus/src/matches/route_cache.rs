@@ -4,7 +4,7 @@
 //! interface and member, and on arguments only where a rule asks for them; so the answer without
 //! arguments is kept until a rule or the owner of a name changes.
 
-use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Subject;
@@ -17,9 +17,9 @@ use wire::match_rule::MatchSubject;
 pub(crate) struct Route {
     generation: u64,
     sender: Option<PeerId>,
-    path: Box<str>,
-    interface: Box<str>,
-    member: Box<str>,
+    path: String,
+    interface: String,
+    member: String,
     /// Who gets it, whatever its arguments are.
     pub(crate) recipients: Vec<PeerId>,
 }
@@ -41,14 +41,19 @@ impl RouteCache {
         let route = self.routes.get(self.place(subject))?;
         (route.generation == generation
             && route.sender == subject.sender
-            && Some(&*route.member) == subject.member()
-            && Some(&*route.path) == subject.path()
-            && Some(&*route.interface) == subject.interface())
+            && Some(route.member.as_str()) == subject.member()
+            && Some(route.path.as_str()) == subject.path()
+            && Some(route.interface.as_str()) == subject.interface())
         .then_some(route)
     }
 
-    /// Keeps the route of a signal, in place of another.
+    /// Keeps the route of a signal, in place of another, unless it would take much memory.
     pub(crate) fn put(&mut self, subject: &Subject<'_>, generation: u64, recipients: &[PeerId]) {
+        if subject.path().is_some_and(|path| path.len() > PATH_LEN_MAX)
+            || recipients.len() > RECIPIENTS_MAX
+        {
+            return;
+        }
         if self.routes.is_empty() {
             self.routes.resize_with(PLACES, Route::default);
         }
@@ -56,9 +61,9 @@ impl RouteCache {
         let route = &mut self.routes[place];
         route.generation = generation;
         route.sender = subject.sender;
-        route.path = subject.path().unwrap_or_default().into();
-        route.interface = subject.interface().unwrap_or_default().into();
-        route.member = subject.member().unwrap_or_default().into();
+        replace(&mut route.path, subject.path());
+        replace(&mut route.interface, subject.interface());
+        replace(&mut route.member, subject.member());
         route.recipients.clear();
         route.recipients.extend_from_slice(recipients);
     }
@@ -69,5 +74,17 @@ impl RouteCache {
     }
 }
 
-/// How many kinds of signals are kept: some tens of kilobytes.
+/// Puts a text in place of another, in the same memory.
+fn replace(text: &mut String, new: Option<&str>) {
+    text.clear();
+    text.push_str(new.unwrap_or_default());
+}
+
+/// Bytes in the path of a signal that is kept; interfaces and members are short anyway.
+const PATH_LEN_MAX: usize = 512;
+
+/// Recipients of a signal that is kept. With more than that, finding them is the least work.
+const RECIPIENTS_MAX: usize = 2048;
+
+/// How many kinds of signals are kept: some tens of kilobytes, if few listen.
 const PLACES: usize = 512;

@@ -1,0 +1,128 @@
+//! Who gets a copy of a message without being its addressed recipient: those whose rules match a
+//! signal, those who eavesdrop, and monitors.
+//!
+//! None of them can hold anything up. One that does not read loses messages; the loss is counted
+//! and reported, and nobody else feels it ("Monitoring", "Match Rules").
+
+use wire::Message;
+
+use crate::bus::Bus;
+use crate::config::Verdict;
+use crate::effects::{Effect, Effects, Event, Urgency};
+use crate::input::{FdPassing, PeerId};
+use crate::matches::{ArgsRead, Subject};
+use crate::route::Forward;
+
+impl Bus {
+    /// Fills `self.recipients` with those whose rules match a signal that is addressed to nobody.
+    pub(crate) fn find_listeners(&mut self, message: &Message<'_>, sender: Option<PeerId>) {
+        let generation = self.plain_rules.generation()
+            + self.eavesdropping_rules.generation()
+            + self.owner_generation;
+        let Self { peers, names, plain_rules, eavesdropping_rules, routes, recipients, .. } = self;
+        let subject = Subject::new(message, sender, None, peers, names);
+        recipients.clear();
+        if let Some(route) = routes.get(&subject, generation) {
+            route.recipients.iter().for_each(|&peer| recipients.add(peer));
+        } else {
+            let plain = plain_rules.find_without_args(&subject, recipients);
+            let eavesdropping = eavesdropping_rules.find_without_args(&subject, recipients);
+            if plain == ArgsRead::No && eavesdropping == ArgsRead::No {
+                routes.put(&subject, generation, recipients.list());
+            }
+        }
+        plain_rules.find_by_args(&subject, recipients);
+        eavesdropping_rules.find_by_args(&subject, recipients);
+    }
+
+    /// Fills `self.recipients` with the monitors that want to see a message.
+    pub(crate) fn find_monitors(
+        &mut self,
+        message: &Message<'_>,
+        sender: Option<PeerId>,
+        addressed: Option<PeerId>,
+    ) {
+        let Self { peers, names, monitoring_rules, recipients, .. } = self;
+        let subject = Subject::new(message, sender, addressed, peers, names);
+        recipients.clear();
+        monitoring_rules.find_all(&subject, recipients);
+    }
+
+    /// Gives a copy of a message to the monitors that want it.
+    pub(crate) fn show_monitors(
+        &mut self,
+        forward: &Forward<'_>,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        if self.monitoring_rules.is_empty() || forward.is_too_long() {
+            return;
+        }
+        self.find_monitors(forward.message, Some(forward.from), addressed);
+        self.pass_to_found(forward, None, fx);
+    }
+
+    /// Gives a copy of a message to those who see what is addressed to others.
+    pub(crate) fn show_eavesdroppers(
+        &mut self,
+        forward: &Forward<'_>,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        if self.eavesdropping_rules.is_empty()
+            || self.config.policy.eavesdropping == Verdict::Deny
+            || forward.is_too_long()
+        {
+            return;
+        }
+        let Self { peers, names, eavesdropping_rules, recipients, .. } = self;
+        let subject = Subject::new(forward.message, Some(forward.from), addressed, peers, names);
+        recipients.clear();
+        eavesdropping_rules.find_all(&subject, recipients);
+        self.pass_to_found(forward, addressed, fx);
+    }
+
+    /// Queues a message for all in `self.recipients` but `addressed`, who has it already.
+    pub(crate) fn pass_to_found(
+        &mut self,
+        forward: &Forward<'_>,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        let recipients = core::mem::take(&mut self.recipients);
+        for &to in recipients.list() {
+            if Some(to) != addressed {
+                self.pass(forward, to, fx);
+            }
+        }
+        self.recipients = recipients;
+    }
+
+    /// Queues a message for somebody it is not addressed to; loses it if there is no room.
+    fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
+        let fds = forward.message.unix_fds();
+        let Some(peer) = self.peers.get(to) else { return };
+        if fds > 0 && peer.fds == FdPassing::Refused {
+            return;
+        }
+        if self.is_full(peer, fds) {
+            return self.lose(to, Some(forward.from), fx);
+        }
+        self.deliver(forward, to, Urgency::Passing, fx);
+    }
+
+    /// Counts a message that a connection does not get because it does not read.
+    pub(crate) fn lose(&mut self, to: PeerId, sender: Option<PeerId>, fx: &mut Effects) {
+        self.counters.lost += 1;
+        let Some(peer) = self.peers.get_mut(to) else { return };
+        peer.lost += 1;
+        match &mut peer.losing {
+            Some(lost) => *lost += 1,
+            None => {
+                peer.losing = Some(1);
+                let queued = peer.queued.bytes;
+                fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, queued }));
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What the bus itself says: replies, errors and signals.
+
+use core::num::NonZeroU32;
+
+use wire::Message;
+use wire::body::EncodeArgs;
+use wire::message::{Builder, Flags, WriteError};
+
+use crate::bus::Bus;
+use crate::effects::{Body, Delivery, Effect, Effects, Fds, Span, Urgency};
+use crate::error::{BusError, ErrorKind};
+use crate::input::{FdPassing, PeerId};
+use crate::peers::{DRIVER_NAME, Stage};
+
+impl Bus {
+    /// Sends an error in reply to the message `serial` of a connection.
+    pub(crate) fn send_error(
+        &mut self,
+        to: PeerId,
+        serial: NonZeroU32,
+        error: &BusError,
+        fx: &mut Effects,
+    ) {
+        let builder = Builder::error(error.kind.name(), serial);
+        self.send_own(to, builder, &(error.text.as_str(),), Fds::None, fx)
+            .expect("the text of an error is short");
+    }
+
+    /// Sends an empty answer to the call `serial` of a connection.
+    pub(crate) fn send_return(&mut self, to: PeerId, serial: NonZeroU32, fx: &mut Effects) {
+        self.send_own(to, Builder::method_return(serial), &(), Fds::None, fx)
+            .expect("nothing is short");
+    }
+
+    /// Sends a message of the bus itself to one connection, and copies to monitors.
+    ///
+    /// Fails only if `args` are too long for a message.
+    pub(crate) fn send_own(
+        &mut self,
+        to: PeerId,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fds: Fds,
+        fx: &mut Effects,
+    ) -> Result<(), WriteError> {
+        let serial = self.take_serial();
+        let Some(peer) = self.peers.get(to) else { return Ok(()) };
+        let builder = builder
+            .flags(Flags::NO_REPLY_EXPECTED)
+            .destination(peer.name())
+            .sender(DRIVER_NAME.into())
+            .unix_fds(fds_of(fds));
+        let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
+        self.show_monitors_own(head, fds, Some(to), fx);
+        self.deliver_own(to, head, fds, Urgency::Awaited, fx);
+        Ok(())
+    }
+
+    /// Sends a signal of the bus itself to all who want it. The arguments must be short.
+    pub(crate) fn broadcast_own(
+        &mut self,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) {
+        let serial = self.take_serial();
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).sender(DRIVER_NAME.into());
+        let head = fx
+            .written(|bytes| builder.write(bytes, serial, args))
+            .expect("the arguments of the bus's signals are short");
+        self.show_monitors_own(head, Fds::None, None, fx);
+        let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+        self.find_listeners(&message, None);
+        self.deliver_own_to_found(head, Fds::None, fx);
+    }
+
+    /// Answers a call without a destination: with no names on either side.
+    pub(crate) fn answer(
+        &mut self,
+        to: PeerId,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) {
+        let serial = self.take_serial();
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED);
+        let head =
+            fx.written(|bytes| builder.write(bytes, serial, args)).expect("such answers are short");
+        self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
+    }
+
+    /// Gives a copy of a message of the bus itself to the monitors that want it.
+    fn show_monitors_own(
+        &mut self,
+        head: Span,
+        fds: Fds,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        if self.monitoring_rules.is_empty() {
+            return;
+        }
+        let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+        self.find_monitors(&message, None, addressed);
+        self.deliver_own_to_found(head, fds, fx);
+    }
+
+    /// Queues a message of the bus itself for all in `self.recipients`.
+    fn deliver_own_to_found(&mut self, head: Span, fds: Fds, fx: &mut Effects) {
+        let recipients = core::mem::take(&mut self.recipients);
+        for &to in recipients.list() {
+            self.deliver_own(to, head, fds, Urgency::Passing, fx);
+        }
+        self.recipients = recipients;
+    }
+
+    /// Queues a message of the bus itself for one connection; loses it if there is no room, since
+    /// nobody else could be told.
+    fn deliver_own(
+        &mut self,
+        to: PeerId,
+        head: Span,
+        fds: Fds,
+        urgency: Urgency,
+        fx: &mut Effects,
+    ) {
+        let Some(peer) = self.peers.get(to) else { return };
+        if peer.stage == Stage::Gone || (fds != Fds::None && peer.fds == FdPassing::Refused) {
+            return;
+        }
+        if self.is_full(peer, fds_of(fds)) {
+            return self.lose(to, None, fx);
+        }
+        self.peers[to].charge(head.len() as u64, fds_of(fds).into());
+        self.counters.deliveries += 1;
+        fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
+    }
+
+    pub(crate) fn take_serial(&mut self) -> NonZeroU32 {
+        let serial = NonZeroU32::new(self.next_serial).unwrap_or(NonZeroU32::MIN);
+        self.next_serial = serial.get().wrapping_add(1);
+        serial
+    }
+}
+
+/// A reply that has become too long for a message, as the caller is told.
+pub(crate) fn reply_too_long(_: WriteError) -> BusError {
+    ErrorKind::LimitsExceeded.because("The reply would be longer than a message may be")
+}
+
+/// How many descriptors go with a message of the bus itself.
+const fn fds_of(fds: Fds) -> u32 {
+    match fds {
+        Fds::None | Fds::OfInput => 0,
+        Fds::OfProcess(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Configuration, Identity};
+    use wire::guid::Guid;
+
+    #[test]
+    fn serials_go_round_and_leave_out_0() {
+        let id = Guid::from_bytes([1; 16]);
+        let identity = Identity { id, machine_id: None, pid: 1, uid: 0, security_label: None };
+        let mut bus = Bus::new(identity, Configuration::default(), 0);
+        bus.next_serial = u32::MAX - 1;
+        let serials = [(); 4].map(|()| bus.take_serial().get());
+        assert_eq!(serials, [u32::MAX - 1, u32::MAX, 1, 2]);
+    }
+}

@@ -1,0 +1,141 @@
+//! Handling a small message allocates nothing, once the bus has seen its like.
+//!
+//! An allocator that counts needs unsafe code, so this test has a program of its own.
+
+#![expect(unsafe_code, reason = "a global allocator is unsafe by its nature")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use diligence_bus::{
+    Amount, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, PeerId, Time,
+};
+use diligence_testkit::world::{build, driver_method, identity, interface, member, name, path};
+use wire::Message;
+use wire::body::Value;
+use wire::message::Builder;
+
+/// Counts what it is asked for.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is left to the system's allocator; only a counter is changed besides.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.realloc(place, layout, len) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const A: PeerId = PeerId::new(0, 0);
+const B: PeerId = PeerId::new(1, 0);
+
+/// Messages, and who sends each.
+type Scene = Vec<(PeerId, Vec<u8>)>;
+
+#[test]
+fn small_messages_allocate_nothing() {
+    let call = Builder::method_call(path("/a/b"), member("M")).interface(interface("a.b"));
+    let signal = |text| Builder::signal(path("/a/b"), interface("a.b"), member(text));
+    let reply = Builder::method_return(7.try_into().expect("not 0"));
+    let args = [Value::from("text"), Value::from(7_u32)];
+    let scenes: [(&str, Scene); 5] = [
+        (
+            "a call by unique name and its reply",
+            vec![
+                (A, build(call.destination(name(":1.1")), 7, &args)),
+                (B, build(reply.destination(name(":1.0")), 8, &args)),
+            ],
+        ),
+        (
+            "a call by well-known name and its reply",
+            vec![
+                (A, build(call.destination(name("com.example.B")), 7, &args)),
+                (B, build(reply.destination(name(":1.0")), 8, &args)),
+            ],
+        ),
+        ("a signal whose route is kept", vec![(A, build(signal("S"), 9, &args))]),
+        ("a signal for a rule on an argument", vec![(A, build(signal("T"), 9, &args))]),
+        ("a signal for a rule that arguments decide", vec![(A, build(signal("U"), 9, &args))]),
+    ];
+    let mut bus = bus();
+    assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "the counter counts");
+    let mut effects = Effects::new();
+    for (what, scene) in scenes {
+        let mut counts = [0; 4];
+        for count in &mut counts {
+            let before = ALLOCATIONS.load(Ordering::Relaxed);
+            let sent = play(&mut bus, &mut effects, &scene);
+            *count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+            assert_eq!(sent, scene.len(), "{what}: each message reaches one connection");
+        }
+        assert_eq!(counts[1..], [0; 3], "{what}: {counts:?}");
+    }
+}
+
+/// A bus with two connections, of which B has a name and rules.
+fn bus() -> Bus {
+    let mut bus = Bus::new(identity(), Configuration::default(), 7);
+    let mut effects = Effects::new();
+    for peer in [A, B] {
+        let credentials = Credentials::default();
+        bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
+        let fds = FdPassing::Agreed;
+        bus.handle(Time::default(), Input::Authenticated { peer, uid: None, fds }, &mut effects);
+        call(&mut bus, peer, "Hello", &[]);
+    }
+    call(&mut bus, B, "RequestName", &["com.example.B".into(), 0_u32.into()]);
+    for rule in
+        ["member='S',path_namespace='/a'", "member='T',arg0='text'", "member='U',arg0path='text'"]
+    {
+        call(&mut bus, B, "AddMatch", &[rule.into()]);
+    }
+    bus
+}
+
+fn call(bus: &mut Bus, from: PeerId, method: &str, args: &[Value]) {
+    let (of, what) = driver_method(method);
+    let builder = Builder::method_call(path("/org/freedesktop/DBus"), member(what))
+        .interface(interface(&of))
+        .destination(name("org.freedesktop.DBus"));
+    play(bus, &mut Effects::new(), &vec![(from, build(builder, 1, args))]);
+}
+
+/// Sends messages and lets what comes of them be read; says how many messages that was.
+fn play(bus: &mut Bus, effects: &mut Effects, scene: &Scene) -> usize {
+    let mut sent = 0;
+    for (from, bytes) in scene {
+        effects.clear();
+        let message = Message::parse(bytes).expect("a message");
+        bus.handle(Time::default(), Input::Message { from: *from, message }, effects);
+        for index in 0..effects.list().len() {
+            let Effect::Send(delivery) = &effects.list()[index] else { panic!("only messages") };
+            let body = message.body().len() as u64;
+            let bytes = match delivery.body {
+                diligence_bus::Body::InHead => 0,
+                diligence_bus::Body::OfInput => body,
+            };
+            let bytes = bytes + delivery.head.len() as u64;
+            let (to, amount) = (delivery.to, Amount { messages: 1, bytes, fds: 0 });
+            sent += 1;
+            bus.handle(Time::default(), Input::Written { to, amount }, &mut Effects::new());
+        }
+    }
+    sent
+}

@@ -1,0 +1,407 @@
+//! Who gets a message: the index of rules and the cache of routes against a search through all
+//! rules of all connections.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diligence_bus::{Configuration, Limits, PeerId, Policy, Verdict};
+use diligence_testkit::model::{Change, Names, Rule, Subject};
+use diligence_testkit::random::Random;
+use diligence_testkit::world::{Seen, World, interface, member, name, path};
+use wire::Message;
+use wire::body::Value;
+use wire::message::Builder;
+use wire::names::ObjectPath;
+
+const STEPS: usize = 20_000;
+const PEERS: usize = 8;
+
+const NAMES: [&str; 3] = ["com.a", "com.a.b", "org.x"];
+const PATHS: [&str; 6] = ["/", "/a", "/a/b", "/a/b/c", "/ab", "/org/freedesktop/DBus"];
+const INTERFACES: [&str; 3] = ["a.b", "a.c", "org.freedesktop.DBus"];
+const MEMBERS: [&str; 4] = ["S", "T", "U", "NameOwnerChanged"];
+const TEXTS: [&str; 10] =
+    ["", "com", "com.a", "com.a.b", "com.ab", "/", "/a", "/a/", "/a/b", "/a/b/"];
+
+struct Test {
+    world: World,
+    random: Random,
+    names: Names,
+    peers: Vec<Peer>,
+    deliveries: usize,
+}
+
+struct Peer {
+    id: PeerId,
+    rules: Vec<Rule>,
+    is_monitor: bool,
+}
+
+/// Path, interface and member.
+type Source = (&'static str, &'static str, &'static str);
+
+/// Who got a message, each once.
+type Recipients = BTreeSet<PeerId>;
+
+/// Who got NameOwnerChanged with these arguments.
+type Announcements = BTreeMap<[String; 3], Recipients>;
+
+#[test]
+fn messages_go_where_a_plain_search_says() {
+    let mut test = Test::new();
+    for _ in 0..STEPS {
+        test.step();
+    }
+    assert!(test.deliveries > STEPS / 2, "enough matches to mean something: {}", test.deliveries);
+    test.world.end();
+}
+
+/// More senders of the same signal than there are places for routes.
+#[test]
+fn routes_of_many_senders_do_not_mix() {
+    let mut world =
+        World::new(Configuration { limits: Limits::session(), ..Configuration::default() });
+    let peers: Vec<_> = (0..700).map(|_| world.join(1000)).collect();
+    for &peer in &peers {
+        let rule = format!("sender='{}'", world.name_of(peer));
+        world.call_bus(peer, "AddMatch", &[rule.as_str().into()]);
+    }
+    for &peer in peers.iter().chain(&peers) {
+        let builder = Builder::signal(path("/x"), interface("a.b"), member("S"));
+        let seen = world.send(peer, builder, &[]);
+        let [Seen::Sent { to, .. }] = &seen[..] else { panic!("one gets it: {seen:?}") };
+        assert_eq!(*to, peer);
+    }
+    world.end();
+}
+
+impl Test {
+    fn new() -> Self {
+        let policy = Policy { eavesdropping: Verdict::Allow, unrequested_replies: Verdict::Allow };
+        let world = World::new(Configuration { policy, ..Configuration::default() });
+        let (random, names) = (Random::from_env(), Names::default());
+        let mut test = Self { world, random, names, peers: Vec::new(), deliveries: 0 };
+        for _ in 0..PEERS {
+            let id = test.world.join(0);
+            test.peers.push(Peer { id, rules: Vec::new(), is_monitor: false });
+        }
+        test
+    }
+
+    fn step(&mut self) {
+        let place = self.random.below(PEERS);
+        match self.random.below(100) {
+            _ if self.peers[place].is_monitor => {
+                if self.random.once_in(10) {
+                    self.replace(place);
+                }
+            }
+            0..20 => self.add_rule(place),
+            20..34 => self.remove_rule(place),
+            34..44 => self.request_name(place),
+            44..52 => self.release_name(place),
+            52..82 => self.broadcast(place),
+            82..97 => self.unicast(place),
+            97..99 => self.replace(place),
+            _ => self.become_monitor(place),
+        }
+    }
+
+    fn add_rule(&mut self, place: usize) {
+        // Few rules for each, so that most messages are not for everybody.
+        if self.peers[place].rules.len() >= 4 {
+            return self.remove_rule(place);
+        }
+        let rule = self.rule();
+        let id = self.peers[place].id;
+        let seen = self.world.call_bus(id, "AddMatch", &[rule.text().as_str().into()]);
+        assert_eq!(seen.iter().filter(|seen| is_error(seen)).count(), 0, "{}", rule.text());
+        self.peers[place].rules.push(rule);
+    }
+
+    fn remove_rule(&mut self, place: usize) {
+        let Peer { id, rules, .. } = &mut self.peers[place];
+        if rules.is_empty() {
+            return;
+        }
+        let rule = rules.swap_remove(self.random.below(rules.len()));
+        let seen = self.world.call_bus(*id, "RemoveMatch", &[rule.text().as_str().into()]);
+        assert_eq!(seen.iter().filter(|seen| is_error(seen)).count(), 0, "{}", rule.text());
+    }
+
+    fn request_name(&mut self, place: usize) {
+        let (peer, text) = (self.peers[place].id, self.random.pick(&NAMES));
+        let flags = self.random.below(8) as u32;
+        let (_, change) = self.names.request(text, peer, flags);
+        let seen = self.world.call_bus(peer, "RequestName", &[text.into(), flags.into()]);
+        self.check_announced(change.as_slice(), &seen);
+    }
+
+    fn release_name(&mut self, place: usize) {
+        let (peer, text) = (self.peers[place].id, self.random.pick(&NAMES));
+        let (_, change) = self.names.release(text, peer);
+        let seen = self.world.call_bus(peer, "ReleaseName", &[text.into()]);
+        self.check_announced(change.as_slice(), &seen);
+    }
+
+    /// A connection goes, and another comes.
+    fn replace(&mut self, place: usize) {
+        let Peer { id: gone, is_monitor, .. } = self.peers[place];
+        self.peers[place].rules.clear();
+        let mut expected = Announcements::new();
+        if !is_monitor {
+            while let Some(text) = self.names.last_of(gone) {
+                let (_, change) = self.names.release(&text, gone);
+                expected.extend(change.and_then(|change| self.announcement(&change)));
+            }
+            let unique = (self.world.name_of(gone), Some(gone), None);
+            expected.extend(self.announcement(&unique));
+        }
+        let seen = self.world.disconnect(gone);
+        assert_eq!(announcements(&seen), expected);
+        let id = self.world.join(0);
+        self.peers[place] = Peer { id, rules: Vec::new(), is_monitor: false };
+    }
+
+    fn become_monitor(&mut self, place: usize) {
+        if self.peers.iter().filter(|peer| peer.is_monitor).count() >= 2 {
+            return;
+        }
+        let id = self.peers[place].id;
+        while let Some(text) = self.names.last_of(id) {
+            self.names.release(&text, id);
+        }
+        let rules: Vec<_> = (0..1 + self.random.below(3)).map(|_| self.rule()).collect();
+        let texts = rules.iter().map(|rule| rule.text().as_str().into()).collect();
+        let element = wire::signature::Signature::new("s").expect("valid").into();
+        let texts = Value::Array { element, items: texts };
+        self.world.call_bus(id, "Monitoring.BecomeMonitor", &[texts, 0_u32.into()]);
+        self.peers[place] = Peer { id, rules, is_monitor: true };
+    }
+
+    /// Sends a signal, and the same again with other arguments: its route was kept.
+    fn broadcast(&mut self, place: usize) {
+        let from = self.peers[place].id;
+        let source = self.source();
+        for _ in 0..2 {
+            self.broadcast_one(from, source);
+        }
+    }
+
+    fn broadcast_one(&mut self, from: PeerId, (at, of, what): Source) {
+        let args = self.args();
+        let builder = Builder::signal(path(at), interface(of), member(what));
+        let seen = self.world.send(from, builder, &args);
+        let subject = Subject {
+            kind: "signal",
+            senders: self.names_of(from),
+            destinations: Vec::new(),
+            interface: Some(of),
+            member: Some(what),
+            path: Some(at),
+            args: &args,
+        };
+        let expected = self.matching(&subject, |_| true);
+        self.compare(from, &seen, &expected);
+    }
+
+    /// Sends a call or a signal to one, who may not be there.
+    fn unicast(&mut self, place: usize) {
+        let from = self.peers[place].id;
+        let (at, of, what) = self.source();
+        let args = self.args();
+        let destination = self.destination();
+        let to = self.resolve(&destination);
+        let is_call = self.random.once_in(2);
+        let (kind, builder) = if is_call {
+            ("method_call", Builder::method_call(path(at), member(what)).interface(interface(of)))
+        } else {
+            ("signal", Builder::signal(path(at), interface(of), member(what)))
+        };
+        let seen = self.world.send(from, builder.destination(name(&destination)), &args);
+        let subject = Subject {
+            kind,
+            senders: self.names_of(from),
+            destinations: to.map_or_else(|| vec![destination.clone()], |to| self.names_of(to)),
+            interface: Some(of),
+            member: Some(what),
+            path: Some(at),
+            args: &args,
+        };
+        // What nobody is there for is seen by monitors only.
+        let eavesdrops = |rule: &Rule| rule.eavesdrops && to.is_some();
+        let mut expected = self.matching(&subject, eavesdrops);
+        expected.extend(to);
+        self.compare(from, &seen, &expected);
+        if let (Some(to), true) = (to, is_call) {
+            let serial = self.world.next_serial(from) - 1;
+            let reply = Builder::method_return(serial.try_into().expect("not 0"));
+            let caller = self.world.name_of(from);
+            self.world.send(to, reply.destination(name(&caller)), &[]);
+        }
+    }
+
+    fn compare(&mut self, from: PeerId, seen: &[Seen], expected: &Recipients) {
+        let sender = self.world.name_of(from);
+        let mut found = Recipients::new();
+        for seen in seen {
+            let Seen::Sent { to, bytes, .. } = seen else { continue };
+            let message = Message::parse(bytes).expect("a message");
+            if message.sender().is_some_and(|name| name.as_str() == sender) {
+                assert!(found.insert(*to), "{to} got it twice");
+            }
+        }
+        assert_eq!(found, *expected);
+        self.deliveries += found.len();
+    }
+
+    /// Those who have a rule that selects a message: monitors, and others if the rule is one that
+    /// `applies` to it.
+    fn matching(&self, subject: &Subject<'_>, applies: impl Fn(&Rule) -> bool) -> Recipients {
+        let selects =
+            |peer: &Peer, rule: &Rule| (peer.is_monitor || applies(rule)) && rule.selects(subject);
+        let peers = self.peers.iter();
+        let found = peers.filter(|peer| peer.rules.iter().any(|rule| selects(peer, rule)));
+        found.map(|peer| peer.id).collect()
+    }
+
+    fn check_announced(&self, changes: &[Change], seen: &[Seen]) {
+        let expected = changes.iter().filter_map(|change| self.announcement(change)).collect();
+        assert_eq!(announcements(seen), expected);
+    }
+
+    /// What NameOwnerChanged says about a change, and who gets it, if anybody does.
+    fn announcement(&self, change: &Change) -> Option<([String; 3], Recipients)> {
+        let (text, old, new) = change;
+        let unique =
+            |peer: &Option<PeerId>| peer.map_or_else(String::new, |p| self.world.name_of(p));
+        let args = [text.clone(), unique(old), unique(new)];
+        let values = args.clone().map(Value::from);
+        let subject = Subject {
+            kind: "signal",
+            senders: vec!["org.freedesktop.DBus".to_owned()],
+            destinations: Vec::new(),
+            interface: Some("org.freedesktop.DBus"),
+            member: Some("NameOwnerChanged"),
+            path: Some("/org/freedesktop/DBus"),
+            args: &values,
+        };
+        let recipients = self.matching(&subject, |_| true);
+        (!recipients.is_empty()).then_some((args, recipients))
+    }
+
+    fn names_of(&self, peer: PeerId) -> Vec<String> {
+        let owned = self.names.all().into_iter();
+        let owned = owned.filter(|name| self.names.owner(name) == Some(peer)).map(str::to_owned);
+        std::iter::once(self.world.name_of(peer)).chain(owned).collect()
+    }
+
+    fn resolve(&self, destination: &str) -> Option<PeerId> {
+        let by_unique = self.peers.iter().find(|peer| self.world.name_of(peer.id) == destination);
+        let by_unique = by_unique.filter(|peer| !peer.is_monitor).map(|peer| peer.id);
+        by_unique.or_else(|| self.names.owner(destination))
+    }
+
+    fn destination(&mut self) -> String {
+        if self.random.once_in(2) {
+            return self.random.pick(&NAMES).to_owned();
+        }
+        let place = self.random.below(PEERS);
+        self.world.name_of(self.peers[place].id)
+    }
+
+    fn source(&mut self) -> Source {
+        let random = &mut self.random;
+        (random.pick(&PATHS), random.pick(&INTERFACES), random.pick(&MEMBERS))
+    }
+
+    fn args(&mut self) -> Vec<Value> {
+        let count = self.random.below(4);
+        let mut args: Vec<_> = (0..count).map(|_| self.arg()).collect();
+        if self.random.once_in(10) {
+            args.resize(63, Value::Byte(0));
+            args.push(self.arg());
+        }
+        args
+    }
+
+    fn arg(&mut self) -> Value {
+        let text = self.random.pick(&TEXTS);
+        match self.random.below(6) {
+            0 => Value::Uint32(1),
+            1 => Value::Variant(Box::new(text.into())),
+            2 => match ObjectPath::new(text) {
+                Ok(path) => Value::ObjectPath(path.into()),
+                Err(_) => text.into(),
+            },
+            _ => text.into(),
+        }
+    }
+
+    fn rule(&mut self) -> Rule {
+        let mut rule = Rule { eavesdrops: self.random.once_in(4), ..Rule::default() };
+        for _ in 0..1 + self.random.below(3) {
+            self.add_key(&mut rule);
+        }
+        rule
+    }
+
+    fn add_key(&mut self, rule: &mut Rule) {
+        match self.random.below(9) {
+            0 => rule.kind = Some(self.random.pick(&["signal", "method_call"])),
+            1 => rule.sender = Some(self.sender()),
+            2 => rule.interface = Some(self.random.pick(&INTERFACES)),
+            3 => rule.member = Some(self.random.pick(&MEMBERS)),
+            4 if rule.path_namespace.is_none() => rule.path = Some(self.random.pick(&PATHS)),
+            5 if rule.path.is_none() => {
+                rule.path_namespace = Some(self.random.pick(&PATHS));
+            }
+            6 => rule.destination = Some(self.destination()),
+            _ => self.add_arg(rule),
+        }
+    }
+
+    fn sender(&mut self) -> String {
+        match self.random.below(4) {
+            0 => "org.freedesktop.DBus".to_owned(),
+            _ => self.destination(),
+        }
+    }
+
+    fn add_arg(&mut self, rule: &mut Rule) {
+        let index = self.random.pick(&[0, 0, 1, 2, 63]);
+        if rule.args.iter().any(|(other, ..)| *other == index) {
+            return;
+        }
+        let how = self.random.pick(&["", "", "path", "namespace"]);
+        let value = match how {
+            "namespace" if index > 0 => return,
+            "namespace" => self.random.pick(&["com", "com.a", "com.a.b"]),
+            _ => self.random.pick(&TEXTS),
+        };
+        rule.args.push((index, how, value));
+    }
+}
+
+/// NameOwnerChanged as it was seen: what it says, and who got it.
+fn announcements(seen: &[Seen]) -> Announcements {
+    let mut found = Announcements::new();
+    for seen in seen {
+        let Seen::Sent { to, bytes, .. } = seen else { continue };
+        let message = Message::parse(bytes).expect("a message");
+        if message.member().is_some_and(|member| member == "NameOwnerChanged") {
+            let (name, old, new) = message.read().expect("three texts");
+            let recipients = found.entry([name, old, new]).or_default();
+            assert!(recipients.insert(*to), "{to} got it twice");
+        }
+    }
+    found
+}
+
+fn is_error(seen: &Seen) -> bool {
+    match seen {
+        Seen::Sent { bytes, .. } => {
+            Message::parse(bytes).expect("a message").error_name().is_some()
+        }
+        _ => false,
+    }
+}

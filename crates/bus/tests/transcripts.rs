@@ -1,0 +1,583 @@
+//! What the bus does, as text: each file in `transcripts/` tells a story of inputs and, indented
+//! below each, what came of it.
+//!
+//! ```text
+//! # Lines with a hash are comments.
+//! limit max_names_per_connection=4     settings: also policy, helper, identity
+//! join a uid=1000 pid=42 fds           connect, authenticate and say Hello
+//! connect b uid=0 pid=7 groups=0,4     the same in steps
+//! auth b fds
+//! a: bus RequestName "com.example.A" u:0
+//! a: call com.example.B /x a.b.M "text" no-reply
+//! a: signal /x a.b.S u:1 to=:1.1 big serial=9 sender=:1.7 fds=1 field=42 broken
+//! a: return re=3 to=:1.1 "text"
+//! a: error re=3 to=:1.1 a.b.Error "text"
+//! a: type9 /x a.b.M to=:1.1
+//! stall b                              it reads no more, until
+//! read b 2                             it reads two messages, or
+//! read b                               all, and goes on reading
+//! at 25s                               the time; handles what is due
+//! deadline                             asks when the next thing is due
+//! accepting                            asks whether more may connect
+//! reloaded                             the settings above hold now; answers who asked for it
+//! not reloaded "text"                  they could not be read
+//! disconnect a
+//! ```
+//!
+//! The runner checks every message that is sent (see `diligence_testkit::world`), and at the end of each file
+//! lets everybody go and checks that nothing is left. With `DILIGENCE_BLESS=1` it rewrites what
+//! stands below the inputs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use diligence_bus::{
+    Asker, Configuration, Credentials, DisconnectReason, Event, FdPassing, Fds, Identity, Input,
+    PeerId, PidFd, ServiceHelper, Time, Urgency, Verdict,
+};
+use diligence_testkit::golden::{self, Mode};
+use diligence_testkit::text::{self, Cursor};
+use diligence_testkit::world::{self, Reads, Seen, World};
+use wire::body::Value;
+use wire::message::{Builder, Flags, MessageType};
+use wire::names::ErrorName;
+use wire::{Endian, Message};
+
+#[test]
+fn transcripts_are_as_they_were() {
+    let mode = match std::env::var("DILIGENCE_BLESS").as_deref() {
+        Ok("1") => Mode::Bless,
+        _ => Mode::Compare,
+    };
+    let mut failures = Vec::new();
+    for path in files() {
+        let text = std::fs::read_to_string(&path).expect("a transcript");
+        let actual = Runner::run(&path, &text);
+        if let Err(error) = golden::settle(&path, &actual, mode) {
+            failures.push(error.to_string());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    let entries = std::fs::read_dir(folder).expect("the folder of transcripts");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "there are transcripts");
+    files
+}
+
+/// Runs one file.
+struct Runner {
+    settings: Configuration,
+    identity: Identity,
+    /// Made when the first connection comes, so that settings can stand before.
+    world: Option<World>,
+    peers: BTreeMap<String, PeerId>,
+    names: BTreeMap<PeerId, String>,
+    asker: Option<Asker>,
+    output: String,
+}
+
+impl Runner {
+    fn run(path: &Path, text: &str) -> String {
+        let file = path.file_name().unwrap_or_default().display();
+        println!("{file}");
+        let mut runner = Self {
+            settings: Configuration::default(),
+            identity: world::identity(),
+            world: None,
+            peers: BTreeMap::new(),
+            names: BTreeMap::new(),
+            asker: None,
+            output: String::new(),
+        };
+        for (number, line) in text.lines().enumerate() {
+            if line.starts_with(' ') {
+                continue;
+            }
+            println!("{file}:{}: {line}", number + 1);
+            runner.output.push_str(line);
+            runner.output.push('\n');
+            if !line.is_empty() && !line.starts_with('#') {
+                runner.line(line);
+            }
+        }
+        runner.world().end();
+        runner.output
+    }
+
+    fn world(&mut self) -> &mut World {
+        self.world.get_or_insert_with(|| {
+            World::with_identity(self.settings.clone(), self.identity.clone())
+        })
+    }
+
+    fn line(&mut self, line: &str) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if let Some(peer) = word.strip_suffix(':') {
+            return self.message(peer, rest);
+        }
+        match word {
+            "limit" => self.limit(rest),
+            "policy" => self.policy(rest),
+            "helper" => self.settings.service_helper = ServiceHelper::Present,
+            "identity" => self.identity(rest),
+            "connect" => self.connect(rest),
+            "auth" => self.authenticate(rest),
+            "join" => self.join(rest),
+            "stall" => {
+                let peer = self.peer(rest);
+                self.world().set_reads(peer, Reads::WhenTold);
+            }
+            "read" => self.read(rest),
+            "at" => self.at(rest),
+            "deadline" => self.deadline(),
+            "accepting" => {
+                let accepting = self.world().bus.is_accepting();
+                self.say(&format!("= {accepting}"));
+            }
+            "reloaded" => {
+                let settings = self.settings.clone();
+                self.reloaded(Ok(Box::new(settings)));
+            }
+            "not" => {
+                let (_, text) = rest.split_once(' ').expect("not reloaded TEXT");
+                self.reloaded(Err(string(text)));
+            }
+            "disconnect" => {
+                let peer = self.peers.remove(rest).expect("a connection");
+                let seen = self.world().disconnect(peer);
+                self.show(&seen);
+            }
+            _ => panic!("{word} is no command"),
+        }
+    }
+
+    fn limit(&mut self, rest: &str) {
+        let (name, value) = rest.split_once('=').expect("limit NAME=VALUE");
+        let limits = &mut self.settings.limits;
+        if let Some(time) = match name {
+            "auth_timeout" => Some(&mut limits.auth_timeout),
+            "reply_timeout" => Some(&mut limits.reply_timeout),
+            _ => None,
+        } {
+            *time = (value != "never").then(|| duration(value));
+            return;
+        }
+        let place = match name {
+            "max_outgoing_bytes" => &mut limits.max_outgoing_bytes,
+            "max_outgoing_unix_fds" => &mut limits.max_outgoing_unix_fds,
+            "max_completed_connections" => &mut limits.max_completed_connections,
+            "max_incomplete_connections" => &mut limits.max_incomplete_connections,
+            "max_connections_per_user" => &mut limits.max_connections_per_user,
+            "max_names_per_connection" => &mut limits.max_names_per_connection,
+            "max_match_rules_per_connection" => &mut limits.max_match_rules_per_connection,
+            "max_replies_per_connection" => &mut limits.max_replies_per_connection,
+            _ => panic!("{name} is no limit of the core"),
+        };
+        *place = value.parse().expect("a number");
+    }
+
+    fn policy(&mut self, rest: &str) {
+        for (name, value) in pairs(rest) {
+            let verdict = if value == "allow" { Verdict::Allow } else { Verdict::Deny };
+            match name {
+                "unrequested_replies" => self.settings.policy.unrequested_replies = verdict,
+                "eavesdropping" => self.settings.policy.eavesdropping = verdict,
+                _ => panic!("{name} is no policy"),
+            }
+        }
+    }
+
+    fn identity(&mut self, rest: &str) {
+        for (name, value) in pairs(rest) {
+            match name {
+                "machine_id" => self.identity.machine_id = None,
+                "label" => self.identity.security_label = Some(value.as_bytes().into()),
+                _ => panic!("{name} is nothing of the bus"),
+            }
+        }
+    }
+
+    fn connect(&mut self, rest: &str) {
+        let (alias, options) = rest.split_once(' ').unwrap_or((rest, ""));
+        let seen = self.connected(alias, options);
+        self.show(&seen);
+    }
+
+    fn connected(&mut self, alias: &str, options: &str) -> Vec<Seen> {
+        let (peer, seen) = self.world().connect(credentials(options));
+        self.peers.insert(alias.to_owned(), peer);
+        self.names.insert(peer, alias.to_owned());
+        seen
+    }
+
+    fn authenticate(&mut self, rest: &str) {
+        let (alias, options) = rest.split_once(' ').unwrap_or((rest, ""));
+        let seen = self.authenticated(alias, options);
+        self.show(&seen);
+    }
+
+    /// As the user whom the kernel names, if no other is given.
+    fn authenticated(&mut self, alias: &str, options: &str) -> Vec<Seen> {
+        let peer = self.peer(alias);
+        let words: Vec<_> = options.split_whitespace().collect();
+        let fds = if words.contains(&"fds") { FdPassing::Agreed } else { FdPassing::Refused };
+        let known = self.world().bus.credentials(peer).and_then(|known| known.uid);
+        let given = pairs(options).find(|(name, _)| *name == "uid");
+        let given = given.map(|(_, value)| value.parse().expect("a number"));
+        let uid = if words.contains(&"anonymous") { None } else { given.or(known) };
+        self.world().authenticate(peer, uid, fds)
+    }
+
+    fn join(&mut self, rest: &str) {
+        let (alias, options) = rest.split_once(' ').unwrap_or((rest, ""));
+        let mut seen = self.connected(alias, options);
+        seen.extend(self.authenticated(alias, options));
+        let peer = self.peer(alias);
+        seen.extend(self.world().call_bus(peer, "Hello", &[]));
+        self.show(&seen);
+    }
+
+    fn read(&mut self, rest: &str) {
+        let (alias, count) = rest.split_once(' ').unwrap_or((rest, ""));
+        let peer = self.peer(alias);
+        let count = count.parse().unwrap_or_else(|_| {
+            self.world().set_reads(peer, Reads::AtOnce);
+            usize::MAX
+        });
+        let seen = self.world().write(peer, count);
+        self.show(&seen);
+    }
+
+    fn at(&mut self, rest: &str) {
+        let world = self.world();
+        world.now = Time::default().after(duration(rest));
+        if world.bus.next_deadline().is_some_and(|deadline| deadline <= world.now) {
+            let seen = world.input(Input::DeadlinePassed);
+            self.show(&seen);
+        }
+    }
+
+    fn deadline(&mut self) {
+        let text = match self.world().bus.next_deadline() {
+            Some(time) => format!("= {time}"),
+            None => "= never".to_owned(),
+        };
+        self.say(&text);
+    }
+
+    fn reloaded(&mut self, outcome: Result<Box<Configuration>, String>) {
+        let asker = self.asker.take();
+        let seen = self.world().input(Input::Reconfigured { outcome, asker });
+        self.show(&seen);
+    }
+
+    fn message(&mut self, alias: &str, rest: &str) {
+        let peer = self.peer(alias);
+        let words = Words::read(rest);
+        let serial = match words.serial {
+            Some(serial) => serial,
+            None => self.world().next_serial(peer),
+        };
+        let bytes = words.build(serial);
+        let seen = self.world().send_bytes(peer, &bytes);
+        self.show(&seen);
+    }
+
+    fn peer(&self, alias: &str) -> PeerId {
+        *self.peers.get(alias).unwrap_or_else(|| panic!("{alias} is not connected"))
+    }
+
+    fn say(&mut self, line: &str) {
+        let _ = writeln!(self.output, "  {line}");
+    }
+
+    fn show(&mut self, seen: &[Seen]) {
+        for seen in seen {
+            let line = self.describe(seen);
+            self.say(&line);
+            if let Seen::Reload(asker) = seen {
+                self.asker = Some(*asker);
+            }
+        }
+    }
+
+    fn describe(&self, seen: &Seen) -> String {
+        match seen {
+            Seen::Sent { to, bytes, fds, urgency } => {
+                let message = Message::parse(bytes).expect("was checked before");
+                let arrow = match urgency {
+                    Urgency::Awaited => "->",
+                    Urgency::Passing => "~>",
+                };
+                let mut line = format!("{arrow} {}: {}", self.names[to], describe(&message));
+                if let Fds::OfProcess(peer) = fds {
+                    let _ = write!(line, " pidfd of {}", self.names[peer]);
+                }
+                line
+            }
+            Seen::Disconnect(peer, reason) => {
+                let why = match reason {
+                    DisconnectReason::InvalidMessage(error) => format!("{error}"),
+                    other => format!("{other:?}"),
+                };
+                format!("!! disconnect {}: {why}", self.names[peer])
+            }
+            Seen::Reload(Asker { peer, serial }) => {
+                format!("reload for {} #{serial}", self.names[peer])
+            }
+            Seen::Log(event) => self.describe_event(event),
+        }
+    }
+
+    fn describe_event(&self, event: &Event) -> String {
+        let name = |peer: &PeerId| &*self.names[peer];
+        match event {
+            Event::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
+            Event::LosingSignals { peer, sender, queued } => {
+                let sender = sender.as_ref().map_or("the bus", name);
+                format!(
+                    "log: {} loses messages, {queued} bytes wait, first of {sender}",
+                    name(peer)
+                )
+            }
+            Event::CaughtUp { peer, lost } => {
+                format!("log: {} has caught up, {lost} lost", name(peer))
+            }
+            Event::Refused { peer, why } => {
+                format!("log: refused {}: {}", name(peer), text::show(&why.as_str().into()))
+            }
+        }
+    }
+}
+
+/// A message on one line.
+fn describe(message: &Message<'_>) -> String {
+    let is_own = is_own(message);
+    let serial = (!is_own).then(|| format!("#{}", message.serial()));
+    let reply = message.reply_serial().map(|serial| format!("re={serial}"));
+    let short = |name: &str| if name == DRIVER { "bus".to_owned() } else { name.to_owned() };
+    let sender = message.sender().map(|name| format!("from {}", short(name.as_str())));
+    let destination = message.destination().map(|name| format!("to {}", short(name.as_str())));
+    let path = message.path().filter(|path| *path != DRIVER_PATH).map(|path| path.to_string());
+    let error = message.error_name().map(|name| {
+        let name = name.as_str();
+        name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name).to_owned()
+    });
+    let args = Value::read_args(message).expect("was checked before");
+    let args = format!("({})", text::show_all(&args));
+    let words = [reply, serial, sender, destination, path, member_of(message), error, Some(args)];
+    let words = words.into_iter().flatten().chain(marks_of(message));
+    words.fold(kind_of(message), |line, word| line + " " + &word)
+}
+
+/// Whether a message is one of the bus itself.
+fn is_own(message: &Message<'_>) -> bool {
+    message.sender().is_none_or(|sender| sender == DRIVER)
+}
+
+fn kind_of(message: &Message<'_>) -> String {
+    match message.message_type() {
+        MessageType::MethodCall => "call".to_owned(),
+        MessageType::MethodReturn => "return".to_owned(),
+        MessageType::Error => "error".to_owned(),
+        MessageType::Signal => "signal".to_owned(),
+        MessageType::Unknown(code) => format!("type{code}"),
+    }
+}
+
+/// Interface and member, without the interface that is the bus's name.
+fn member_of(message: &Message<'_>) -> Option<String> {
+    let member = message.member()?;
+    match message.interface().filter(|name| *name != DRIVER) {
+        Some(interface) => Some(format!("{interface}.{member}")),
+        None => Some(member.to_string()),
+    }
+}
+
+/// Flags, byte order and descriptors, where they are not what is usual.
+fn marks_of(message: &Message<'_>) -> Vec<String> {
+    let flags = FLAGS.iter().filter(|(flag, _)| message.flags().contains(*flag));
+    let flags = flags.filter(|_| !is_own(message)).map(|(_, word)| (*word).to_owned());
+    let order = (message.endian() != Endian::NATIVE).then(|| "big".to_owned());
+    let fds = (message.unix_fds() > 0).then(|| format!("fds={}", message.unix_fds()));
+    flags.chain(order).chain(fds).collect()
+}
+
+/// A message as a line says it.
+#[derive(Default)]
+struct Words {
+    kind: String,
+    destination: Option<String>,
+    path: Option<String>,
+    /// Interface and member, or the name of an error.
+    name: Option<String>,
+    reply_serial: Option<u32>,
+    serial: Option<u32>,
+    sender: Option<String>,
+    fds: u32,
+    flags: Flags,
+    endian: Option<Endian>,
+    unknown_field: Option<u8>,
+    is_broken: bool,
+    args: Vec<Value>,
+}
+
+impl Words {
+    fn read(line: &str) -> Self {
+        let mut cursor = Cursor::new(line);
+        let mut words = Self { kind: cursor.word().to_owned(), ..Self::default() };
+        match words.kind.as_str() {
+            "bus" => {
+                let (interface, member) = world::driver_method(cursor.word());
+                words.kind = "call".to_owned();
+                words.destination = Some(DRIVER.to_owned());
+                words.path = Some(DRIVER_PATH.to_owned());
+                words.name = Some(format!("{interface}.{member}"));
+            }
+            "call" => words.destination = Some(cursor.word().to_owned()),
+            _ => {}
+        }
+        while !cursor.is_at_end() {
+            if cursor.is_at_value() {
+                words.args.push(cursor.value());
+            } else {
+                words.word(cursor.word());
+            }
+        }
+        words.destination = words.destination.filter(|name| name != "-");
+        words
+    }
+
+    fn word(&mut self, word: &str) {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let number = || value.parse().expect("a number");
+        match name {
+            "to" => self.destination = Some(value.to_owned()),
+            "re" => self.reply_serial = Some(number()),
+            "at" => self.path = Some(value.to_owned()),
+            "serial" => self.serial = Some(number()),
+            "sender" => self.sender = Some(value.to_owned()),
+            "fds" => self.fds = number(),
+            "field" => self.unknown_field = Some(number() as u8),
+            "big" => self.endian = Some(Endian::Big),
+            "broken" => self.is_broken = true,
+            path if path.starts_with('/') => self.path = Some(path.to_owned()),
+            _ => match FLAGS.iter().find(|(_, flag)| *flag == name) {
+                Some((flag, _)) => self.flags = self.flags.with(*flag),
+                None => self.name = Some(word.to_owned()),
+            },
+        }
+    }
+
+    fn build(&self, serial: u32) -> Vec<u8> {
+        let mut bytes = world::build(self.builder(), serial, &self.args);
+        if let Some(code) = self.kind.strip_prefix("type") {
+            bytes[1] = code.parse().expect("a number");
+        }
+        if let Some(code) = self.unknown_field {
+            bytes = with_field(&bytes, code);
+        }
+        if self.is_broken {
+            *bytes.last_mut().expect("a body") ^= 0xff;
+        }
+        bytes
+    }
+
+    fn builder(&self) -> Builder<'_> {
+        let name = self.name.as_deref().unwrap_or_default();
+        let (interface, member) = match name.rsplit_once('.') {
+            Some((interface, member)) => (Some(interface), member),
+            None => (None, name),
+        };
+        let path = || world::path(self.path.as_deref().expect("a path"));
+        let call = || self.reply_serial.expect("re=").try_into().expect("not 0");
+        let builder = match self.kind.as_str() {
+            "return" => Builder::method_return(call()),
+            "error" => Builder::error(ErrorName::new(name).expect("an error name"), call()),
+            "signal" => Builder::signal(
+                path(),
+                world::interface(interface.expect("an interface")),
+                world::member(member),
+            ),
+            _ => {
+                let builder = Builder::method_call(path(), world::member(member));
+                match interface {
+                    Some(interface) => builder.interface(world::interface(interface)),
+                    None => builder,
+                }
+            }
+        };
+        let builder = builder.flags(self.flags).unix_fds(self.fds);
+        let builder = self.endian.map_or(builder, |endian| builder.endian(endian));
+        let builder =
+            self.destination.iter().fold(builder, |b, text| b.destination(world::name(text)));
+        self.sender.iter().fold(builder, |builder, text| builder.sender(world::name(text)))
+    }
+}
+
+/// A message with one more header field, a string.
+fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
+    let message = Message::parse(bytes).expect("a message");
+    let endian = message.endian();
+    let mut out = message.header_bytes().to_vec();
+    out.extend_from_slice(&[code, 1, b's', 0]);
+    out.extend_from_slice(&endian.u32_bytes(3));
+    out.extend_from_slice(b"new\0");
+    let len = endian.u32_bytes((out.len() - 16) as u32);
+    out[12..16].copy_from_slice(&len);
+    out.resize(out.len().next_multiple_of(8), 0);
+    out.extend_from_slice(message.body());
+    out
+}
+
+fn credentials(options: &str) -> Credentials {
+    let mut credentials = Credentials::default();
+    if options.split_whitespace().any(|word| word == "pidfd") {
+        credentials.pidfd = PidFd::Held;
+    }
+    for (name, value) in pairs(options) {
+        let numbers = value.split(',').filter_map(|number| number.parse().ok());
+        match name {
+            "uid" => credentials.uid = value.parse().ok(),
+            "pid" => credentials.pid = value.parse().ok(),
+            "groups" => credentials.groups = Some(numbers.collect()),
+            "label" => credentials.security_label = Some(value.as_bytes().into()),
+            _ => panic!("{name} is nothing of a connection"),
+        }
+    }
+    credentials
+}
+
+/// The words of the form `name=value`.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_whitespace().filter_map(|word| word.split_once('='))
+}
+
+fn string(text: &str) -> String {
+    match Cursor::new(text).value() {
+        Value::String(text) => text,
+        other => panic!("{other:?} is no string"),
+    }
+}
+
+/// Reads `25s`, `1.5s`.
+fn duration(text: &str) -> Duration {
+    let seconds = text.strip_suffix('s').and_then(|number| number.parse().ok());
+    Duration::from_secs_f64(seconds.unwrap_or_else(|| panic!("{text} is no time")))
+}
+
+const DRIVER: &str = "org.freedesktop.DBus";
+const DRIVER_PATH: &str = "/org/freedesktop/DBus";
+
+const FLAGS: [(Flags, &str); 3] = [
+    (Flags::NO_REPLY_EXPECTED, "no-reply"),
+    (Flags::NO_AUTO_START, "no-auto-start"),
+    (Flags::ALLOW_INTERACTIVE_AUTHORIZATION, "interactive"),
+];

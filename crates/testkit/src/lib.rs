@@ -1,0 +1,13 @@
+//! What the tests of the other crates share. Nothing that is shipped depends on it.
+//!
+//! - [`golden`]: text that a test makes, compared with a file in the tree.
+//! - [`world`]: a bus with connections; whatever it sends is checked.
+//! - [`text`]: values of D-Bus as people write and read them.
+//! - [`model`]: what the bus should do, written plainly, to compare with.
+//! - [`random`]: numbers from a seed that a failing test prints.
+
+pub mod golden;
+pub mod model;
+pub mod random;
+pub mod text;
+pub mod world;

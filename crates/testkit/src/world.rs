@@ -1,0 +1,380 @@
+//! A bus with connections, and the checks that hold for whatever it sends.
+
+use std::collections::BTreeMap;
+
+use bus::{
+    Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, DisconnectReason, Effect,
+    Effects, Event, FdPassing, Fds, Identity, Input, PeerId, Time, Urgency,
+};
+use wire::Message;
+use wire::body::Value;
+use wire::guid::Guid;
+use wire::message::{Builder, Flags};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+/// A bus, and what a daemon around it would know.
+#[derive(Debug)]
+pub struct World {
+    /// The bus itself, to ask it things.
+    pub bus: Bus,
+    /// The time that the next input brings.
+    pub now: Time,
+    peers: BTreeMap<PeerId, Peer>,
+    generations: Vec<u32>,
+    last_serial: u32,
+}
+
+/// What the daemon knows of a connection.
+#[derive(Debug)]
+struct Peer {
+    serial: u32,
+    takes_fds: bool,
+    reads: Reads,
+    /// Messages that it has not read.
+    queue: Vec<Amount>,
+}
+
+/// Whether a connection reads what it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// All of it, after each input.
+    AtOnce,
+    /// Only when it is told to.
+    WhenTold,
+}
+
+/// An effect, with bytes instead of places in a buffer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Seen {
+    /// A message.
+    Sent {
+        /// To whom.
+        to: PeerId,
+        /// Header and body.
+        bytes: Vec<u8>,
+        /// Descriptors that go with it.
+        fds: Fds,
+        /// Whether somebody waits for it.
+        urgency: Urgency,
+    },
+    /// The end of a connection, and why.
+    Disconnect(PeerId, DisconnectReason),
+    /// The configuration shall be read again.
+    Reload(Asker),
+    /// A line for the log.
+    Log(Event),
+}
+
+impl World {
+    /// A bus without connections that calls itself [`identity`].
+    pub fn new(configuration: Configuration) -> Self {
+        Self::with_identity(configuration, identity())
+    }
+
+    /// A bus without connections.
+    pub fn with_identity(configuration: Configuration, identity: Identity) -> Self {
+        let bus = Bus::new(identity, configuration, 7);
+        let (peers, generations) = (BTreeMap::new(), Vec::new());
+        Self { bus, now: Time::default(), peers, generations, last_serial: 0 }
+    }
+
+    /// Accepts a connection, in the first place that is free.
+    pub fn connect(&mut self, credentials: Credentials) -> (PeerId, Vec<Seen>) {
+        let taken = |index: &u32| self.peers.keys().any(|peer| peer.index() == *index as usize);
+        let index = (0..).find(|index| !taken(index)).expect("there is always a place");
+        if self.generations.len() <= index as usize {
+            self.generations.push(0);
+        }
+        let generation = &mut self.generations[index as usize];
+        let peer = PeerId::new(index, *generation);
+        *generation += 1;
+        let (serial, takes_fds, reads, queue) = (0, false, Reads::AtOnce, Vec::new());
+        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue });
+        (peer, self.input(Input::Connected { peer, credentials }))
+    }
+
+    /// Ends the handshake of a connection.
+    pub fn authenticate(&mut self, peer: PeerId, uid: Option<u32>, fds: FdPassing) -> Vec<Seen> {
+        self.peer(peer).takes_fds = fds == FdPassing::Agreed;
+        self.input(Input::Authenticated { peer, uid, fds })
+    }
+
+    /// A connection of a user that has said Hello.
+    pub fn join(&mut self, uid: u32) -> PeerId {
+        let credentials = Credentials { uid: Some(uid), pid: Some(1), ..Credentials::default() };
+        let (peer, _) = self.connect(credentials);
+        self.authenticate(peer, Some(uid), FdPassing::Agreed);
+        self.call_bus(peer, "Hello", &[]);
+        peer
+    }
+
+    /// Calls a method of the bus itself.
+    pub fn call_bus(&mut self, from: PeerId, method: &str, args: &[Value]) -> Vec<Seen> {
+        let (interface, member) = driver_method(method);
+        let builder = Builder::method_call(path("/org/freedesktop/DBus"), self::member(member))
+            .interface(self::interface(&interface))
+            .destination(name("org.freedesktop.DBus"));
+        self.send(from, builder, args)
+    }
+
+    /// Sends a message with the next serial of the connection.
+    pub fn send(&mut self, from: PeerId, builder: Builder<'_>, args: &[Value]) -> Vec<Seen> {
+        let serial = self.next_serial(from);
+        self.send_bytes(from, &build(builder, serial, args))
+    }
+
+    /// A serial that the connection has not used.
+    pub fn next_serial(&mut self, peer: PeerId) -> u32 {
+        let peer = self.peer(peer);
+        peer.serial += 1;
+        peer.serial
+    }
+
+    /// Sends a message, which must have a valid header.
+    pub fn send_bytes(&mut self, from: PeerId, bytes: &[u8]) -> Vec<Seen> {
+        let message = Message::parse(bytes).expect("a message with a valid header");
+        self.input(Input::Message { from, message })
+    }
+
+    /// Ends a connection.
+    pub fn disconnect(&mut self, peer: PeerId) -> Vec<Seen> {
+        self.peers.remove(&peer);
+        self.input(Input::Disconnected { peer })
+    }
+
+    /// Says when a connection reads.
+    pub fn set_reads(&mut self, peer: PeerId, reads: Reads) {
+        self.peer(peer).reads = reads;
+    }
+
+    /// Lets a connection read some of the messages that wait for it.
+    pub fn write(&mut self, to: PeerId, messages: usize) -> Vec<Seen> {
+        let queue = &mut self.peer(to).queue;
+        let mut amount = Amount::default();
+        for one in queue.drain(..messages.min(queue.len())) {
+            amount.messages += one.messages;
+            amount.bytes += one.bytes;
+            amount.fds += one.fds;
+        }
+        self.input(Input::Written { to, amount })
+    }
+
+    /// Hands an input to the bus, and lets those who read at once read what came of it.
+    pub fn input(&mut self, input: Input<'_>) -> Vec<Seen> {
+        let mut seen = self.input_without_reading(input);
+        let reading = self.peers.iter().filter(|(_, peer)| peer.reads == Reads::AtOnce);
+        let full = reading.filter(|(_, peer)| !peer.queue.is_empty());
+        let full: Vec<_> = full.map(|(id, peer)| (*id, peer.queue.len())).collect();
+        for (peer, messages) in full {
+            seen.extend(self.write(peer, messages));
+        }
+        seen
+    }
+
+    fn input_without_reading(&mut self, input: Input<'_>) -> Vec<Seen> {
+        let message = match &input {
+            Input::Message { from, message } => Some((*from, *message)),
+            _ => None,
+        };
+        let mut effects = Effects::new();
+        self.bus.handle(self.now, input, &mut effects);
+        // Asked afterwards, since Hello is shown with the name that it gives.
+        let sender = message.map(|(from, _)| self.name_of(from));
+        let list = effects.list().iter();
+        list.map(|effect| match effect {
+            Effect::Send(delivery) => {
+                let head = effects.bytes(delivery.head);
+                let input = message.as_ref().zip(sender.as_deref());
+                self.receive(delivery, head, input.map(|((_, message), name)| (message, name)))
+            }
+            Effect::Disconnect { peer, reason } => Seen::Disconnect(*peer, *reason),
+            Effect::Reload { asker } => Seen::Reload(*asker),
+            Effect::Log(event) => Seen::Log(event.clone()),
+        })
+        .collect()
+    }
+
+    /// Checks a message as its recipient gets it.
+    fn receive(
+        &mut self,
+        delivery: &Delivery,
+        head: &[u8],
+        input: Option<(&Message<'_>, &str)>,
+    ) -> Seen {
+        let Delivery { to, body, fds, urgency, .. } = *delivery;
+        let mut bytes = head.to_vec();
+        if body == Body::OfInput {
+            bytes.extend_from_slice(input.expect("a message was handled").0.body());
+        }
+        let message = Message::parse(&bytes).expect("what is sent is a message");
+        message.validate_body().expect("what is sent has a valid body");
+        match body {
+            Body::InHead => self.check_own(&message),
+            Body::OfInput => {
+                let (original, sender) = input.expect("a message was handled");
+                check_forwarded(&message, original, sender);
+            }
+        }
+        let count = match fds {
+            Fds::None => 0,
+            Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
+            Fds::OfProcess(_) => 1,
+        };
+        assert_eq!(message.unix_fds(), count, "descriptors announced and sent");
+        let peer = self.peers.get_mut(&to).unwrap_or_else(|| panic!("{to} is not connected"));
+        assert!(count == 0 || peer.takes_fds, "{to} takes no descriptors");
+        let amount = Amount { messages: 1, bytes: bytes.len() as u64, fds: count.into() };
+        peer.queue.push(amount);
+        Seen::Sent { to, bytes, fds, urgency }
+    }
+
+    /// Checks a message of the bus itself.
+    fn check_own(&mut self, message: &Message<'_>) {
+        let serial = message.serial().get();
+        // Copies for monitors have the same serial, one after the other.
+        assert!(serial >= self.last_serial, "the serials of the bus go up");
+        self.last_serial = serial;
+        assert_eq!(message.flags(), Flags::NO_REPLY_EXPECTED);
+        match message.sender() {
+            Some(sender) => assert_eq!(sender, "org.freedesktop.DBus"),
+            None => assert_eq!(message.destination(), None, "an answer without names"),
+        }
+    }
+
+    /// The name that the bus puts on messages of a connection.
+    pub fn name_of(&self, peer: PeerId) -> String {
+        self.bus.unique_name(peer).unwrap_or(":not.active.yet").to_owned()
+    }
+
+    /// Ends all connections and checks that nothing of them is left.
+    pub fn end(&mut self) {
+        for peer in self.peers.keys().copied().collect::<Vec<_>>() {
+            self.disconnect(peer);
+        }
+        // The limits were for the connections that are gone.
+        let outcome = Ok(Box::new(Configuration::default()));
+        self.input(Input::Reconfigured { outcome, asker: None });
+        assert_eq!(self.bus.next_deadline(), None, "nobody waits for anything");
+        let stats = self.stats();
+        let expected = [
+            ("ActiveConnections", 1),
+            ("IncompleteConnections", 0),
+            ("BusNames", 1),
+            ("MatchRules", 0),
+            ("org.diligence.PendingReplies", 0),
+        ];
+        for (key, value) in expected {
+            assert_eq!(stats.get(key), Some(&value), "{key} when everybody has gone");
+        }
+    }
+
+    /// The statistics of the bus, as a new connection gets them.
+    pub fn stats(&mut self) -> BTreeMap<String, u64> {
+        let peer = self.join(0);
+        let seen = self.call_bus(peer, "Debug.Stats.GetStats", &[]);
+        let replies = messages_to(&seen, peer);
+        let [bytes] = &replies[..] else { panic!("one reply, not {}", replies.len()) };
+        let message = Message::parse(bytes).expect("a reply");
+        let (stats,): (BTreeMap<String, Value>,) = message.read().expect("statistics");
+        let number = |value| match value {
+            Value::Uint32(number) => number.into(),
+            Value::Uint64(number) => number,
+            other => panic!("{other:?}"),
+        };
+        let stats = stats.into_iter().map(|(key, value)| (key, number(value))).collect();
+        self.disconnect(peer);
+        stats
+    }
+
+    fn peer(&mut self, peer: PeerId) -> &mut Peer {
+        self.peers.get_mut(&peer).unwrap_or_else(|| panic!("{peer} is not connected"))
+    }
+}
+
+/// The messages among what was seen that went to one connection.
+pub fn messages_to(seen: &[Seen], peer: PeerId) -> Vec<&[u8]> {
+    let sent = seen.iter().filter_map(|seen| match seen {
+        Seen::Sent { to, bytes, .. } if *to == peer => Some(&**bytes),
+        _ => None,
+    });
+    sent.collect()
+}
+
+/// Checks that a message is what its sender sent, but for the sender's name and unknown fields.
+fn check_forwarded(message: &Message<'_>, original: &Message<'_>, sender: &str) {
+    assert_eq!(message.sender().map(BusName::as_str), Some(sender));
+    assert_eq!(message.serial(), original.serial());
+    assert_eq!(message.flags(), original.flags());
+    assert_eq!(message.endian(), original.endian());
+    assert_eq!(message.message_type(), original.message_type());
+    assert_eq!(message.destination(), original.destination());
+    assert_eq!(message.path(), original.path());
+    assert_eq!(message.interface(), original.interface());
+    assert_eq!(message.member(), original.member());
+    assert_eq!(message.error_name(), original.error_name());
+    assert_eq!(message.reply_serial(), original.reply_serial());
+    assert_eq!(message.signature(), original.signature());
+    assert_eq!(message.unix_fds(), original.unix_fds());
+    assert_eq!(message.body(), original.body());
+    let stamped_again = {
+        let mut head = Vec::new();
+        let field = wire::message::SenderField::new(name(sender));
+        message.stamp(&field, &mut head);
+        head
+    };
+    assert_eq!(stamped_again, message.header_bytes(), "no field that is unknown");
+}
+
+/// A message with its body.
+pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {
+    let mut signature = String::new();
+    args.iter().for_each(|arg| arg.push_signature(&mut signature));
+    let signature = wire::signature::Signature::new(&signature).expect("a valid signature");
+    let serial = serial.try_into().expect("serials are not 0");
+    let mut bytes = Vec::new();
+    builder
+        .write_with(&mut bytes, serial, signature, |writer| {
+            args.iter().for_each(|arg| arg.write(writer));
+        })
+        .expect("a message that can be written");
+    bytes
+}
+
+/// Interface and member of a method of the bus: `GetId`, `Debug.Stats.GetStats`.
+pub fn driver_method(text: &str) -> (String, &str) {
+    match text.rsplit_once('.') {
+        Some((interface, member)) => (format!("org.freedesktop.DBus.{interface}"), member),
+        None => ("org.freedesktop.DBus".to_owned(), text),
+    }
+}
+
+/// A bus of user 500.
+pub fn identity() -> Identity {
+    Identity {
+        id: Guid::from_bytes([0xab; 16]),
+        machine_id: Some("0123456789abcdef0123456789abcdef".to_owned()),
+        pid: 99,
+        uid: 500,
+        security_label: None,
+    }
+}
+
+/// An object path from a text that surely is one; so with the next three.
+pub fn path(text: &str) -> ObjectPath<'_> {
+    ObjectPath::new(text).expect("an object path")
+}
+
+/// A bus name.
+pub fn name(text: &str) -> BusName<'_> {
+    BusName::new(text).expect("a bus name")
+}
+
+/// An interface name.
+pub fn interface(text: &str) -> InterfaceName<'_> {
+    InterfaceName::new(text).expect("an interface name")
+}
+
+/// A member name.
+pub fn member(text: &str) -> MemberName<'_> {
+    MemberName::new(text).expect("a member name")
+}

@@ -1,0 +1,158 @@
+//! The laws of the tree, executed: who may use whom, where unsafe code may be, what the documents
+//! must name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Packages of ours, by the name of their folder.
+const PREFIX: &str = "diligence-";
+
+/// Lines in a source file, its tests included, above which it surely holds two things.
+const FILE_LINES_MAX: usize = 800;
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let allowed = allowed_edges();
+    for folder in crate_folders() {
+        let name = name_of(&folder);
+        let used = used_by(&folder);
+        let allowed = allowed.get(&name).unwrap_or_else(|| {
+            panic!("ARCHITECTURE.md, \"Who may use whom\", has no row for {name}")
+        });
+        let forbidden: Vec<_> = used.difference(allowed).collect();
+        assert!(forbidden.is_empty(), "{name} uses {forbidden:?}; it may use {allowed:?}");
+    }
+    let folders: BTreeSet<_> = crate_folders().iter().map(|folder| name_of(folder)).collect();
+    let gone: Vec<_> = allowed.keys().filter(|name| !folders.contains(*name)).collect();
+    assert!(gone.is_empty(), "ARCHITECTURE.md has rows for crates that do not exist: {gone:?}");
+}
+
+#[test]
+fn the_pure_crates_are_no_std_and_safe() {
+    for name in ["wire", "bus"] {
+        let lib = read(&root().join("crates").join(name).join("src/lib.rs"));
+        for attribute in ["#![no_std]", "#![forbid(unsafe_code)]"] {
+            assert!(lib.contains(attribute), "crates/{name}/src/lib.rs lacks {attribute}");
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_one_file() {
+    let home = root().join("crates/sys/src/raw.rs");
+    for file in source_files().into_iter().filter(|file| *file != home && !is_test(file)) {
+        for (number, line) in read(&file).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let is_unsafe = code.contains("unsafe {") || code.contains("unsafe fn");
+            assert!(!is_unsafe, "unsafe code at {}:{}", file.display(), number + 1);
+        }
+    }
+}
+
+#[test]
+fn source_files_are_not_too_long() {
+    for file in source_files() {
+        let lines = read(&file).lines().count();
+        assert!(lines <= FILE_LINES_MAX, "{} has {lines} lines", file.display());
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do_in_the_source() {
+    // Put together here, so that this file does not find itself.
+    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
+    for file in source_files() {
+        let text = read(&file);
+        for mark in marks {
+            assert!(!text.contains(mark), "{} says {mark}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_crate_is_on_the_maps() {
+    let maps = ["README.md", "ARCHITECTURE.md"].map(|name| (name, read(&root().join(name))));
+    for folder in crate_folders() {
+        let path = folder.strip_prefix(root()).expect("below the root").display().to_string();
+        for (name, text) in &maps {
+            assert!(text.contains(&format!("`{path}`")), "{name} does not name `{path}`");
+        }
+    }
+}
+
+/// The table of ARCHITECTURE.md, by crate.
+fn allowed_edges() -> BTreeMap<String, BTreeSet<String>> {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let table = text.split("### Who may use whom").nth(1).expect("the chapter on dependencies");
+    let rows = table.lines().skip_while(|line| !line.starts_with("| ---"));
+    let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(str::trim);
+        let name = cells.next().unwrap_or_default().to_owned();
+        let used = cells.next().unwrap_or_default().split(", ").filter(|name| !name.is_empty());
+        (name, used.map(str::to_owned).collect())
+    })
+    .collect()
+}
+
+/// Our crates that a manifest names, those only for tests not counted.
+fn used_by(folder: &Path) -> BTreeSet<String> {
+    let manifest = read(&folder.join("Cargo.toml"));
+    let known: BTreeSet<_> = crate_folders().iter().map(|folder| name_of(folder)).collect();
+    let mut section = "";
+    let mut used = BTreeSet::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']);
+        }
+        let counts = section.ends_with("dependencies") && !section.starts_with("dev-");
+        let key = line.split(['=', '.', ' ']).next().unwrap_or_default();
+        let name = key.strip_prefix(PREFIX).unwrap_or(key);
+        if counts && known.contains(name) {
+            used.insert(name.to_owned());
+        }
+    }
+    used
+}
+
+fn crate_folders() -> Vec<PathBuf> {
+    let crates = fs::read_dir(root().join("crates")).expect("the folder of crates");
+    let crates = crates.map(|entry| entry.expect("an entry").path());
+    let mut folders: Vec<_> = crates.chain([root().join("conformance")]).collect();
+    folders.retain(|folder| folder.join("Cargo.toml").exists());
+    folders.sort();
+    folders
+}
+
+fn source_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = crate_folders();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+fn is_test(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
+}
+
+fn name_of(folder: &Path) -> String {
+    folder.file_name().and_then(|name| name.to_str()).expect("a name").to_owned()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/testkit").to_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
