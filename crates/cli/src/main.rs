@@ -2,8 +2,10 @@
 //!
 //! Called by the name `dbus-daemon`, it takes the command line of that program and is that bus.
 
+mod children;
 mod commands;
 mod output;
+mod private_bus;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

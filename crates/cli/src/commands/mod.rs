@@ -5,7 +5,10 @@
 //! completions follow from the variant.
 
 pub(crate) mod bus;
+mod demo;
 mod generate;
+mod run;
+mod up;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +17,10 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use bus::Caller;
+use demo::Demo;
 use generate::Generate;
+use run::Run;
+use up::Up;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
 #[derive(Debug, Parser)]
@@ -26,6 +32,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a private bus with a live view of it, ready to point programs at
+    Up(Up),
+    /// Run a command with a private bus around it
+    Run(Run),
     /// Be a message bus, with the options of dbus-daemon
     #[command(disable_help_flag = true, override_help = bus::help())]
     Bus {
@@ -33,6 +43,9 @@ enum Command {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
+    /// Be one of the programs that `up --demo` starts
+    #[command(hide = true)]
+    Demo(Demo),
     /// Write manual pages or completions for shells
     #[command(hide = true)]
     Generate(Generate),
@@ -41,7 +54,10 @@ enum Command {
 impl Command {
     fn run(self) -> ExitCode {
         match self {
+            Self::Up(up) => up::run(up),
+            Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Demo(demo) => demo::run(demo),
             Self::Generate(what) => generate::run(&what),
         }
     }

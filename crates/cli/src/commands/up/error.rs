@@ -1,0 +1,75 @@
+//! Why `up` ended with a failure.
+
+use std::process::ExitStatus;
+use std::{fmt, io};
+
+use super::watcher::WatchError;
+use crate::private_bus::{StartError, describe_end};
+
+/// Why `up` ended with a failure.
+#[derive(Debug)]
+pub(super) enum UpError {
+    /// There is no bus.
+    Start {
+        /// Why.
+        error: StartError,
+        /// What it said last.
+        log: Vec<String>,
+    },
+    /// The bus cannot be watched.
+    Watch(WatchError),
+    /// The programs of the demonstration cannot be started.
+    Demo(io::Error),
+    /// The terminal, or the system.
+    System(io::Error),
+    /// The bus ended, and nobody had asked it to.
+    BusEnded {
+        /// How, if that is known.
+        status: Option<ExitStatus>,
+        /// What it said last.
+        log: Vec<String>,
+    },
+}
+
+impl From<WatchError> for UpError {
+    fn from(error: WatchError) -> Self {
+        Self::Watch(error)
+    }
+}
+
+impl From<io::Error> for UpError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl fmt::Display for UpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start { error, log } => {
+                error.fmt(f)?;
+                write_log(f, log)
+            }
+            Self::Watch(error) => error.fmt(f),
+            Self::Demo(error) => write!(f, "cannot start the demonstration: {error}"),
+            Self::System(error) => error.fmt(f),
+            Self::BusEnded { status, log } => {
+                match status {
+                    Some(status) => write!(f, "the bus has ended with {}", describe_end(*status))?,
+                    None => f.write_str("the bus has ended")?,
+                }
+                write_log(f, log)
+            }
+        }
+    }
+}
+
+fn write_log(f: &mut fmt::Formatter<'_>, log: &[String]) -> fmt::Result {
+    if log.is_empty() {
+        return Ok(());
+    }
+    f.write_str("; it said last:")?;
+    log.iter().try_for_each(|line| write!(f, "\n  {line}"))
+}
+
+impl std::error::Error for UpError {}

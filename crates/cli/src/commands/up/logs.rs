@@ -1,0 +1,128 @@
+//! What the bus, and programs that were started with it, say on their standard error.
+
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, Read};
+
+use super::units::printable;
+
+/// The reading end of the pipe into which they write, cut into lines.
+#[derive(Debug)]
+pub(crate) struct Logs {
+    pipe: PipeReader,
+    lines: Lines,
+}
+
+/// Whether there will be more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stream {
+    /// There may be.
+    Open,
+    /// All who could write are gone.
+    Ended,
+}
+
+impl Logs {
+    /// Lines that come out of a pipe.
+    pub(crate) fn new(pipe: PipeReader) -> Self {
+        Self { pipe, lines: Lines::default() }
+    }
+
+    /// The pipe, to be watched.
+    pub(crate) const fn pipe(&self) -> &PipeReader {
+        &self.pipe
+    }
+
+    /// Reads once, which waits if nothing has come, and passes on each line that is whole.
+    pub(crate) fn read(&mut self, each: impl FnMut(&str)) -> io::Result<Stream> {
+        let mut space = [0; 4096];
+        let count = self.pipe.read(&mut space)?;
+        self.lines.push(&space[..count], each);
+        Ok(if count == 0 { Stream::Ended } else { Stream::Open })
+    }
+
+    /// The last lines, the earliest first.
+    pub(crate) fn last(&self) -> impl Iterator<Item = &str> {
+        self.lines.last.iter().map(String::as_str)
+    }
+}
+
+/// Bytes cut into lines; the last lines are kept.
+#[derive(Debug, Default)]
+struct Lines {
+    partial: Vec<u8>,
+    last: VecDeque<String>,
+}
+
+impl Lines {
+    fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
+        for &byte in bytes {
+            match byte {
+                b'\n' => self.end(&mut each),
+                // What is too long is cut; what it says stands at its start.
+                _ if self.partial.len() < LINE_LEN_MAX => self.partial.push(byte),
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self, each: &mut impl FnMut(&str)) {
+        let bytes = std::mem::take(&mut self.partial);
+        let text = String::from_utf8_lossy(&bytes);
+        let line = printable(without_prefix(&text));
+        if line.is_empty() {
+            return;
+        }
+        each(&line);
+        self.last.truncate(LINES_KEPT);
+        if self.last.len() == LINES_KEPT {
+            self.last.pop_front();
+        }
+        self.last.push_back(line.into_owned());
+    }
+}
+
+/// What a line of the log says, without which bus says it: `dbus-daemon[12]: [session uid=0 pid=12] `.
+fn without_prefix(line: &str) -> &str {
+    let Some((program, rest)) = line.split_once("]: ") else { return line };
+    let Some((_, pid)) = program.rsplit_once('[') else { return line };
+    if pid.is_empty() || !pid.bytes().all(|byte| byte.is_ascii_digit()) {
+        return line;
+    }
+    match rest.split_once("] ") {
+        Some((bus, rest)) if bus.starts_with('[') && bus.contains(" pid=") => rest,
+        _ => rest,
+    }
+}
+
+/// Bytes of a line that are kept.
+const LINE_LEN_MAX: usize = 2048;
+
+/// Lines that are kept to explain an end that nobody asked for.
+const LINES_KEPT: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_and_without_what_all_begin_with() {
+        let mut lines = Lines::default();
+        let mut seen = Vec::new();
+        for part in ["dbus-daemon[12]: [session uid=0 ", "pid=12] one\n\ntwo", "\nx[y]: [three] \n"]
+        {
+            lines.push(part.as_bytes(), |line| seen.push(line.to_owned()));
+        }
+        lines.push(b"a\x1b[1m\nnot yet", |line| seen.push(line.to_owned()));
+        assert_eq!(seen, ["one", "two", "x[y]: [three] ", "a\u{fffd}[1m"]);
+        assert_eq!(without_prefix("diligence[7]: [1] of 2"), "[1] of 2");
+    }
+
+    #[test]
+    fn only_so_much_is_kept() {
+        let mut lines = Lines::default();
+        lines.push("x".repeat(LINE_LEN_MAX + 5).as_bytes(), |_| {});
+        lines.push(b"\n", |line| assert_eq!(line.len(), LINE_LEN_MAX));
+        (0..20).for_each(|number| lines.push(format!("{number}\n").as_bytes(), |_| {}));
+        assert_eq!(lines.last, ["15", "16", "17", "18", "19"]);
+    }
+}

@@ -1,0 +1,225 @@
+//! `diligence up`: a private bus with a live view of it, ready to point programs at.
+//!
+//! ```text
+//!   watcher ──> model ──> snapshot ──> page    on a terminal, as view and keys want it
+//!   logs ────────┘            └──────> plain   lines anywhere else
+//! ```
+//!
+//! Only [`live`], [`watcher`], [`screen`] and [`logs`] do anything; the rest is told what happened.
+
+mod error;
+mod keys;
+mod live;
+mod logs;
+mod model;
+mod page;
+mod plain;
+mod screen;
+mod units;
+mod view;
+mod watcher;
+
+use std::env;
+use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use clap::Args;
+use error::UpError;
+use live::{Front, Hints, Live, PageFront};
+use logs::Logs;
+use page::{Colours, Palette};
+use plain::Plain;
+use screen::Screen;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::address::AddressList;
+
+use crate::commands::demo::Cast;
+use crate::output::complain;
+use crate::private_bus::{Config, Plan, PrivateBus, StartError};
+
+/// What `up` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Up {
+    /// Also start some programs that talk to each other
+    #[arg(long)]
+    demo: bool,
+    /// Where the bus listens [default: a socket in a new directory]
+    #[arg(long, value_name = "ADDRESS", value_parser = listenable)]
+    address: Option<AddressList>,
+}
+
+/// Runs a bus and shows it, until somebody ends it.
+pub(crate) fn run(up: Up) -> ExitCode {
+    match show(up) {
+        // A reader of plain lines that has seen enough and left is fine.
+        Err(UpError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Ok(()) => ExitCode::SUCCESS,
+        Err(UpError::Start { error: StartError::Interrupted(_), .. }) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("diligence up: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(up: Up) -> Result<(), UpError> {
+    let signals = SignalSource::block(&[
+        Signal::Interrupt,
+        Signal::Terminate,
+        Signal::HangUp,
+        Signal::Child,
+    ])?;
+    let (reader, writer) = io::pipe()?;
+    let mut logs = Logs::new(reader);
+    let log = Stdio::from(writer.try_clone()?);
+    let plan = Plan { config: Config::Session, address: up.address, log };
+    let bus = match PrivateBus::start(plan, &signals) {
+        Ok(bus) => bus,
+        Err(error) => return Err(UpError::Start { error, log: rest_of(&mut logs) }),
+    };
+    let address = short_address(bus.address());
+    let hints = Hints { address, example: if up.demo { DEMO_EXAMPLE } else { EXAMPLE } };
+    print_hints(&hints)?;
+    let mut live = Live::new(bus, logs, signals)?;
+    if up.demo {
+        let cast = Cast::start(&hints.address, &writer).map_err(UpError::Demo)?;
+        live = live.with_cast(cast);
+    }
+    drop(writer);
+    live.run(front(hints)?)
+}
+
+fn print_hints(hints: &Hints) -> io::Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{}\n{}", export_line(&hints.address), hints.example)?;
+    out.flush()
+}
+
+/// A page where there is somebody who sees it and can press keys, lines anywhere else.
+fn front(hints: Hints) -> io::Result<Front> {
+    if !(stdin().is_terminal() && stdout().is_terminal()) {
+        return Ok(Front::Plain(Plain::default()));
+    }
+    let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colours = if wanted { Colours::Some } else { Colours::None };
+    let screen = Screen::enter()?;
+    Ok(Front::Page(Box::new(PageFront::new(screen, hints, Palette::new(colours)))))
+}
+
+/// What a bus that did not start has said, as far as it has come.
+fn rest_of(logs: &mut Logs) -> Vec<String> {
+    let mut read = || -> io::Result<()> {
+        let poller = Poller::new()?;
+        poller.add(logs.pipe(), 0, Interest::Read)?;
+        let mut events = Events::with_capacity(1);
+        loop {
+            poller.wait(&mut events, Some(Duration::ZERO))?;
+            if events.is_empty() || logs.read(|_| {})? == logs::Stream::Ended {
+                return Ok(());
+            }
+        }
+    };
+    // Without an explanation it is bad enough.
+    let _ = read();
+    logs.last().map(str::to_owned).collect()
+}
+
+/// The address without the number of the server, which connects as well and is easier to read.
+fn short_address(address: &str) -> String {
+    let Ok(list) = address.parse::<AddressList>() else { return address.to_owned() };
+    let entries = list.entries().iter().map(|entry| {
+        let mut entry = entry.clone();
+        entry.guid = None;
+        entry.to_string()
+    });
+    entries.collect::<Vec<_>>().join(";")
+}
+
+/// The line that points the programs of a shell at the bus.
+fn export_line(address: &str) -> String {
+    format!("export DBUS_SESSION_BUS_ADDRESS={}", quoted(address))
+}
+
+/// A word for a shell; quoted if it has to be.
+fn quoted(word: &str) -> String {
+    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(harmless) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn listenable(text: &str) -> Result<AddressList, String> {
+    let list: AddressList = text.parse().map_err(|error| format!("{error}"))?;
+    match list.entries().iter().find(|entry| !entry.is_listenable()) {
+        Some(entry) => Err(format!("nothing can listen at {entry}")),
+        None => Ok(list),
+    }
+}
+
+const EXAMPLE: &str =
+    "gdbus call -e -d org.freedesktop.DBus -o / -m org.freedesktop.DBus.ListNames";
+
+const DEMO_EXAMPLE: &str = "gdbus call -e -d com.example.Battery -o /com/example/Battery \
+                            -m com.example.Battery1.SetPowerProfile performance";
+
+const LONG_HELP: &str = "\
+Starts a bus for this user, prints two lines to paste into another shell, one that points its \
+programs at the bus and one to try, and shows what happens on the bus: who is connected, who sends \
+what and how much, for whom messages wait, and what goes wrong. Press h for the keys; q ends the \
+bus and all that was started with it.
+
+Where standard input or output is no terminal, it prints lines instead, at most once a second and \
+only when a number has changed: the time of day in UTC, a word that says what kind of line it is \
+(bus, member, came, left, name, error, log, trouble), and columns or a text. SIGINT and SIGTERM end \
+it.
+
+The exit status is 0 when somebody ended it, 1 when the bus ended or did not start, and 2 when the \
+command line is wrong.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_quoted_where_a_shell_would_misread_it() {
+        for (word, expected) in [
+            ("unix:path=/run/user/0/bus", "unix:path=/run/user/0/bus"),
+            ("unix:path=/run/a%20b,guid=12", "unix:path=/run/a%20b,guid=12"),
+            ("unix:path=/a;unix:path=/b", "'unix:path=/a;unix:path=/b'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn the_number_of_the_server_is_left_out() {
+        let guid = "0123456789abcdef0123456789abcdef";
+        for (address, expected) in [
+            (format!("unix:path=/run/a%20b,guid={guid}"), "unix:path=/run/a%20b"),
+            (format!("unix:path=/a,guid={guid};tcp:port=1"), "unix:path=/a;tcp:port=1"),
+            ("nonsense".into(), "nonsense"),
+        ] {
+            assert_eq!(short_address(&address), expected);
+        }
+    }
+
+    #[test]
+    fn only_places_to_listen_at_are_taken() {
+        assert!(listenable("unix:path=/run/x").is_ok());
+        for (text, expected) in [
+            ("unixexec:path=/bin/true", "nothing can listen at unixexec:path=/bin/true"),
+            ("nonsense", "no transport"),
+        ] {
+            let error = listenable(text).unwrap_err();
+            assert!(error.contains(expected) || expected == "no transport", "{error}");
+        }
+    }
+}

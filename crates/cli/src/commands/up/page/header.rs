@@ -1,0 +1,118 @@
+//! What bus, how busy.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{RenderDirection, Sparkline};
+
+use super::table::cells;
+use super::{Page, inner, line_of};
+use crate::commands::up::model::Snapshot;
+use crate::commands::up::units;
+use crate::commands::up::view::Following;
+
+pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let area = inner(area);
+    frame.render_widget(summary(page, area.width), line_of(area, 0));
+    frame.render_widget(address(page, area.width), line_of(area, 1));
+    let below = Rect { y: area.y.saturating_add(2), ..area }.intersection(area);
+    let below = Rect { height: area.height.saturating_sub(2), ..below };
+    draw_traffic(page, frame, below);
+}
+
+/// The first line, with as much as there is room for.
+fn summary(page: &Page<'_>, width: u16) -> Line<'static> {
+    let mut room = usize::from(width);
+    let mut line = Line::default();
+    for (text, style) in facts(page) {
+        let gap = if line.spans.is_empty() { "" } else { "   " };
+        let Some(left) = room.checked_sub(gap.len() + cells(&text)) else { break };
+        room = left;
+        line.push_span(gap);
+        line.push_span(Span::styled(text, style));
+    }
+    line
+}
+
+fn facts(page: &Page<'_>) -> Vec<(String, Style)> {
+    let Page { snapshot, palette, .. } = page;
+    let plain = Style::new();
+    let title = match page.view.flow {
+        Following::Live => (format!("up {}", units::elapsed(snapshot.uptime)), palette.strong()),
+        Following::Paused => {
+            (format!(" paused at {} ", units::elapsed(snapshot.uptime)), palette.paused())
+        }
+    };
+    let mut facts = vec![
+        title,
+        (units::counted(snapshot.connection_count(), "connection", "connections"), plain),
+        (units::counted(snapshot.names, "name", "names"), plain),
+    ];
+    facts.extend(snapshot.rules.map(|rules| (units::counted(rules, "rule", "rules"), plain)));
+    let queued = snapshot.queued();
+    let in_queues = format!("{} queued", units::bytes(queued as f64));
+    facts.push((in_queues, palette.queue(queued)));
+    let lost = snapshot.bus.lost;
+    facts.push((format!("{} lost", units::grouped(lost)), palette.never(lost)));
+    if snapshot.bus.refused > 0 {
+        let refused = format!("{} refused", units::grouped(snapshot.bus.refused));
+        facts.push((refused, palette.warning()));
+    }
+    facts
+}
+
+/// The line to paste; where there is no room for it, the address alone.
+fn address(page: &Page<'_>, width: u16) -> Line<'static> {
+    let export = super::super::export_line(page.address);
+    let text = if cells(&export) <= usize::from(width) { export } else { page.address.to_owned() };
+    Line::styled(text, page.palette.address())
+}
+
+/// How much goes over the bus now, and a curve of how much did.
+fn draw_traffic(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let Page { snapshot, palette, .. } = page;
+    let texts = traffic_texts(snapshot, area.height);
+    for (text, index) in texts.into_iter().zip(0..) {
+        let style = if index == 0 { palette.strong() } else { Style::new() };
+        frame.render_widget(Line::styled(text, style), line_of(area, index));
+    }
+    let left = area.width.min(TRAFFIC_WIDTH);
+    let curve = Rect { x: area.x + left, width: area.width - left, ..area };
+    let (heights, top) = heights(&snapshot.history, curve);
+    let curve_line = Sparkline::default()
+        .data(heights)
+        .max(top)
+        .direction(RenderDirection::RightToLeft)
+        .style(palette.curve());
+    frame.render_widget(curve_line, curve);
+}
+
+/// The part of the history that there is room for, and the number that fills the height. Where
+/// there was any traffic, there is something to see.
+fn heights(history: &[u64], area: Rect) -> (Vec<u64>, u64) {
+    let history = &history[..history.len().min(usize::from(area.width))];
+    let top = history.iter().copied().max().unwrap_or(0).max(CURVE_TOP_MIN);
+    let least = top.div_ceil(u64::from(area.height.max(1)) * EIGHTHS);
+    (history.iter().map(|&number| if number == 0 { 0 } else { number.max(least) }).collect(), top)
+}
+
+fn traffic_texts(snapshot: &Snapshot, lines: u16) -> Vec<String> {
+    let messages = format!("{} msg/s", units::count(snapshot.rate.messages));
+    let bytes = format!("{}/s", units::bytes(snapshot.rate.bytes));
+    if lines < 3 {
+        return vec![format!("{messages}  {bytes}")];
+    }
+    let total = units::count(snapshot.total.messages as f64);
+    let total = format!("{total} msg, {} in all", units::bytes(snapshot.total.bytes as f64));
+    vec![messages, bytes, total]
+}
+
+/// Steps of the curve in one line.
+const EIGHTHS: u64 = 8;
+
+/// Columns for the numbers beside the curve.
+const TRAFFIC_WIDTH: u16 = 26;
+
+/// So many messages a second, or fewer, never fill the height of the curve.
+const CURVE_TOP_MIN: u64 = 10;

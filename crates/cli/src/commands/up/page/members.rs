@@ -1,0 +1,113 @@
+//! The table of methods and signals.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::table::{Cell, Column, Fit, cells, heading, rest, row};
+use super::{Page, line_of};
+use crate::commands::up::model::MemberRow;
+use crate::commands::up::units;
+use crate::commands::up::view::{Panel, busiest};
+
+pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let kinds = kinds(area.width);
+    let columns = columns(kinds, area.width);
+    let style = page.heading_style(Panel::Members);
+    frame.render_widget(heading(&columns, style), line_of(area, 0));
+    let rows = busiest(&page.snapshot.members);
+    let rows = page.visible(Panel::Members, rows, area.height.saturating_sub(1));
+    for (member, index) in rows.into_iter().zip(1..) {
+        let cells = kinds.iter().zip(&columns).map(|(kind, at)| kind.cell(page, member, at.width));
+        frame.render_widget(row(&columns, cells.collect()), line_of(area, index));
+    }
+}
+
+/// What a column tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Member,
+    Count,
+    Errors,
+    Bytes,
+    Len,
+    Parties,
+}
+
+/// The columns for which there is room.
+const fn kinds(width: u16) -> &'static [Kind] {
+    match width {
+        0..56 => &[Kind::Member, Kind::Count, Kind::Bytes],
+        56..100 => &[Kind::Member, Kind::Count, Kind::Bytes, Kind::Len, Kind::Parties],
+        100.. => &[Kind::Member, Kind::Count, Kind::Errors, Kind::Bytes, Kind::Len, Kind::Parties],
+    }
+}
+
+/// The columns with their widths; the two texts share what the numbers leave.
+fn columns(kinds: &[Kind], width: u16) -> Vec<Column> {
+    let mut columns: Vec<Column> = kinds.iter().map(|kind| kind.column()).collect();
+    let left = rest(width, &columns) + 1;
+    let members = if kinds.contains(&Kind::Parties) { members_width(left) } else { left };
+    for (column, kind) in columns.iter_mut().zip(kinds) {
+        match kind {
+            Kind::Member => column.width = members,
+            Kind::Parties => column.width = left - members,
+            _ => {}
+        }
+    }
+    columns
+}
+
+impl Kind {
+    /// The column; the width of the texts is still 0.
+    const fn column(self) -> Column {
+        let (title, width, fit) = match self {
+            Self::Member => ("METHOD OR SIGNAL", 0, Fit::End),
+            Self::Count => ("PER S", 5, Fit::Number),
+            Self::Errors => ("ERR/S", 5, Fit::Number),
+            Self::Bytes => ("BYTES/S", 7, Fit::Number),
+            Self::Len => ("EACH", 7, Fit::Number),
+            Self::Parties => ("FROM \u{2192} TO", 0, Fit::Start),
+        };
+        Column { title, width, fit }
+    }
+
+    fn cell<'a>(self, page: &Page<'_>, row: &'a MemberRow, width: usize) -> Cell<'a> {
+        let palette = page.palette;
+        let idle = palette.number(row.rate.messages);
+        match self {
+            Self::Member => Cell::new(name(row, width), idle),
+            Self::Count if row.errors > 0.0 => {
+                Cell::new(units::count(row.rate.messages), palette.alarm())
+            }
+            Self::Count => Cell::new(units::count(row.rate.messages), idle),
+            Self::Errors if row.errors > 0.0 => {
+                Cell::new(units::count(row.errors), palette.alarm())
+            }
+            Self::Errors => Cell::new("", idle),
+            Self::Bytes => Cell::new(units::bytes_aligned(row.rate.bytes), idle),
+            Self::Len => Cell::new(units::bytes_aligned(row.len), idle),
+            Self::Parties => {
+                let (from, to) = row.ends();
+                Cell::new(format!("{from} \u{2192} {to}"), idle)
+            }
+        }
+    }
+}
+
+/// Interface and member; where there is not enough room, the last part of the interface.
+fn name(row: &MemberRow, width: usize) -> String {
+    let Some(interface) = &row.interface else { return row.member.to_string() };
+    let full = format!("{interface}.{}", row.member);
+    if cells(&full) <= width {
+        return full;
+    }
+    let last = interface.rsplit('.').next().unwrap_or_default();
+    format!("{last}.{}", row.member)
+}
+
+/// As much as the parties get, but not more than the longest names need.
+fn members_width(left: usize) -> usize {
+    left.div_ceil(2).min(MEMBERS_WIDTH_MAX)
+}
+
+const MEMBERS_WIDTH_MAX: usize = 64;

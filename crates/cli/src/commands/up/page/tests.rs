@@ -1,0 +1,222 @@
+//! The page as it looks, in golden files.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use diligence_testkit::golden;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+
+use super::*;
+use crate::commands::up::model::{
+    Amount, BusStats, ConnectionRow, ConnectionStats, MemberKind, MemberRow, Note, NoteId,
+    NoteKind, Owner, Program, Rate,
+};
+use crate::commands::up::view::{OwnConnection, Scroll, Sort};
+
+fn draw(snapshot: &Snapshot, view: &View, width: u16, height: u16) -> Buffer {
+    let page = Page {
+        snapshot,
+        view,
+        address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
+        example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
+        palette: Palette::new(Colours::Some),
+    };
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| page.draw(frame)).unwrap();
+    terminal.backend().buffer().clone()
+}
+
+fn text(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let lines = buffer.content.chunks(width).map(|line| {
+        let line: String = line.iter().map(|cell| cell.symbol()).collect();
+        line.trim_end().to_owned() + "\n"
+    });
+    lines.collect()
+}
+
+fn check(name: &str, snapshot: &Snapshot, view: &View, (width, height): (u16, u16)) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/up");
+    golden::check(path.join(name), &text(&draw(snapshot, view, width, height)));
+}
+
+/// A bus with something of everything.
+fn busy() -> Snapshot {
+    let history = (0..200).map(|second| 40 + (second * 37) % 90).collect();
+    Snapshot {
+        uptime: Duration::from_secs(4_983),
+        rate: Rate { messages: 1_234.4, bytes: 1_300_000.0 },
+        total: Amount { messages: 5_432_100, bytes: 4_300_000_000 },
+        history,
+        names: 3,
+        rules: Some(31),
+        bus: BusStats { lost: 12, refused: 0 },
+        connections: vec![
+            connection(Owner::Bus, "org.freedesktop.DBus", "diligence bus", &[], 0.4, None),
+            connection(Owner::View, ":1.1", "diligence", &[], 9.0, stats(0, 0)),
+            connection(
+                Owner::Peer,
+                ":1.2",
+                "demo-battery",
+                &["com.example.Battery"],
+                5.3,
+                stats(0, 0),
+            ),
+            connection(
+                Owner::Peer,
+                ":1.10",
+                "a-service-with-a-long-name",
+                &["com.example.Service.With.A.Long.Name", "com.example.Other"],
+                1_200.0,
+                stats(0, 0),
+            ),
+            connection(Owner::Peer, ":1.123", "slow", &[], 0.0, stats(70_000_000, 12)),
+            ConnectionRow { program: None, ..connection(Owner::Peer, ":1.9", "", &[], 21.0, None) },
+        ],
+        members: vec![
+            member(MemberKind::Signal, PROPERTIES, "PropertiesChanged", 1_190.0, 0.0, None),
+            member(MemberKind::Method, PROPERTIES, "GetAll", 20.0, 0.3, Some("slow")),
+            member(MemberKind::Method, "com.example.Battery1", "SetPowerProfile", 0.0, 0.0, None),
+            MemberRow {
+                interface: None,
+                more_parties: 2,
+                ..member(MemberKind::Method, "", "Ping", 0.7, 0.0, Some("demo-poller"))
+            },
+        ],
+        notes: vec![
+            note(4_982, NoteKind::Error, "slow called GetAll of demo-battery: UnknownObject", 12),
+            note(4_000, NoteKind::Log, "Connection :1.123 does not read, and signals are lost.", 1),
+            note(95, NoteKind::Departure, ":1.8 gdbus came and left", 1),
+            note(94, NoteKind::Name, "com.example.Other is :1.10 a-service-with-a-long-name", 1),
+            note(
+                3,
+                NoteKind::Arrival,
+                ":1.2 demo-battery came, pid 4711, is com.example.Battery",
+                1,
+            ),
+            note(2, NoteKind::Trouble, "demo poller has ended with exit status 1", 1),
+        ],
+    }
+}
+
+fn connection(
+    owner: Owner,
+    unique: &str,
+    label: &str,
+    names: &[&str],
+    messages: f64,
+    stats: Option<ConnectionStats>,
+) -> ConnectionRow {
+    let program = Program { pid: 4711, label: label.into(), command: format!("{label} --option") };
+    ConnectionRow {
+        owner,
+        unique: unique.into(),
+        names: names.iter().copied().map(Into::into).collect(),
+        program: Some(program),
+        rate: Rate { messages, bytes: messages * 210.0 },
+        total: Amount { messages: 1_000, bytes: 210_000 },
+        stats,
+    }
+}
+
+fn stats(queued: u64, lost: u64) -> Option<ConnectionStats> {
+    Some(ConnectionStats { queued, queued_peak: queued.max(4096), lost, rules: 3 })
+}
+
+fn member(
+    kind: MemberKind,
+    interface: &str,
+    member: &str,
+    messages: f64,
+    errors: f64,
+    party: Option<&str>,
+) -> MemberRow {
+    MemberRow {
+        kind,
+        interface: Some(interface.into()),
+        member: member.into(),
+        owner: "demo-battery".into(),
+        party: party.map(Into::into),
+        more_parties: 0,
+        rate: Rate { messages, bytes: messages * 420.0 },
+        errors,
+        len: 420.0,
+        count: 99,
+    }
+}
+
+fn note(second: u64, kind: NoteKind, text: &str, times: u64) -> Note {
+    let id = NoteId::default();
+    Note { id, at: Duration::from_secs(second), kind, text: text.into(), times }
+}
+
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+#[test]
+fn a_busy_bus_on_terminals_of_all_sizes() {
+    let view = View::default();
+    check("busy-60x15", &busy(), &view, (60, 15));
+    check("busy-80x24", &busy(), &view, (80, 24));
+    check("busy-120x40", &busy(), &view, (120, 40));
+    check("busy-160x50", &busy(), &view, (160, 50));
+}
+
+#[test]
+fn a_bus_that_nobody_uses_says_how() {
+    let bus = connection(Owner::Bus, "org.freedesktop.DBus", "diligence bus", &[], 0.0, None);
+    let snapshot = Snapshot { connections: vec![bus], ..Snapshot::default() };
+    check("nobody-80x24", &snapshot, &View::default(), (80, 24));
+}
+
+#[test]
+fn the_help_lies_over_the_page() {
+    let view = View { overlay: Overlay::Help, ..View::default() };
+    check("help-80x24", &busy(), &view, (80, 24));
+}
+
+#[test]
+fn paused_sorted_and_with_our_own_connection() {
+    let mut view = View {
+        sort: Sort::Queue,
+        own: OwnConnection::Shown,
+        flow: Following::Paused,
+        focus: Panel::Events,
+        ..View::default()
+    };
+    view.scroll(Scroll::Down(2), 6);
+    check("paused-80x24", &busy(), &view, (80, 24));
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for overlay in [Overlay::None, Overlay::Help] {
+        let view = View { overlay, ..View::default() };
+        for (width, height) in (0..90).flat_map(|width| (0..30).map(move |height| (width, height)))
+        {
+            if width % 7 == 0 || height % 5 == 0 {
+                draw(&busy(), &view, width, height);
+            }
+        }
+    }
+    draw(&Snapshot::default(), &View::default(), 500, 200);
+}
+
+#[test]
+fn colours_mean_something() {
+    let buffer = draw(&busy(), &View::default(), 120, 40);
+    let text = text(&buffer);
+    let style_at = |needle: &str| {
+        let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(needle)).unwrap();
+        let x = line[..line.find(needle).unwrap()].chars().count();
+        buffer[(x as u16, y as u16)].style()
+    };
+    assert_eq!(style_at("12 lost").fg, Some(Color::Red));
+    assert_eq!(style_at("67 MiB").fg, Some(Color::Red));
+    assert_eq!(style_at("! slow called").fg, Some(Color::Red));
+    assert_eq!(style_at("SetPowerProfile").fg, Some(Color::DarkGray));
+    assert_eq!(style_at("METHOD OR SIGNAL").bg, Some(Color::Gray));
+    assert!(style_at("up 1:23:03").add_modifier.contains(Modifier::BOLD));
+}

@@ -1,0 +1,161 @@
+//! Numbers as people read them: short, with a unit, and as wide as the column allows.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// How many, or how many in a second: `0`, `0.3`, `12`, `1234`, `12.3k`.
+pub(crate) fn count(number: f64) -> String {
+    match number {
+        n if n < 0.05 => String::from("0"),
+        n if n < 9.95 => format!("{n:.1}"),
+        n if n < 9_999.5 => format!("{n:.0}"),
+        n if n < 99_950.0 => format!("{:.1}k", n / 1e3),
+        n if n < 999_500.0 => format!("{:.0}k", n / 1e3),
+        n => format!("{:.1}M", n / 1e6),
+    }
+}
+
+/// A whole number in full, with its thousands apart: `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An amount of bytes: `512 B`, `1.2 KiB`, `34 MiB`.
+pub(crate) fn bytes(number: f64) -> String {
+    let (value, unit) = scaled(number);
+    format!("{value} {unit}")
+}
+
+/// The same for a column that is aligned at its right: all units are equally wide.
+pub(crate) fn bytes_aligned(number: f64) -> String {
+    let (value, unit) = scaled(number);
+    format!("{value} {unit:<3}")
+}
+
+fn scaled(number: f64) -> (String, &'static str) {
+    if number < 999.5 {
+        return (format!("{number:.0}"), "B");
+    }
+    let mut value = number / 1024.0;
+    let mut units = BYTE_UNITS.iter();
+    let mut unit = units.next().expect("there is one unit at least");
+    // What would be written with four digits is written in the next unit.
+    while value >= 999.5 {
+        let Some(next) = units.next() else { break };
+        (value, unit) = (value / 1024.0, next);
+    }
+    let text = if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") };
+    (text, unit)
+}
+
+/// A length of time as on a clock: `0:01:23`.
+pub(crate) fn elapsed(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// The time of day in UTC, for a time since 1970: `12:00:01Z`.
+pub(crate) fn time_of_day(since_1970: Duration) -> String {
+    let seconds = since_1970.as_secs() % (24 * 3600);
+    format!("{:02}:{:02}:{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A number with its noun: `1 name`, `2 names`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A text that somebody else chose, made fit to be shown: control characters would speak to the
+/// terminal.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        Cow::Owned(text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+const BYTE_UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_short() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (0.04, "0"),
+            (0.05, "0.1"),
+            (1.0, "1.0"),
+            (9.94, "9.9"),
+            (9.96, "10"),
+            (999.6, "1000"),
+            (9_999.4, "9999"),
+            (9_999.6, "10.0k"),
+            (12_345.0, "12.3k"),
+            (99_960.0, "100k"),
+            (999_400.0, "999k"),
+            (999_600.0, "1.0M"),
+            (12_345_678.0, "12.3M"),
+        ] {
+            assert_eq!(count(number), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (number, expected) in
+            [(0, "0"), (12, "12"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), expected);
+        }
+    }
+
+    #[test]
+    fn bytes_have_a_unit_and_at_most_three_digits() {
+        for (number, expected) in [
+            (0.0, "0 B"),
+            (999.0, "999 B"),
+            (1_000.0, "1.0 KiB"),
+            (1_536.0, "1.5 KiB"),
+            (10_240.0, "10 KiB"),
+            (1_022_976.0, "999 KiB"),
+            (1_024_000.0, "1.0 MiB"),
+            (5e9, "4.7 GiB"),
+            (5e15, "4547 TiB"),
+        ] {
+            assert_eq!(bytes(number), expected, "{number}");
+        }
+        assert_eq!(bytes_aligned(7.0), "7 B  ");
+        assert_eq!(bytes_aligned(2048.0), "2.0 KiB");
+    }
+
+    #[test]
+    fn times_read_as_on_a_clock() {
+        assert_eq!(elapsed(Duration::from_secs(83)), "0:01:23");
+        assert_eq!(elapsed(Duration::from_secs(360_000)), "100:00:00");
+        assert_eq!(time_of_day(Duration::from_secs(1_700_000_000)), "22:13:20Z");
+    }
+
+    #[test]
+    fn nouns_follow_their_numbers() {
+        assert_eq!(counted(0, "name", "names"), "0 names");
+        assert_eq!(counted(1, "name", "names"), "1 name");
+        assert_eq!(counted(1234, "name", "names"), "1,234 names");
+    }
+
+    #[test]
+    fn nobody_speaks_to_the_terminal() {
+        assert_eq!(printable("größer"), "größer");
+        assert_eq!(printable("\u{1b}[31mred\n"), "\u{fffd}[31mred\u{fffd}");
+    }
+}

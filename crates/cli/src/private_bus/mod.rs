@@ -1,0 +1,179 @@
+//! A bus for one purpose: started by a command, with a directory of its own, and gone with it.
+
+mod config;
+mod directory;
+mod error;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+
+pub(crate) use directory::PrivateDirectory;
+pub(crate) use error::StartError;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::address::{Address, AddressList, Transport, UnixAddress};
+
+use crate::children;
+
+/// What kind of bus to start.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Where its configuration comes from.
+    pub(crate) config: Config,
+    /// Where it listens; by default in a new directory, or where the file says.
+    pub(crate) address: Option<AddressList>,
+    /// Where its log goes.
+    pub(crate) log: Stdio,
+}
+
+/// Where the configuration comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Config {
+    /// That of a user's session, but for where it listens.
+    Session,
+    /// A file.
+    File(PathBuf),
+}
+
+/// A bus that runs. Dropped, it is ended, and its directory removed.
+#[derive(Debug)]
+pub(crate) struct PrivateBus {
+    process: Child,
+    address: String,
+    _directory: PrivateDirectory,
+}
+
+impl PrivateBus {
+    /// Starts a bus, and waits until it listens. While it waits, signals that ask to end are heeded.
+    pub(crate) fn start(plan: Plan, signals: &SignalSource) -> Result<Self, StartError> {
+        let directory = PrivateDirectory::new().map_err(StartError::Directory)?;
+        let mut command = command(&plan, directory.path())?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
+        let mut process = children::start_dependent(&mut command).map_err(StartError::Spawn)?;
+        let stdout = process.stdout.take().expect("it was asked for");
+        match read_address(stdout, signals) {
+            Ok(address) => Ok(Self { process, address, _directory: directory }),
+            Err(error) => Err(explain(error, &mut process)),
+        }
+    }
+
+    /// Where it listens, as it says itself.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// How it has ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        // Only who has no such child fails to wait for it.
+        self.process.try_wait().ok().flatten()
+    }
+}
+
+impl Drop for PrivateBus {
+    fn drop(&mut self) {
+        children::end_all([&mut self.process]);
+    }
+}
+
+/// The command that runs the bus: this program, as `bus`.
+fn command(plan: &Plan, directory: &Path) -> Result<Command, StartError> {
+    let file = match &plan.config {
+        Config::File(file) => file.clone(),
+        Config::Session => {
+            let address = plan.address.clone().unwrap_or_else(|| address_in(directory));
+            let file = directory.join("bus.conf");
+            fs::write(&file, config::session(&address)).map_err(StartError::Directory)?;
+            file
+        }
+    };
+    let mut command = Command::new(env::current_exe().map_err(StartError::Spawn)?);
+    command.arg("bus").arg(with_value("--config-file=", file));
+    command.args(["--nofork", "--nopidfile", "--print-address=1"]);
+    if let (Config::File(_), Some(address)) = (&plan.config, &plan.address) {
+        command.arg(format!("--address={address}"));
+    }
+    Ok(command)
+}
+
+fn address_in(directory: &Path) -> AddressList {
+    let path = directory.join("bus").into_os_string().into_vec();
+    Address::from(Transport::Unix(UnixAddress::Path(path))).into()
+}
+
+fn with_value(option: &str, value: PathBuf) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(value);
+    word
+}
+
+/// Waits for the line with which the bus says where it listens.
+fn read_address(mut stdout: ChildStdout, signals: &SignalSource) -> Result<String, StartError> {
+    let wait = || -> io::Result<(Poller, Events)> {
+        let poller = Poller::new()?;
+        poller.add(signals, 0, Interest::Read)?;
+        poller.add(&stdout, 1, Interest::Read)?;
+        Ok((poller, Events::with_capacity(2)))
+    };
+    let (poller, mut events) = wait().map_err(StartError::Wait)?;
+    let (mut line, mut space) = (Vec::new(), [0; 512]);
+    loop {
+        poller.wait(&mut events, None).map_err(StartError::Wait)?;
+        if let Some(signal) = asked_to_end(signals).map_err(StartError::Wait)? {
+            return Err(StartError::Interrupted(signal));
+        }
+        if !events.iter().any(|event| event.token() == 1) {
+            continue;
+        }
+        let count = stdout.read(&mut space).map_err(StartError::Wait)?;
+        line.extend_from_slice(&space[..count]);
+        if let Some(end) = line.iter().position(|&byte| byte == b'\n') {
+            return address_of(&line[..end]);
+        }
+        if count == 0 {
+            return Err(StartError::Ended(None));
+        }
+    }
+}
+
+fn address_of(line: &[u8]) -> Result<String, StartError> {
+    let text = String::from_utf8_lossy(line);
+    let parsed = text.parse::<AddressList>();
+    parsed.map(|_| text.to_string()).map_err(|error| StartError::Address(text.into_owned(), error))
+}
+
+/// The next signal that asks this program to end. Others, such as that a child has ended, are
+/// taken and forgotten.
+pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<Signal>> {
+    while let Some(signal) = signals.take()? {
+        if matches!(signal, Signal::Interrupt | Signal::Terminate | Signal::HangUp) {
+            return Ok(Some(signal));
+        }
+    }
+    Ok(None)
+}
+
+/// Ends a bus that did not start as it should; if it had ended itself, says how.
+fn explain(error: StartError, process: &mut Child) -> StartError {
+    let error = match error {
+        StartError::Ended(_) => StartError::Ended(process.wait().ok()),
+        other => other,
+    };
+    children::end_all([process]);
+    error
+}
+
+/// How a process has ended, for people: `exit status 3`, `signal 9 (SIGKILL)`.
+pub(crate) fn describe_end(status: ExitStatus) -> String {
+    // The standard library writes it like a field with its value.
+    status.to_string().replace(": ", " ")
+}

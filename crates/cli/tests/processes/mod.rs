@@ -1,0 +1,169 @@
+//! Running the program, and looking after the processes that it starts.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
+
+/// What takes longer has failed. The machine may be busy with other tests.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A folder in which the program puts its directories; gone with the test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("diligence-up-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("the temporary folder is writable");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The program, with nothing on its standard input, and its outputs in pipes.
+    pub(crate) fn diligence(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(words).env("XDG_RUNTIME_DIR", &self.0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// How many directories of private buses are in it.
+    pub(crate) fn buses(&self) -> usize {
+        let entries = fs::read_dir(&self.0).expect("the folder is ours").flatten();
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with("diligence-"))
+            .count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process that is killed, if need be, when the test is over.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(command.spawn().expect("the program can be started"))
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// The lines of its standard output, read by a thread.
+    pub(crate) fn lines(&mut self) -> Lines {
+        Lines::of(self.0.stdout.take().expect("it is a pipe, and was not taken"))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        send(self.pid(), signal);
+    }
+
+    /// Waits for its end.
+    pub(crate) fn status(&mut self) -> ExitStatus {
+        let mut status = None;
+        wait_until("the program ends", || {
+            status = self.0.try_wait().expect("it is our child");
+            status.is_some()
+        });
+        status.expect("it was waited for")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Lines that come from somewhere.
+pub(crate) struct Lines(Receiver<String>);
+
+impl Lines {
+    pub(crate) fn of(source: impl Read + Send + 'static) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let lines = BufReader::new(source).lines().map_while(Result::ok);
+            lines.for_each(|line| drop(sender.send(line)));
+        });
+        Self(receiver)
+    }
+
+    /// Waits for a line that is looked for; others are skipped.
+    pub(crate) fn find(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(line) = self.0.recv_timeout(left) else {
+                panic!("no line with {what} among {seen:#?}")
+            };
+            if wanted(&line) {
+                return line;
+            }
+            seen.push(line);
+        }
+    }
+}
+
+pub(crate) fn send(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(pid.cast_signed()).expect("the number of a process");
+    kill_process(pid, signal).expect("the process is there");
+}
+
+/// The children of a process, with their command lines.
+pub(crate) fn children_of(parent: u32) -> Vec<(u32, String)> {
+    let processes = fs::read_dir("/proc").expect("proc(5) is mounted");
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent_of(*pid) == Some(parent))
+        .map(|pid| (pid, command_line(pid).unwrap_or_default()))
+        .collect()
+}
+
+/// Whether a process is there, and has not ended.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    matches!(stat(pid), Some((state, _)) if state != "Z")
+}
+
+pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < deadline, "waited too long until {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    stat(pid)?.1.parse().ok()
+}
+
+/// State and parent (proc(5)): the fields behind the name, which is in parentheses.
+fn stat(pid: u32) -> Option<(String, String)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    Some((fields.next()?, fields.next()?))
+}
+
+fn command_line(pid: u32) -> Option<String> {
+    Some(fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?.replace('\0', " "))
+}

@@ -1,0 +1,141 @@
+//! `diligence run`, as a user runs it.
+
+mod processes;
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use processes::{Folder, PROGRAM, Running, children_of, is_alive, wait_until};
+use rustix::process::Signal;
+
+fn run(folder: &Folder, words: &[&str]) -> Output {
+    folder.diligence(&[&["run"], words].concat()).output().expect("the program can be started")
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().expect("the program is not ended by a signal")
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_command() {
+    let folder = Folder::new();
+    for (words, expected) in [
+        (&["--", "true"][..], 0),
+        (&["sh", "-c", "exit 3"], 3),
+        (&["--", "sh", "-c", "kill -TERM $$"], 128 + 15),
+        (&["--", "sh", "-c", "kill -KILL $$"], 128 + 9),
+        (&["--", "/nonexistent/program"], 127),
+        (&["--", "/"], 127),
+        (&["--config-file", "/nonexistent.conf", "true"], 1),
+        (&[], 2),
+        (&["--bogus", "true"], 2),
+    ] {
+        let output = run(&folder, words);
+        assert_eq!(code(output.status), expected, "{words:?}: {output:?}");
+        assert_eq!(folder.buses(), 0, "{words:?} left something");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_named() {
+    let folder = Folder::new();
+    let output = run(&folder, &["--", "/nonexistent/program"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let expected = "diligence run: cannot run /nonexistent/program: No such file or directory";
+    assert!(errors.contains(expected), "{errors}");
+}
+
+#[test]
+fn the_command_finds_the_bus_and_no_other() {
+    let folder = Folder::new();
+    let script = "echo $DBUS_SESSION_BUS_ADDRESS; echo pid $DBUS_SESSION_BUS_PID; \
+                  echo starter $DBUS_STARTER_ADDRESS$DBUS_STARTER_BUS_TYPE; \
+                  kill -0 $DBUS_SESSION_BUS_PID && exec dbus-send --session --print-reply=literal \
+                  --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetId";
+    let mut command = folder.diligence(&["run", "--", "sh", "-c", script]);
+    command.env("DBUS_STARTER_ADDRESS", "unix:path=/x").env("DBUS_STARTER_BUS_TYPE", "session");
+    let output = command.output().expect("the program can be started");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().collect();
+    let [address, pid, starter, id] = lines[..] else { panic!("four lines, not {output:?}") };
+    let inside = format!("unix:path={}/diligence-", folder.path().display());
+    assert!(address.starts_with(&inside), "{address}");
+    assert!(pid.len() > "pid ".len(), "{pid}");
+    assert_eq!(starter, "starter");
+    assert_eq!(id.trim().len(), 32, "{id}");
+}
+
+#[test]
+fn the_streams_are_those_of_the_command() {
+    let folder = Folder::new();
+    let mut command = folder.diligence(&["run", "sh", "-c", "cat; echo to stderr >&2"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the program can be started");
+    child.stdin.take().expect("it is a pipe").write_all(b"some text\n").expect("it reads");
+    let output = child.wait_with_output().expect("it is our child");
+    assert_eq!(output.stdout, b"some text\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("to stderr\n"));
+}
+
+#[test]
+fn a_configuration_can_be_given() {
+    let folder = Folder::new();
+    let config = folder.path().join("own.conf");
+    let socket = folder.path().join("own-socket");
+    let text = format!(
+        "<busconfig><type>session</type><listen>unix:path={}</listen>\
+         <policy context='default'><allow send_destination='*' eavesdrop='true'/>\
+         <allow eavesdrop='true'/><allow own='*'/></policy></busconfig>",
+        socket.display()
+    );
+    fs::write(&config, text).expect("the folder is ours");
+    let words = ["run", "--config-file", config.to_str().expect("text"), "printenv"];
+    let output =
+        folder.diligence(&words).arg("DBUS_SESSION_BUS_ADDRESS").output().expect("it starts");
+    let address = String::from_utf8_lossy(&output.stdout);
+    assert!(address.starts_with(&format!("unix:path={}", socket.display())), "{output:?}");
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let script = "trap 'exit 7' TERM HUP INT; echo ready; while :; do sleep 0.01; done";
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let folder = Folder::new();
+        // Without a terminal nobody but us could tell the command.
+        let mut command = Command::new("setsid");
+        command.args([PROGRAM, "run", "--", "sh", "-c", script]);
+        command.env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut running = Running::start(&mut command);
+        running.lines().find("ready", |line| line == "ready");
+        running.signal(signal);
+        assert_eq!(code(running.status()), 7, "{signal:?}");
+        assert_eq!(folder.buses(), 0, "{signal:?} left something");
+    }
+}
+
+#[test]
+fn the_bus_ends_even_if_run_is_killed() {
+    let folder = Folder::new();
+    let script = "echo $DBUS_SESSION_BUS_PID; exec sleep 1000";
+    let mut running = Running::start(&mut folder.diligence(&["run", "--", "sh", "-c", script]));
+    let bus = running.lines().find("the bus", |_| true).parse().expect("a number");
+    let children = children_of(running.pid());
+    running.signal(Signal::KILL);
+    wait_until("the bus ends", || !is_alive(bus));
+    for (pid, _) in children.into_iter().filter(|(pid, _)| is_alive(*pid)) {
+        processes::send(pid, Signal::KILL);
+    }
+}
+
+#[test]
+fn a_bus_that_ends_early_is_told_and_the_command_goes_on() {
+    let folder = Folder::new();
+    let script = "kill -KILL $DBUS_SESSION_BUS_PID; sleep 0.5; exit 5";
+    let output = run(&folder, &["--", "sh", "-c", script]);
+    assert_eq!(code(output.status), 5);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("diligence run: the bus has ended with signal 9 (SIGKILL)"),
+        "{errors}"
+    );
+}

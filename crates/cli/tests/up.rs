@@ -1,0 +1,282 @@
+//! `diligence up`, as a user runs it: its lines, its page, its end, and the programs of its
+//! demonstration.
+
+mod processes;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+use client::Connection;
+use client::wire::body::Value;
+use client::wire::names::ObjectPathBuf;
+use processes::{Folder, Lines, PATIENCE, Running, children_of, is_alive, send, wait_until};
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+/// `up` with words of its own, and its lines.
+fn up(folder: &Folder, words: &[&str]) -> (Running, Lines) {
+    let mut running = Running::start(&mut folder.diligence(&[&["up"], words].concat()));
+    let lines = running.lines();
+    (running, lines)
+}
+
+/// Waits until all programs of the demonstration are there.
+fn wait_for_cast(lines: &Lines) {
+    lines.find("the volumes", |line| line.contains("com.example.Volumes"));
+    lines.find("traffic", |line| line.contains(" member ") && line.contains("demo-volumes"));
+}
+
+/// The address in the line that is to be pasted into a shell.
+fn address(lines: &Lines) -> String {
+    let line = lines.find("the address", |line| line.starts_with("export "));
+    let (_, address) = line.split_once("DBUS_SESSION_BUS_ADDRESS=").expect("the variable");
+    address.to_owned()
+}
+
+/// All that a program has said on standard error, after its end.
+fn errors(running: &mut Running) -> String {
+    let mut text = String::new();
+    let mut stderr = running.0.stderr.take().expect("it is a pipe, and was not taken");
+    stderr.read_to_string(&mut text).expect("it is text");
+    text
+}
+
+fn assert_all_end(children: &[(u32, String)]) {
+    for (pid, command) in children {
+        wait_until(&format!("{command} ends"), || !is_alive(*pid));
+    }
+}
+
+#[test]
+fn lines_tell_what_happens() {
+    let folder = Folder::new();
+    let (_running, lines) = up(&folder, &["--demo"]);
+    let found = address(&lines);
+    let inside = format!("unix:path={}/diligence-", folder.path().display());
+    assert!(found.starts_with(&inside) && !found.contains("guid"), "{found}");
+    lines.find("an example", |line| line.starts_with("gdbus call -e -d com.example.Battery "));
+    lines.find("the battery", |line| line.contains(" came ") && line.contains("demo-battery"));
+    lines.find("an error", |line| {
+        line.ends_with("demo-poller called GetAll of demo-volumes: UnknownObject")
+    });
+    let bus = lines.find("all connections", |line| {
+        line.contains(" bus ") && line.contains(" 7 connections    6 names    7 rules")
+    });
+    let words: Vec<&str> = bus.split_whitespace().collect();
+    let rate: f64 = words[2].parse().expect("a rate");
+    assert!(words[0].ends_with('Z') && words[3] == "msg/s" && rate > 20.0, "{bus}");
+}
+
+#[test]
+fn sigint_ends_everything() {
+    let folder = Folder::new();
+    let (mut running, lines) = up(&folder, &["--demo"]);
+    wait_for_cast(&lines);
+    let children = children_of(running.pid());
+    assert_eq!(children.len(), 8, "{children:#?}");
+    running.signal(Signal::INT);
+    assert_eq!(running.status().code(), Some(0));
+    assert_all_end(&children);
+    assert_eq!(folder.buses(), 0);
+    assert_eq!(errors(&mut running), "");
+}
+
+#[test]
+fn everything_ends_even_if_up_is_killed() {
+    let folder = Folder::new();
+    let (running, lines) = up(&folder, &["--demo"]);
+    wait_for_cast(&lines);
+    let children = children_of(running.pid());
+    running.signal(Signal::KILL);
+    assert_all_end(&children);
+}
+
+#[test]
+fn a_bus_that_ends_by_itself_is_a_failure() {
+    let folder = Folder::new();
+    let (mut running, lines) = up(&folder, &[]);
+    lines.find("the first numbers", |line| line.contains(" bus "));
+    let [(bus, _)] = children_of(running.pid())[..] else { panic!("the bus alone") };
+    send(bus, Signal::KILL);
+    assert_eq!(running.status().code(), Some(1));
+    let told = errors(&mut running);
+    assert!(told.starts_with("diligence up: the bus has ended with signal 9 (SIGKILL)"), "{told}");
+    assert_eq!(folder.buses(), 0);
+}
+
+#[test]
+fn the_address_can_be_chosen() {
+    let folder = Folder::new();
+    let wanted = format!("unix:path={}/it's", folder.path().display());
+    let (mut running, lines) = up(&folder, &["--address", &wanted]);
+    let quoted = address(&lines);
+    Connection::open(&wanted).expect("the bus listens there");
+    running.signal(Signal::TERM);
+    assert_eq!(running.status().code(), Some(0));
+    assert!(quoted.ends_with("/it%27s"), "{quoted}");
+}
+
+#[test]
+fn a_bad_start_is_told() {
+    let folder = Folder::new();
+    for (address, status, expected) in [
+        ("nonsense", 2, "nonsense"),
+        ("unixexec:path=/bin/true", 2, "nothing can listen at unixexec:path=/bin/true"),
+        ("unix:path=/nonexistent/bus", 1, "diligence up: the bus did not start"),
+    ] {
+        let (mut running, _lines) = up(&folder, &["--address", address]);
+        assert_eq!(running.status().code(), Some(status), "{address}");
+        let told = errors(&mut running);
+        assert!(told.contains(expected), "{address}: {told}");
+    }
+    assert_eq!(folder.buses(), 0);
+}
+
+#[test]
+fn the_programs_of_the_demonstration_can_be_used() {
+    let folder = Folder::new();
+    let (_running, lines) = up(&folder, &["--demo"]);
+    let bus = Connection::open(&address(&lines)).expect("the bus listens");
+    wait_for_cast(&lines);
+
+    let battery = ("com.example.Battery", "/com/example/Battery", "com.example.Battery1");
+    let battery = bus.proxy(battery.0, battery.1, battery.2).expect("names");
+    let changes = battery.property_changes().expect("a subscription");
+    let (seconds,): (i64,) =
+        battery.call("SetPowerProfile", &("saver",)).expect("a call").read().expect("a number");
+    assert!(seconds > 300, "{seconds}");
+    let changed = changes.next(Some(PATIENCE)).expect("a connection").expect("a signal in time");
+    type Changes = (String, BTreeMap<String, Value>, Vec<String>);
+    let (_, changed, _): Changes = changed.read().expect("the standard types");
+    assert!(!changed.is_empty());
+
+    let manager = "org.freedesktop.DBus.ObjectManager";
+    let volumes = bus.proxy("com.example.Volumes", "/com/example/Volumes", manager).expect("names");
+    type Managed = BTreeMap<ObjectPathBuf, BTreeMap<String, BTreeMap<String, Value>>>;
+    let reply = volumes.call("GetManagedObjects", &()).expect("a call");
+    let (managed,): (Managed,) = reply.read().expect("the standard types");
+    assert_eq!(managed.len(), 1000);
+
+    let room = bus.proxy("com.example.Chat", "/com/example/Chat", "com.example.Chat1");
+    let room = room.expect("names");
+    let said = room.signals("Said").expect("a subscription");
+    room.call("Join", &("tester",)).expect("a call");
+    let members: Vec<String> = room.get("Members").expect("a property");
+    assert!(members.contains(&"tester".into()), "{members:?}");
+    said.next(Some(PATIENCE)).expect("a connection").expect("somebody talks");
+
+    let peer = bus.proxy("com.example.Chat.Anna", "/com/example/ChatPeer", "com.example.ChatPeer1");
+    let answer = peer.expect("names").call("Whisper", &("tester", "hello")).expect("a call");
+    let (answer,): (&str,) = answer.read().expect("a text");
+    assert!(answer.starts_with("Yes, tester."), "{answer}");
+}
+
+/// A terminal that the program believes to be a person's.
+struct Terminal {
+    master: File,
+    screen: Receiver<String>,
+    running: Running,
+    /// The program's side, to look at its settings.
+    line: OwnedFd,
+}
+
+impl Terminal {
+    fn start(folder: &Folder, words: &[&str], size: (u16, u16)) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+        let name = ptsname(&master, Vec::new()).expect("it has a name");
+        let open = || File::options().read(true).write(true).open(name.to_str().expect("text"));
+        let line = open().expect("the other side");
+        let size = Winsize { ws_col: size.0, ws_row: size.1, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("it is a terminal");
+        let mut command = folder.diligence(words);
+        let stdio = || Stdio::from(line.try_clone().expect("descriptors are left"));
+        let running = Running::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
+        drop(command);
+        let master = File::from(master);
+        let screen = read_all(master.try_clone().expect("descriptors are left"));
+        Self { master, screen, running, line: line.into() }
+    }
+
+    /// Waits until the program has written a text, and returns all up to there.
+    fn wait_for(&self, text: &str) -> String {
+        let mut seen = String::new();
+        while !seen.contains(text) {
+            let Ok(more) = self.screen.recv_timeout(PATIENCE) else {
+                panic!("{text:?} does not come after {seen:?}")
+            };
+            seen.push_str(&more);
+        }
+        seen
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).expect("the program is there");
+    }
+
+    /// Whether keys are passed on one by one, as for a page, not line by line.
+    fn is_raw(&self) -> bool {
+        let settings = tcgetattr(&self.line).expect("it is a terminal");
+        !settings.local_modes.contains(LocalModes::ICANON)
+    }
+}
+
+fn read_all(mut master: File) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = master.read(&mut bytes) {
+            let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+            if sender.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+#[test]
+fn a_terminal_shows_the_page_and_is_given_back() {
+    type End = fn(&mut Terminal);
+    let ends: [(&str, End); 3] = [
+        ("q", |terminal| terminal.press("q")),
+        ("Ctrl-C", |terminal| terminal.press("\x03")),
+        ("SIGTERM", |terminal| terminal.running.signal(Signal::TERM)),
+    ];
+    for (name, end) in ends {
+        let folder = Folder::new();
+        let mut terminal = Terminal::start(&folder, &["up"], (80, 24));
+        let start = terminal.wait_for("Nobody is connected");
+        assert!(start.starts_with("export DBUS_SESSION_BUS_ADDRESS="), "{start:?}");
+        assert!(start.contains(ENTER), "{start:?}");
+        assert!(terminal.is_raw());
+        terminal.press("h");
+        terminal.wait_for("any key goes back");
+        end(&mut terminal);
+        terminal.wait_for(LEAVE);
+        assert_eq!(terminal.running.status().code(), Some(0), "{name}");
+        assert!(!terminal.is_raw(), "{name}");
+        assert_eq!(folder.buses(), 0, "{name}");
+    }
+}
+
+#[test]
+fn the_page_follows_the_size_of_the_terminal() {
+    let folder = Folder::new();
+    let terminal = Terminal::start(&folder, &["up"], (60, 15));
+    let narrow = terminal.wait_for("Nobody is connected");
+    assert!(!narrow.contains("RULES"), "{narrow:?}");
+    let size = Winsize { ws_col: 120, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&terminal.master, size).expect("it is a terminal");
+    terminal.wait_for("RULES");
+}
+
+/// What takes the screen of a terminal, and what gives it back.
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
