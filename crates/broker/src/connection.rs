@@ -123,7 +123,7 @@ impl Connection {
         let before_loss = limits.max_outgoing_bytes / 2;
         let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1);
         (self.in_flight as u64) < in_flight_max
-            && (self.queue.len() as u64) < limits.max_outgoing_bytes
+            && (self.queue.len() as u64) <= limits.max_outgoing_bytes
     }
 }
 

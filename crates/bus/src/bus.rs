@@ -11,7 +11,7 @@ use crate::hash::KeyedState;
 use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::names::{Names, UniqueNames};
-use crate::peers::{Peer, Peers, RuleIndex, Stage};
+use crate::peers::{Peers, RuleIndex, Stage};
 use crate::replies::Replies;
 use crate::time::Time;
 
@@ -278,13 +278,5 @@ impl Bus {
     pub(crate) fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
         self.counters.disconnected_by_bus += 1;
         fx.push(Effect::Disconnect { peer, reason });
-    }
-
-    /// Whether the queue of `peer` has no room for another message. One message may go beyond the
-    /// limit, so that a limit below the size of messages does not stop everything.
-    pub(crate) const fn is_full(&self, peer: &Peer, fds: u32) -> bool {
-        let limits = &self.config.limits;
-        peer.queued.bytes > limits.max_outgoing_bytes
-            || (fds > 0 && peer.queued.fds > limits.max_outgoing_unix_fds)
     }
 }

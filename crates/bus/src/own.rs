@@ -124,14 +124,14 @@ impl Bus {
         urgency: Urgency,
         fx: &mut Effects,
     ) {
-        let Some(peer) = self.peers.get(to) else { return };
+        let Some(peer) = self.peers.get_mut(to) else { return };
         if peer.stage == Stage::Gone || (fds != Fds::None && peer.fds == FdPassing::Refused) {
             return;
         }
-        if self.is_full(peer, fds_of(fds)) {
+        if peer.is_full(&self.config.limits, fds_of(fds)) {
             return self.lose(to, None, fx);
         }
-        self.peers[to].charge(head.len() as u64, fds_of(fds).into());
+        peer.charge(head.len() as u64, fds_of(fds).into());
         self.counters.deliveries += 1;
         fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
     }

@@ -11,6 +11,7 @@ use hashbrown::hash_map::Entry;
 use wire::message::SenderField;
 use wire::names::{BusName, WellKnownName};
 
+use crate::config::Limits;
 use crate::error::ErrorKind;
 use crate::input::{Amount, Credentials, FdPassing, PeerId};
 use crate::matches::RuleId;
@@ -157,6 +158,14 @@ impl Peer {
     /// Names on its account: its unique name, and all that it owns or waits for.
     pub(crate) fn name_count(&self) -> usize {
         usize::from(self.is_active()) + self.names.len()
+    }
+
+    /// Whether its queue has no room for another message with so many descriptors. One message may
+    /// go beyond the limit, so that a limit below the size of messages does not stop everything.
+    #[inline]
+    pub(crate) const fn is_full(&self, limits: &Limits, fds: u32) -> bool {
+        self.queued.bytes > limits.max_outgoing_bytes
+            || (fds > 0 && self.queued.fds > limits.max_outgoing_unix_fds)
     }
 
     /// Puts one message on its account.

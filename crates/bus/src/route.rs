@@ -177,7 +177,7 @@ impl Bus {
         let to = to.ok_or_else(|| no_owner(name, message.flags()))?;
         check_type(message)?;
         let requested = self.check_reply(forward, to)?;
-        self.check_room(forward, &self.peers[to], requested.is_some())?;
+        self.check_room(forward, &self.peers[to], requested)?;
         self.expect_reply(forward, to)?;
         // Only now, so that a caller whose reply could not be passed on is told when it is clear
         // that none will come.
@@ -203,7 +203,7 @@ impl Bus {
             Verdict::Deny => {
                 let what = "Rejected send message, 0 matched rules";
                 let recipient = &self.peers[to];
-                Err(ErrorKind::AccessDenied.because(self.describe(what, forward, recipient, false)))
+                Err(ErrorKind::AccessDenied.because(self.describe(what, forward, recipient, None)))
             }
         }
     }
@@ -213,13 +213,13 @@ impl Bus {
         &self,
         forward: &Forward<'_>,
         recipient: &Peer,
-        requested: bool,
+        requested: Option<ReplyId>,
     ) -> Result<(), BusError> {
         let fds = forward.message.unix_fds();
         if forward.is_too_long() {
             return Err(too_long());
         }
-        if self.is_full(recipient, fds) {
+        if recipient.is_full(&self.config.limits, fds) {
             let what = "Rejected: destination has a full message queue, 0 matched rules";
             let text = self.describe(what, forward, recipient, requested);
             return Err(ErrorKind::LimitsExceeded.because(text));
@@ -255,7 +255,7 @@ impl Bus {
         what: &str,
         forward: &Forward<'_>,
         recipient: &Peer,
-        requested: bool,
+        requested: Option<ReplyId>,
     ) -> String {
         let message = forward.message;
         let sender = &self.peers[forward.from];
@@ -268,7 +268,7 @@ impl Bus {
             message.interface().map_or(UNSET, |name| name.as_str()),
             message.member().map_or(UNSET, |name| name.as_str()),
             message.error_name().map_or(UNSET, |name| name.as_str()),
-            u8::from(requested),
+            u8::from(requested.is_some()),
             message.destination().map_or(UNSET, |name| name.as_str()),
             who(recipient),
         )

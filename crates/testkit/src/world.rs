@@ -359,22 +359,22 @@ pub fn identity() -> Identity {
     }
 }
 
-/// An object path from a text that surely is one; so with the next three.
+/// An object path, from a text that surely is one.
 pub fn path(text: &str) -> ObjectPath<'_> {
     ObjectPath::new(text).expect("an object path")
 }
 
-/// A bus name.
+/// A bus name, from a text that surely is one.
 pub fn name(text: &str) -> BusName<'_> {
     BusName::new(text).expect("a bus name")
 }
 
-/// An interface name.
+/// An interface name, from a text that surely is one.
 pub fn interface(text: &str) -> InterfaceName<'_> {
     InterfaceName::new(text).expect("an interface name")
 }
 
-/// A member name.
+/// A member name, from a text that surely is one.
 pub fn member(text: &str) -> MemberName<'_> {
     MemberName::new(text).expect("a member name")
 }

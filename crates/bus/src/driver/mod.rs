@@ -103,10 +103,12 @@ impl Bus {
     }
 
     fn call_driver(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-        let method = find_method(call.message)?;
-        if !self.peers[call.from].is_active() && method.name != HELLO {
-            return Err(not_registered());
-        }
+        let is_active = self.peers[call.from].is_active();
+        let method = match find_method(call.message) {
+            Ok(method) if is_active || method.name == HELLO => method,
+            Err(error) if is_active => return Err(error),
+            _ => return Err(not_registered()),
+        };
         if method.privilege == Privilege::Privileged {
             self.check_privileged(call, method.name)?;
         }

@@ -198,13 +198,23 @@ pub(super) static INTERFACES: &[Interface] = &[
         name: "org.freedesktop.DBus.Properties",
         path: PathRule::Canonical,
         methods: &[
-            method("Get", args!(interface "s", property "s"), args!(value "v"), properties::get),
-            method("GetAll", args!(interface "s"), args!(properties "a{sv}"), properties::get_all),
-            method("Set", args!(interface "s", property "s", value "v"), args!(), properties::set),
+            method(
+                "Get",
+                args!(interface_name "s", property_name "s"),
+                args!(value "v"),
+                properties::get,
+            ),
+            method("GetAll", args!(interface_name "s"), args!(props "a{sv}"), properties::get_all),
+            method(
+                "Set",
+                args!(interface_name "s", property_name "s", value "v"),
+                args!(),
+                properties::set,
+            ),
         ],
         signals: &[Signal {
             name: "PropertiesChanged",
-            args: args!(interface "s", changed "a{sv}", invalidated "as"),
+            args: args!(interface_name "s", changed_properties "a{sv}", invalidated_properties "as"),
         }],
         properties: &[],
     },
