@@ -4,6 +4,10 @@ CARGO  ?= cargo
 PREFIX ?= /usr/local
 DESTDIR ?=
 
+TARGET      := $(or $(CARGO_TARGET_DIR),target)
+PROGRAM     := $(TARGET)/release/diligence
+COMPLETIONS := $(TARGET)/completions
+
 BIN     := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
@@ -22,7 +26,7 @@ build: packages-build
 	$(CARGO) build --release --locked --package diligence-cli
 
 run: build
-	target/release/diligence up --demo
+	$(PROGRAM) up --demo
 
 check: packages-build
 	$(CARGO) fmt --all --check
@@ -44,8 +48,11 @@ packages-build packages-test: packages-%:
 # Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
 # looks for one, for those who want to use it in their stead.
 install: build
-	install -D -m 755 target/release/diligence $(BIN)/diligence
+	install -D -m 755 $(PROGRAM) $(BIN)/diligence
 	install -d $(LIBEXEC)
 	ln -sf ../../bin/diligence $(LIBEXEC)/dbus-daemon
-	target/release/diligence generate man $(MAN)/man1
-	target/release/diligence generate completions $(SHARE)
+	$(PROGRAM) generate man $(MAN)/man1
+	$(PROGRAM) generate completions $(COMPLETIONS)
+	install -D -m 644 $(COMPLETIONS)/diligence.bash $(SHARE)/bash-completion/completions/diligence
+	install -D -m 644 $(COMPLETIONS)/_diligence $(SHARE)/zsh/site-functions/_diligence
+	install -D -m 644 $(COMPLETIONS)/diligence.fish $(SHARE)/fish/vendor_completions.d/diligence.fish
