@@ -24,8 +24,8 @@ pub(super) enum UpError {
     System(io::Error),
     /// The bus ended, and nobody had asked it to.
     BusEnded {
-        /// How, if that is known.
-        status: Option<ExitStatus>,
+        /// How.
+        status: ExitStatus,
         /// What it said last.
         log: Vec<String>,
     },
@@ -54,10 +54,7 @@ impl fmt::Display for UpError {
             Self::Demo(error) => write!(f, "cannot start the demonstration: {error}"),
             Self::System(error) => error.fmt(f),
             Self::BusEnded { status, log } => {
-                match status {
-                    Some(status) => write!(f, "the bus has ended with {}", describe_end(*status))?,
-                    None => f.write_str("the bus has ended")?,
-                }
+                write!(f, "the bus has ended with {}", describe_end(*status))?;
                 write_log(f, log)
             }
         }

@@ -1,7 +1,9 @@
 //! The loop of `up`: what comes from the bus, its log, the terminal and signals, and when to show
 //! it.
 
-use std::io::{self, Write, stdin, stdout};
+use std::io::{self, stdin};
+use std::process::ExitStatus;
+use std::thread;
 use std::time::Duration;
 
 use sys::clock;
@@ -9,13 +11,10 @@ use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 
 use super::error::UpError;
-use super::keys::{self, Next};
+use super::front::Front;
+use super::keys::Next;
 use super::logs::{Logs, Stream};
-use super::model::{Model, NoteKind, Program, Snapshot};
-use super::page::{Page, Palette};
-use super::plain::Plain;
-use super::screen::{Input, Screen};
-use super::view::{Following, View};
+use super::model::{Model, NoteKind, Program};
 use super::watcher::{Drained, Watcher};
 use crate::commands::demo::Cast;
 use crate::private_bus::{PrivateBus, describe_end};
@@ -33,47 +32,6 @@ pub(super) struct Live {
     model: Model,
 }
 
-/// Where to show it.
-#[derive(Debug)]
-pub(super) enum Front {
-    /// As a page on a terminal.
-    Page(Box<PageFront>),
-    /// As lines on standard output.
-    Plain(Plain),
-}
-
-/// A page, and what it shows.
-#[derive(Debug)]
-pub(super) struct PageFront {
-    screen: Screen,
-    view: View,
-    hints: Hints,
-    palette: Palette,
-    snapshot: Snapshot,
-    stale: Staleness,
-    /// Columns and lines of the terminal.
-    size: (u16, u16),
-    /// When it was last looked at what there is to draw.
-    refreshed: Duration,
-    drawn: Duration,
-}
-
-/// What somebody needs to use the bus.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Hints {
-    /// Where it listens.
-    pub(super) address: String,
-    /// A line for a shell, to try.
-    pub(super) example: &'static str,
-}
-
-/// Whether the page must be drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Staleness {
-    Fresh,
-    Stale,
-}
-
 /// What the poller reports on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
@@ -85,11 +43,18 @@ enum Source {
     Keys,
 }
 
-/// Whether the loop goes on.
+/// What it has reported on: a bit for each source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Flow {
-    Continue,
-    Stop,
+struct Ready(u64);
+
+impl Ready {
+    fn new(events: &Events) -> Self {
+        Self(events.iter().fold(0, |bits, event| bits | 1 << event.token()))
+    }
+
+    const fn has(self, source: Source) -> bool {
+        self.0 & 1 << source as u64 != 0
+    }
 }
 
 impl Live {
@@ -130,12 +95,12 @@ impl Live {
                 Drained::More => Duration::ZERO,
             };
             self.poller.wait(&mut events, Some(timeout))?;
-            let sources: Vec<u64> = events.iter().map(|event| event.token()).collect();
-            drained = self.take_traffic(&sources, drained)?;
-            if self.take_rest(&sources)? == Flow::Stop {
+            let ready = Ready::new(&events);
+            drained = self.take_traffic(ready, drained)?;
+            if self.take_rest(ready)? == Next::Quit {
                 return Ok(());
             }
-            if sources.contains(&(Source::Keys as u64)) && front.take_keys()? == Flow::Stop {
+            if ready.has(Source::Keys) && front.take_keys()? == Next::Quit {
                 return Ok(());
             }
             let now = clock::monotonic();
@@ -157,14 +122,13 @@ impl Live {
         }
     }
 
-    fn take_traffic(&mut self, sources: &[u64], before: Drained) -> Result<Drained, UpError> {
+    fn take_traffic(&mut self, ready: Ready, before: Drained) -> Result<Drained, UpError> {
         let now = clock::monotonic();
-        let has = |source| sources.contains(&(source as u64));
-        if has(Source::Asker) && self.watcher.take_answers(&mut self.model, now).is_err() {
+        if ready.has(Source::Asker) && self.watcher.take_answers(&mut self.model, now).is_err() {
             self.connection_ended()?;
             return Ok(Drained::More);
         }
-        if before == Drained::Empty && !has(Source::Monitor) {
+        if before == Drained::Empty && !ready.has(Source::Monitor) {
             return Ok(Drained::Empty);
         }
         match self.watcher.take_messages(&mut self.model, now) {
@@ -173,14 +137,14 @@ impl Live {
         }
     }
 
-    fn take_rest(&mut self, sources: &[u64]) -> Result<Flow, UpError> {
-        if sources.contains(&(Source::Logs as u64)) {
+    fn take_rest(&mut self, ready: Ready) -> Result<Next, UpError> {
+        if ready.has(Source::Logs) {
             self.take_logs()?;
         }
-        if sources.contains(&(Source::Signals as u64)) {
+        if ready.has(Source::Signals) {
             return self.take_signals();
         }
-        Ok(Flow::Continue)
+        Ok(Next::Stay)
     }
 
     fn take_logs(&mut self) -> Result<(), UpError> {
@@ -199,21 +163,21 @@ impl Live {
         Ok(())
     }
 
-    fn take_signals(&mut self) -> Result<Flow, UpError> {
+    fn take_signals(&mut self) -> Result<Next, UpError> {
         while let Some(signal) = self.signals.take()? {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::HangUp => return Ok(Flow::Stop),
+                Signal::Interrupt | Signal::Terminate | Signal::HangUp => return Ok(Next::Quit),
                 Signal::Child => self.look_for_ended()?,
                 Signal::User1 | Signal::User2 => {}
             }
         }
-        Ok(Flow::Continue)
+        Ok(Next::Stay)
     }
 
     /// Some process has ended.
     fn look_for_ended(&mut self) -> Result<(), UpError> {
         if let Some(status) = self.bus.ended() {
-            return Err(self.bus_ended(Some(status)));
+            return Err(self.bus_ended(status));
         }
         for (part, status) in self.cast.take_ended() {
             let text = format!("{part} has ended with {}", describe_end(status));
@@ -226,7 +190,7 @@ impl Live {
     /// the programs that use it are worth more than our view of them.
     fn connection_ended(&mut self) -> Result<(), UpError> {
         if let Some(status) = self.wait_for_bus() {
-            return Err(self.bus_ended(Some(status)));
+            return Err(self.bus_ended(status));
         }
         let now = clock::monotonic();
         let text = String::from("the bus has closed a connection of this page; it was opened anew");
@@ -237,23 +201,23 @@ impl Live {
     }
 
     /// A bus that is ending has closed its connections a little before.
-    fn wait_for_bus(&mut self) -> Option<std::process::ExitStatus> {
+    fn wait_for_bus(&mut self) -> Option<ExitStatus> {
         let deadline = clock::monotonic() + BUS_ENDS_WITHIN;
         while clock::monotonic() < deadline {
             if let Some(status) = self.bus.ended() {
                 return Some(status);
             }
-            std::thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(5));
         }
         None
     }
 
-    fn bus_ended(&mut self, status: Option<std::process::ExitStatus>) -> UpError {
+    fn bus_ended(&mut self, status: ExitStatus) -> UpError {
         // All that it has said is in the pipe; programs of ours may still hold the other end.
         let mut events = Events::with_capacity(8);
         let has_more = |poller: &Poller, events: &mut Events| {
             poller.wait(events, Some(Duration::ZERO)).is_ok()
-                && events.iter().any(|event| event.token() == Source::Logs as u64)
+                && Ready::new(events).has(Source::Logs)
         };
         while has_more(&self.poller, &mut events) && self.take_logs().is_ok() {}
         UpError::BusEnded { status, log: self.logs.last().map(str::to_owned).collect() }
@@ -270,96 +234,8 @@ fn without_credentials(line: &str) -> &str {
     line.split_once(") ").map_or(line, |(_, rest)| rest)
 }
 
-impl Front {
-    /// When it wants to be asked to [refresh](Self::refresh), or `otherwise`.
-    fn deadline(&self, otherwise: Duration) -> Duration {
-        match self {
-            Self::Page(page) => otherwise.min(match page.stale {
-                Staleness::Stale => page.drawn + DRAW_INTERVAL,
-                Staleness::Fresh => page.refreshed + SIZE_INTERVAL,
-            }),
-            Self::Plain(_) => otherwise,
-        }
-    }
-
-    /// Shows what is known now.
-    fn show(&mut self, model: &Model, now: Duration) -> io::Result<()> {
-        match self {
-            Self::Page(page) => {
-                if page.view.flow == Following::Live {
-                    page.snapshot = model.snapshot(now);
-                    page.stale = Staleness::Stale;
-                }
-                Ok(())
-            }
-            Self::Plain(plain) => {
-                let text = plain.lines(clock::realtime(), &model.snapshot(now), model.notes());
-                let mut stdout = stdout().lock();
-                stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
-            }
-        }
-    }
-
-    fn take_keys(&mut self) -> io::Result<Flow> {
-        let Self::Page(page) = self else { return Ok(Flow::Continue) };
-        let Input::Keys(actions) = page.screen.input()? else { return Ok(Flow::Stop) };
-        for action in actions {
-            page.stale = Staleness::Stale;
-            if keys::apply(action, &mut page.view, &page.snapshot) == Next::Quit {
-                return Ok(Flow::Stop);
-            }
-        }
-        Ok(Flow::Continue)
-    }
-
-    /// Draws if something has changed, but not too often.
-    fn refresh(&mut self, now: Duration) -> io::Result<()> {
-        let Self::Page(page) = self else { return Ok(()) };
-        page.refreshed = now;
-        if now >= page.drawn + DRAW_INTERVAL && page.screen.size()? != page.size {
-            page.size = page.screen.size()?;
-            page.stale = Staleness::Stale;
-        }
-        if page.stale == Staleness::Fresh || now < page.drawn + DRAW_INTERVAL {
-            return Ok(());
-        }
-        page.stale = Staleness::Fresh;
-        page.drawn = now;
-        page.screen.draw(&Page {
-            snapshot: &page.snapshot,
-            view: &page.view,
-            address: &page.hints.address,
-            example: page.hints.example,
-            palette: page.palette,
-        })
-    }
-}
-
-impl PageFront {
-    /// A page that gives these hints.
-    pub(super) fn new(screen: Screen, hints: Hints, palette: Palette) -> Self {
-        Self {
-            screen,
-            view: View::default(),
-            hints,
-            palette,
-            snapshot: Snapshot::default(),
-            stale: Staleness::Stale,
-            size: (0, 0),
-            refreshed: Duration::ZERO,
-            drawn: Duration::ZERO,
-        }
-    }
-}
-
 /// How long a step of the rates is.
 const STEP: Duration = Duration::from_secs(1);
-
-/// The page is not drawn more often than this.
-const DRAW_INTERVAL: Duration = Duration::from_millis(200);
-
-/// So often it is looked whether the terminal has another size, for no signal tells.
-const SIZE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long after its connections a bus ends, if it does.
 const BUS_ENDS_WITHIN: Duration = Duration::from_secs(1);

@@ -5,9 +5,11 @@
 //!   logs ────────┘            └──────> plain   lines anywhere else
 //! ```
 //!
-//! Only [`live`], [`watcher`], [`screen`] and [`logs`] do anything; the rest is told what happened.
+//! Only [`live`], [`watcher`], [`mod@front`], [`screen`] and [`logs`] do anything; the rest is told
+//! what happened.
 
 mod error;
+mod front;
 mod keys;
 mod live;
 mod logs;
@@ -26,7 +28,8 @@ use std::time::Duration;
 
 use clap::Args;
 use error::UpError;
-use live::{Front, Hints, Live, PageFront};
+use front::{Front, Hints, PageFront};
+use live::Live;
 use logs::Logs;
 use page::{Colours, Palette};
 use plain::Plain;

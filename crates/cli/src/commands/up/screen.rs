@@ -1,6 +1,6 @@
 //! The terminal, as long as it shows the page, and its way back.
 
-use std::io::{self, Read, Stdout, Write, stdin, stdout};
+use std::io::{self, Stdout, Write, stdin, stdout};
 use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
@@ -12,6 +12,7 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use rustix::io::{Errno, read, retry_on_intr};
 
 use super::keys::{self, Action};
 use super::page::Page;
@@ -56,9 +57,12 @@ impl Screen {
     /// Reads once what somebody has done; waits for it if there is nothing.
     pub(crate) fn input(&mut self) -> io::Result<Input> {
         let mut bytes = [0; 256];
-        match stdin().lock().read(&mut bytes)? {
-            0 => Ok(Input::Gone),
-            count => Ok(Input::Keys(keys::actions(&bytes[..count]))),
+        match retry_on_intr(|| read(stdin(), &mut bytes)) {
+            Ok(0) => Ok(Input::Gone),
+            Ok(count) => Ok(Input::Keys(keys::actions(&bytes[..count]))),
+            // So says a terminal whose other end is closed.
+            Err(Errno::IO) => Ok(Input::Gone),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -46,9 +46,10 @@ impl Palette {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is there and matters little: zeros, our own traffic.
+    /// What is there and matters little: zeros, our own traffic. Not grey, since what terminals call
+    /// so may be their background.
     pub(super) fn pale(self) -> Style {
-        self.either(Style::new().fg(Color::DarkGray), Style::new().add_modifier(Modifier::DIM))
+        Style::new().add_modifier(Modifier::DIM)
     }
 
     /// What can be copied.
@@ -88,7 +89,7 @@ impl Palette {
     pub(super) fn owner(self, owner: Owner) -> Style {
         match owner {
             Owner::Peer => Style::new(),
-            Owner::Bus => self.coloured(Color::Blue),
+            Owner::Bus => self.coloured(Color::LightBlue),
             Owner::View => self.pale(),
         }
     }

@@ -7,7 +7,7 @@ use diligence_testkit::golden;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::style::{Color, Modifier};
+use ratatui::style::{Color, Modifier, Style};
 
 use super::*;
 use crate::commands::up::model::{
@@ -17,13 +17,20 @@ use crate::commands::up::model::{
 use crate::commands::up::view::{OwnConnection, Scroll, Sort};
 
 fn draw(snapshot: &Snapshot, view: &View, width: u16, height: u16) -> Buffer {
-    let page = Page {
+    draw_page(&page(snapshot, view, Colours::Some), width, height)
+}
+
+fn page<'a>(snapshot: &'a Snapshot, view: &'a View, colours: Colours) -> Page<'a> {
+    Page {
         snapshot,
         view,
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
         example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
-        palette: Palette::new(Colours::Some),
-    };
+        palette: Palette::new(colours),
+    }
+}
+
+fn draw_page(page: &Page<'_>, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| page.draw(frame)).unwrap();
     terminal.backend().buffer().clone()
@@ -205,6 +212,17 @@ fn no_size_is_too_small() {
 }
 
 #[test]
+fn without_colours_there_are_none() {
+    let snapshot = busy();
+    let view = View::default();
+    let page = page(&snapshot, &view, Colours::None);
+    let buffer = draw_page(&page, 120, 40);
+    let coloured =
+        |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
+    assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));
+}
+
+#[test]
 fn colours_mean_something() {
     let buffer = draw(&busy(), &View::default(), 120, 40);
     let text = text(&buffer);
@@ -216,7 +234,7 @@ fn colours_mean_something() {
     assert_eq!(style_at("12 lost").fg, Some(Color::Red));
     assert_eq!(style_at("67 MiB").fg, Some(Color::Red));
     assert_eq!(style_at("! slow called").fg, Some(Color::Red));
-    assert_eq!(style_at("SetPowerProfile").fg, Some(Color::DarkGray));
+    assert!(style_at("Battery1.SetPowerProfile").add_modifier.contains(Modifier::DIM));
     assert_eq!(style_at("METHOD OR SIGNAL").bg, Some(Color::Gray));
     assert!(style_at("up 1:23:03").add_modifier.contains(Modifier::BOLD));
 }
