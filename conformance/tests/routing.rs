@@ -286,6 +286,36 @@ fn large_messages() {
     bus.stop();
 }
 
+/// What a sender has sent arrives, though the sender leaves at once and the recipient is slower.
+#[test]
+fn a_sender_that_leaves() {
+    const MESSAGES: u32 = 40;
+    let bus = Bus::session();
+    let payload = "x".repeat(65_000);
+    // Where it is cut off is a matter of chance, so it is tried often.
+    for _ in 0..60 {
+        let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
+        let message = |number: u32, to: &Peer| {
+            let message = Message::signal("/x", "com.example.I", "S");
+            let message = message.text(field::DESTINATION, to.name());
+            message.arg(Value::U32(number)).arg(Value::text(&payload))
+        };
+        let mut bytes = Vec::new();
+        for number in 0..MESSAGES {
+            bytes.extend(sender.numbered(message(number, &recipient)).encode());
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                sender.send_bytes(&bytes);
+                drop(sender);
+            });
+            let got = (0..MESSAGES).map(|_| recipient.receive().and_then(|it| it.first_u32()));
+            assert_eq!(got.flatten().collect::<Vec<_>>(), (0..MESSAGES).collect::<Vec<_>>());
+        });
+    }
+    bus.stop();
+}
+
 /// Descriptors arrive open, with the message that they belong to, and in its order.
 #[test]
 fn descriptors() {

@@ -1,12 +1,14 @@
 //! What waits to be written to one connection.
 //!
 //! Small messages lie one behind the other in one buffer, so that many of them leave in one system
-//! call; bodies of large messages are shared by all recipients and never copied. Descriptors go
+//! call; longer bodies are shared by all recipients, and copied only if the memory that they were
+//! read to is needed before they have left. Descriptors go
 //! with the first byte of their message, and a message with descriptors leaves in a call of its
 //! own, since the receiver's kernel would otherwise hand them out with an earlier message.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
@@ -26,21 +28,44 @@ pub(crate) struct Outgoing<'m> {
 }
 
 /// A body, in whichever memory it is.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum OutgoingBody<'m> {
     /// To be copied.
     Bytes(&'m [u8]),
-    /// From offset `start` to the end of a large message.
-    Shared { message: &'m Rc<Vec<u8>>, start: usize },
+    /// To be shared.
+    Shared(Stretch),
 }
 
 impl OutgoingBody<'_> {
-    pub(crate) fn len(self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Shared { message, start } => message.len() - start,
+            Self::Shared(stretch) => stretch.range.len(),
         }
     }
+}
+
+/// A part of memory that several hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) memory: Rc<Vec<u8>>,
+    pub(crate) range: Range<usize>,
+    pub(crate) tenure: Tenure,
+}
+
+impl Stretch {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory[self.range.clone()]
+    }
+}
+
+/// How long memory may be held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tenure {
+    /// As long as anybody needs it: it belongs to the message alone.
+    Kept,
+    /// Until it is asked back: it is memory that others read into.
+    Lent,
 }
 
 /// A stretch of bytes to write.
@@ -48,15 +73,15 @@ impl OutgoingBody<'_> {
 enum Segment {
     /// So many bytes of the common buffer.
     Buffer(usize),
-    /// The rest of a large message.
-    Shared { message: Rc<Vec<u8>>, start: usize },
+    /// Bytes that others may have to write too.
+    Shared(Stretch),
 }
 
 impl Segment {
     fn len(&self) -> usize {
         match self {
             Self::Buffer(len) => *len,
-            Self::Shared { message, start } => message.len() - start,
+            Self::Shared(stretch) => stretch.range.len(),
         }
     }
 }
@@ -161,12 +186,12 @@ impl Queue {
             Some(Segment::Buffer(count)) => *count += copied,
             _ => self.segments.push_back(Segment::Buffer(copied)),
         }
-        if let OutgoingBody::Shared { message, start } = message.body
-            && start < message.len()
+        let Outgoing { from, body, fds, .. } = message;
+        if let OutgoingBody::Shared(stretch) = body
+            && !stretch.range.is_empty()
         {
-            self.segments.push_back(Segment::Shared { message: Rc::clone(message), start });
+            self.segments.push_back(Segment::Shared(stretch));
         }
-        let Outgoing { from, fds, .. } = message;
         self.with_fds += usize::from(fds.is_some());
         self.entries.push_back(Entry { kind, left: len, len, from, fds, charge });
         self.bytes += len;
@@ -202,6 +227,19 @@ impl Queue {
         Progress { written, outcome }
     }
 
+    /// Copies what was lent and has not left.
+    pub(crate) fn return_lent(&mut self) {
+        for segment in &mut self.segments {
+            if let Segment::Shared(stretch) = segment
+                && stretch.tenure == Tenure::Lent
+            {
+                let memory = Rc::new(stretch.bytes().to_vec());
+                let range = 0..memory.len();
+                *stretch = Stretch { memory, range, tenure: Tenure::Kept };
+            }
+        }
+    }
+
     /// Holds all messages against their senders, or none. `changed` is told of each that changes.
     pub(crate) fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, usize)) {
         for entry in self.entries.iter_mut().filter(|entry| entry.charge != charge) {
@@ -214,6 +252,13 @@ impl Queue {
 
     /// One system call: how many bytes it was given, and what became of them.
     fn write_once(&self, socket: BorrowedFd<'_>) -> (usize, io::Result<usize>) {
+        // By far the most frequent case: small messages, one behind the other.
+        if self.with_fds == 0
+            && let (1, Some(Segment::Buffer(len))) = (self.segments.len(), self.segments.front())
+        {
+            let slice = IoSlice::new(&self.buffer[self.start..][..*len]);
+            return (*len, send(socket, &[slice], &[], Wait::Never));
+        }
         let limit = self.bytes_before_next_fds();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let mut count = 0;
@@ -222,7 +267,7 @@ impl Queue {
         for segment in self.segments.iter().take(SLICES_MAX) {
             let bytes = match segment {
                 Segment::Buffer(len) => buffer.split_off(..*len).unwrap_or_default(),
-                Segment::Shared { message, start } => &message[*start..],
+                Segment::Shared(stretch) => stretch.bytes(),
             };
             let bytes = &bytes[..bytes.len().min(limit - asked)];
             slices[count] = IoSlice::new(bytes);
@@ -313,7 +358,7 @@ impl Queue {
                     *len -= taken;
                     self.start += taken;
                 }
-                Segment::Shared { start, .. } => *start += taken,
+                Segment::Shared(stretch) => stretch.range.start += taken,
             }
             if taken == left {
                 self.segments.pop_front();
@@ -409,7 +454,10 @@ mod tests {
             expected.extend_from_slice(&head);
             expected.extend_from_slice(b"body");
             if round % 50 == 7 {
-                push(&mut queue, B, b"large", OutgoingBody::Shared { message: &large, start: 8 });
+                let tenure = if round < 100 { Tenure::Kept } else { Tenure::Lent };
+                let (memory, range) = (Rc::clone(&large), 8..large.len());
+                let body = OutgoingBody::Shared(Stretch { memory, range, tenure });
+                push(&mut queue, B, b"large", body);
                 expected.extend_from_slice(b"large");
                 expected.extend_from_slice(&large[8..]);
             }
@@ -417,7 +465,24 @@ mod tests {
         assert_eq!(queue.len(), expected.len());
         let (bytes, _) = drain(&mut queue);
         assert!(bytes == expected, "what came is not what was sent");
+        assert_eq!(Rc::strong_count(&large), 1, "nobody holds it any longer");
         assert!(queue.is_empty() && queue.buffer.capacity() <= IDLE_CAPACITY);
+    }
+
+    #[test]
+    fn lent_memory_can_be_asked_back() {
+        let memory = Rc::new(vec![7; 1 << 20]);
+        let mut queue = Queue::default();
+        let range = 100..memory.len();
+        let stretch = Stretch { memory: Rc::clone(&memory), range, tenure: Tenure::Lent };
+        push(&mut queue, A, b"head", OutgoingBody::Shared(stretch));
+        let (ours, _theirs) = sys::socket::socket_pair().unwrap();
+        assert_eq!(queue.write_to(ours.as_fd(), |_, _| {}).outcome, Outcome::Blocked);
+        assert_eq!(Rc::strong_count(&memory), 2);
+        queue.return_lent();
+        assert_eq!(Rc::strong_count(&memory), 1);
+        let (bytes, _) = drain(&mut queue);
+        assert!(bytes.iter().all(|&byte| byte == 7), "what is left is what it was");
     }
 
     #[test]

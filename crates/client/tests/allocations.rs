@@ -39,7 +39,7 @@ static ALLOCATOR: Counting = Counting;
 fn carry(from: &mut Core<()>, to: &mut Core<()>) {
     while let Some(transmit) = from.poll_transmit() {
         let count = transmit.bytes.len();
-        to.space()[..count].copy_from_slice(transmit.bytes);
+        to.space().put(transmit.bytes);
         to.handle_received(count, []);
         from.transmitted(count);
     }

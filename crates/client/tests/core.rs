@@ -62,7 +62,7 @@ impl Script {
         let mut filed = Vec::new();
         let mut descriptors = descriptors.to_vec();
         for chunk in bytes.chunks(piece) {
-            self.core.space()[..chunk.len()].copy_from_slice(chunk);
+            assert_eq!(self.core.space().put(chunk), chunk.len());
             self.core.handle_received(chunk.len(), descriptors.drain(..));
             filed.extend(std::iter::from_fn(|| self.core.poll_message()));
         }
@@ -221,7 +221,7 @@ fn the_end_reaches_everybody_and_what_came_stays() {
 #[test]
 fn bytes_that_are_no_message_end_the_connection() {
     let mut script = Script::new();
-    script.core.space()[..16].copy_from_slice(b"x\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0");
+    script.core.space().put(b"x\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0");
     script.core.handle_received(16, []);
     assert_eq!(script.core.poll_message(), None);
     let Some(Ended::Invalid(error)) = script.core.ended() else { panic!() };
@@ -282,7 +282,7 @@ fn announced_descriptors_that_did_not_come_end_the_connection() {
     let mut script = Script::new();
     let mut bytes = Vec::new();
     call("A").unix_fds(1).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
-    script.core.space()[..bytes.len()].copy_from_slice(&bytes);
+    assert_eq!(script.core.space().put(&bytes), bytes.len());
     script.core.handle_received(bytes.len(), []);
     assert_eq!(script.core.poll_message(), None);
     assert!(matches!(script.core.ended(), Some(Ended::Invalid(_))));
@@ -411,7 +411,7 @@ fn raw_messages_are_as_they_came() {
     let mut bytes = Vec::new();
     call("A").write(&mut bytes, NonZeroU32::MIN, &(7_u32,)).unwrap();
     signal(":1.7", "S").write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
-    script.core.space()[..bytes.len()].copy_from_slice(&bytes);
+    assert_eq!(script.core.space().put(&bytes), bytes.len());
     script.core.handle_received(bytes.len(), []);
     let (one, two) = (script.core.poll_raw().unwrap(), script.core.poll_raw().unwrap());
     assert!(script.core.poll_raw().is_none() && script.core.poll_request().is_none());

@@ -11,6 +11,7 @@
 //!  start    inherited    descriptors given by the service manager or named on the command line
 //!           daemonize    fork, new session, standard streams to /dev/null, close-on-exec
 //!           rlimit       room for many descriptors; the old limit is given back to children
+//!           memory       what the allocator keeps for later
 //!           users        names in the configuration -> numbers
 //!           privileges   become the bus user
 //!           filesystem   socket files, private directories, lock files
@@ -19,11 +20,20 @@
 //!           socket       listen, accept, connect
 //!           transfer     bytes and descriptors, one system call each way
 //!           credentials  who is at the other end
-//!           process      what that process is called, for logs and statistics
+//!           process      what that process is called and has used, for logs and statistics
 //!           signals      signals as a readable descriptor
 //!           spawn        children that do not inherit the broker's peculiarities
 //!           clock        the current time, read once per turn
+//!           timer        the moment of the next deadline as a readable descriptor
 //!           random       unguessable bytes
+//! ```
+//!
+//! A benchmark, which starts processes and looks at them, uses three more:
+//!
+//! ```text
+//!           scheduling   which processors a process may use, its nice value, its slice
+//!           switches     when it got and lost a processor
+//!           load         what the processors of the machine did
 //! ```
 //!
 //! What a Rust program has already when `main` starts is not repeated here: the standard library
@@ -74,6 +84,7 @@ pub mod inherited;
 
 pub mod daemonize;
 pub mod filesystem;
+pub mod memory;
 pub mod notify;
 pub mod privileges;
 pub mod rlimit;
@@ -90,6 +101,11 @@ pub mod spawn;
 
 pub mod clock;
 pub mod random;
+pub mod timer;
+
+pub mod load;
+pub mod scheduling;
+pub mod switches;
 
 #[expect(unsafe_code, reason = "system and C library calls for which rustix has no function")]
 mod raw;

@@ -6,8 +6,11 @@
 //! another process; who must be sure asks while the process cannot have ended, or compares a
 //! pidfd.
 
-use std::fs;
+use crate::raw;
+use rustix::process::Pid;
 use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io};
 
 /// The name of the program, as ps(1) shows it: at most 15 bytes.
 #[must_use]
@@ -44,18 +47,71 @@ pub fn unit(pid: u32) -> Option<String> {
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Context switches because it waited for something.
+    /// How long it had a processor: see [`processor_time`].
+    pub processor_time: Duration,
+    /// Context switches because it waited for something, of the threads that it has now.
     pub voluntary_switches: u64,
-    /// Context switches because another was to run.
+    /// Context switches because another was to run, of the threads that it has now.
     pub involuntary_switches: u64,
     /// Memory that it occupies now, in bytes.
     pub resident_bytes: u64,
+    /// The most memory that it occupied at any time, in bytes.
+    pub peak_resident_bytes: u64,
+    /// Of the memory that it occupies now, what holds no file: heap and stacks, in bytes.
+    pub anonymous_bytes: u64,
 }
 
-/// What the process has used so far; of its threads, the first one.
+/// What the process has used so far. A process that has ended, and that nobody has waited for,
+/// occupies no memory any more.
 #[must_use]
 pub fn usage(pid: u32) -> Option<Usage> {
-    Some(usage_of_status(&String::from_utf8_lossy(&read(pid, "status")?)))
+    let processor_time = processor_time(pid)?;
+    let memory = Status::read(&format!("/proc/{pid}/status"))?;
+    // A thread that has ended since it was listed has taken its counts with it.
+    let path = |thread: Pid| format!("/proc/{pid}/task/{thread}/status");
+    let threads = threads(pid).ok()?.into_iter().filter_map(|thread| Status::read(&path(thread)));
+    let threads: Vec<Status> = threads.collect();
+    let sum = |key| threads.iter().map(|thread| thread.number(key)).sum();
+    Some(Usage {
+        processor_time,
+        voluntary_switches: sum("voluntary_ctxt_switches"),
+        involuntary_switches: sum("nonvoluntary_ctxt_switches"),
+        resident_bytes: memory.bytes("VmRSS"),
+        peak_resident_bytes: memory.bytes("VmHWM"),
+        anonymous_bytes: memory.bytes("RssAnon"),
+    })
+}
+
+/// How long the process had a processor, in user programs and in the kernel, with all threads that
+/// it has or had, but without its children. It is exact to nanoseconds while the process sleeps;
+/// of a thread that runs right now, the time since the last tick of the clock is missing, at most
+/// 10 ms.
+#[must_use]
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    raw::process_clock(to_pid(pid).ok()?).ok()
+}
+
+/// How long the children of this process had a processor that have ended and were waited for, and
+/// theirs.
+#[must_use]
+pub fn processor_time_of_ended_children() -> Duration {
+    raw::ended_children_clock()
+}
+
+/// The threads of a process; the first one has its number.
+pub(crate) fn threads(pid: u32) -> io::Result<Vec<Pid>> {
+    let mut threads = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let name = entry?.file_name();
+        threads.extend(name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw));
+    }
+    Ok(threads)
+}
+
+/// The number of a process as system calls want it; [`io::ErrorKind::NotFound`] if it is none.
+pub(crate) fn to_pid(pid: u32) -> io::Result<Pid> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    number.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 fn read(pid: u32, file: &str) -> Option<Vec<u8>> {
@@ -70,16 +126,24 @@ fn unit_of_cgroup(text: &str) -> Option<String> {
     path.rsplit('/').find(is_unit).map(str::to_owned)
 }
 
-/// A kernel thread has no line for its memory, so what is missing counts as zero.
-fn usage_of_status(text: &str) -> Usage {
-    let value = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0u64)
-    };
-    Usage {
-        voluntary_switches: value("voluntary_ctxt_switches"),
-        involuntary_switches: value("nonvoluntary_ctxt_switches"),
-        resident_bytes: value("VmRSS") * 1024,
+/// What the kernel writes into a file `status`: lines of a key and a value.
+#[derive(Debug)]
+struct Status(String);
+
+impl Status {
+    fn read(path: &str) -> Option<Self> {
+        Some(Self(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned()))
+    }
+
+    /// A kernel thread has no line for its memory, so what is missing counts as zero.
+    fn number(&self, key: &str) -> u64 {
+        let line = self.0.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+
+    /// A number that stands there in KiB, which the file calls "kB".
+    fn bytes(&self, key: &str) -> u64 {
+        self.number(key) * 1024
     }
 }
 
@@ -106,14 +170,24 @@ mod tests {
     }
 
     #[test]
-    fn usage_is_read_by_exact_key() {
-        let check = |text: &str, voluntary_switches, involuntary_switches, resident_bytes| {
-            let expected = Usage { voluntary_switches, involuntary_switches, resident_bytes };
-            assert_eq!(usage_of_status(text), expected, "{text:?}");
-        };
-        let switches = "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t7\n";
-        check(switches, 5, 7, 0);
-        check(&format!("VmRSS:\t      12 kB\n{switches}"), 5, 7, 12 * 1024);
-        check("VmRSS2:\t1 kB\nvoluntary_ctxt_switches:\tmany\n", 0, 0, 0);
+    fn a_status_is_read_by_exact_key() {
+        let text = "VmRSS:\t      12 kB\nvoluntary_ctxt_switches:\t5\n\
+                    nonvoluntary_ctxt_switches:\t7\nVmHWM2:\t1 kB\nRssAnon:\tmany\n";
+        let status = Status(text.to_owned());
+        let check = |key: &str, number| assert_eq!(status.number(key), number, "{key}");
+        check("voluntary_ctxt_switches", 5);
+        check("nonvoluntary_ctxt_switches", 7);
+        check("VmRSS", 12);
+        check("VmHWM", 0);
+        check("RssAnon", 0);
+        assert_eq!(status.bytes("VmRSS"), 12 * 1024);
+    }
+
+    #[test]
+    fn the_number_of_a_process_is_positive() {
+        assert_eq!(to_pid(1).ok(), Some(Pid::INIT));
+        for nobody in [0, 1 << 31, u32::MAX] {
+            assert_eq!(to_pid(nobody).unwrap_err().kind(), io::ErrorKind::NotFound);
+        }
     }
 }

@@ -3,14 +3,22 @@
 
 use crate::inherited::InheritError;
 use crate::spawn::ChildSetup;
+use crate::transfer::MAX_DESCRIPTORS;
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::Signal;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::param::page_size;
+use rustix::process::{Pid, Signal};
+use rustix::time::Timespec;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::{fs, io, ptr};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{fs, io, ptr, slice};
 
 /// How much of a socket option's value fitted into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +56,119 @@ pub(crate) fn socket_option(
         Err(error) => Err(error),
     }
 }
+
+/// mallopt(3): how much freed memory stays with the process, at most.
+pub(crate) fn keep_freed_memory(bytes: c_int) {
+    #[cfg(target_env = "gnu")]
+    for parameter in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
+        // SAFETY: the call takes integers only. An allocator that refuses stays as it is.
+        unsafe { libc::mallopt(parameter, bytes) };
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = bytes;
+}
+
+/// recvmsg(2) into `space`; the descriptors that came are appended to `descriptors`. Returns how
+/// many bytes came, and the flags of the message.
+pub(crate) fn receive_into(
+    socket: BorrowedFd<'_>,
+    space: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+    flags: c_int,
+) -> io::Result<(usize, c_int)> {
+    let space = libc::iovec { iov_base: space.as_mut_ptr().cast(), iov_len: space.len() };
+    // SAFETY: the slice may be written for its length.
+    unsafe { receive_message(socket, space, descriptors, flags) }
+}
+
+/// As [`receive_into`], but into `room` bytes behind what `buffer` holds, which then holds what came.
+pub(crate) fn receive_behind(
+    socket: BorrowedFd<'_>,
+    buffer: &mut Vec<u8>,
+    room: usize,
+    descriptors: &mut Vec<OwnedFd>,
+    flags: c_int,
+) -> io::Result<(usize, c_int)> {
+    buffer.reserve(room);
+    let spare = &mut buffer.spare_capacity_mut()[..room];
+    let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
+    // SAFETY: the slice may be written for its length.
+    let received = unsafe { receive_message(socket, space, descriptors, flags) }?;
+    // SAFETY: the kernel has written so many bytes to the start of the spare capacity.
+    unsafe { buffer.set_len(buffer.len() + received.0) };
+    Ok(received)
+}
+
+/// recvmsg(2). rustix has it too, but always asks for the address of the sender, and reads only
+/// into memory that is initialised.
+///
+/// # Safety
+///
+/// The memory that `space` describes may be written.
+unsafe fn receive_message(
+    socket: BorrowedFd<'_>,
+    mut space: libc::iovec,
+    descriptors: &mut Vec<OwnedFd>,
+    flags: c_int,
+) -> io::Result<(usize, c_int)> {
+    let mut control = MaybeUninit::<ControlSpace>::uninit();
+    // SAFETY: zeroes are valid for all fields of this C structure.
+    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+    message.msg_iov = &raw mut space;
+    message.msg_iovlen = 1;
+    let count = loop {
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<ControlSpace>() as _;
+        // SAFETY: `message` points to one slice, which may be written as the caller says, and to a
+        // place for control data that may be written for its length; all outlive the call.
+        let status = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+        match check(status as i64) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            received => break received?,
+        }
+    };
+    if message.msg_controllen > 0 {
+        // SAFETY: the kernel has filled in `message`, which nobody has changed since.
+        unsafe { take_descriptors(&message, descriptors) };
+    }
+    Ok((count as usize, message.msg_flags))
+}
+
+/// Takes the descriptors out of the control data of a message.
+///
+/// # Safety
+///
+/// `message` is as recvmsg(2) has left it, with all that it points to, and its descriptors were
+/// not taken yet.
+unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd>) {
+    // SAFETY: the control data lives, and the kernel has said in `message` how much of it there is.
+    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !header.is_null() {
+        // SAFETY: what is not null points to the header of an item of the control data.
+        let (item, data) = unsafe { (*header, libc::CMSG_DATA(header)) };
+        if (item.cmsg_level, item.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+            let before = data.addr() - header.addr();
+            let count = (item.cmsg_len - before) / size_of::<RawFd>();
+            for index in 0..count {
+                // SAFETY: the item has so many numbers, at any alignment; each is that of a
+                // descriptor that was opened for this message, and has no owner yet.
+                descriptors.push(unsafe {
+                    OwnedFd::from_raw_fd(data.cast::<RawFd>().add(index).read_unaligned())
+                });
+            }
+        }
+        // SAFETY: as for the first one.
+        header = unsafe { libc::CMSG_NXTHDR(message, header) };
+    }
+}
+
+/// Place for the control data of a message with as many descriptors as one can have.
+#[repr(C, align(8))]
+struct ControlSpace([u8; CONTROL_LEN]);
+
+// SAFETY: it is arithmetic only.
+const CONTROL_LEN: usize =
+    unsafe { libc::CMSG_SPACE((MAX_DESCRIPTORS * size_of::<RawFd>()) as c_uint) } as usize;
 
 /// `SO_PEERPIDFD`: a new descriptor of the process at the other end.
 pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
@@ -91,7 +212,7 @@ pub(crate) fn set_close_on_exec_from(first: c_uint) -> io::Result<()> {
     // SAFETY: the call takes integers only; with this flag it closes nothing, so no owner loses
     // its descriptor.
     let status = unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, flags) };
-    if status == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    check(status).map(drop)
 }
 
 /// Which way [`change_signal_mask`] goes.
@@ -169,6 +290,184 @@ pub(crate) fn set_identity(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()>
     // SAFETY: the call takes integers only.
     check(unsafe { libc::setresuid(uid, uid, uid) })?;
     Ok(())
+}
+
+/// sched_getattr(2): how the scheduler treats one thread.
+pub(crate) fn scheduling_attributes(thread: Pid) -> io::Result<libc::sched_attr> {
+    let mut attributes = MaybeUninit::<libc::sched_attr>::zeroed();
+    let room = size_of::<libc::sched_attr>();
+    let thread = thread.as_raw_nonzero().get();
+    let flags: c_uint = 0;
+    // SAFETY: `attributes` may be written for `room` bytes, and the kernel writes no more.
+    check(unsafe {
+        libc::syscall(libc::SYS_sched_getattr, thread, attributes.as_mut_ptr(), room, flags)
+    })?;
+    // SAFETY: it consists of integers only, and was zeroed.
+    Ok(unsafe { attributes.assume_init() })
+}
+
+/// sched_setattr(2).
+pub(crate) fn set_scheduling_attributes(
+    thread: Pid,
+    attributes: &libc::sched_attr,
+) -> io::Result<()> {
+    let size = size_of::<libc::sched_attr>().try_into().expect("it has 48 bytes");
+    let attributes = libc::sched_attr { size, ..*attributes };
+    let flags: c_uint = 0;
+    let thread = thread.as_raw_nonzero().get();
+    // SAFETY: the kernel only reads `attributes`, as many bytes as its own `size` says.
+    let status =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, flags) };
+    check(status).map(drop)
+}
+
+/// The processor time of all threads that the process has or had (clock_getcpuclockid(3)).
+pub(crate) fn process_clock(process: Pid) -> io::Result<Duration> {
+    let mut clock = 0;
+    // SAFETY: `clock` is a live local variable.
+    match unsafe { libc::clock_getcpuclockid(process.as_raw_nonzero().get(), &raw mut clock) } {
+        0 => {}
+        code => return Err(io::Error::from_raw_os_error(code)),
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live local variable; a clock that does not exist any more is refused.
+    check(unsafe { libc::clock_gettime(clock, &raw mut time) })?;
+    let time = Timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_nsec };
+    Ok(time.try_into().expect("no process has run for a negative time"))
+}
+
+/// The processor time of the children that have ended and were waited for (getrusage(2)).
+pub(crate) fn ended_children_clock() -> Duration {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` may be written as a whole.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
+    check(status).expect("neither the constant nor the address is wrong");
+    // SAFETY: it consists of integers only, and was zeroed.
+    let usage = unsafe { usage.assume_init() };
+    let times = [usage.ru_utime, usage.ru_stime];
+    let times = times.map(|time| Timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_usec * 1000 });
+    times.map(|time| Duration::try_from(time).expect("no time is negative")).iter().sum()
+}
+
+/// `struct perf_event_attr`, as far as Linux 3.19 had it (`PERF_ATTR_SIZE_VER3`); what it got
+/// later, the kernel takes as zero.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EventAttributes {
+    pub(crate) kind: u32,
+    /// Filled in by [`open_event`].
+    pub(crate) size: u32,
+    pub(crate) config: u64,
+    pub(crate) sample_period: u64,
+    pub(crate) sample_type: u64,
+    pub(crate) read_format: u64,
+    /// In C they are one-bit fields; the first of them is bit 0 here.
+    pub(crate) flags: u64,
+    /// Wake-ups, breakpoints, branches and registers: of no use here.
+    pub(crate) unused: [u64; 5],
+    pub(crate) sample_stack_user: u32,
+    pub(crate) clock: i32,
+}
+
+/// perf_event_open(2): watches one thread, on whichever processor it runs.
+pub(crate) fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result<OwnedFd> {
+    let size = size_of::<EventAttributes>().try_into().expect("it has 96 bytes");
+    // C compilers for such machines fill one-bit fields from the other end.
+    let is_reversed = cfg!(target_endian = "big");
+    let flags = if is_reversed { attributes.flags.reverse_bits() } else { attributes.flags };
+    let attributes = EventAttributes { size, flags, ..attributes };
+    let (any_processor, no_group): (c_int, c_int) = (-1, -1);
+    let options: c_ulong = PERF_FLAG_FD_CLOEXEC;
+    // SAFETY: the kernel only reads `attributes`, as many bytes as its own `size` says.
+    let number = check(unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            thread.as_raw_nonzero().get(),
+            any_processor,
+            no_group,
+            options,
+        )
+    })?;
+    let number = RawFd::try_from(number).expect("a descriptor is a C integer");
+    // SAFETY: a success is a new descriptor that nobody owns yet.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Memory into which the kernel writes the records of an event, round and round
+/// (perf_event_open(2), "MMAP layout"): a page with the positions, then the ring.
+#[derive(Debug)]
+pub(crate) struct EventRing {
+    /// The page with the positions.
+    start: NonNull<u8>,
+    page: usize,
+    /// Bytes in the ring, a power of two.
+    room: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and to the whole process, not to a thread.
+unsafe impl Send for EventRing {}
+
+impl EventRing {
+    /// Makes the ring of an event that has none yet, with room for at least `room` bytes.
+    pub(crate) fn map(event: BorrowedFd<'_>, room: usize) -> io::Result<Self> {
+        let page = page_size();
+        let room = room.clamp(page, RING_MAX).next_power_of_two();
+        // Only a writable mapping makes the kernel wait until records were read.
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced.
+        let start =
+            unsafe { mmap(ptr::null_mut(), page + room, access, MapFlags::SHARED, event, 0) }?;
+        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero");
+        Ok(Self { start, page, room })
+    }
+
+    /// Appends the records that came since the last time to `records`, and frees their room.
+    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
+        // Acquire: what was written before the head moved is seen after it was read.
+        let head = self.position(DATA_HEAD).load(Ordering::Acquire);
+        // Nobody else writes the tail.
+        let tail = self.position(DATA_TAIL).load(Ordering::Relaxed);
+        for part in unread_parts(head, tail, self.room) {
+            records.extend_from_slice(self.bytes(part));
+        }
+        // Release: the kernel may overwrite the bytes once the tail moves, so after they were read.
+        self.position(DATA_TAIL).store(head, Ordering::Release);
+    }
+
+    fn position(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: both offsets are multiples of eight within the first page, which stays mapped as
+        // long as `self` lives; the kernel and we access the place atomically only.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+
+    /// Bytes of the ring that lie between tail and head.
+    fn bytes(&self, part: Range<usize>) -> &[u8] {
+        assert!(part.end <= self.room, "within the ring");
+        // SAFETY: the bytes are mapped as long as `self` lives. The kernel wrote them before it
+        // moved the head, and writes there again only after the tail was moved, for which `drain`
+        // must have given the slice up.
+        unsafe {
+            slice::from_raw_parts(self.start.as_ptr().add(self.page + part.start), part.len())
+        }
+    }
+}
+
+impl Drop for EventRing {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this place and length, and no borrow of it is left.
+        // It fails only for a place that is no page.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.page + self.room) };
+    }
+}
+
+/// Where the unread bytes of a ring lie: to its end, and from its start. Positions only grow.
+fn unread_parts(head: u64, tail: u64, room: usize) -> [Range<usize>; 2] {
+    let index = |position: u64| usize::try_from(position % room as u64).expect("less than room");
+    let unread = usize::try_from(head.wrapping_sub(tail)).map_or(room, |unread| unread.min(room));
+    let start = index(tail);
+    let first = unread.min(room - start);
+    [start..start + first, 0..unread - first]
 }
 
 /// What to look up in the user or group database.
@@ -281,8 +580,8 @@ unsafe fn copy_string(string: *const c_char) -> CString {
 }
 
 /// Turns the C convention into ours.
-fn check(status: c_int) -> io::Result<c_int> {
-    if status == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
+fn check<Status: Into<i64> + Copy>(status: Status) -> io::Result<Status> {
+    if status.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
 
 /// Bytes that hold nearly every entry of the user database, and bytes at which to give up: a group
@@ -293,6 +592,17 @@ const SCRATCH_MAX: usize = 1 << 24;
 /// Groups that nearly every user has fewer of, and the kernel's limit (`NGROUPS_MAX`).
 const GROUPS_FIRST: usize = 64;
 const GROUPS_MAX: usize = 65536;
+
+/// The descriptor shall be closed in programs that this one executes.
+const PERF_FLAG_FD_CLOEXEC: c_ulong = 8;
+
+/// Offsets in the first page of an event's mapping (`struct perf_event_mmap_page`): up to where
+/// the kernel has written, and up to where we have read.
+const DATA_HEAD: usize = 1024;
+const DATA_TAIL: usize = 1032;
+
+/// More bytes than the kernel lets anybody lock for an event.
+const RING_MAX: usize = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -325,5 +635,25 @@ mod tests {
         check(|_| libc::EIO, false, Err(libc::EIO));
         check(|room| if room < 100_000 { libc::ERANGE } else { 0 }, true, Ok(Some(7)));
         check(|_| libc::ERANGE, true, Err(libc::ERANGE));
+    }
+
+    #[test]
+    fn the_unread_part_of_a_ring_may_go_over_its_end() {
+        let check = |head, tail, expected: [Range<usize>; 2]| {
+            assert_eq!(unread_parts(head, tail, 16), expected, "{tail}..{head}");
+        };
+        check(0, 0, [0..0, 0..0]);
+        check(16, 0, [0..16, 0..0]);
+        check(24, 8, [8..16, 0..8]);
+        check(32, 24, [8..16, 0..0]);
+        check(40, 40, [8..8, 0..0]);
+        check(4, u64::MAX - 3, [12..16, 0..4]);
+        // More than fits would be a mistake of the kernel; it must not become one of ours.
+        check(1000, 0, [0..16, 0..0]);
+    }
+
+    #[test]
+    fn the_attributes_of_an_event_have_the_size_that_the_kernel_expects() {
+        assert_eq!(size_of::<EventAttributes>(), 96);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::raw;
 use crate::rlimit::OpenFiles;
+use crate::scheduling::{Processors, set_own_processors};
 use crate::signals::{self, Signal};
 use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
 use std::io;
@@ -31,6 +32,7 @@ use std::process::Command;
 pub struct ChildSetup {
     open_files: Option<OpenFiles>,
     end_with_parent: Option<ParentDeath>,
+    processors: Option<Processors>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,11 @@ impl ChildSetup {
         Self { end_with_parent: Some(ParentDeath { parent: getpid(), signal }), ..self }
     }
 
+    /// Confines the child to `processors`.
+    pub fn processors(self, processors: Processors) -> Self {
+        Self { processors: Some(processors), ..self }
+    }
+
     /// Makes every child that `command` starts from now on do it. What fails in the child, fails
     /// the start of `command`.
     pub fn install(self, command: &mut Command) {
@@ -70,6 +77,9 @@ impl ChildSetup {
         }
         if let Some(death) = self.end_with_parent {
             death.apply()?;
+        }
+        if let Some(processors) = &self.processors {
+            set_own_processors(processors)?;
         }
         signals::unblock_all()
     }

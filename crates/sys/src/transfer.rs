@@ -16,12 +16,11 @@
 //! The functions allocate nothing, except that the vector given to [`receive`] grows when more
 //! descriptors come than it has room for.
 
+use crate::raw;
 use rustix::io::retry_on_intr;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
-use std::io::{self, IoSlice, IoSliceMut};
+use rustix::net::{self, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use std::ffi::c_int;
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -74,18 +73,24 @@ pub fn receive(
     descriptors: &mut Vec<OwnedFd>,
     wait: Wait,
 ) -> io::Result<Received> {
-    // Not initialised, so the room for 253 descriptors costs nothing while none come.
-    let mut space = [MaybeUninit::uninit(); CONTROL_SPACE];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut slices = [IoSliceMut::new(buffer)];
-    let message =
-        retry_on_intr(|| recvmsg(&socket, &mut slices, &mut control, wait.receive_flags()))?;
-    for item in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(rights) = item {
-            descriptors.extend(rights);
-        }
-    }
-    Ok(Received { bytes: message.bytes, descriptors: Descriptors::from_flags(message.flags) })
+    raw::receive_into(socket.as_fd(), buffer, descriptors, wait.receive_flags()).map(Received::new)
+}
+
+/// As [`receive`], but appends up to `room` bytes to `buffer`. The memory behind what it holds need
+/// not have been filled with anything before.
+///
+/// # Errors
+///
+/// As [`receive`].
+pub fn receive_more(
+    socket: impl AsFd,
+    buffer: &mut Vec<u8>,
+    room: usize,
+    descriptors: &mut Vec<OwnedFd>,
+    wait: Wait,
+) -> io::Result<Received> {
+    let (socket, flags) = (socket.as_fd(), wait.receive_flags());
+    raw::receive_behind(socket, buffer, room, descriptors, flags).map(Received::new)
 }
 
 /// Writes `slices` to `socket` once, `descriptors` going with the first byte, and returns how many
@@ -108,6 +113,10 @@ pub fn send(
     wait: Wait,
 ) -> io::Result<usize> {
     if descriptors.is_empty() {
+        // The kernel has less to copy and to check when there is nothing but bytes.
+        if let [slice] = slices {
+            return Ok(retry_on_intr(|| net::send(&socket, slice, wait.send_flags()))?);
+        }
         return send_with(socket, slices, &mut SendAncillaryBuffer::default(), wait);
     }
     if descriptors.len() > MAX_DESCRIPTORS {
@@ -132,10 +141,10 @@ fn send_with(
 }
 
 impl Wait {
-    fn receive_flags(self) -> RecvFlags {
+    const fn receive_flags(self) -> c_int {
         match self {
-            Self::Never => RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT,
-            Self::Block => RecvFlags::CMSG_CLOEXEC,
+            Self::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
+            Self::Block => libc::MSG_CMSG_CLOEXEC,
         }
     }
 
@@ -147,9 +156,13 @@ impl Wait {
     }
 }
 
-impl Descriptors {
-    fn from_flags(flags: ReturnFlags) -> Self {
-        if flags.contains(ReturnFlags::CTRUNC) { Self::Truncated } else { Self::Complete }
+impl Received {
+    fn new((bytes, flags): (usize, c_int)) -> Self {
+        let descriptors = match flags & libc::MSG_CTRUNC {
+            0 => Descriptors::Complete,
+            _ => Descriptors::Truncated,
+        };
+        Self { bytes, descriptors }
     }
 }
 

@@ -1,10 +1,13 @@
 //! What `/proc` tells about processes.
 
-use diligence_sys::process::{comm, command_line, executable, unit, usage};
+use diligence_sys::process::{
+    comm, command_line, executable, processor_time, processor_time_of_ended_children, unit, usage,
+};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use std::env;
 use std::io::Read;
 use std::process::{Command, Stdio, id};
+use std::time::Duration;
+use std::{env, thread};
 
 #[test]
 fn a_living_process_is_described() {
@@ -37,9 +40,40 @@ fn a_zombie_has_no_command_line() {
 fn usage_grows() {
     let before = usage(id()).unwrap();
     assert!(before.resident_bytes > 4096);
-    // The counters are of the main thread, which waits for this one.
-    assert!(before.voluntary_switches > 0);
+    assert!(before.peak_resident_bytes >= before.resident_bytes);
+    assert!((1..before.resident_bytes).contains(&before.anonymous_bytes));
+
+    let memory = std::hint::black_box(vec![1u8; GROWTH]);
+    while processor_time(id()).unwrap() < before.processor_time + Duration::from_millis(20) {}
+    let after = usage(id()).unwrap();
+    assert!(after.anonymous_bytes >= before.anonymous_bytes + memory.len() as u64 / 2);
+    assert!(after.processor_time > before.processor_time);
     assert_eq!(executable(id()).unwrap(), env::current_exe().unwrap());
+}
+
+/// More memory than other tests give back meanwhile.
+const GROWTH: usize = 32 << 20;
+
+#[test]
+fn the_time_of_children_is_exact_and_outlives_them() {
+    let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let enough = Duration::from_millis(50);
+    while processor_time(child.id()).unwrap() < enough {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let before = processor_time_of_ended_children();
+    child.kill().unwrap();
+    let pid = WaitId::Pid(Pid::from_child(&child));
+    waitid(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+    // The kernel knows the time of a zombie, but not its memory.
+    let used = usage(child.id()).unwrap();
+    assert!(used.processor_time >= enough);
+    assert_eq!(used.resident_bytes, 0);
+    child.wait().unwrap();
+    assert_eq!(usage(child.id()), None);
+    // It is told in microseconds.
+    let after = processor_time_of_ended_children() + Duration::from_micros(2);
+    assert!(after - before >= used.processor_time, "{before:?} {after:?} {used:?}");
 }
 
 #[test]
@@ -50,4 +84,6 @@ fn there_is_nothing_to_tell_about_nobody() {
     assert_eq!(executable(nobody), None);
     assert_eq!(unit(nobody), None);
     assert_eq!(usage(nobody), None);
+    assert_eq!(processor_time(nobody), None);
+    assert_eq!(processor_time(0), None);
 }

@@ -11,7 +11,12 @@ use diligence_sys::daemonize::{self, Fork, StandardStream};
 use diligence_sys::inherited::{self, InheritError, ListenVariables};
 use diligence_sys::poll::{Events, Poller};
 use diligence_sys::privileges::{Identity, switch_to};
+use diligence_sys::process::usage;
 use diligence_sys::rlimit::OpenFiles;
+use diligence_sys::scheduling::{
+    Nice, Processors, Slice, nice, own_processors, processors, set_nice, set_own_processors,
+    set_processors, set_slice, slice,
+};
 use diligence_sys::signals::Signal;
 use diligence_sys::socket::{
     Accepted, UnixAddress, accept, connect_unix, listen_unix, set_receive_timeout, socket_pair,
@@ -22,11 +27,13 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal as Number, WaitOptions, WaitStatus, geteuid, getpid, getsid,
     kill_process, setrlimit, waitpid,
 };
+use rustix::thread::gettid;
 use std::io::{ErrorKind, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio, exit, id};
+use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, fs, thread};
 use temp::TempDir;
@@ -48,6 +55,9 @@ fn main() {
             ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
             ("children_get_the_limit_of_before", children_get_the_limit_of_before),
             ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
+            ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
+            ("settings_reach_all_threads", settings_reach_all_threads),
+            ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
         ]),
     }
 }
@@ -310,3 +320,60 @@ fn be_a_parent_that_dies() {
     ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
     println!("{}", command.spawn().expect("sleep runs").id());
 }
+
+/// The last of the processors that we may use.
+fn last_processor() -> Processors {
+    let allowed = own_processors().expect("there are not too many");
+    allowed.iter().last().and_then(Processors::one).expect("there is one")
+}
+
+fn a_child_is_confined_to_processors() {
+    let wanted = last_processor();
+    let mut command = Command::new("sh");
+    command.args(["-c", "grep Cpus_allowed_list /proc/self/status"]);
+    ChildSetup::new().processors(wanted).install(&mut command);
+    assert_eq!(output(command), format!("Cpus_allowed_list:\t{wanted}\n"));
+}
+
+fn settings_reach_all_threads() {
+    let (one, quiet) = (last_processor(), Nice::new(3).expect("from -20 to 19"));
+    let short = Slice::new(Duration::from_micros(300)).expect("from 0.1 to 100 ms");
+    let child = in_child(|| {
+        let (done, is_done) = mpsc::channel();
+        let (number, numbers) = mpsc::channel();
+        let watched = thread::spawn(move || {
+            number.send(gettid().as_raw_nonzero().get().cast_unsigned()).expect("it waits");
+            is_done.recv().expect("it is sent");
+        });
+        let number = numbers.recv().expect("it is sent");
+        set_processors(id(), &one).expect("they are ours to use");
+        set_nice(id(), quiet).expect("yielding is always allowed");
+        // Not on an old kernel; the test of slices says so.
+        let is_sliced = set_slice(id(), short).is_ok();
+        for number in [id(), number] {
+            assert_eq!(processors(number).expect("it lives"), one);
+            assert_eq!(nice(number).expect("it lives"), quiet);
+            assert!(!is_sliced || slice(number).expect("it lives") == short);
+        }
+        set_own_processors(&one).expect("they are ours to use");
+        done.send(()).expect("it waits");
+        watched.join().expect("it does not panic");
+    });
+    join(child);
+}
+
+fn the_switches_of_all_threads_count() {
+    let child = in_child(|| {
+        let sleeper = thread::spawn(|| {
+            (0..SLEEPS).for_each(|_| thread::sleep(Duration::from_micros(100)));
+            // While it lives, the numbers are known.
+            usage(id()).expect("it is this process").voluntary_switches
+        });
+        assert!(sleeper.join().expect("it does not panic") >= SLEEPS);
+        // Now the thread that has waited is the only one.
+        assert!(usage(id()).expect("it is this process").voluntary_switches < SLEEPS);
+    });
+    join(child);
+}
+
+const SLEEPS: u64 = 50;

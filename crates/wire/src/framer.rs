@@ -22,8 +22,8 @@
 //! let mut scratch = vec![0; 128 * 1024];
 //! let bytes = *b"l\x02\x00\x01\0\0\0\0\x01\0\0\0\x08\0\0\0\x05\x01u\0\x07\0\0\0";
 //! for half in bytes.chunks(11) {
-//!     framer.space(&mut scratch)[..half.len()].copy_from_slice(half);
-//!     framer.received(half.len());
+//!     let count = framer.space(&mut scratch).put(half);
+//!     framer.received(count);
 //!     if let Some(Frame::Scratch(message)) = framer.next(&scratch)? {
 //!         assert_eq!(message, bytes);
 //!     }
@@ -32,7 +32,6 @@
 //! # Ok::<(), diligence_wire::message::InvalidMessage>(())
 //! ```
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 
@@ -65,6 +64,40 @@ pub enum Frame<'s> {
     Owned(Vec<u8>),
 }
 
+/// Where the next bytes of a stream go.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Space<'s> {
+    /// To the start of this part of the scratch buffer. It is not empty if
+    /// [`next`](Framer::next) has been called since the last bytes came.
+    Scratch(&'s mut [u8]),
+    /// Behind what the buffer of a large message holds.
+    Large {
+        /// The buffer.
+        buffer: &'s mut Vec<u8>,
+        /// How many bytes may be appended at most: those that the message lacks.
+        room: usize,
+    },
+}
+
+impl Space<'_> {
+    /// Puts bytes there that are in memory already, as many as there is room for, and returns how
+    /// many those are.
+    pub fn put(self, bytes: &[u8]) -> usize {
+        match self {
+            Self::Scratch(space) => {
+                let count = bytes.len().min(space.len());
+                space[..count].copy_from_slice(&bytes[..count]);
+                count
+            }
+            Self::Large { buffer, room } => {
+                let count = bytes.len().min(room);
+                buffer.extend_from_slice(&bytes[..count]);
+                count
+            }
+        }
+    }
+}
+
 /// Cuts one connection's stream into messages.
 #[derive(Debug)]
 pub struct Framer {
@@ -82,8 +115,8 @@ pub struct Framer {
 enum Kept {
     /// Less than a message, or messages that were not asked for yet.
     Bytes(Vec<u8>),
-    /// A large message, of which `filled` bytes are there.
-    Large { buffer: Vec<u8>, filled: usize },
+    /// The part of a large message that has come; it has `len` bytes in all.
+    Large { buffer: Vec<u8>, len: usize },
 }
 
 impl Framer {
@@ -97,18 +130,20 @@ impl Framer {
         self.limits = limits;
     }
 
-    /// Where to read the next bytes of the stream to. Not empty if [`next`](Self::next) has been
-    /// called since the last bytes came.
+    /// Where to read the next bytes of the stream to.
     ///
     /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as at the last call.
-    pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> &'s mut [u8] {
+    pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> Space<'s> {
         self.unpark(scratch);
         // What was cut out already makes room for more.
         scratch.copy_within(self.start..self.end, 0);
         self.end -= mem::take(&mut self.start);
         match &mut self.kept {
-            Kept::Large { buffer, filled } => &mut buffer[*filled..],
-            Kept::Bytes(_) => &mut scratch[self.end..],
+            Kept::Large { buffer, len } => {
+                let room = *len - buffer.len();
+                Space::Large { buffer, room }
+            }
+            Kept::Bytes(_) => Space::Scratch(&mut scratch[self.end..]),
         }
     }
 
@@ -121,16 +156,16 @@ impl Framer {
             debug_assert_eq!(self.end, 0, "what the scratch buffer holds is parked first");
             scratch[..bytes.len()].copy_from_slice(bytes);
             self.end = bytes.len();
-            *bytes = Vec::new();
+            // In the middle of a stream there will be something to keep again.
+            bytes.clear();
         }
     }
 
-    /// Takes note of `count` bytes that were read into [`space`](Self::space).
+    /// Takes note of `count` bytes that were read into, or appended to, [`space`](Self::space).
     pub const fn received(&mut self, count: usize) {
         match &mut self.kept {
-            Kept::Large { buffer, filled } => {
-                *filled += count;
-                debug_assert!(*filled <= buffer.len(), "no more came than there was space for");
+            Kept::Large { buffer, len } => {
+                debug_assert!(buffer.len() <= *len, "no more came than there was space for");
             }
             Kept::Bytes(_) => self.end += count,
         }
@@ -158,8 +193,8 @@ impl Framer {
     ///
     /// Its descriptors are to be [claimed](Self::claim_fds) before the next call.
     pub fn next<'s>(&mut self, scratch: &'s [u8]) -> Result<Option<Frame<'s>>, InvalidMessage> {
-        if let Kept::Large { buffer, filled } = &mut self.kept {
-            if *filled < buffer.len() {
+        if let Kept::Large { buffer, len } = &mut self.kept {
+            if buffer.len() < *len {
                 return self.wait_for_more();
             }
             let message = mem::take(buffer);
@@ -184,7 +219,7 @@ impl Framer {
     /// or that what came can never be one. What is parked counts too.
     pub fn has_message(&self, scratch: &[u8]) -> bool {
         let bytes = match &self.kept {
-            Kept::Large { buffer, filled } => return *filled == buffer.len(),
+            Kept::Large { buffer, len } => return buffer.len() == *len,
             Kept::Bytes(kept) if !kept.is_empty() => kept,
             Kept::Bytes(_) => &scratch[self.start..self.end],
         };
@@ -213,9 +248,11 @@ impl Framer {
     /// Takes out of the scratch buffer what is left of this stream.
     pub fn park(&mut self, scratch: &[u8]) {
         let rest = &scratch[mem::take(&mut self.start)..mem::take(&mut self.end)];
-        if let Kept::Bytes(bytes) = &mut self.kept
-            && !rest.is_empty()
-        {
+        if let Kept::Bytes(bytes) = &mut self.kept {
+            if rest.is_empty() && bytes.is_empty() {
+                // An idle stream keeps no memory.
+                *bytes = Vec::new();
+            }
             bytes.extend_from_slice(rest);
         }
     }
@@ -223,8 +260,7 @@ impl Framer {
     /// Bytes that came and are not cut into messages yet, the scratch buffer aside.
     pub const fn kept_len(&self) -> usize {
         match &self.kept {
-            Kept::Bytes(bytes) => bytes.len(),
-            Kept::Large { filled, .. } => *filled,
+            Kept::Bytes(bytes) | Kept::Large { buffer: bytes, .. } => bytes.len(),
         }
     }
 
@@ -256,9 +292,9 @@ impl Framer {
         if len < LARGE_MESSAGE {
             return;
         }
-        let mut buffer = vec![0; len];
-        buffer[..part.len()].copy_from_slice(part);
-        self.kept = Kept::Large { buffer, filled: part.len() };
+        let mut buffer = Vec::with_capacity(len);
+        buffer.extend_from_slice(part);
+        self.kept = Kept::Large { buffer, len };
         self.start = self.end;
     }
 }
@@ -266,7 +302,7 @@ impl Framer {
 /// From how many bytes on a message that did not come whole gets a buffer of its own.
 ///
 /// Below, copying the part that came costs less than a buffer would.
-pub const LARGE_MESSAGE: usize = 32 * 1024;
+pub const LARGE_MESSAGE: usize = 128 * 1024;
 
 /// Bytes in an array of header fields that a sender can be put into.
 const FIELDS_LEN_MAX: usize = ARRAY_LEN_MAX - STAMP_LEN_MAX;

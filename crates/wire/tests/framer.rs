@@ -44,10 +44,8 @@ impl Stream {
 
     /// Receives as much of `bytes` as there is space for, and returns how much that is.
     fn receive(&mut self, bytes: &[u8]) -> usize {
-        let space = self.framer.space(&mut self.scratch);
-        let len = bytes.len().min(space.len());
+        let len = self.framer.space(&mut self.scratch).put(bytes);
         assert!(len > 0, "there is always space");
-        space[..len].copy_from_slice(&bytes[..len]);
         self.framer.received(len);
         len
     }

@@ -11,7 +11,9 @@ use wire::Message;
 use super::{EventLoop, Listening, Source};
 use crate::connection::{End, Phase, Writing};
 use crate::log::Severity;
-use crate::outgoing::{Charge, Outcome, Outgoing, OutgoingBody, Progress, SharedFds};
+use crate::outgoing::{
+    Charge, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
+};
 use crate::report::{Who, event_line};
 
 /// What the bus was handling when effects came of it.
@@ -22,8 +24,8 @@ pub(super) enum Origin<'m> {
     Peer {
         from: PeerId,
         message: &'m Message<'m>,
-        /// The message, if it has memory of its own.
-        owned: Option<&'m Rc<Vec<u8>>>,
+        /// Where its bytes are.
+        stretch: &'m Stretch,
         fds: Option<SharedFds>,
     },
 }
@@ -42,9 +44,9 @@ impl EventLoop {
     }
 
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
-        let (from, body) = body_of(delivery, origin);
         let fds = self.fds_of(delivery, origin);
         let Some(connection) = self.table.get_mut(delivery.to) else { return };
+        let (from, body) = body_of(delivery, origin, connection.writing);
         let charge = match connection.writing {
             Writing::Blocked { .. } => Charge::OnSender,
             Writing::Flowing | Writing::Stalled => Charge::Free,
@@ -158,12 +160,12 @@ impl EventLoop {
             Writing::Blocked { .. } => connection.writing = Writing::Blocked { since },
             Writing::Flowing | Writing::Stalled => {
                 connection.writing = Writing::Blocked { since };
-                self.work.blocked.push(peer);
                 let mut charged = Vec::new();
                 connection
                     .queue
                     .set_charges(Charge::OnSender, |from, len| charged.push((from, len)));
                 charged.into_iter().for_each(|(from, len)| self.charge_sender(from, len));
+                self.watch_time(peer);
             }
         }
         self.update_interest(peer);
@@ -171,8 +173,9 @@ impl EventLoop {
 
     fn charge_sender(&mut self, from: PeerId, len: usize) {
         if let Some(sender) = self.table.get_mut(from) {
-            sender.in_flight += len;
+            sender.charge(len, self.now);
             self.update_interest(from);
+            self.watch_time(from);
         }
     }
 
@@ -181,7 +184,7 @@ impl EventLoop {
         for index in 0..self.buffers.released.len() {
             let (from, len) = self.buffers.released[index];
             if let Some(sender) = self.table.get_mut(from) {
-                sender.in_flight = sender.in_flight.saturating_sub(len);
+                sender.release(len);
                 self.update_interest(from);
             }
         }
@@ -198,19 +201,18 @@ impl EventLoop {
     pub(super) fn hung_up(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get_mut(peer) else { return };
         let limits = &self.bus.configuration().limits;
-        if connection.has_backlog || !connection.may_send(limits) {
-            if connection.is_watched {
-                connection.is_watched = false;
-                // Otherwise every wait would report it.
-                let _ = self.poller.remove(&connection.socket);
-            }
-            return;
+        if !connection.has_backlog && connection.may_send(limits) {
+            // It may not have been waited for to be readable, so there may still be something.
+            self.receive(peer);
+        } else if connection.is_watched {
+            connection.is_watched = false;
+            // Otherwise every wait would report it.
+            let _ = self.poller.remove(&connection.socket);
         }
-        self.end(peer, End::Closed);
     }
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
-    fn update_interest(&mut self, peer: PeerId) {
+    pub(super) fn update_interest(&mut self, peer: PeerId) {
         let limits = &self.bus.configuration().limits;
         let Some(connection) = self.table.get_mut(peer) else { return };
         let wanted = connection.wanted_interest(limits);
@@ -284,20 +286,38 @@ impl EventLoop {
 }
 
 /// Whose message it is, and its body.
-fn body_of<'m>(delivery: &Delivery, origin: &Origin<'m>) -> (Option<PeerId>, OutgoingBody<'m>) {
+fn body_of<'m>(
+    delivery: &Delivery,
+    origin: &Origin<'m>,
+    writing: Writing,
+) -> (Option<PeerId>, OutgoingBody<'m>) {
     match (delivery.body, origin) {
-        (Body::OfInput, Origin::Peer { from, message, owned, .. }) => {
-            let body = match owned {
-                Some(bytes) => {
-                    OutgoingBody::Shared { message: bytes, start: message.header_bytes().len() }
+        (Body::OfInput, Origin::Peer { from, message, stretch, .. }) => {
+            let is_shared = match stretch.tenure {
+                Tenure::Kept => true,
+                // What has to wait cannot be lent.
+                Tenure::Lent => {
+                    writing == Writing::Flowing && message.body().len() >= LENT_BODY_MIN
                 }
-                None => OutgoingBody::Bytes(message.body()),
+            };
+            let body = if is_shared {
+                let start = stretch.range.start + message.header_bytes().len();
+                let range = start..stretch.range.end;
+                let memory = Rc::clone(&stretch.memory);
+                OutgoingBody::Shared(Stretch { memory, range, tenure: stretch.tenure })
+            } else {
+                OutgoingBody::Bytes(message.body())
             };
             (Some(*from), body)
         }
         _ => (None, OutgoingBody::Bytes(&[])),
     }
 }
+
+/// Bytes from which on a body is not copied to each recipient's queue, but written from where it
+/// was read to. A second slice costs a write as much as some hundred bytes do, and what is written
+/// together makes the fewest wake-ups while it is small.
+const LENT_BODY_MIN: usize = 4096;
 
 /// Bytes in a queue that are written before the turn is over.
 const EARLY_FLUSH: usize = 256 * 1024;

@@ -15,6 +15,7 @@
 //! has taken 500 µs, everything queued is written before it goes on.
 
 mod accept;
+mod deadlines;
 mod deliver;
 mod receive;
 
@@ -22,6 +23,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::Duration;
 
 use bus::{Asker, Bus, Effects, Input, PeerId, Time};
@@ -31,11 +33,11 @@ use wire::framer::SCRATCH_LEN_MIN;
 
 use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
-use crate::connection::{End, Writing};
+use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
-use crate::outgoing::Charge;
 use crate::table::Table;
+use deadlines::Alarm;
 
 /// Reads the configuration again.
 pub type Reload = Box<dyn FnMut() -> Result<Config, ConfigError>>;
@@ -69,6 +71,7 @@ pub struct EventLoop {
     reload: Reload,
     log: Log,
     now: Duration,
+    alarm: Alarm,
     work: Work,
     buffers: Buffers,
 }
@@ -92,16 +95,17 @@ struct Work {
     backlog: VecDeque<PeerId>,
     /// To be closed.
     ended: Vec<PeerId>,
-    /// Whose sockets are full.
-    blocked: Vec<PeerId>,
-    /// With descriptors that wait for their message.
-    fds_pending: Vec<PeerId>,
+    /// That may not stay as they are: whose sockets are full, or with descriptors that wait for
+    /// their message.
+    timed: Vec<PeerId>,
 }
 
 /// Memory that is used in every turn and kept.
 #[derive(Debug, Default)]
 struct Buffers {
-    scratch: Vec<u8>,
+    /// Where bytes are read to. One is taken while one connection's are looked at; parts of others
+    /// may be lent to queues.
+    scratch: Vec<Rc<Vec<u8>>>,
     fds: Vec<OwnedFd>,
     effects: Effects,
     released: Vec<(PeerId, usize)>,
@@ -121,7 +125,6 @@ impl EventLoop {
         sys::random::fill(&mut key)?;
         let configuration = parts.config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
-        let scratch = vec![0; SCRATCH_LEN];
         let event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
@@ -134,10 +137,12 @@ impl EventLoop {
             reload: parts.reload,
             log: parts.log,
             now: sys::clock::monotonic(),
+            alarm: Alarm::new()?,
             work: Work::default(),
-            buffers: Buffers { scratch, ..Buffers::default() },
+            buffers: Buffers::default(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
+        event_loop.poller.add(event_loop.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
         Ok(event_loop)
     }
 
@@ -146,7 +151,8 @@ impl EventLoop {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
         self.update_listening()?;
         loop {
-            self.poller.wait(&mut events, self.timeout())?;
+            let backlog_waits = !self.work.backlog.is_empty();
+            self.poller.wait(&mut events, backlog_waits.then_some(Duration::ZERO))?;
             if self.turn(&events)? == Flow::Stop {
                 return Ok(());
             }
@@ -156,7 +162,6 @@ impl EventLoop {
     fn turn(&mut self, events: &Events) -> io::Result<Flow> {
         self.now = sys::clock::monotonic();
         let mut flushed_at = self.now;
-        self.check_deadlines();
         for _ in 0..self.work.backlog.len() {
             if let Some(peer) = self.work.backlog.pop_front() {
                 self.receive_backlog(peer);
@@ -167,6 +172,7 @@ impl EventLoop {
             match Source::from_token(event.token()) {
                 Source::Peer(peer) => self.peer_event(peer, event),
                 Source::Listener(index) => self.accept(index)?,
+                Source::Alarm => self.check_deadlines()?,
                 Source::Signals => {
                     if self.take_signals()? == Flow::Stop {
                         return Ok(Flow::Stop);
@@ -178,6 +184,7 @@ impl EventLoop {
         self.flush();
         self.close_ended();
         self.update_listening()?;
+        self.set_alarm()?;
         Ok(Flow::Continue)
     }
 
@@ -246,78 +253,8 @@ impl EventLoop {
         self.handle(Input::Reconfigured { outcome, asker });
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         peers.into_iter().for_each(|peer| self.limits_changed(peer));
-    }
-
-    /// How long to wait at most.
-    fn timeout(&self) -> Option<Duration> {
-        if !self.work.backlog.is_empty() {
-            return Some(Duration::ZERO);
-        }
-        let of_bus = self.bus.next_deadline().map(|time| Duration::from_nanos(time.as_nanos()));
-        let next =
-            [of_bus, self.next_fds_deadline(), self.next_stall()].into_iter().flatten().min();
-        next.map(|time| time.saturating_sub(self.now))
-    }
-
-    fn check_deadlines(&mut self) {
-        if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
-            self.handle(Input::DeadlinePassed);
-        }
-        if self.next_fds_deadline().is_some_and(|deadline| deadline <= self.now) {
-            self.end_pending_fds();
-        }
-        if self.next_stall().is_some_and(|deadline| deadline <= self.now) {
-            self.note_stalls();
-        }
-    }
-
-    /// When descriptors will have waited too long for their message.
-    fn next_fds_deadline(&self) -> Option<Duration> {
-        let timeout = self.bus.configuration().limits.pending_fd_timeout?;
-        let since = |peer: &PeerId| self.table.get(*peer)?.fds_since;
-        self.work.fds_pending.iter().filter_map(since).min().map(|since| since + timeout)
-    }
-
-    fn end_pending_fds(&mut self) {
-        let Some(timeout) = self.bus.configuration().limits.pending_fd_timeout else { return };
-        for peer in mem::take(&mut self.work.fds_pending) {
-            match self.table.get(peer).and_then(|connection| connection.fds_since) {
-                Some(since) if since + timeout <= self.now => self.end(peer, End::FdsPending),
-                Some(_) => self.work.fds_pending.push(peer),
-                None => {}
-            }
-        }
-    }
-
-    /// When a connection will have taken nothing for too long.
-    fn next_stall(&self) -> Option<Duration> {
-        let since = |peer: &PeerId| match self.table.get(*peer)?.writing {
-            Writing::Blocked { since } => Some(since),
-            Writing::Flowing | Writing::Stalled => None,
-        };
-        self.work.blocked.iter().filter_map(since).min().map(|since| since + STALL_AFTER)
-    }
-
-    /// Senders need not wait any longer for connections that take nothing at all.
-    fn note_stalls(&mut self) {
-        let mut blocked = mem::take(&mut self.work.blocked);
-        blocked.retain(|&peer| {
-            let Some(connection) = self.table.get_mut(peer) else { return false };
-            match connection.writing {
-                Writing::Blocked { since } if since + STALL_AFTER <= self.now => {
-                    connection.writing = Writing::Stalled;
-                    let released = &mut self.buffers.released;
-                    connection
-                        .queue
-                        .set_charges(Charge::Free, |from, len| released.push((from, len)));
-                    false
-                }
-                Writing::Blocked { .. } => true,
-                Writing::Flowing | Writing::Stalled => false,
-            }
-        });
-        self.work.blocked = blocked;
-        self.release_senders();
+        // A time limit may have become shorter.
+        self.alarm.no_later_than(self.now);
     }
 
     /// Marks a connection to be closed at the end of the turn.
@@ -335,6 +272,7 @@ impl EventLoop {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Signals,
+    Alarm,
     Listener(usize),
     Peer(PeerId),
 }
@@ -343,6 +281,7 @@ impl Source {
     fn token(self) -> u64 {
         match self {
             Self::Signals => u64::MAX,
+            Self::Alarm => ALARM,
             Self::Listener(index) => LISTENER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
@@ -351,6 +290,7 @@ impl Source {
     const fn from_token(token: u64) -> Self {
         match token {
             u64::MAX => Self::Signals,
+            ALARM => Self::Alarm,
             // An index of a connection has less than 31 bits, as a descriptor has.
             _ if token & LISTENER_BIT != 0 => Self::Listener((token & !LISTENER_BIT) as usize),
             _ => Self::Peer(PeerId::new(token as u32, (token >> 32) as u32)),
@@ -360,8 +300,10 @@ impl Source {
 
 const LISTENER_BIT: u64 = 1 << 31;
 
+const ALARM: u64 = u64::MAX - 1;
+
 /// Bytes that are read at once.
-const SCRATCH_LEN: usize = 128 * 1024;
+const SCRATCH_LEN: usize = 256 * 1024;
 const _: () = assert!(SCRATCH_LEN >= SCRATCH_LEN_MIN);
 
 /// Events that are taken at once.
@@ -369,6 +311,3 @@ const EVENTS_PER_TURN: usize = 256;
 
 /// How long messages are routed before what is queued is written.
 const FLUSH_INTERVAL: Duration = Duration::from_micros(500);
-
-/// How long a connection may take no byte before its senders no longer wait for it.
-const STALL_AFTER: Duration = Duration::from_secs(1);

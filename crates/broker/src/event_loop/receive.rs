@@ -2,20 +2,21 @@
 
 use std::io;
 use std::mem;
+use std::os::fd::AsFd;
 use std::rc::Rc;
 
 use bus::{FdPassing, Input, PeerId};
-use sys::transfer::{Descriptors, Received, Wait};
+use sys::transfer::{self, Descriptors, Received, Wait};
 use wire::Message;
-use wire::framer::{Frame, Framer, Limits};
+use wire::framer::{Frame, Framer, Limits, Space};
 use wire::message::InvalidMessage;
 use wire::sasl::server::{Identity, Progress};
 
-use super::EventLoop;
 use super::deliver::Origin;
+use super::{Buffers, EventLoop, SCRATCH_LEN};
 use crate::busconfig::Admission;
 use crate::connection::{End, Phase};
-use crate::outgoing::SharedFds;
+use crate::outgoing::{SharedFds, Stretch, Tenure};
 
 impl EventLoop {
     /// Reads once from a connection and handles what came.
@@ -27,21 +28,52 @@ impl EventLoop {
         if !may_read {
             return;
         }
-        let mut scratch = mem::take(&mut self.buffers.scratch);
+        let mut scratch = self.take_scratch();
         if let Err(end) = self.receive_into(peer, &mut scratch) {
             self.end(peer, end);
         }
-        self.buffers.scratch = scratch;
+        self.buffers.scratch.push(scratch);
     }
 
-    fn receive_into(&mut self, peer: PeerId, scratch: &mut [u8]) -> Result<(), End> {
+    /// A scratch buffer of which no part is lent to a queue.
+    fn take_scratch(&mut self) -> Rc<Vec<u8>> {
+        self.buffers.take_free_scratch().unwrap_or_else(|| {
+            // Mostly it takes no more than to write what was read before, while it is hot.
+            self.flush();
+            self.buffers.take_free_scratch().unwrap_or_else(|| self.more_scratch())
+        })
+    }
+
+    /// One more scratch buffer, or if there are many, one that is asked back from those who do not
+    /// take what is theirs.
+    fn more_scratch(&mut self) -> Rc<Vec<u8>> {
+        if self.buffers.scratch.len() >= SCRATCH_BUFFERS_MAX {
+            for &peer in &self.work.timed {
+                if let Some(connection) = self.table.get_mut(peer) {
+                    connection.queue.return_lent();
+                }
+            }
+        }
+        let free = self.buffers.take_free_scratch();
+        free.unwrap_or_else(|| Rc::new(vec![0; SCRATCH_LEN]))
+    }
+
+    fn receive_into(&mut self, peer: PeerId, buffer: &mut Rc<Vec<u8>>) -> Result<(), End> {
+        let scratch = Rc::get_mut(buffer).expect("nobody else has it");
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
         let space = match &mut connection.phase {
-            Phase::Handshake(_) => &mut *scratch,
+            Phase::Handshake(_) => Space::Scratch(scratch),
             Phase::Messages(framer) => framer.space(scratch),
         };
         let fds = &mut self.buffers.fds;
-        let received = match sys::transfer::receive(&connection.socket, space, fds, Wait::Never) {
+        let socket = connection.socket.as_fd();
+        let received = match space {
+            Space::Scratch(space) => transfer::receive(socket, space, fds, Wait::Never),
+            Space::Large { buffer, room } => {
+                transfer::receive_more(socket, buffer, room, fds, Wait::Never)
+            }
+        };
+        let received = match received {
             Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(_) => return Err(End::Closed),
@@ -57,7 +89,7 @@ impl EventLoop {
             Phase::Handshake(_) => self.handshake(peer, &mut scratch[..received.bytes]),
             Phase::Messages(_) => {
                 self.note_received(peer, received)?;
-                self.route_messages(peer, scratch)
+                self.route_messages(peer, buffer)
             }
         }
     }
@@ -149,13 +181,14 @@ impl EventLoop {
     pub(super) fn receive_backlog(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get_mut(peer) else { return };
         connection.has_backlog = false;
+        let mut scratch = self.take_scratch();
+        let Some(connection) = self.table.get_mut(peer) else { return };
         let Phase::Messages(framer) = &mut connection.phase else { return };
-        let mut scratch = mem::take(&mut self.buffers.scratch);
-        framer.unpark(&mut scratch);
+        framer.unpark(Rc::get_mut(&mut scratch).expect("nobody else has it"));
         if let Err(end) = self.route_messages(peer, &scratch) {
             self.end(peer, end);
         }
-        self.buffers.scratch = scratch;
+        self.buffers.scratch.push(scratch);
     }
 
     fn add_backlog(&mut self, peer: PeerId) {
@@ -168,10 +201,13 @@ impl EventLoop {
     }
 
     /// Routes the messages of a connection that are in the scratch buffer, within the budget.
-    fn route_messages(&mut self, peer: PeerId, scratch: &[u8]) -> Result<(), End> {
+    fn route_messages(&mut self, peer: PeerId, scratch: &Rc<Vec<u8>>) -> Result<(), End> {
         for _ in 0..MESSAGES_PER_READ {
             match self.next_frame(peer, scratch) {
-                Ok(Some(frame)) => self.route(peer, frame).map_err(End::Invalid)?,
+                Ok(Some(frame)) => {
+                    let stretch = stretch_of(frame, scratch);
+                    self.route(peer, &stretch).map_err(End::Invalid)?;
+                }
                 Ok(None) => break,
                 Err(error) => return Err(End::Invalid(error)),
             }
@@ -194,26 +230,13 @@ impl EventLoop {
     }
 
     /// Gives one message to the bus and carries out what comes of it.
-    fn route(&mut self, from: PeerId, frame: Frame<'_>) -> Result<(), InvalidMessage> {
-        let owned = match frame {
-            Frame::Scratch(bytes) => return self.route_bytes(from, bytes, None),
-            Frame::Owned(bytes) => Rc::new(bytes),
-        };
-        self.route_bytes(from, &owned, Some(&owned))
-    }
-
-    fn route_bytes(
-        &mut self,
-        from: PeerId,
-        bytes: &[u8],
-        owned: Option<&Rc<Vec<u8>>>,
-    ) -> Result<(), InvalidMessage> {
-        let message = Message::parse(bytes)?;
+    fn route(&mut self, from: PeerId, stretch: &Stretch) -> Result<(), InvalidMessage> {
+        let message = Message::parse(stretch.bytes())?;
         let fds = self.claim_fds(from, &message)?;
         let mut effects = mem::take(&mut self.buffers.effects);
         effects.clear();
         self.bus.handle(self.time(), Input::Message { from, message }, &mut effects);
-        self.apply(&effects, &Origin::Peer { from, message: &message, owned, fds });
+        self.apply(&effects, &Origin::Peer { from, message: &message, stretch, fds });
         self.buffers.effects = effects;
         Ok(())
     }
@@ -245,7 +268,7 @@ impl EventLoop {
             connection.fds_since = None;
         } else if connection.fds_since.is_none() {
             connection.fds_since = Some(now);
-            self.work.fds_pending.push(peer);
+            self.watch_time(peer);
         }
         if has_more {
             self.add_backlog(peer);
@@ -253,6 +276,31 @@ impl EventLoop {
         Ok(())
     }
 }
+
+/// Where the bytes of a message are.
+fn stretch_of(frame: Frame<'_>, scratch: &Rc<Vec<u8>>) -> Stretch {
+    match frame {
+        Frame::Scratch(bytes) => {
+            let start = bytes.as_ptr().addr() - scratch.as_ptr().addr();
+            let range = start..start + bytes.len();
+            Stretch { memory: Rc::clone(scratch), range, tenure: Tenure::Lent }
+        }
+        Frame::Owned(bytes) => {
+            let range = 0..bytes.len();
+            Stretch { memory: Rc::new(bytes), range, tenure: Tenure::Kept }
+        }
+    }
+}
+
+impl Buffers {
+    fn take_free_scratch(&mut self) -> Option<Rc<Vec<u8>>> {
+        let free = self.scratch.iter().position(|scratch| Rc::strong_count(scratch) == 1)?;
+        Some(self.scratch.swap_remove(free))
+    }
+}
+
+/// Scratch buffers that may be lent at once.
+const SCRATCH_BUFFERS_MAX: usize = 4;
 
 /// Messages of one connection that are routed before others have their turn.
 pub(super) const MESSAGES_PER_READ: usize = 256;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::set_receive_timeout;
 use sys::transfer::{self, Descriptors, Wait};
+use wire::framer::Space;
 
 use crate::core::{Ended, SystemError, Transmit};
 
@@ -72,12 +73,18 @@ impl Socket {
     /// Receives once; waits for at most `patience`, or for ever, while there is nothing.
     pub(super) fn receive(
         &self,
-        space: &mut [u8],
+        space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
         patience: Option<Duration>,
     ) -> Result<Arrival, Ended> {
         let wait = self.arm(patience)?;
-        match transfer::receive(&self.descriptor, space, descriptors, wait) {
+        let received = match space {
+            Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
+            Space::Large { buffer, room } => {
+                transfer::receive_more(&self.descriptor, buffer, room, descriptors, wait)
+            }
+        };
+        match received {
             Ok(received) if received.descriptors == Descriptors::Truncated => {
                 Err(Ended::DescriptorsLost)
             }

@@ -32,7 +32,7 @@
 //!
 //! let mut reply = Vec::new();
 //! Builder::method_return(call.serial()).write(&mut reply, NonZeroU32::MIN, &("pong",))?;
-//! core.space()[..reply.len()].copy_from_slice(&reply);
+//! core.space().put(&reply);
 //! core.handle_received(reply.len(), []);
 //! assert_eq!(core.poll_message(), Some(Filed::Reply(call)));
 //! let reply = core.poll_reply(call).expect("it has come").expect("no time ran out");
@@ -69,7 +69,7 @@ use owners::Owners;
 use rules::{Rules, Users};
 use subscriptions::Subscriptions;
 pub use subscriptions::{Delivery, SubscriptionId};
-use wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
+use wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN, Space};
 use wire::match_rule::MatchRule;
 use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
 use wire::names::ErrorName;
@@ -291,7 +291,7 @@ impl<D> Core<D> {
 /// What happened outside.
 impl<D> Core<D> {
     /// Where to read the next bytes to. Never empty.
-    pub fn space(&mut self) -> &mut [u8] {
+    pub fn space(&mut self) -> Space<'_> {
         self.framer.park(&self.scratch);
         self.framer.space(&mut self.scratch)
     }

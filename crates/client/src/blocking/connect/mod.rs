@@ -15,6 +15,7 @@ pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use sys::{clock, credentials};
 use wire::address::{Address, AddressList};
+use wire::framer::Space;
 use wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan, TRACE_DEFAULT};
 
 use super::object::Objects;
@@ -177,13 +178,14 @@ fn exchange(
         send_all(&mut handshake, socket, deadline)?;
         let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
         // Descriptors that come before they were agreed on are of no use to anybody.
-        let received = match socket.receive(&mut space, &mut Vec::new(), patience)? {
-            Arrival::Bytes(count) => &space[..count],
-            Arrival::Nothing if patience == Some(Duration::ZERO) => {
-                return Err(AttemptError::TimedOut);
-            }
-            Arrival::Nothing => continue,
-        };
+        let received =
+            match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), patience)? {
+                Arrival::Bytes(count) => &space[..count],
+                Arrival::Nothing if patience == Some(Duration::ZERO) => {
+                    return Err(AttemptError::TimedOut);
+                }
+                Arrival::Nothing => continue,
+            };
         match handshake.handle_received(received, cookies)? {
             Stage::Unfinished(next) => handshake = next,
             Stage::Established(established) => return Ok(established),

@@ -1,0 +1,113 @@
+//! What happens because nothing has happened for a while.
+
+use std::io;
+use std::mem;
+use std::time::Duration;
+
+use bus::{Input, PeerId};
+use sys::timer::Timer;
+
+use super::EventLoop;
+use crate::connection::{End, Pace, Writing};
+use crate::outgoing::Charge;
+
+/// Rings at the next deadline, or before: when deadlines go away it stays as it is, so that those
+/// that never come cost no system call.
+#[derive(Debug)]
+pub(super) struct Alarm {
+    timer: Timer,
+    /// When the timer rings.
+    set_to: Option<Duration>,
+    /// When it has to ring at the latest.
+    wanted: Option<Duration>,
+}
+
+impl Alarm {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { timer: Timer::new()?, set_to: None, wanted: None })
+    }
+
+    pub(super) const fn timer(&self) -> &Timer {
+        &self.timer
+    }
+
+    /// There is something to look at at this moment.
+    pub(super) fn no_later_than(&mut self, at: Duration) {
+        if self.wanted.is_none_or(|wanted| at < wanted) {
+            self.wanted = Some(at);
+        }
+    }
+
+    /// It rings, and from now on for what is asked for from now on.
+    fn rang(&mut self) -> io::Result<()> {
+        self.set_to = None;
+        self.wanted = None;
+        self.timer.set(None)
+    }
+
+    fn set(&mut self) -> io::Result<()> {
+        let Some(wanted) = self.wanted else { return Ok(()) };
+        if self.set_to.is_none_or(|set_to| wanted < set_to) {
+            self.timer.set(Some(wanted))?;
+            self.set_to = Some(wanted);
+        }
+        Ok(())
+    }
+}
+
+impl EventLoop {
+    /// Sees to it that the alarm rings at the next deadline.
+    pub(super) fn set_alarm(&mut self) -> io::Result<()> {
+        if let Some(deadline) = self.bus.next_deadline() {
+            self.alarm.no_later_than(Duration::from_nanos(deadline.as_nanos()));
+        }
+        self.alarm.set()
+    }
+
+    /// Does what is due, after the alarm.
+    pub(super) fn check_deadlines(&mut self) -> io::Result<()> {
+        self.alarm.rang()?;
+        if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
+            self.handle(Input::DeadlinePassed);
+        }
+        for peer in mem::take(&mut self.work.timed) {
+            self.check_timed(peer);
+        }
+        self.release_senders();
+        Ok(())
+    }
+
+    /// Takes note that a connection may not stay as it is now.
+    pub(super) fn watch_time(&mut self, peer: PeerId) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let fds_timeout = self.bus.configuration().limits.pending_fd_timeout;
+        let Some(due) = connection.due(fds_timeout) else { return };
+        self.alarm.no_later_than(due);
+        if !connection.is_timed {
+            connection.is_timed = true;
+            self.work.timed.push(peer);
+        }
+    }
+
+    fn check_timed(&mut self, peer: PeerId) {
+        let fds_timeout = self.bus.configuration().limits.pending_fd_timeout;
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        connection.is_timed = false;
+        if connection.stall_due().is_some_and(|due| due <= self.now) {
+            // Its senders need not wait any longer.
+            connection.writing = Writing::Stalled;
+            connection.queue.return_lent();
+            let released = &mut self.buffers.released;
+            connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
+        }
+        if connection.hold_due().is_some_and(|due| due <= self.now) {
+            connection.pace = Pace::LetGo;
+        }
+        if connection.fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
+            self.end(peer, End::FdsPending);
+            return;
+        }
+        self.update_interest(peer);
+        self.watch_time(peer);
+    }
+}

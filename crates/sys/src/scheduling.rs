@@ -1,0 +1,293 @@
+//! Who gets a processor, and for how long: which processors a process may use, and how the
+//! scheduler weighs it against others (sched(7)).
+//!
+//! To the kernel all of this belongs to a thread. What is set here for a process is set for each
+//! of its threads, those included that begin meanwhile; threads and children that begin later
+//! inherit it from the thread that makes them. What is read of a process is that of its first
+//! thread.
+//!
+//! # Errors
+//!
+//! A process that does not exist or has ended is [`io::ErrorKind::NotFound`]; one of another user
+//! is [`io::ErrorKind::PermissionDenied`], unless we have `CAP_SYS_NICE`. When setting something
+//! fails, it may be set already for some of the threads.
+
+use crate::process::{threads, to_pid};
+use crate::raw;
+use rustix::io::Errno;
+use rustix::process::{Pid, getpriority_process, setpriority_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::collections::HashSet;
+use std::time::Duration;
+use std::{fmt, io};
+
+/// A set of processors, at least one, by the numbers that the kernel gives them from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Processors(CpuSet);
+
+impl Processors {
+    /// One processor. `None` for a number of [`Processors::LIMIT`] or more.
+    #[must_use]
+    pub fn one(number: usize) -> Option<Self> {
+        Self::new([number])
+    }
+
+    /// All processors of these numbers. `None` if there is none, or one of [`Processors::LIMIT`]
+    /// or more.
+    #[must_use]
+    pub fn new(numbers: impl IntoIterator<Item = usize>) -> Option<Self> {
+        let mut set = CpuSet::new();
+        for number in numbers {
+            if number >= Self::LIMIT {
+                return None;
+            }
+            set.set(number);
+        }
+        (set.count() > 0).then_some(Self(set))
+    }
+
+    /// The numbers, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..Self::LIMIT).filter(|&number| self.contains(number))
+    }
+
+    /// Whether the processor of this number is among them.
+    #[must_use]
+    pub fn contains(&self, number: usize) -> bool {
+        self.0.is_set(number)
+    }
+
+    /// How many they are, at least one.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.count() as usize
+    }
+
+    /// Numbers are less than this.
+    pub const LIMIT: usize = CpuSet::MAX_CPU;
+}
+
+/// As the kernel writes such sets: `0-3,7`.
+impl fmt::Display for Processors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let begins = |number: &usize| *number == 0 || !self.contains(number - 1);
+        for (index, first) in self.iter().filter(begins).enumerate() {
+            let last = (first..Self::LIMIT).take_while(|&number| self.contains(number)).last();
+            let comma = if index == 0 { "" } else { "," };
+            match last {
+                Some(last) if last != first => write!(f, "{comma}{first}-{last}")?,
+                _ => write!(f, "{comma}{first}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The processors that this thread may use.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::InvalidInput`] on a machine that may have more than [`Processors::LIMIT`].
+pub fn own_processors() -> io::Result<Processors> {
+    Ok(Processors(sched_getaffinity(None)?))
+}
+
+/// Confines this thread, and what it starts from now on, to `processors`. Allowed between fork and
+/// exec.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::InvalidInput`] if none of them is there for us to use.
+pub fn set_own_processors(processors: &Processors) -> io::Result<()> {
+    Ok(sched_setaffinity(None, &processors.0)?)
+}
+
+/// The processors that a process may use.
+///
+/// # Errors
+///
+/// See [the module](self), and those of [`own_processors`].
+pub fn processors(pid: u32) -> io::Result<Processors> {
+    sched_getaffinity(Some(to_pid(pid)?)).map(Processors).map_err(named)
+}
+
+/// Confines a process to `processors`.
+///
+/// # Errors
+///
+/// See [the module](self), and those of [`set_own_processors`].
+pub fn set_processors(pid: u32, processors: &Processors) -> io::Result<()> {
+    for_each_thread(pid, |thread| Ok(sched_setaffinity(Some(thread), &processors.0)?))
+}
+
+/// How much a process yields to others: each step up is about a fifth less processor time, in
+/// comparison with others in the same group. Groups are those of cgroups(7) and, on many desktops,
+/// the programs of one session (sched(7), "autogroup").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nice(i8);
+
+impl Nice {
+    /// `None` if it is not from -20, the greediest, to 19. 0 is what programs have usually.
+    #[must_use]
+    pub fn new(value: i8) -> Option<Self> {
+        (-20..=19).contains(&value).then_some(Self(value))
+    }
+
+    /// From -20 to 19.
+    #[must_use]
+    pub fn get(self) -> i8 {
+        self.0
+    }
+}
+
+/// The nice value of a process.
+///
+/// # Errors
+///
+/// See [the module](self).
+pub fn nice(pid: u32) -> io::Result<Nice> {
+    let value = getpriority_process(Some(to_pid(pid)?)).map_err(named)?;
+    let value = i8::try_from(value).ok().and_then(Nice::new);
+    Ok(value.expect("the kernel keeps it from -20 to 19"))
+}
+
+/// Sets the nice value of a process.
+///
+/// # Errors
+///
+/// See [the module](self); [`io::ErrorKind::PermissionDenied`] also for a lower value than now,
+/// unless we have `CAP_SYS_NICE` or the process has the limit for it (getrlimit(2),
+/// `RLIMIT_NICE`).
+pub fn set_nice(pid: u32, nice: Nice) -> io::Result<()> {
+    for_each_thread(pid, |thread| Ok(setpriority_process(Some(thread), nice.get().into())?))
+}
+
+/// A hint to the scheduler how long a process wants to run at a time. It changes nothing in how
+/// much the process gets altogether: with a shorter slice it gets the processor sooner after it
+/// was woken, with a longer one it is not taken off so often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slice(Duration);
+
+impl Slice {
+    /// `None` if it is not from [`Slice::SHORTEST`] to [`Slice::LONGEST`].
+    #[must_use]
+    pub fn new(length: Duration) -> Option<Self> {
+        (Self::SHORTEST..=Self::LONGEST).contains(&length).then_some(Self(length))
+    }
+
+    /// The length of the slice.
+    #[must_use]
+    pub fn get(self) -> Duration {
+        self.0
+    }
+
+    /// The shortest that the kernel grants, 0.1 ms.
+    pub const SHORTEST: Duration = Duration::from_micros(100);
+
+    /// The longest that the kernel grants, 100 ms.
+    pub const LONGEST: Duration = Duration::from_millis(100);
+}
+
+/// The slice of a process, be it set or what the scheduler gives to all. Linux 6.12 or newer.
+///
+/// # Errors
+///
+/// See [the module](self); [`io::ErrorKind::Unsupported`] on an older kernel, and for a process
+/// that is scheduled in real time.
+pub fn slice(pid: u32) -> io::Result<Slice> {
+    let attributes = raw::scheduling_attributes(to_pid(pid)?).map_err(named)?;
+    let slice = Slice::new(Duration::from_nanos(attributes.sched_runtime));
+    slice.ok_or_else(|| io::ErrorKind::Unsupported.into())
+}
+
+/// Sets the slice of a process (sched_setattr(2), `sched_runtime`); its policy and its nice value
+/// stay. Linux 6.12 or newer.
+///
+/// # Errors
+///
+/// Those of [`slice()`], which is asked whether the kernel has done it.
+pub fn set_slice(pid: u32, slice: Slice) -> io::Result<()> {
+    set_runtime(pid, slice.get())?;
+    if self::slice(pid)? == slice { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
+}
+
+/// Takes back what [`set_slice`] did, so that the process has the slice that the scheduler gives
+/// to all.
+///
+/// # Errors
+///
+/// See [the module](self).
+pub fn reset_slice(pid: u32) -> io::Result<()> {
+    set_runtime(pid, Duration::ZERO)
+}
+
+fn set_runtime(pid: u32, runtime: Duration) -> io::Result<()> {
+    let nanoseconds = u64::try_from(runtime.as_nanos()).expect("it is 100 ms at most");
+    for_each_thread(pid, |thread| {
+        let attributes = raw::scheduling_attributes(thread)?;
+        let attributes = libc::sched_attr { sched_runtime: nanoseconds, ..attributes };
+        raw::set_scheduling_attributes(thread, &attributes)
+    })
+}
+
+/// Does `change` for every thread of a process, until there is none left that has not got it.
+fn for_each_thread(pid: u32, change: impl Fn(Pid) -> io::Result<()>) -> io::Result<()> {
+    let mut changed = HashSet::new();
+    loop {
+        let new: Vec<Pid> = threads(pid)?.into_iter().filter(|&pid| changed.insert(pid)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for thread in new {
+            match change(thread) {
+                Err(error) if is_gone(&error) => {}
+                result => result?,
+            }
+        }
+    }
+}
+
+/// The kernel says "no such process", for which the standard library has no kind.
+fn named(error: impl Into<io::Error>) -> io::Error {
+    let error = error.into();
+    if is_gone(&error) { io::ErrorKind::NotFound.into() } else { error }
+}
+
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_processors_is_written_as_the_kernel_does() {
+        let check = |numbers: &[usize], text: &str| {
+            let processors = Processors::new(numbers.iter().copied()).unwrap();
+            assert_eq!(processors.to_string(), text);
+            assert_eq!(processors.iter().collect::<Vec<_>>(), numbers);
+            assert_eq!(processors.count(), numbers.len());
+        };
+        check(&[0], "0");
+        check(&[0, 1, 2, 3, 7], "0-3,7");
+        check(&[5, 6, 8, 10, 11], "5-6,8,10-11");
+        check(&[Processors::LIMIT - 1], "1023");
+        check(&[Processors::LIMIT - 2, Processors::LIMIT - 1], "1022-1023");
+    }
+
+    #[test]
+    fn there_is_no_set_of_nothing() {
+        assert_eq!(Processors::new([]), None);
+        assert_eq!(Processors::new([0, Processors::LIMIT]), None);
+        assert_eq!(Processors::one(usize::MAX), None);
+    }
+
+    #[test]
+    fn values_that_the_kernel_would_bend_are_refused() {
+        let nice = |value| Nice::new(value).map(Nice::get);
+        assert_eq!([-21, -20, 0, 19, 20].map(nice), [None, Some(-20), Some(0), Some(19), None]);
+        let slice = |microseconds| Slice::new(Duration::from_micros(microseconds)).is_some();
+        assert_eq!([0, 99, 100, 100_000, 100_001].map(slice), [false, false, true, true, false]);
+    }
+}

@@ -1,0 +1,446 @@
+//! When a process got and lost a processor, as the kernel saw it (perf_event_open(2)).
+//!
+//! The kernel writes a record of 16 bytes for each switch into memory that it shares with us, so
+//! that the process that is watched runs on nearly undisturbed, and we need not run at all
+//! meanwhile. No privilege is needed for processes of one's own user, as long as
+//! `/proc/sys/kernel/perf_event_paranoid` is 2 or less. Linux 6.0 or newer.
+//!
+//! ```
+//! use diligence_sys::switches::SwitchTrace;
+//! use std::time::Duration;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! # if SwitchTrace::start(std::process::id(), 0).is_err() {
+//! #     return Ok(()); // The kernel forbids it here.
+//! # }
+//! let mut trace = SwitchTrace::start(std::process::id(), 1000)?;
+//! std::thread::sleep(Duration::from_millis(1));
+//! let switches = trace.take()?;
+//! for span in &switches.running {
+//!     println!("had a processor from {:?} to {:?}", span.start, span.end);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::process::{threads, to_pid};
+use crate::raw::{self, EventAttributes, EventRing};
+use crate::{clock, scheduling};
+use rustix::process::Pid;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+/// A running record of the switches of one process. Dropping it ends the recording.
+#[derive(Debug)]
+pub struct SwitchTrace {
+    threads: Vec<ThreadTrace>,
+}
+
+/// What was recorded since the start, or since it was taken last. Times are those of
+/// [`clock::monotonic`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// All that is known to have happened, in the order of time.
+    pub switches: Vec<Switch>,
+    /// When at least one thread had a processor: ascending, with gaps between them. Around what was
+    /// lost, spans whose start or end is unknown are left out.
+    pub running: Vec<Range<Duration>>,
+    /// Records for which there was no room.
+    pub lost: u64,
+}
+
+/// A thread got or lost a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// When, by [`clock::monotonic`].
+    pub time: Duration,
+    /// The number of the thread; that of the first thread is the process's.
+    pub thread: u32,
+    /// Which of both, and why.
+    pub kind: SwitchKind,
+}
+
+/// What happened to a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SwitchKind {
+    /// It got a processor.
+    Resumed,
+    /// It lost the processor although it had something to do, because another was to run.
+    Preempted,
+    /// It gave the processor up to wait for something.
+    Waited,
+    /// It ended.
+    Ended,
+}
+
+impl SwitchTrace {
+    /// Starts to record the switches of all threads that the process `pid` has now; those that
+    /// begin later are not seen. For each of them there is room for at least `capacity` records;
+    /// a thread that gets a processor and loses it again makes two. What does not fit is lost, and
+    /// counted, until the records are [taken](Self::take).
+    ///
+    /// # Errors
+    ///
+    /// - [`io::ErrorKind::NotFound`]: there is no such process.
+    /// - [`io::ErrorKind::PermissionDenied`]: it belongs to another user, the kernel forbids such
+    ///   recordings, or all together would lock more memory than allowed
+    ///   (`/proc/sys/kernel/perf_event_mlock_kb` for each processor, and the limit
+    ///   `RLIMIT_MEMLOCK`).
+    /// - [`io::ErrorKind::InvalidInput`]: the kernel is too old.
+    /// - [`io::ErrorKind::Unsupported`]: the kernel was built without such recordings.
+    pub fn start(pid: u32, capacity: usize) -> io::Result<Self> {
+        to_pid(pid)?;
+        let mut traces = Vec::new();
+        for thread in threads(pid)? {
+            match ThreadTrace::start(thread, capacity) {
+                Ok(trace) => traces.push(trace),
+                // It has ended since it was listed.
+                Err(error) if scheduling::is_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if traces.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Self { threads: traces })
+    }
+
+    /// Takes out what was recorded so far; the recording goes on. What the process did stays
+    /// readable after it has ended.
+    ///
+    /// # Errors
+    ///
+    /// None that a correct caller can cause.
+    pub fn take(&mut self) -> io::Result<Switches> {
+        let mut all = Switches::default();
+        for thread in &mut self.threads {
+            thread.take(&mut all)?;
+        }
+        all.switches.sort_by_key(|switch| switch.time);
+        all.running = united(all.running);
+        Ok(all)
+    }
+}
+
+/// The recording of one thread.
+#[derive(Debug)]
+struct ThreadTrace {
+    thread: Pid,
+    ring: EventRing,
+    event: OwnedFd,
+    tracker: Tracker,
+    counted: Counters,
+}
+
+impl ThreadTrace {
+    fn start(thread: Pid, capacity: usize) -> io::Result<Self> {
+        let start = clock::monotonic();
+        let event = raw::open_event(attributes(), thread)?;
+        let ring = EventRing::map(event.as_fd(), capacity.saturating_mul(SWITCH_BYTES))?;
+        let tracker = Tracker { state: State::Unknown { since: start }, spans: Vec::new() };
+        Ok(Self { thread, ring, event, tracker, counted: Counters::default() })
+    }
+
+    fn take(&mut self, all: &mut Switches) -> io::Result<()> {
+        // In this order a thread that has run by the counters, but has no records, ran all the
+        // time: had it been switched before it was counted, there would be a record.
+        let end = clock::monotonic();
+        let counters = Counters::read(&self.event)?;
+        let mut bytes = Vec::new();
+        self.ring.drain(&mut bytes);
+
+        let thread = self.thread.as_raw_nonzero().get().cast_unsigned();
+        for record in records(&bytes) {
+            self.tracker.record(record);
+            if let Event::Switch(kind) = record.event {
+                all.switches.push(Switch { time: record.time, thread, kind });
+            }
+        }
+        let lost = counters.lost - self.counted.lost;
+        let has_run = counters.running > self.counted.running;
+        self.counted = counters;
+        self.tracker.finish(end, has_run, lost);
+        all.running.append(&mut self.tracker.spans);
+        all.lost += lost;
+        Ok(())
+    }
+}
+
+/// What an event has counted since it was opened, as [`attributes`] asks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    /// Nanoseconds that the thread had a processor.
+    running: u64,
+    /// Records for which there was no room.
+    lost: u64,
+}
+
+impl Counters {
+    fn read(event: &OwnedFd) -> io::Result<Self> {
+        let mut bytes = [0; 24];
+        rustix::io::read(event, &mut bytes)?;
+        let [_value, running, lost] = [0, 8, 16].map(|at| u64_at(&bytes, at).unwrap_or(0));
+        Ok(Self { running, lost })
+    }
+}
+
+/// Whether a thread has a processor, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing was heard of it since then. The next record will tell.
+    Unknown { since: Duration },
+    /// It has one since then.
+    Running { since: Duration },
+    /// It has none, or there is no telling since when it has one.
+    Off,
+}
+
+/// Makes spans of records.
+#[derive(Debug)]
+struct Tracker {
+    state: State,
+    spans: Vec<Range<Duration>>,
+}
+
+impl Tracker {
+    fn record(&mut self, record: Record) {
+        match record.event {
+            Event::Switch(SwitchKind::Resumed) => {
+                self.state = State::Running { since: record.time };
+            }
+            Event::Switch(_) => {
+                self.close(record.time);
+                self.state = State::Off;
+            }
+            Event::Lost => self.state = State::Off,
+        }
+    }
+
+    /// Ends the part that is taken, at `end`. Records that came later may be in it already.
+    fn finish(&mut self, end: Duration, has_run: bool, lost: u64) {
+        self.state = match self.state {
+            // What is lost is always what came last.
+            _ if lost > 0 => State::Off,
+            State::Unknown { .. } if !has_run => State::Off,
+            State::Running { since } if since >= end => self.state,
+            State::Unknown { .. } | State::Running { .. } => {
+                self.close(end);
+                State::Running { since: end }
+            }
+            State::Off => State::Off,
+        };
+    }
+
+    fn close(&mut self, end: Duration) {
+        match self.state {
+            State::Unknown { since } | State::Running { since } if since < end => {
+                self.spans.push(since..end);
+            }
+            State::Unknown { .. } | State::Running { .. } | State::Off => {}
+        }
+    }
+}
+
+/// One record of the kernel, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Record {
+    time: Duration,
+    event: Event,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Switch(SwitchKind),
+    /// Before this record, some were lost.
+    Lost,
+}
+
+/// The records in `bytes` that are of a kind known here. Each begins with `struct
+/// perf_event_header` and, since the attributes say so, ends with its time.
+fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
+    std::iter::from_fn(move || {
+        let header = bytes.first_chunk::<8>()?;
+        let [k0, k1, k2, k3, m0, m1, s0, s1] = *header;
+        let size = usize::from(u16::from_ne_bytes([s0, s1]));
+        // Less than a header and a time would not be a record of ours.
+        let record = bytes.get(..size).filter(|record| record.len() >= SWITCH_BYTES)?;
+        bytes = &bytes[size..];
+        let event = event(u32::from_ne_bytes([k0, k1, k2, k3]), u16::from_ne_bytes([m0, m1]));
+        Some((u64_at(record, size - 8)?, event))
+    })
+    .filter_map(|(time, event)| Some(Record { time: Duration::from_nanos(time), event: event? }))
+}
+
+fn event(kind: u32, misc: u16) -> Option<Event> {
+    match kind {
+        PERF_RECORD_LOST => Some(Event::Lost),
+        PERF_RECORD_EXIT => Some(Event::Switch(SwitchKind::Ended)),
+        PERF_RECORD_SWITCH if misc & PERF_RECORD_MISC_SWITCH_OUT == 0 => {
+            Some(Event::Switch(SwitchKind::Resumed))
+        }
+        PERF_RECORD_SWITCH if misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0 => {
+            Some(Event::Switch(SwitchKind::Preempted))
+        }
+        PERF_RECORD_SWITCH => Some(Event::Switch(SwitchKind::Waited)),
+        _ => None,
+    }
+}
+
+fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    bytes.get(offset..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// Asks for an event that never happens by itself, so that there are records of switches only. The
+/// kernel itself is excluded, since to watch it takes privileges; the switches are those of the
+/// process all the same.
+fn attributes() -> EventAttributes {
+    EventAttributes {
+        kind: PERF_TYPE_SOFTWARE,
+        config: PERF_COUNT_SW_DUMMY,
+        sample_type: PERF_SAMPLE_TIME,
+        read_format: PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST,
+        flags: EXCLUDE_KERNEL | EXCLUDE_HV | TASK | SAMPLE_ID_ALL | USE_CLOCKID | CONTEXT_SWITCH,
+        clock: libc::CLOCK_MONOTONIC,
+        ..EventAttributes::default()
+    }
+}
+
+/// The union of spans, ascending and without overlap.
+fn united(mut spans: Vec<Range<Duration>>) -> Vec<Range<Duration>> {
+    spans.sort_by_key(|span| span.start);
+    let mut union: Vec<Range<Duration>> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match union.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => union.push(span),
+        }
+    }
+    union
+}
+
+// Numbers of `linux/perf_event.h`, which libc does not have.
+const PERF_TYPE_SOFTWARE: u32 = 1;
+const PERF_COUNT_SW_DUMMY: u64 = 9;
+const PERF_SAMPLE_TIME: u64 = 1 << 2;
+const PERF_FORMAT_TOTAL_TIME_RUNNING: u64 = 1 << 1;
+const PERF_FORMAT_LOST: u64 = 1 << 4;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HV: u64 = 1 << 6;
+const TASK: u64 = 1 << 13;
+const SAMPLE_ID_ALL: u64 = 1 << 18;
+const USE_CLOCKID: u64 = 1 << 25;
+const CONTEXT_SWITCH: u64 = 1 << 26;
+const PERF_RECORD_LOST: u32 = 2;
+const PERF_RECORD_EXIT: u32 = 4;
+const PERF_RECORD_SWITCH: u32 = 14;
+const PERF_RECORD_MISC_SWITCH_OUT: u16 = 1 << 13;
+const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
+
+/// Bytes of the record of one switch: its header and its time.
+const SWITCH_BYTES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SwitchKind::{Ended, Preempted, Resumed, Waited};
+
+    const OUT: u16 = PERF_RECORD_MISC_SWITCH_OUT;
+    const PREEMPTED: u16 = OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+
+    /// The bytes of a record, with `content` between header and time.
+    fn bytes(kind: u32, misc: u16, content: &[u64], time: u64) -> Vec<u8> {
+        let size = u16::try_from(16 + 8 * content.len()).unwrap();
+        let mut bytes = kind.to_ne_bytes().to_vec();
+        bytes.extend(misc.to_ne_bytes().into_iter().chain(size.to_ne_bytes()));
+        bytes.extend(content.iter().chain([&time]).flat_map(|number| number.to_ne_bytes()));
+        bytes
+    }
+
+    fn nanoseconds(number: u64) -> Duration {
+        Duration::from_nanos(number)
+    }
+
+    #[test]
+    fn records_are_read() {
+        let check = |bytes: &[u8], expected: &[(u64, Event)]| {
+            let read: Vec<Record> = records(bytes).collect();
+            let expected = expected.iter().map(|&(time, event)| (nanoseconds(time), event));
+            let expected: Vec<_> = expected.map(|(time, event)| Record { time, event }).collect();
+            assert_eq!(read, expected, "{bytes:?}");
+        };
+        let switch = |misc, time| bytes(PERF_RECORD_SWITCH, misc, &[], time);
+        check(&[], &[]);
+        check(&switch(0, 7), &[(7, Event::Switch(Resumed))]);
+        check(&switch(OUT, 8), &[(8, Event::Switch(Waited))]);
+        check(&switch(PREEMPTED, 9), &[(9, Event::Switch(Preempted))]);
+        // Other bits say other things.
+        check(&switch(0x1fff, 7), &[(7, Event::Switch(Resumed))]);
+        check(&bytes(PERF_RECORD_EXIT, 2, &[1, 2, 3], 4), &[(4, Event::Switch(Ended))]);
+        check(&bytes(PERF_RECORD_LOST, 0, &[1, 77], 5), &[(5, Event::Lost)]);
+        // A record of a kind that is not known is passed over.
+        let fork = bytes(7, 0, &[1, 2, 3], 4);
+        check(&[fork, switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
+        // Nothing is made of what is cut off or cannot be.
+        check(&switch(0, 5)[..15], &[]);
+        check(&[0; 64], &[]);
+        check(&[switch(0, 5), vec![1; 7]].concat(), &[(5, Event::Switch(Resumed))]);
+    }
+
+    /// Follows a thread of which nothing was known at time 10 up to the time 100.
+    fn follow(history: &[(u64, Event)], has_run: bool, lost: u64) -> (State, Vec<(u64, u64)>) {
+        let since = nanoseconds(10);
+        let mut tracker = Tracker { state: State::Unknown { since }, spans: Vec::new() };
+        for &(time, event) in history {
+            tracker.record(Record { time: nanoseconds(time), event });
+        }
+        tracker.finish(nanoseconds(100), has_run, lost);
+        (tracker.state, numbers(&tracker.spans))
+    }
+
+    fn numbers(spans: &[Range<Duration>]) -> Vec<(u64, u64)> {
+        let number = |time: Duration| u64::try_from(time.as_nanos()).unwrap();
+        spans.iter().map(|span| (number(span.start), number(span.end))).collect()
+    }
+
+    #[test]
+    fn spans_are_made_of_records() {
+        let check = |history: &[(u64, Event)], state, spans: &[(u64, u64)]| {
+            assert_eq!(follow(history, true, 0), (state, spans.to_vec()), "{history:?}");
+        };
+        let [on, off] = [Resumed, Waited].map(Event::Switch);
+        let running = |since| State::Running { since: nanoseconds(since) };
+        check(&[(20, on), (30, off)], State::Off, &[(20, 30)]);
+        check(&[(20, off)], State::Off, &[(10, 20)]);
+        check(&[(20, off), (30, on)], running(100), &[(10, 20), (30, 100)]);
+        check(&[(20, on), (30, Event::Switch(Ended))], State::Off, &[(20, 30)]);
+        // Losses hide when it got and lost the processor.
+        check(&[(20, on), (40, Event::Lost), (50, off)], State::Off, &[]);
+        check(&[(40, Event::Lost), (50, on), (60, off)], State::Off, &[(50, 60)]);
+        // Records from after the end of the part that is taken.
+        check(&[(20, on), (110, off)], State::Off, &[(20, 110)]);
+        check(&[(110, on)], running(110), &[]);
+    }
+
+    #[test]
+    fn counters_tell_what_no_record_does() {
+        let on = [(20, Event::Switch(Resumed))];
+        let running = State::Running { since: nanoseconds(100) };
+        assert_eq!(follow(&[], true, 0), (running, vec![(10, 100)]));
+        assert_eq!(follow(&[], false, 0), (State::Off, vec![]));
+        assert_eq!(follow(&on, true, 0), (running, vec![(20, 100)]));
+        assert_eq!(follow(&on, true, 1), (State::Off, vec![]));
+    }
+
+    #[test]
+    fn spans_of_several_threads_are_united() {
+        let check = |spans: &[(u64, u64)], expected: &[(u64, u64)]| {
+            let spans = spans.iter().map(|&(start, end)| nanoseconds(start)..nanoseconds(end));
+            assert_eq!(numbers(&united(spans.collect())), expected);
+        };
+        check(&[], &[]);
+        check(&[(5, 7), (1, 2)], &[(1, 2), (5, 7)]);
+        check(&[(1, 9), (2, 3), (8, 12), (12, 13), (20, 21)], &[(1, 13), (20, 21)]);
+    }
+}

@@ -1,0 +1,91 @@
+//! A moment to wake up at, as a readable descriptor (timerfd_create(2)).
+//!
+//! A [`Poller`](crate::poll::Poller) can wait with a timeout too, but the kernel sets up and takes
+//! down a timer for each such wait. Where there is always a deadline that hardly ever comes, one
+//! timer that is left alone costs nothing.
+
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+/// A timer on the clock of [`clock::monotonic`](crate::clock::monotonic). It is readable from the
+/// moment that it was [set](Self::set) to, until it is set again or stopped.
+#[derive(Debug)]
+pub struct Timer {
+    descriptor: OwnedFd,
+}
+
+impl Timer {
+    /// A timer that is not set.
+    ///
+    /// # Errors
+    ///
+    /// Only when descriptors or memory run out.
+    pub fn new() -> io::Result<Self> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Self { descriptor: timerfd_create(TimerfdClockId::Monotonic, flags)? })
+    }
+
+    /// Sets it to a moment, which may be past, in place of the one before; `None` stops it.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::InvalidInput`] for a moment that the kernel cannot count to.
+    pub fn set(&self, at: Option<Duration>) -> io::Result<()> {
+        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let it_value = match at {
+            None => never,
+            // To the kernel zero is "never".
+            Some(at) => {
+                Timespec::try_from(at.max(Duration::from_nanos(1))).map_err(|_| Errno::INVAL)?
+            }
+        };
+        let value = Itimerspec { it_interval: never, it_value };
+        timerfd_settime(&self.descriptor, TimerfdTimerFlags::ABSTIME, &value)?;
+        Ok(())
+    }
+}
+
+impl AsFd for Timer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+    use crate::poll::{Events, Interest, Poller};
+
+    fn rings_within(timer: &Timer, patience: Duration) -> bool {
+        let poller = Poller::new().unwrap();
+        poller.add(timer, 0, Interest::Read).unwrap();
+        let mut events = Events::with_capacity(1);
+        poller.wait(&mut events, Some(patience)).unwrap();
+        !events.is_empty()
+    }
+
+    #[test]
+    fn it_rings_from_its_moment_on_until_it_is_set_again() {
+        let timer = Timer::new().unwrap();
+        let (at_once, long) = (Duration::ZERO, Duration::from_secs(20));
+        assert!(!rings_within(&timer, at_once), "it was not set");
+        let soon = clock::monotonic() + Duration::from_millis(5);
+        timer.set(Some(soon)).unwrap();
+        assert!(rings_within(&timer, long));
+        assert!(clock::monotonic() >= soon);
+        assert!(rings_within(&timer, at_once), "it goes on");
+        timer.set(Some(clock::monotonic() + long)).unwrap();
+        assert!(!rings_within(&timer, at_once), "its new moment is far");
+        timer.set(Some(Duration::ZERO)).unwrap();
+        assert!(rings_within(&timer, long), "the past has come");
+        timer.set(None).unwrap();
+        assert!(!rings_within(&timer, at_once), "it was stopped");
+    }
+}

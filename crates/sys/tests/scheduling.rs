@@ -1,0 +1,130 @@
+//! Processors, nice values and slices of real processes.
+
+use diligence_sys::load;
+use diligence_sys::scheduling::{
+    Nice, Processors, Slice, nice, own_processors, processors, reset_slice, set_nice,
+    set_own_processors, set_processors, set_slice, slice,
+};
+use std::io::ErrorKind;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A process that waits until it is dropped.
+struct Waiter(Child);
+
+impl Waiter {
+    fn start() -> Self {
+        Self(Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat runs"))
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().expect("it is ours");
+    }
+}
+
+#[test]
+fn a_process_is_confined_and_set_free() {
+    let allowed = own_processors().unwrap();
+    let waiter = Waiter::start();
+    assert_eq!(processors(waiter.pid()).unwrap(), allowed);
+    for number in allowed.iter() {
+        let one = Processors::one(number).unwrap();
+        set_processors(waiter.pid(), &one).unwrap();
+        assert_eq!(processors(waiter.pid()).unwrap(), one);
+    }
+    set_processors(waiter.pid(), &allowed).unwrap();
+    assert_eq!(processors(waiter.pid()).unwrap(), allowed);
+}
+
+#[test]
+fn what_a_thread_starts_inherits_its_processors() {
+    // In a thread, so that the other tests keep theirs.
+    let confined = thread::spawn(|| {
+        let one = own_processors().unwrap().iter().next().and_then(Processors::one).unwrap();
+        set_own_processors(&one).unwrap();
+        assert_eq!(own_processors().unwrap(), one);
+        assert_eq!(processors(Waiter::start().pid()).unwrap(), one);
+    });
+    confined.join().unwrap();
+}
+
+#[test]
+fn processors_that_are_not_there_are_refused() {
+    let missing = Processors::one(Processors::LIMIT - 1).unwrap();
+    let waiter = Waiter::start();
+    let refused = set_processors(waiter.pid(), &missing).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_process_yields() {
+    let waiter = Waiter::start();
+    let before = nice(waiter.pid()).unwrap();
+    let quieter = Nice::new((before.get() + 2).min(19)).unwrap();
+    set_nice(waiter.pid(), quieter).unwrap();
+    assert_eq!(nice(waiter.pid()).unwrap(), quieter);
+}
+
+#[test]
+fn a_slice_is_set_and_taken_back() {
+    let waiter = Waiter::start();
+    let usual = match slice(waiter.pid()) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            println!("not tested: this kernel has no slices, that takes Linux 6.12");
+            return;
+        }
+        usual => usual.unwrap(),
+    };
+    let quieter = Nice::new(4).unwrap();
+    set_nice(waiter.pid(), quieter).unwrap();
+    for length in [Slice::SHORTEST, Duration::from_micros(1234), Slice::LONGEST] {
+        let wanted = Slice::new(length).unwrap();
+        set_slice(waiter.pid(), wanted).unwrap();
+        assert_eq!(slice(waiter.pid()).unwrap(), wanted);
+    }
+    assert_eq!(nice(waiter.pid()).unwrap(), quieter);
+    reset_slice(waiter.pid()).unwrap();
+    assert_eq!(slice(waiter.pid()).unwrap(), usual);
+}
+
+#[test]
+fn nobody_cannot_be_scheduled() {
+    let ended = Waiter::start();
+    let gone = ended.pid();
+    drop(ended);
+    let all = own_processors().unwrap();
+    let length = Slice::new(Slice::SHORTEST).unwrap();
+    for nobody in [0, gone, u32::MAX] {
+        let errors = [
+            processors(nobody).unwrap_err(),
+            set_processors(nobody, &all).unwrap_err(),
+            nice(nobody).unwrap_err(),
+            set_nice(nobody, Nice::default()).unwrap_err(),
+            slice(nobody).unwrap_err(),
+            set_slice(nobody, length).unwrap_err(),
+            reset_slice(nobody).unwrap_err(),
+        ];
+        assert_eq!(errors.map(|error| error.kind()), [ErrorKind::NotFound; 7], "{nobody}");
+    }
+}
+
+#[test]
+fn the_load_of_every_processor_grows() {
+    let before = load::processors().unwrap();
+    assert!(own_processors().unwrap().iter().all(|number| before.contains_key(&number)));
+    thread::sleep(Duration::from_millis(100));
+    let after = load::processors().unwrap();
+    for (number, before) in before {
+        let after = after[&number];
+        let spent = [before, after].map(|load| load.busy + load.idle + load.stolen);
+        assert!(spent[1] > spent[0], "processor {number}: {before:?} {after:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Switches of real processes, recorded by the kernel.
+
+use diligence_sys::clock;
+use diligence_sys::process::processor_time;
+use diligence_sys::scheduling::{Processors, own_processors, set_own_processors, set_processors};
+use diligence_sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
+use diligence_sys::switches::{SwitchKind, SwitchTrace, Switches};
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, id};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Starts a trace, or says why this kernel does not let us.
+fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {
+    match SwitchTrace::start(pid, capacity) {
+        Ok(trace) => Some(trace),
+        Err(error) => match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
+                println!("not tested: this kernel records no switches for us: {error}");
+                None
+            }
+            _ => panic!("{error}"),
+        },
+    }
+}
+
+/// A process that sleeps until it is woken, and then says so. It has one processor together with
+/// the thread that wakes it; so whenever that one goes on, it got the processor and lost it.
+struct Echo {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+impl Echo {
+    fn start() -> Self {
+        set_own_processors(&last_processor()).expect("it is ours to use");
+        let mut command = Command::new("cat");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("cat runs");
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (input, output) = (input.expect("it is a pipe"), output.expect("it is a pipe"));
+        let mut echo = Self { child, input, output };
+        // Once it has answered, it is the program that it shall be.
+        echo.wake(1);
+        echo
+    }
+
+    fn wake(&mut self, times: usize) {
+        for _ in 0..times {
+            self.input.write_all(b"x").expect("it reads");
+            self.output.read_exact(&mut [0]).expect("it writes");
+        }
+    }
+
+    fn end(self) {
+        let Self { mut child, input, .. } = self;
+        drop(input);
+        child.wait().expect("it is ours");
+    }
+}
+
+fn last_processor() -> Processors {
+    let allowed = own_processors().expect("there are not too many");
+    allowed.iter().last().and_then(Processors::one).expect("there is one")
+}
+
+fn count(switches: &Switches, kind: SwitchKind) -> usize {
+    switches.switches.iter().filter(|switch| switch.kind == kind).count()
+}
+
+fn assert_is_ordered(switches: &Switches) {
+    assert!(switches.switches.is_sorted_by_key(|switch| switch.time));
+    assert!(switches.running.iter().all(|span| span.start < span.end));
+    assert!(switches.running.windows(2).all(|pair| pair[0].end < pair[1].start));
+}
+
+#[test]
+fn a_process_that_is_woken_gets_the_processor_each_time() {
+    let mut echo = Echo::start();
+    let Some(mut trace) = record(echo.child.id(), 10_000) else { return };
+    let before = clock::monotonic();
+    echo.wake(100);
+    // It may have yet to go to sleep after its last word.
+    thread::sleep(Duration::from_millis(20));
+    let after = clock::monotonic();
+    let switches = trace.take().unwrap();
+    assert_is_ordered(&switches);
+    assert_eq!(switches.lost, 0);
+    let [resumed, preempted, waited] =
+        [Resumed, Preempted, Waited].map(|kind| count(&switches, kind));
+    assert!(resumed >= 100 && preempted + waited == resumed && waited >= 1, "{resumed} {waited}");
+    assert_eq!(switches.running.len(), resumed);
+    let times = switches.switches.iter().filter(|switch| switch.kind == Resumed);
+    assert!(times.clone().all(|switch| (before..after).contains(&switch.time)));
+    assert!(switches.switches.iter().all(|switch| switch.thread == echo.child.id()));
+
+    // The record goes on where it was taken, and nothing is in it twice.
+    assert_eq!(trace.take().unwrap(), Switches::default());
+    echo.wake(1);
+    assert!(count(&trace.take().unwrap(), Resumed) >= 1);
+    echo.end();
+}
+
+#[test]
+fn spans_add_up_to_the_time_that_the_process_ran() {
+    let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let Some(mut trace) = record(child.id(), 10_000) else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    };
+    set_processors(child.id(), &last_processor()).unwrap();
+    let start = clock::monotonic();
+    trace.take().unwrap();
+    let before = processor_time(child.id()).unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let used = processor_time(child.id()).unwrap() - before;
+    let switches = trace.take().unwrap();
+    let elapsed = clock::monotonic() - start;
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    assert_is_ordered(&switches);
+    assert_eq!((switches.lost, count(&switches, Waited)), (0, 0));
+    let spans: Duration = switches.running.iter().map(|span| span.end - span.start).sum();
+    // The processor time lacks what a hypervisor stole, and is told up to the last tick.
+    assert!(spans + Duration::from_millis(30) >= used, "{spans:?} {used:?}");
+    assert!(spans <= elapsed, "{spans:?} {elapsed:?}");
+
+    // Every span but the last ended because another was to run, or the process was ended.
+    let last = trace.take().unwrap();
+    assert_eq!(count(&last, Waited), 0, "{last:?}");
+    assert_eq!(last.switches.last().map(|switch| switch.kind), Some(Ended));
+    assert!(count(&switches, Preempted).abs_diff(count(&switches, Resumed)) <= 1);
+}
+
+#[test]
+fn what_does_not_fit_is_counted() {
+    let mut echo = Echo::start();
+    // The smallest ring is a page.
+    let Some(mut trace) = record(echo.child.id(), 0) else { return };
+    echo.wake(10_000);
+    let first = trace.take().unwrap();
+    assert_is_ordered(&first);
+    assert!(first.lost > 0, "{}", first.switches.len());
+    assert!(!first.switches.is_empty());
+    let (last_switch, last_span) = (first.switches.last(), first.running.last());
+    assert!(last_span.unwrap().end <= last_switch.unwrap().time, "nothing is known after it");
+
+    echo.wake(10);
+    let second = trace.take().unwrap();
+    assert_is_ordered(&second);
+    assert_eq!(second.lost, 0);
+    assert!(count(&second, Resumed) >= 10);
+    echo.end();
+}
+
+#[test]
+fn the_ring_goes_round() {
+    let mut echo = Echo::start();
+    let Some(mut trace) = record(echo.child.id(), 256) else { return };
+    for _ in 0..200 {
+        echo.wake(7);
+        let switches = trace.take().unwrap();
+        assert_is_ordered(&switches);
+        assert_eq!(switches.lost, 0);
+        assert!(count(&switches, Resumed) >= 7, "{switches:?}");
+    }
+    echo.end();
+}
+
+#[test]
+fn all_threads_are_recorded() {
+    let (done, is_done) = mpsc::channel::<()>();
+    let sleeper =
+        thread::spawn(move || while is_done.recv_timeout(Duration::from_millis(1)).is_err() {});
+    if let Some(mut trace) = record(id(), 1000) {
+        thread::sleep(Duration::from_millis(50));
+        let switches = trace.take().unwrap();
+        assert_is_ordered(&switches);
+        let mut threads: Vec<u32> = switches.switches.iter().map(|switch| switch.thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        assert!(threads.len() >= 2, "{threads:?}");
+    }
+    done.send(()).unwrap();
+    sleeper.join().unwrap();
+}
+
+#[test]
+fn nobody_cannot_be_recorded() {
+    let echo = Echo::start();
+    let gone = echo.child.id();
+    echo.end();
+    for nobody in [0, gone, u32::MAX] {
+        let error = SwitchTrace::start(nobody, 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{nobody}");
+    }
+}
