@@ -52,7 +52,7 @@ pub(crate) struct Connection {
     pub(crate) fds: Vec<OwnedFd>,
     /// When descriptors began to wait for their message.
     pub(crate) fds_since: Option<Duration>,
-    /// Descriptor of the peer's process.
+    /// Descriptor of the peer's process, while somebody is told of it.
     pub(crate) pidfd: Option<SharedFds>,
     /// Bytes of this connection's messages that wait in the queues of slow recipients.
     pub(crate) in_flight: usize,

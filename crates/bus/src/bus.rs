@@ -105,6 +105,9 @@ impl Bus {
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
             Input::Disconnected { peer } => self.disconnected(peer, effects),
             Input::DeadlinePassed => self.deadline_passed(effects),
+            Input::Identified { peer, details, asker } => {
+                self.identified(peer, details, asker, effects);
+            }
             Input::Reconfigured { outcome, asker } => self.reconfigured(outcome, asker, effects),
         }
     }

@@ -106,6 +106,14 @@ pub enum Effect {
         /// Who asked.
         asker: Asker,
     },
+    /// Tell all that the kernel knows of the process behind a connection, by
+    /// [`Input::Identified`](crate::Input::Identified).
+    Identify {
+        /// The connection.
+        peer: PeerId,
+        /// Who asked.
+        asker: Asker,
+    },
     /// Tell the administrator.
     Log(Event),
 }

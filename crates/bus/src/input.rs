@@ -57,6 +57,12 @@ pub struct Credentials {
     pub pid: Option<u32>,
     /// Its user.
     pub uid: Option<u32>,
+}
+
+/// What else the kernel knows of the process at the other end of a connection. Few ever ask for
+/// it, and telling it takes several system calls, so it is told only then.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Details {
     /// All its groups, ascending, the primary one among them; only if all are known.
     pub groups: Option<Box<[u32]>>,
     /// Its security label, without a terminating zero.
@@ -96,7 +102,7 @@ pub struct Amount {
     pub fds: u64,
 }
 
-/// Who asked that the configuration be read again.
+/// Who asked for something that the bus has to learn first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asker {
     /// The connection.
@@ -145,6 +151,15 @@ pub enum Input<'a> {
     },
     /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) named has come.
     DeadlinePassed,
+    /// What an [`Effect::Identify`](crate::Effect::Identify) asked for.
+    Identified {
+        /// The connection.
+        peer: PeerId,
+        /// What there is to know.
+        details: Details,
+        /// Whom to answer.
+        asker: Asker,
+    },
     /// The configuration was read again, or could not be.
     Reconfigured {
         /// The new configuration, or what is wrong with it: then the old one holds.

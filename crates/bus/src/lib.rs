@@ -58,5 +58,5 @@ pub use bus::Bus;
 pub use config::{Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
 pub use driver::introspection_xml;
 pub use effects::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency};
-pub use input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, PidFd};
+pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd};
 pub use time::Time;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use diligence_bus::{
-    Asker, Configuration, Credentials, FdPassing, Input, Limits, PeerId, PidFd, Policy,
+    Asker, Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy,
     ServiceHelper, Verdict,
 };
 use diligence_testkit::random::Random;
@@ -143,11 +143,13 @@ impl Chaos {
         let credentials = Credentials {
             pid: (!random.once_in(5)).then_some(42),
             uid: (!random.once_in(5)).then_some(uid),
+        };
+        let details = Details {
             groups: (!random.once_in(5)).then(|| [4, uid].into()),
             security_label: (!random.once_in(5)).then(|| b"label".as_slice().into()),
             pidfd: random.pick(&[PidFd::Absent, PidFd::Held]),
         };
-        let (peer, _) = self.world.connect(credentials);
+        let (peer, _) = self.world.connect(credentials, details);
         self.peers.push(peer);
         if self.random.once_in(10) {
             return;

@@ -34,8 +34,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use diligence_bus::{
-    Asker, Configuration, Credentials, DisconnectReason, Event, FdPassing, Fds, Identity, Input,
-    PeerId, PidFd, ServiceHelper, Time, Urgency, Verdict,
+    Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds, Identity,
+    Input, PeerId, PidFd, ServiceHelper, Time, Urgency, Verdict,
 };
 use diligence_testkit::golden::{self, Mode};
 use diligence_testkit::text::{self, Cursor};
@@ -211,7 +211,7 @@ impl Runner {
     }
 
     fn connected(&mut self, alias: &str, options: &str) -> Vec<Seen> {
-        let (peer, seen) = self.world().connect(credentials(options));
+        let (peer, seen) = self.world().connect(credentials(options), details(options));
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
         seen
@@ -539,20 +539,26 @@ fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
 
 fn credentials(options: &str) -> Credentials {
     let mut credentials = Credentials::default();
-    if options.split_whitespace().any(|word| word == "pidfd") {
-        credentials.pidfd = PidFd::Held;
-    }
     for (name, value) in pairs(options) {
-        let numbers = value.split(',').filter_map(|number| number.parse().ok());
         match name {
             "uid" => credentials.uid = value.parse().ok(),
             "pid" => credentials.pid = value.parse().ok(),
-            "groups" => credentials.groups = Some(numbers.collect()),
-            "label" => credentials.security_label = Some(value.as_bytes().into()),
+            "groups" | "label" => {}
             _ => panic!("{name} is nothing of a connection"),
         }
     }
     credentials
+}
+
+fn details(options: &str) -> Details {
+    let has_pidfd = options.split_whitespace().any(|word| word == "pidfd");
+    let value = |wanted| pairs(options).find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    let numbers = |list: &str| list.split(',').filter_map(|number| number.parse().ok()).collect();
+    Details {
+        groups: value("groups").map(numbers),
+        security_label: value("label").map(|label| label.as_bytes().into()),
+        pidfd: if has_pidfd { PidFd::Held } else { PidFd::Absent },
+    }
 }
 
 /// The words of the form `name=value`.

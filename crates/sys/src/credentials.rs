@@ -1,8 +1,8 @@
 //! Who is at the other end of a Unix socket, as the kernel recorded it.
 //!
 //! The record is made when the peer calls connect(2), and for the peer of an accepted connection
-//! it does not change when that process later changes its user. It costs up to five system calls,
-//! so ask once per connection.
+//! it does not change when that process later changes its user, nor when it ends. All of it costs
+//! up to five system calls and a descriptor, so who needs only the numbers asks for [`peer_ids`].
 
 use crate::raw::{self, OptionValue};
 use crate::socket::socket_pair;
@@ -10,6 +10,17 @@ use rustix::io::Errno;
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The numbers of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ids {
+    /// Its own, or `None` when it has none in our PID namespace.
+    pub pid: Option<u32>,
+    /// Its effective user.
+    pub uid: u32,
+    /// Its effective group.
+    pub gid: u32,
+}
 
 /// The identity of a process.
 #[derive(Debug)]
@@ -32,8 +43,21 @@ pub struct Credentials {
     pub pidfd: Option<OwnedFd>,
 }
 
-/// Asks who connected, or made, the other end of `socket` (socket(7): `SO_PEERCRED`,
-/// `SO_PEERGROUPS`, `SO_PEERSEC`, `SO_PEERPIDFD`).
+/// Asks for the numbers of who connected, or made, the other end of `socket` (socket(7):
+/// `SO_PEERCRED`).
+///
+/// # Errors
+///
+/// As [`peer_credentials`].
+pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
+    let [pid, uid, gid] = peer_numbers(socket.as_fd())?;
+    if uid == NOBODY_KNOWN {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    Ok(Ids { pid: Some(pid).filter(|&pid| pid != 0), uid, gid })
+}
+
+/// Asks for all about who connected, or made, the other end of `socket` (also `SO_PEERGROUPS`, `SO_PEERSEC`, `SO_PEERPIDFD`).
 ///
 /// # Errors
 ///
@@ -41,12 +65,9 @@ pub struct Credentials {
 /// knows no credentials.
 pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
     let socket = socket.as_fd();
-    let [pid, uid, gid] = peer_ids(socket)?;
-    if uid == NOBODY_KNOWN {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
+    let Ids { pid, uid, gid } = peer_ids(socket)?;
     Ok(Credentials {
-        pid: Some(pid).filter(|&pid| pid != 0),
+        pid,
         uid,
         gid,
         groups: peer_groups(socket, gid)?,
@@ -68,7 +89,7 @@ pub fn own_credentials() -> io::Result<Credentials> {
 
 /// `struct ucred`: process, user and group number. rustix's form of it cannot hold the process
 /// number 0, which is what the kernel says of a peer in another PID namespace.
-fn peer_ids(socket: BorrowedFd<'_>) -> io::Result<[u32; 3]> {
+fn peer_numbers(socket: BorrowedFd<'_>) -> io::Result<[u32; 3]> {
     let mut value = [0; 3 * NUMBER];
     raw::socket_option(socket, libc::SO_PEERCRED, &mut value)?;
     let mut numbers = decode_numbers(&value);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use bus::{
-    Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, DisconnectReason, Effect,
-    Effects, Event, FdPassing, Fds, Identity, Input, PeerId, Time, Urgency,
+    Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
+    Effect, Effects, Event, FdPassing, Fds, Identity, Input, PeerId, Time, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -32,6 +32,8 @@ struct Peer {
     reads: Reads,
     /// Messages that it has not read.
     queue: Vec<Amount>,
+    /// What there is to know of its process.
+    details: Details,
 }
 
 /// Whether a connection reads what it is sent.
@@ -79,7 +81,7 @@ impl World {
     }
 
     /// Accepts a connection, in the first place that is free.
-    pub fn connect(&mut self, credentials: Credentials) -> (PeerId, Vec<Seen>) {
+    pub fn connect(&mut self, credentials: Credentials, details: Details) -> (PeerId, Vec<Seen>) {
         let taken = |index: &u32| self.peers.keys().any(|peer| peer.index() == *index as usize);
         let index = (0..).find(|index| !taken(index)).expect("there is always a place");
         if self.generations.len() <= index as usize {
@@ -89,7 +91,7 @@ impl World {
         let peer = PeerId::new(index, *generation);
         *generation += 1;
         let (serial, takes_fds, reads, queue) = (0, false, Reads::AtOnce, Vec::new());
-        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue });
+        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue, details });
         (peer, self.input(Input::Connected { peer, credentials }))
     }
 
@@ -101,8 +103,8 @@ impl World {
 
     /// A connection of a user that has said Hello.
     pub fn join(&mut self, uid: u32) -> PeerId {
-        let credentials = Credentials { uid: Some(uid), pid: Some(1), ..Credentials::default() };
-        let (peer, _) = self.connect(credentials);
+        let credentials = Credentials { uid: Some(uid), pid: Some(1) };
+        let (peer, _) = self.connect(credentials, Details::default());
         self.authenticate(peer, Some(uid), FdPassing::Agreed);
         self.call_bus(peer, "Hello", &[]);
         peer
@@ -180,18 +182,26 @@ impl World {
         self.bus.handle(self.now, input, &mut effects);
         // Asked afterwards, since Hello is shown with the name that it gives.
         let sender = message.map(|(from, _)| self.name_of(from));
-        let list = effects.list().iter();
-        list.map(|effect| match effect {
-            Effect::Send(delivery) => {
-                let head = effects.bytes(delivery.head);
-                let input = message.as_ref().zip(sender.as_deref());
-                self.receive(delivery, head, input.map(|((_, message), name)| (message, name)))
-            }
-            Effect::Disconnect { peer, reason } => Seen::Disconnect(*peer, *reason),
-            Effect::Reload { asker } => Seen::Reload(*asker),
-            Effect::Log(event) => Seen::Log(event.clone()),
-        })
-        .collect()
+        let mut seen = Vec::new();
+        for effect in effects.list() {
+            seen.push(match effect {
+                Effect::Send(delivery) => {
+                    let head = effects.bytes(delivery.head);
+                    let input = message.as_ref().zip(sender.as_deref());
+                    self.receive(delivery, head, input.map(|((_, message), name)| (message, name)))
+                }
+                Effect::Disconnect { peer, reason } => Seen::Disconnect(*peer, *reason),
+                Effect::Reload { asker } => Seen::Reload(*asker),
+                Effect::Log(event) => Seen::Log(event.clone()),
+                Effect::Identify { peer, asker } => {
+                    let details = self.peer(*peer).details.clone();
+                    let input = Input::Identified { peer: *peer, details, asker: *asker };
+                    seen.extend(self.input_without_reading(input));
+                    continue;
+                }
+            });
+        }
+        seen
     }
 
     /// Checks a message as its recipient gets it.

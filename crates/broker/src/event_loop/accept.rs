@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
-use bus::{Credentials, Input, PidFd};
+use bus::{Asker, Credentials, Details, Input, PeerId, PidFd};
 use sys::poll::Interest;
 use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
@@ -15,30 +15,27 @@ use crate::connection::Connection;
 use crate::log::Severity;
 
 impl EventLoop {
-    /// Takes the connections that wait, as long as there is room for more.
+    /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
+    /// one that comes alone costs no look for a second.
     pub(super) fn accept(&mut self, index: usize) -> io::Result<()> {
-        for _ in 0..ACCEPTS_PER_TURN {
-            if !self.bus.is_accepting() {
-                break;
-            }
-            match sys::socket::accept(&self.listeners[index].socket)? {
-                Accepted::Connection(socket) => self.connected(index, socket)?,
-                Accepted::NoneWaiting => break,
-                Accepted::OutOfRoom(error) => {
-                    let line = format!("Cannot accept a connection: {error}");
-                    self.log.write(Severity::Warning, line);
-                    self.pause_listening()?;
-                    break;
-                }
+        if !self.bus.is_accepting() {
+            return Ok(());
+        }
+        match sys::socket::accept(&self.listeners[index].socket)? {
+            Accepted::Connection(socket) => self.connected(index, socket),
+            Accepted::NoneWaiting => Ok(()),
+            Accepted::OutOfRoom(error) => {
+                let line = format!("Cannot accept a connection: {error}");
+                self.log.write(Severity::Warning, line);
+                self.pause_listening()
             }
         }
-        Ok(())
     }
 
     fn connected(&mut self, index: usize, socket: OwnedFd) -> io::Result<()> {
         let listener = &self.listeners[index];
         let known = match listener.kind {
-            SocketKind::Unix => match sys::credentials::peer_credentials(&socket) {
+            SocketKind::Unix => match sys::credentials::peer_ids(&socket) {
                 Ok(known) => Some(known),
                 Err(error) => {
                     let line = format!("Cannot tell who has connected, so refuse it: {error}");
@@ -60,20 +57,30 @@ impl EventLoop {
             cookie_context: Default::default(),
         });
         self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read)?;
-        let mut connection = Connection::new(peer, socket, server);
-        let credentials = known.map(|known| {
-            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd]));
-            Credentials {
-                pid: known.pid,
-                uid: Some(known.uid),
-                groups: known.groups.map(Into::into),
-                security_label: known.security_label.map(Into::into),
-                pidfd: if connection.pidfd.is_some() { PidFd::Held } else { PidFd::Absent },
-            }
-        });
-        self.table.insert(connection);
+        self.table.insert(Connection::new(peer, socket, server));
+        let credentials = known.map(|known| Credentials { pid: known.pid, uid: Some(known.uid) });
         self.handle(Input::Connected { peer, credentials: credentials.unwrap_or_default() });
         Ok(())
+    }
+
+    /// Asks the kernel for all about the process behind a connection. What it cannot tell, or not
+    /// any longer, is left out.
+    pub(super) fn identify(&mut self, peer: PeerId, asker: Asker) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let mut details = Details::default();
+        if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
+            details.groups = known.groups.map(Into::into);
+            details.security_label = known.security_label.map(Into::into);
+            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd]));
+            if connection.pidfd.is_some() {
+                details.pidfd = PidFd::Held;
+            }
+        }
+        self.handle(Input::Identified { peer, details, asker });
+        // Whoever asked has it in the queue.
+        if let Some(connection) = self.table.get_mut(peer) {
+            connection.pidfd = None;
+        }
     }
 
     /// Watches the listeners, or not, as the bus has room for more connections.
@@ -100,6 +107,3 @@ impl EventLoop {
         Ok(())
     }
 }
-
-/// Connections that are accepted from one listener in one turn.
-const ACCEPTS_PER_TURN: usize = 64;

@@ -39,6 +39,7 @@ impl EventLoop {
                 Effect::Disconnect { peer, reason } => self.disconnect(*peer, *reason),
                 Effect::Log(event) => self.log_event(event),
                 Effect::Reload { asker } => self.reconfigure(Some(*asker)),
+                Effect::Identify { peer, asker } => self.identify(*peer, *asker),
             }
         }
     }

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 
 use wire::body::Value;
+use wire::message::Builder;
 use wire::names::BusName;
 use wire::signature::Signature;
 
@@ -13,7 +14,8 @@ use crate::bus::Bus;
 use crate::config::ServiceHelper;
 use crate::effects::{Effect, Effects, Fds};
 use crate::error::{BusError, ErrorKind};
-use crate::input::{Asker, FdPassing, PidFd};
+use crate::input::{Asker, Details, FdPassing, PeerId, PidFd};
+use crate::own::reply_too_long;
 use crate::peers::{DRIVER_NAME, Peer};
 
 pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -79,36 +81,62 @@ pub(super) fn credentials(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
-    let caller_takes_fds = bus.peers[call.from].fds == FdPassing::Agreed;
-    let mut fds = Fds::None;
-    let mut dict = BTreeMap::<&str, Value>::new();
     match find(bus, call, "credentials")? {
         Subject::Bus => {
+            let mut dict = BTreeMap::<&str, Value>::new();
             dict.insert("ProcessID", bus.identity.pid.into());
             dict.insert("UnixUserID", bus.identity.uid.into());
             let label = bus.identity.security_label.as_deref();
             dict.extend(label.map(|label| ("LinuxSecurityLabel", terminated(label))));
+            bus.reply(call, &(dict,), fx)
         }
         Subject::Peer(peer) => {
-            add_credentials(peer, &mut dict);
-            if caller_takes_fds && peer.credentials.pidfd == PidFd::Held {
-                dict.insert("ProcessFD", Value::UnixFd(0));
-                fds = Fds::OfProcess(peer.id);
+            if call.message.expects_reply() {
+                let asker = Asker { peer: call.from, serial: call.message.serial() };
+                fx.push(Effect::Identify { peer: peer.id, asker });
             }
+            Ok(())
         }
     }
-    bus.reply_with_fd(call, &(dict,), fds, fx)
 }
 
-fn add_credentials(peer: &Peer, dict: &mut BTreeMap<&str, Value>) {
+impl Bus {
+    /// Answers who asked for the credentials of a connection.
+    pub(crate) fn identified(
+        &mut self,
+        peer: PeerId,
+        details: Details,
+        asker: Asker,
+        fx: &mut Effects,
+    ) {
+        let (Some(peer), Some(caller)) = (self.peers.get(peer), self.peers.get(asker.peer)) else {
+            return; // It cannot have ended since, but then nobody waits for an answer.
+        };
+        let mut dict = credentials_of(peer, &details);
+        let mut fds = Fds::None;
+        if caller.fds == FdPassing::Agreed && details.pidfd == PidFd::Held {
+            dict.insert("ProcessFD", Value::UnixFd(0));
+            fds = Fds::OfProcess(peer.id);
+        }
+        let builder = Builder::method_return(asker.serial);
+        let sent = self.send_own(asker.peer, builder, &(dict,), fds, fx);
+        if let Err(error) = sent.map_err(reply_too_long) {
+            self.send_error(asker.peer, asker.serial, &error, fx);
+        }
+    }
+}
+
+fn credentials_of(peer: &Peer, details: &Details) -> BTreeMap<&'static str, Value> {
     let known = &peer.credentials;
+    let mut dict = BTreeMap::new();
     dict.extend(known.pid.map(|pid| ("ProcessID", pid.into())));
     dict.extend(peer.uid.map(|uid| ("UnixUserID", uid.into())));
     // Groups are the process's; they say nothing of somebody who authenticated as another user.
-    let groups = known.groups.as_deref().filter(|_| peer.uid == known.uid);
+    let groups = details.groups.as_deref().filter(|_| peer.uid == known.uid);
     dict.extend(groups.map(|groups| ("UnixGroupIDs", unsigned_array(groups))));
-    let label = known.security_label.as_deref();
+    let label = details.security_label.as_deref();
     dict.extend(label.map(|label| ("LinuxSecurityLabel", terminated(label))));
+    dict
 }
 
 fn unsigned_array(numbers: &[u32]) -> Value {

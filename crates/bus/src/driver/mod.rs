@@ -150,21 +150,11 @@ impl Bus {
         args: &impl EncodeArgs,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        self.reply_with_fd(call, args, Fds::None, fx)
-    }
-
-    fn reply_with_fd(
-        &mut self,
-        call: &Call<'_>,
-        args: &impl EncodeArgs,
-        fds: Fds,
-        fx: &mut Effects,
-    ) -> Result<(), BusError> {
         if !call.message.expects_reply() {
             return Ok(());
         }
         let builder = Builder::method_return(call.message.serial());
-        self.send_own(call.from, builder, args, fds, fx).map_err(reply_too_long)
+        self.send_own(call.from, builder, args, Fds::None, fx).map_err(reply_too_long)
     }
 }
 
