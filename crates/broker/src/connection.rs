@@ -58,10 +58,8 @@ pub(crate) struct Connection {
     pub(crate) in_flight: usize,
     pub(crate) pace: Pace,
     pub(crate) writing: Writing,
-    /// What the poller was told.
-    pub(crate) interest: Interest,
-    /// Whether the poller watches it at all.
-    pub(crate) is_watched: bool,
+    /// What the poller watches it for, if it does.
+    pub(crate) watched: Option<Interest>,
     /// Whether it is in the list of those to be written to in this turn.
     pub(crate) is_dirty: bool,
     /// Whether it is in the list of those that may not stay as they are.
@@ -117,8 +115,7 @@ impl Connection {
             in_flight: 0,
             pace: Pace::Free,
             writing: Writing::Flowing,
-            interest: Interest::Read,
-            is_watched: true,
+            watched: Some(Interest::Read),
             is_dirty: false,
             is_timed: false,
             has_backlog: false,

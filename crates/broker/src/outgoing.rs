@@ -137,9 +137,93 @@ pub(crate) enum Outcome {
     Gone,
 }
 
-/// The queue of one connection: first in, first out.
+/// The queue of one connection: first in, first out. While it is empty it has no memory.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
+    contents: Option<Box<Contents>>,
+}
+
+/// Memory of queues that have become empty, for those that are about to be filled.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    #[expect(clippy::vec_box, reason = "the boxes move between queues and this list")]
+    contents: Vec<Box<Contents>>,
+}
+
+impl Spare {
+    fn take(&mut self) -> Box<Contents> {
+        self.contents.pop().unwrap_or_default()
+    }
+
+    fn give(&mut self, mut contents: Box<Contents>) {
+        contents.reset();
+        if self.contents.len() < SPARE_MAX {
+            self.contents.push(contents);
+        }
+    }
+}
+
+impl Queue {
+    /// Bytes that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.contents.as_ref().map_or(0, |contents| contents.bytes)
+    }
+
+    /// Puts a message at the end.
+    pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge, spare: &mut Spare) {
+        let contents = self.contents.get_or_insert_with(|| spare.take());
+        contents.push(message, Kind::Message, charge);
+    }
+
+    /// Puts bytes at the end that are no message: answers in the handshake.
+    pub(crate) fn push_raw(&mut self, bytes: &[u8], spare: &mut Spare) {
+        if !bytes.is_empty() {
+            let body = OutgoingBody::Bytes(&[]);
+            let lines = Outgoing { from: None, head: bytes, body, fds: None };
+            let contents = self.contents.get_or_insert_with(|| spare.take());
+            contents.push(lines, Kind::Handshake, Charge::Free);
+        }
+    }
+
+    /// Writes as much as the socket takes without waiting. `released` is told of each message
+    /// that was held against its sender and has left.
+    pub(crate) fn write_to(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        spare: &mut Spare,
+        released: impl FnMut(PeerId, usize),
+    ) -> Progress {
+        let mut written = Amount::default();
+        let outcome = match &mut self.contents {
+            Some(contents) => contents.write_to(socket, &mut written, released),
+            None => Outcome::Empty,
+        };
+        if outcome == Outcome::Empty
+            && let Some(contents) = self.contents.take()
+        {
+            spare.give(contents);
+        }
+        Progress { written, outcome }
+    }
+
+    /// Copies what was lent and has not left.
+    pub(crate) fn return_lent(&mut self) {
+        if let Some(contents) = &mut self.contents {
+            contents.return_lent();
+        }
+    }
+
+    /// Holds all messages against their senders, or none. `changed` is told of each that changes.
+    pub(crate) fn set_charges(&mut self, charge: Charge, changed: impl FnMut(PeerId, usize)) {
+        if let Some(contents) = &mut self.contents {
+            contents.set_charges(charge, changed);
+        }
+    }
+}
+
+/// What a queue holds.
+#[derive(Debug, Default)]
+struct Contents {
     buffer: Vec<u8>,
     /// Where in the buffer the first byte stands that has not left.
     start: usize,
@@ -150,31 +234,8 @@ pub(crate) struct Queue {
     with_fds: usize,
 }
 
-impl Queue {
-    /// Bytes that wait.
-    pub(crate) const fn len(&self) -> usize {
-        self.bytes
-    }
-
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.bytes == 0
-    }
-
-    /// Puts a message at the end.
-    pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge) {
-        self.push_entry(message, Kind::Message, charge);
-    }
-
-    /// Puts bytes at the end that are no message: answers in the handshake.
-    pub(crate) fn push_raw(&mut self, bytes: &[u8]) {
-        if !bytes.is_empty() {
-            let body = OutgoingBody::Bytes(&[]);
-            let lines = Outgoing { from: None, head: bytes, body, fds: None };
-            self.push_entry(lines, Kind::Handshake, Charge::Free);
-        }
-    }
-
-    fn push_entry(&mut self, message: Outgoing<'_>, kind: Kind, charge: Charge) {
+impl Contents {
+    fn push(&mut self, message: Outgoing<'_>, kind: Kind, charge: Charge) {
         let len = message.head.len() + message.body.len();
         self.buffer.extend_from_slice(message.head);
         let mut copied = message.head.len();
@@ -197,38 +258,29 @@ impl Queue {
         self.bytes += len;
     }
 
-    /// Writes as much as the socket takes without waiting. `released` is told of each message
-    /// that was held against its sender and has left.
-    pub(crate) fn write_to(
+    fn write_to(
         &mut self,
         socket: BorrowedFd<'_>,
+        written: &mut Amount,
         mut released: impl FnMut(PeerId, usize),
-    ) -> Progress {
-        let mut written = Amount::default();
-        let outcome = loop {
-            if self.is_empty() {
-                break Outcome::Empty;
-            }
+    ) -> Outcome {
+        while self.bytes > 0 {
             let (asked, result) = self.write_once(socket);
             match result {
                 Ok(count) => {
-                    self.advance(count, &mut written, &mut released);
+                    self.advance(count, written, &mut released);
                     if count < asked {
-                        break Outcome::Blocked;
+                        return Outcome::Blocked;
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Outcome::Blocked,
-                Err(_) => break Outcome::Gone,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Outcome::Blocked,
+                Err(_) => return Outcome::Gone,
             }
-        };
-        if self.is_empty() {
-            self.reset();
         }
-        Progress { written, outcome }
+        Outcome::Empty
     }
 
-    /// Copies what was lent and has not left.
-    pub(crate) fn return_lent(&mut self) {
+    fn return_lent(&mut self) {
         for segment in &mut self.segments {
             if let Segment::Shared(stretch) = segment
                 && stretch.tenure == Tenure::Lent
@@ -240,8 +292,7 @@ impl Queue {
         }
     }
 
-    /// Holds all messages against their senders, or none. `changed` is told of each that changes.
-    pub(crate) fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, usize)) {
+    fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, usize)) {
         for entry in self.entries.iter_mut().filter(|entry| entry.charge != charge) {
             entry.charge = charge;
             if let Some(from) = entry.from {
@@ -376,16 +427,18 @@ impl Queue {
         }
     }
 
-    /// Makes an empty queue as small as an idle connection's should be.
+    /// Makes it ready to be filled again. What was large is not kept.
     fn reset(&mut self) {
+        if self.buffer.capacity() > SPARE_CAPACITY {
+            *self = Self::default();
+            return;
+        }
+        self.buffer.clear();
         self.start = 0;
         self.segments.clear();
-        if self.buffer.capacity() > IDLE_CAPACITY {
-            self.buffer = Vec::new();
-            self.entries = VecDeque::new();
-        } else {
-            self.buffer.clear();
-        }
+        self.entries.clear();
+        self.bytes = 0;
+        self.with_fds = 0;
     }
 }
 
@@ -395,8 +448,11 @@ const SLICES_MAX: usize = 64;
 /// From how many bytes on that have left the buffer is moved together.
 const COMPACT_MIN: usize = 64 * 1024;
 
-/// Bytes of buffer that an empty queue keeps.
-const IDLE_CAPACITY: usize = 4096;
+/// Bytes of buffer that are kept for the next queue.
+const SPARE_CAPACITY: usize = 64 * 1024;
+
+/// How many queues are kept: as many as are mostly filled at the same time.
+const SPARE_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -410,7 +466,15 @@ mod tests {
     const B: PeerId = PeerId::new(1, 0);
 
     fn push(queue: &mut Queue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
-        queue.push(Outgoing { from: Some(from), head, body, fds: None }, Charge::Free);
+        queue.push(
+            Outgoing { from: Some(from), head, body, fds: None },
+            Charge::Free,
+            &mut Spare::default(),
+        );
+    }
+
+    fn write(queue: &mut Queue, socket: &OwnedFd) -> Progress {
+        queue.write_to(socket.as_fd(), &mut Spare::default(), |_, _| {})
     }
 
     fn open_files(count: usize) -> SharedFds {
@@ -425,7 +489,7 @@ mod tests {
         let (mut bytes, mut counts) = (Vec::new(), Vec::new());
         let mut buffer = vec![0; 1 << 16];
         loop {
-            let outcome = queue.write_to(ours.as_fd(), |_, _| {}).outcome;
+            let outcome = write(queue, &ours).outcome;
             loop {
                 let mut fds = Vec::new();
                 match receive(&theirs, &mut buffer, &mut fds, Wait::Never) {
@@ -466,7 +530,7 @@ mod tests {
         let (bytes, _) = drain(&mut queue);
         assert!(bytes == expected, "what came is not what was sent");
         assert_eq!(Rc::strong_count(&large), 1, "nobody holds it any longer");
-        assert!(queue.is_empty() && queue.buffer.capacity() <= IDLE_CAPACITY);
+        assert!(queue.contents.is_none(), "an empty queue has no memory");
     }
 
     #[test]
@@ -477,7 +541,7 @@ mod tests {
         let stretch = Stretch { memory: Rc::clone(&memory), range, tenure: Tenure::Lent };
         push(&mut queue, A, b"head", OutgoingBody::Shared(stretch));
         let (ours, _theirs) = sys::socket::socket_pair().unwrap();
-        assert_eq!(queue.write_to(ours.as_fd(), |_, _| {}).outcome, Outcome::Blocked);
+        assert_eq!(write(&mut queue, &ours).outcome, Outcome::Blocked);
         assert_eq!(Rc::strong_count(&memory), 2);
         queue.return_lent();
         assert_eq!(Rc::strong_count(&memory), 1);
@@ -491,13 +555,16 @@ mod tests {
         for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3), (b"e", 253)] {
             let fds = (count > 0).then(|| open_files(count));
             let body = OutgoingBody::Bytes(b"-");
-            queue.push(Outgoing { from: None, head, body, fds }, Charge::Free);
+            queue.push(
+                Outgoing { from: None, head, body, fds },
+                Charge::Free,
+                &mut Spare::default(),
+            );
         }
         let (ours, _theirs) = sys::socket::socket_pair().unwrap();
-        let progress = queue.write_to(ours.as_fd(), |_, _| {});
+        let progress = write(&mut queue, &ours);
         let all = Amount { messages: 5, bytes: 10, fds: 258 };
         assert_eq!((progress.written, progress.outcome), (all, Outcome::Empty));
-        assert_eq!(queue.with_fds, 0);
     }
 
     #[test]
@@ -506,7 +573,11 @@ mod tests {
         for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3)] {
             let fds = (count > 0).then(|| open_files(count));
             let body = OutgoingBody::Bytes(b"-");
-            queue.push(Outgoing { from: None, head, body, fds }, Charge::Free);
+            queue.push(
+                Outgoing { from: None, head, body, fds },
+                Charge::Free,
+                &mut Spare::default(),
+            );
         }
         assert_eq!(drain(&mut queue), (b"a-b-c-d-".to_vec(), vec![2, 3]));
     }
@@ -523,7 +594,7 @@ mod tests {
         push(&mut queue, A, &[0; 30], OutgoingBody::Bytes(&[]));
         let (ours, _theirs) = sys::socket::socket_pair().unwrap();
         let mut released = Vec::new();
-        queue.write_to(ours.as_fd(), |from, len| released.push((from, len)));
+        queue.write_to(ours.as_fd(), &mut Spare::default(), |from, len| released.push((from, len)));
         assert_eq!(released, [(A, 15), (B, 20)]);
     }
 
@@ -532,10 +603,10 @@ mod tests {
         let (ours, theirs) = sys::socket::socket_pair().unwrap();
         let mut queue = Queue::default();
         push(&mut queue, A, &vec![0; 1 << 20], OutgoingBody::Bytes(&[]));
-        let progress = queue.write_to(ours.as_fd(), |_, _| {});
+        let progress = write(&mut queue, &ours);
         assert_eq!(progress.outcome, Outcome::Blocked);
         assert_eq!(progress.written.messages, 0);
         drop(theirs);
-        assert_eq!(queue.write_to(ours.as_fd(), |_, _| {}).outcome, Outcome::Gone);
+        assert_eq!(write(&mut queue, &ours).outcome, Outcome::Gone);
     }
 }

@@ -54,7 +54,8 @@ impl EventLoop {
         };
         let head = effects.bytes(delivery.head);
         let len = head.len() + body.len();
-        connection.queue.push(Outgoing { from, head, body, fds }, charge);
+        let message = Outgoing { from, head, body, fds };
+        connection.queue.push(message, charge, &mut self.buffers.spare);
         let is_long =
             connection.queue.len() > EARLY_FLUSH && connection.writing == Writing::Flowing;
         match delivery.urgency {
@@ -124,7 +125,8 @@ impl EventLoop {
         let released = &mut self.buffers.released;
         let socket = connection.socket.as_fd();
         let release = |from, len| released.push((from, len));
-        let Progress { written, outcome } = connection.queue.write_to(socket, release);
+        let spare = &mut self.buffers.spare;
+        let Progress { written, outcome } = connection.queue.write_to(socket, spare, release);
         if written.bytes > 0 {
             self.handle_written(peer, written);
         }
@@ -205,8 +207,7 @@ impl EventLoop {
         if !connection.has_backlog && connection.may_send(limits) {
             // It may not have been waited for to be readable, so there may still be something.
             self.receive(peer);
-        } else if connection.is_watched {
-            connection.is_watched = false;
+        } else if connection.watched.take().is_some() {
             // Otherwise every wait would report it.
             let _ = self.poller.remove(&connection.socket);
         }
@@ -218,14 +219,13 @@ impl EventLoop {
         let Some(connection) = self.table.get_mut(peer) else { return };
         let wanted = connection.wanted_interest(limits);
         let token = Source::Peer(peer).token();
-        let told = match (connection.is_watched, wanted) {
-            (true, wanted) if wanted == connection.interest => return,
-            (true, _) => self.poller.modify(&connection.socket, token, wanted),
-            (false, Interest::Hangup) => return,
-            (false, _) => self.poller.add(&connection.socket, token, wanted),
+        let told = match (connection.watched, wanted) {
+            (Some(watched), wanted) if wanted == watched => return,
+            (Some(_), _) => self.poller.modify(&connection.socket, token, wanted),
+            (None, Interest::Hangup) => return,
+            (None, _) => self.poller.add(&connection.socket, token, wanted),
         };
-        connection.interest = wanted;
-        connection.is_watched = true;
+        connection.watched = Some(wanted);
         if let Err(error) = told {
             let line = format!("Cannot watch a connection: {error}");
             self.log.write(Severity::Error, line);

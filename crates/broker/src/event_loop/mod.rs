@@ -36,6 +36,7 @@ use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
+use crate::outgoing::Spare;
 use crate::table::Table;
 use deadlines::Alarm;
 
@@ -109,6 +110,7 @@ struct Buffers {
     fds: Vec<OwnedFd>,
     effects: Effects,
     released: Vec<(PeerId, usize)>,
+    spare: Spare,
 }
 
 /// Whether the loop goes on.

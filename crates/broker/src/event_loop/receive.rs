@@ -113,7 +113,7 @@ impl EventLoop {
         let mut answer = Vec::new();
         let now_unix = sys::clock::realtime().as_secs();
         let progress = server.receive(chunk, now_unix, &mut self.authority, &mut answer);
-        connection.queue.push_raw(&answer);
+        connection.queue.push_raw(&answer, &mut self.buffers.spare);
         self.mark_awaited(peer);
         match progress.map_err(End::Handshake)? {
             Progress::NeedMore if self.buffers.fds.is_empty() => Ok(()),

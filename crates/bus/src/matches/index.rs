@@ -317,7 +317,7 @@ impl MatchIndex {
         let bucket = match self.bucket(&key) {
             Some(bucket) => bucket,
             None => {
-                let bucket = self.buckets.insert(Vec::new());
+                let bucket = self.buckets.insert(Vec::with_capacity(1));
                 let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
                 let rehash = |b: &usize| hasher.hash(&Key::of(&rules[buckets[*b][0].0].rule));
                 self.by_key.insert_unique(hash, bucket, rehash);

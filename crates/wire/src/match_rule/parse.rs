@@ -242,6 +242,8 @@ impl MatchRule {
         match self.args.binary_search_by_key(&arg.index, |earlier| earlier.index) {
             Ok(_) => Err(Kind::DuplicateArg(arg.index)),
             Err(place) => {
+                // Rules are kept for long, and mostly ask for one argument.
+                self.args.reserve_exact(1);
                 self.args.insert(place, arg);
                 Ok(())
             }
