@@ -30,6 +30,19 @@ pub struct Configuration {
     pub policy: Policy,
     /// Whether the programs of this bus run as other users, so that nobody may set their environment.
     pub service_helper: ServiceHelper,
+    /// Whether the bodies of messages are checked before they are passed on.
+    pub body_validation: BodyValidation,
+}
+
+/// Whether the bodies of messages are checked before they are passed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BodyValidation {
+    /// They are, and who sends an invalid one is disconnected.
+    #[default]
+    On,
+    /// They are not: a peer that is not trusted can then have others take it for the fault of the
+    /// bus. It is there to measure what the check costs.
+    Off,
 }
 
 /// Whether services are started through a privileged helper.

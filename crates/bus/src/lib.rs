@@ -55,7 +55,7 @@ mod route;
 mod time;
 
 pub use bus::Bus;
-pub use config::{Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
+pub use config::{BodyValidation, Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
 pub use driver::introspection_xml;
 pub use effects::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency};
 pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd};

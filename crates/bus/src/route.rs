@@ -9,7 +9,7 @@ use wire::message::{Builder, FixedHeader, Flags, MessageType};
 use wire::names::BusName;
 
 use crate::bus::Bus;
-use crate::config::Verdict;
+use crate::config::{BodyValidation, Verdict};
 use crate::effects::{
     Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency,
 };
@@ -51,7 +51,9 @@ impl Bus {
         if message.unix_fds() > 0 && peer.fds == FdPassing::Refused {
             return self.disconnect(from, DisconnectReason::FdsNotAgreed, fx);
         }
-        if let Err(error) = message.validate_body() {
+        if self.config.body_validation == BodyValidation::On
+            && let Err(error) = message.validate_body()
+        {
             return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
         }
         self.count(from, message);

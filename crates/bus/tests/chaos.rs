@@ -321,5 +321,5 @@ fn configuration(random: &mut Random) -> Configuration {
         eavesdropping: random.pick(&[Verdict::Allow, Verdict::Deny]),
     };
     let service_helper = random.pick(&[ServiceHelper::Absent, ServiceHelper::Present]);
-    Configuration { limits, policy, service_helper }
+    Configuration { limits, policy, service_helper, ..Configuration::default() }
 }

@@ -83,7 +83,8 @@ pub(super) fn compile(
         None => ServiceHelper::Absent,
     };
     let limits = document.limits.clone();
-    Ok(Compiled { admission, configuration: Configuration { limits, policy, service_helper } })
+    let configuration = Configuration { limits, policy, service_helper, ..Configuration::default() };
+    Ok(Compiled { admission, configuration })
 }
 
 /// A bus without `<apparmor>` does not ask AppArmor; one that says that it should be asked does not

@@ -28,6 +28,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process;
 
+use bus::BodyValidation;
 use sys::credentials::{Credentials, own_credentials};
 use sys::daemonize::{StandardStream, set_all_close_on_exec, silence};
 use sys::inherited::{ListenVariables, listen_fds};
@@ -96,7 +97,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
-    let config = load(&settings.config, log)?;
+    let config = load(&settings.config, settings.body_validation, log)?;
     let plan = Plan::new(settings, &config)?;
     *log = Log::new(program, plan.log);
     let opened = Opened::new(config, plan, &mut environment, log)?;
@@ -142,7 +143,7 @@ impl Opened {
         let manager = ServiceManager::from_environment();
         let identity = bus_identity()?;
         let log = log.clone().of_bus(type_name(&config), identity.uid);
-        let reload = reload(plan.config, manager.clone(), log.clone());
+        let reload = reload(plan.config, plan.body_validation, manager.clone(), log.clone());
         let parts = Parts { listeners, identity, config, reload, log: log.clone(), signals };
         sys::memory::keep_freed(FREED_MEMORY_KEPT);
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
@@ -170,22 +171,35 @@ fn environment() -> Environment {
 }
 
 /// Reads the configuration. A session bus needs no file.
-fn load(source: &ConfigSource, log: &Log) -> Result<Config, ConfigError> {
-    let config = match source {
+fn load(
+    source: &ConfigSource,
+    body_validation: BodyValidation,
+    log: &Log,
+) -> Result<Config, ConfigError> {
+    let mut config = match source {
         ConfigSource::Session if !source.path().exists() => busconfig::built_in_session(),
         _ => busconfig::load(source.path(), &busconfig::Environment::of_this_system())?,
     };
     for warning in &config.document.warnings {
         log.write(Severity::Warning, warning);
     }
+    config.configuration.body_validation = body_validation;
+    if body_validation == BodyValidation::Off {
+        log.write(Severity::Warning, "Bodies of messages are passed on unchecked");
+    }
     Ok(config)
 }
 
 /// Reads the configuration again, with the service manager in the picture.
-fn reload(source: ConfigSource, manager: ServiceManager, log: Log) -> Reload {
+fn reload(
+    source: ConfigSource,
+    body_validation: BodyValidation,
+    manager: ServiceManager,
+    log: Log,
+) -> Reload {
     Box::new(move || {
         warn_if_failed(&log, TELL_MANAGER, manager.reloading());
-        let config = load(&source, &log);
+        let config = load(&source, body_validation, &log);
         warn_if_failed(&log, TELL_MANAGER, manager.ready());
         config
     })

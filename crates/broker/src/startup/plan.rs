@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
+use bus::BodyValidation;
 use wire::address::AddressList;
 
 use super::StartError;
@@ -29,6 +30,8 @@ pub(super) struct Plan {
     pub(super) user: Option<String>,
     /// What SIGINT does.
     pub(super) interrupt: Interrupt,
+    /// Whether the bodies of messages are checked.
+    pub(super) body_validation: BodyValidation,
 }
 
 impl Plan {
@@ -48,6 +51,7 @@ impl Plan {
             background,
             user: user.clone(),
             interrupt: settings.interrupt,
+            body_validation: settings.body_validation,
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use bus::BodyValidation;
+
 use crate::log::LogChoice;
 
 /// A command line, as types. What it leaves open, the configuration decides.
@@ -26,6 +28,8 @@ pub struct Settings {
     pub activation: Activation,
     /// What SIGINT does.
     pub interrupt: Interrupt,
+    /// Whether the bodies of messages are checked.
+    pub body_validation: BodyValidation,
 }
 
 impl Settings {
@@ -42,6 +46,7 @@ impl Settings {
             log: LogChoice::default(),
             activation: Activation::default(),
             interrupt: Interrupt::default(),
+            body_validation: BodyValidation::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use broker::log::{LogChoice, Target};
 use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice};
+use bus::BodyValidation;
 use clap::{Arg, ArgAction};
 
 use super::mistake::Mistake;
@@ -182,6 +183,16 @@ pub(super) const SWITCHES: &[Switch] = &[
             Ok(None)
         },
     },
+    Switch {
+        name: "--without-body-validation",
+        aliases: &[],
+        help: "Pass on the bodies of messages unchecked. For measurements; not for peers that are \
+               not trusted",
+        apply: |draft| {
+            draft.body_validation = BodyValidation::Off;
+            Ok(None)
+        },
+    },
 ];
 
 /// In the order in which they are tried: for the word after one of these options, those before it
@@ -225,7 +236,7 @@ pub(super) const VALUES: &[ValueOption] = &[
     },
 ];
 
-const USAGE_ORDER: [&str; 15] = [
+const USAGE_ORDER: [&str; 16] = [
     "--version",
     "--session",
     "--system",
@@ -241,4 +252,5 @@ const USAGE_ORDER: [&str; 15] = [
     "--nofork",
     "--fork",
     "--systemd-activation",
+    "--without-body-validation",
 ];

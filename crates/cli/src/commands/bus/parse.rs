@@ -14,6 +14,7 @@ use broker::log::LogChoice;
 use broker::startup::{
     Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings,
 };
+use bus::BodyValidation;
 
 use super::mistake::Mistake;
 use super::options::{SWITCHES, VALUES, ValueOption};
@@ -55,6 +56,7 @@ pub(super) struct Draft {
     pub(super) pid_file: PidFileChoice,
     pub(super) log: LogChoice,
     pub(super) activation: Activation,
+    pub(super) body_validation: BodyValidation,
 }
 
 /// Whether and where to print something.
@@ -146,6 +148,7 @@ impl Draft {
             pid_file: self.pid_file,
             log: self.log,
             activation: self.activation,
+            body_validation: self.body_validation,
             ..settings
         })
     }
