@@ -56,7 +56,6 @@ pub(crate) struct Connection {
     pub(crate) pidfd: Option<SharedFds>,
     /// Bytes of this connection's messages that wait in the queues of slow recipients.
     pub(crate) in_flight: usize,
-    pub(crate) pace: Pace,
     pub(crate) writing: Writing,
     /// What the poller watches it for, if it does.
     pub(crate) watched: Option<Interest>,
@@ -68,24 +67,6 @@ pub(crate) struct Connection {
     pub(crate) has_backlog: bool,
     /// Set when it is to be closed at the end of the turn.
     pub(crate) end: Option<End>,
-}
-
-/// How a connection is read whose recipients are slow.
-///
-/// A recipient that reads has made room in no time: a sender that waits for it has its messages
-/// go straight through, and nothing piles up. One that does not read is no reason to hold up the
-/// sender's messages to others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pace {
-    /// Little of what it sent waits.
-    Free,
-    /// It is not read, for a moment.
-    Held {
-        /// When that began.
-        since: Duration,
-    },
-    /// Its recipients have not made room in that moment: it is read, up to the limit.
-    LetGo,
 }
 
 /// How writing to a connection goes.
@@ -113,7 +94,6 @@ impl Connection {
             fds_since: None,
             pidfd: None,
             in_flight: 0,
-            pace: Pace::Free,
             writing: Writing::Flowing,
             watched: Some(Interest::Read),
             is_dirty: false,
@@ -147,34 +127,9 @@ impl Connection {
         Some(self.fds_since? + timeout?)
     }
 
-    /// When it will have been held up for long enough.
-    pub(crate) fn hold_due(&self) -> Option<Duration> {
-        match self.pace {
-            Pace::Held { since } => Some(since + HELD_FOR),
-            Pace::Free | Pace::LetGo => None,
-        }
-    }
-
     /// When something is to be done about it, if it stays as it is.
     pub(crate) fn due(&self, fds_timeout: Option<Duration>) -> Option<Duration> {
-        let all = [self.stall_due(), self.hold_due(), self.fds_due(fds_timeout)];
-        all.into_iter().flatten().min()
-    }
-
-    /// Adds to what of its messages waits for slow recipients.
-    pub(crate) fn charge(&mut self, len: usize, now: Duration) {
-        self.in_flight += len;
-        if self.in_flight > FREE_IN_FLIGHT && self.pace == Pace::Free {
-            self.pace = Pace::Held { since: now };
-        }
-    }
-
-    /// Takes off what has left.
-    pub(crate) fn release(&mut self, len: usize) {
-        self.in_flight = self.in_flight.saturating_sub(len);
-        if self.in_flight <= FREE_IN_FLIGHT {
-            self.pace = Pace::Free;
-        }
+        [self.stall_due(), self.fds_due(fds_timeout)].into_iter().flatten().min()
     }
 
     /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
@@ -185,8 +140,7 @@ impl Connection {
     pub(crate) fn may_send(&self, limits: &bus::Limits) -> bool {
         let before_loss = limits.max_outgoing_bytes / 2;
         let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1);
-        !matches!(self.pace, Pace::Held { .. })
-            && (self.in_flight as u64) < in_flight_max
+        (self.in_flight as u64) < in_flight_max
             && (self.queue.len() as u64) <= limits.max_outgoing_bytes
     }
 }
@@ -195,12 +149,6 @@ impl Connection {
 /// where the configuration does not set less. Enough for any burst, and far below what would be
 /// felt as memory.
 const IN_FLIGHT_MAX: u64 = 16 << 20;
-
-/// Bytes that a sender may have in the queues of slow recipients and still be read at once.
-const FREE_IN_FLIGHT: usize = 128 << 10;
-
-/// How long a sender is held up for the sake of slow recipients.
-const HELD_FOR: Duration = Duration::from_millis(2);
 
 /// How long a connection may take no byte before its senders no longer wait for it.
 const STALL_AFTER: Duration = Duration::from_secs(1);

@@ -11,7 +11,6 @@
 //!  start    inherited    descriptors given by the service manager or named on the command line
 //!           daemonize    fork, new session, standard streams to /dev/null, close-on-exec
 //!           rlimit       room for many descriptors; the old limit is given back to children
-//!           memory       what the allocator keeps for later
 //!           users        names in the configuration -> numbers
 //!           privileges   become the bus user
 //!           filesystem   socket files, private directories, lock files
@@ -84,7 +83,6 @@ pub mod inherited;
 
 pub mod daemonize;
 pub mod filesystem;
-pub mod memory;
 pub mod notify;
 pub mod privileges;
 pub mod rlimit;

@@ -57,17 +57,6 @@ pub(crate) fn socket_option(
     }
 }
 
-/// mallopt(3): how much freed memory stays with the process, at most.
-pub(crate) fn keep_freed_memory(bytes: c_int) {
-    #[cfg(target_env = "gnu")]
-    for parameter in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
-        // SAFETY: the call takes integers only. An allocator that refuses stays as it is.
-        unsafe { libc::mallopt(parameter, bytes) };
-    }
-    #[cfg(not(target_env = "gnu"))]
-    let _ = bytes;
-}
-
 /// recvmsg(2) into `space`; the descriptors that came are appended to `descriptors`. Returns how
 /// many bytes came, and the flags of the message.
 pub(crate) fn receive_into(

@@ -83,7 +83,8 @@ pub(super) fn compile(
         None => ServiceHelper::Absent,
     };
     let limits = document.limits.clone();
-    let configuration = Configuration { limits, policy, service_helper, ..Configuration::default() };
+    let configuration =
+        Configuration { limits, policy, service_helper, ..Configuration::default() };
     Ok(Compiled { admission, configuration })
 }
 

@@ -8,7 +8,7 @@ use bus::{Input, PeerId};
 use sys::timer::Timer;
 
 use super::EventLoop;
-use crate::connection::{End, Pace, Writing};
+use crate::connection::{End, Writing};
 use crate::outgoing::Charge;
 
 /// Rings at the next deadline, or before: when deadlines go away it stays as it is, so that those
@@ -100,14 +100,10 @@ impl EventLoop {
             let released = &mut self.buffers.released;
             connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
         }
-        if connection.hold_due().is_some_and(|due| due <= self.now) {
-            connection.pace = Pace::LetGo;
-        }
         if connection.fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
             self.end(peer, End::FdsPending);
             return;
         }
-        self.update_interest(peer);
         self.watch_time(peer);
     }
 }

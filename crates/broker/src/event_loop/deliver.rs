@@ -176,9 +176,8 @@ impl EventLoop {
 
     fn charge_sender(&mut self, from: PeerId, len: usize) {
         if let Some(sender) = self.table.get_mut(from) {
-            sender.charge(len, self.now);
+            sender.in_flight += len;
             self.update_interest(from);
-            self.watch_time(from);
         }
     }
 
@@ -187,7 +186,7 @@ impl EventLoop {
         for index in 0..self.buffers.released.len() {
             let (from, len) = self.buffers.released[index];
             if let Some(sender) = self.table.get_mut(from) {
-                sender.release(len);
+                sender.in_flight = sender.in_flight.saturating_sub(len);
                 self.update_interest(from);
             }
         }
@@ -214,7 +213,7 @@ impl EventLoop {
     }
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
-    pub(super) fn update_interest(&mut self, peer: PeerId) {
+    fn update_interest(&mut self, peer: PeerId) {
         let limits = &self.bus.configuration().limits;
         let Some(connection) = self.table.get_mut(peer) else { return };
         let wanted = connection.wanted_interest(limits);

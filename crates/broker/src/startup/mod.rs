@@ -145,7 +145,6 @@ impl Opened {
         let log = log.clone().of_bus(type_name(&config), identity.uid);
         let reload = reload(plan.config, plan.body_validation, manager.clone(), log.clone());
         let parts = Parts { listeners, identity, config, reload, log: log.clone(), signals };
-        sys::memory::keep_freed(FREED_MEMORY_KEPT);
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
         caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
         Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
@@ -255,6 +254,3 @@ fn warn_if_failed(log: &Log, step: &str, outcome: io::Result<()>) {
 const TELL_MANAGER: &str = "tell the service manager";
 
 const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];
-
-/// Bytes of freed memory that the bus keeps: enough for some large messages, which come and go.
-const FREED_MEMORY_KEPT: u32 = 8 << 20;
