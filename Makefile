@@ -13,13 +13,14 @@ LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
 SHARE   := $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help build run check test packages-build packages-test install
+.PHONY: help build run check test bench bench-documents packages-build packages-test install
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make build    the program: target/release/diligence'
+	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install  into PREFIX (now $(PREFIX))'
 
 build: packages-build
@@ -41,6 +42,15 @@ test: packages-test
 	$(CARGO) check --locked --package diligence-wire --package diligence-bus
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
+
+# The buses that are missing are installed first.
+bench: build
+	@scripts/bench-peers
+	$(PROGRAM) bench compare --json=$(TARGET)/bench.jsonl --report $(TARGET)/bench.html
+
+# What the last `make bench` has measured becomes the document and the table of the README.
+bench-documents:
+	$(PROGRAM) bench render $(TARGET)/bench.jsonl --document docs/benchmarks.md --readme README.md
 
 packages-build packages-test: packages-%:
 	@scripts/debian-packages $*

@@ -4,6 +4,7 @@
 //! arguments (`clap::Args`) and a function from these to an exit status. Help, manual pages and
 //! completions follow from the variant.
 
+mod bench;
 pub(crate) mod bus;
 mod demo;
 mod generate;
@@ -16,6 +17,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use ::bench::{library, peer};
+use bench::Bench;
 use bus::Caller;
 use demo::Demo;
 use generate::Generate;
@@ -43,6 +46,20 @@ enum Command {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
+    /// Measure what a bus costs, side by side with others
+    Bench(Bench),
+    /// Be one of the processes that `bench` measures with
+    #[command(hide = true, name = peer::COMMAND)]
+    BenchPeer {
+        /// What it does, as JSON
+        part: String,
+    },
+    /// Be the program of our own library that `bench clients` measures
+    #[command(hide = true, name = library::ours::COMMAND)]
+    BenchLibrary {
+        /// What it does
+        words: Vec<String>,
+    },
     /// Be one of the programs that `up --demo` starts
     #[command(hide = true)]
     Demo(Demo),
@@ -57,6 +74,9 @@ impl Command {
             Self::Up(up) => up::run(up),
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Bench(bench) => bench::run(bench),
+            Self::BenchPeer { part } => peer::run(&part),
+            Self::BenchLibrary { words } => library::ours::main(&words),
             Self::Demo(demo) => demo::run(demo),
             Self::Generate(what) => generate::run(&what),
         }

@@ -1,0 +1,146 @@
+"""What the Python programs share; README.md says what they do."""
+
+import json
+import os
+import sys
+import threading
+import time
+
+PATH = "/org/diligence/Bench"
+INTERFACE = "org.diligence.Bench1"
+METHOD = "Echo"
+SIGNAL = "Sample"
+
+WARM_UP_CALLS_MAX = 100
+FLUSH_EACH_BYTES = 8 * 1024 * 1024
+SIGNAL_OVERHEAD_BYTES = 128
+SILENCE_NS = 2_000_000_000
+FIRST_SIGNAL_NS = 25_000_000_000
+# How often to look whether there is silence.
+LOOK_EACH_MS = 100
+
+COUNT_MAX = 100_000_000
+# An array has at most 64 MiB.
+BYTES_MAX = 64 * 1024 * 1024
+
+# Of CLOCK_MONOTONIC.
+now_ns = time.monotonic_ns
+
+
+class Failed(Exception):
+    """What went wrong, in one sentence."""
+
+
+def percentile(ascending, percent):
+    """Of durations in ascending order, the first that so many percent do not exceed."""
+    return ascending[(len(ascending) * percent + 99) // 100 - 1] if ascending else 0
+
+
+def print_line(line):
+    print(line, flush=True)
+
+
+def wait_for_line():
+    if not sys.stdin.readline():
+        raise Failed("standard input ended before the line that says begin")
+
+
+def wait_for_end():
+    while os.read(sys.stdin.fileno(), 256):
+        pass
+
+
+def end_with_input():
+    """In a thread that does nothing else, so that it adds nothing to what is measured."""
+
+    def exit_at_end():
+        wait_for_end()
+        os._exit(0)
+
+    threading.Thread(target=exit_at_end, daemon=True).start()
+
+
+def warm_up_calls(count):
+    return max(1, min(count // 10, WARM_UP_CALLS_MAX))
+
+
+def check(back, text):
+    if back != text:
+        raise Failed("the reply has another text than the call")
+
+
+def report_calls(begin, ends):
+    durations = sorted(end - before for before, end in zip([begin, *ends], ends))
+    report = {"calls": len(ends), "elapsed_ns": ends[-1] - begin}
+    report |= {"p50_ns": percentile(durations, 50), "p99_ns": percentile(durations, 99)}
+    print_line(json.dumps(report))
+
+
+def report_emission(sent, elapsed_ns):
+    print_line(json.dumps({"sent": sent, "timeouts": 0, "elapsed_ns": elapsed_ns}))
+
+
+class Listening:
+    """What was received."""
+
+    def __init__(self, expected):
+        self.expected = expected
+        self.delays = []
+        self.first_sent = self.last_received = self.bytes = 0
+
+    def ready(self):
+        print_line("ready")
+        self.started = now_ns()
+
+    def take(self, sent_ns, payload):
+        now = now_ns()
+        if len(self.delays) == self.expected:
+            return
+        if not self.delays:
+            self.first_sent = sent_ns
+        self.delays.append(now - sent_ns)
+        self.last_received = now
+        self.bytes += len(payload)
+
+    def over(self):
+        if not self.delays:
+            return now_ns() - self.started > FIRST_SIGNAL_NS
+        complete = len(self.delays) == self.expected
+        return complete or now_ns() - self.last_received > SILENCE_NS
+
+    def report(self):
+        delays = sorted(self.delays)
+        mean = sum(delays) // len(delays) if delays else 0
+        report = {"received": len(delays), "elapsed_ns": self.last_received - self.first_sent}
+        report |= {"delay_mean_ns": mean, "delay_p99_ns": percentile(delays, 99)}
+        print_line(json.dumps(report | {"bytes": self.bytes}))
+
+
+def main(serve, call, emit, listen):
+    """Runs the mode that the arguments name."""
+    try:
+        match sys.argv[1:]:
+            case ["serve", address]:
+                serve(address)
+            case ["call", address, destination, count, length]:
+                text = "x" * number(length, 0, BYTES_MAX)
+                call(address, destination, number(count, 1, COUNT_MAX), text)
+            case ["emit", address, count, size]:
+                payload = b"x" * number(size, 0, BYTES_MAX)
+                emit(address, number(count, 1, COUNT_MAX), payload)
+            case ["listen", address, sender, count]:
+                listen(address, sender, Listening(number(count, 1, COUNT_MAX)))
+            case _:
+                raise Failed(
+                    "usage: serve ADDRESS | call ADDRESS DESTINATION COUNT LENGTH"
+                    " | emit ADDRESS COUNT SIZE | listen ADDRESS SENDER COUNT"
+                )
+    except Exception as error:
+        print(" ".join(str(error).split()) or repr(error), file=sys.stderr)
+        sys.exit(1)
+
+
+def number(text, least, most):
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise Failed(f"{text} is no number from {least} to {most}")
+    return int(text)

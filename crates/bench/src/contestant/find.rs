@@ -1,0 +1,324 @@
+//! Finding the programs of a bus.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sys::credentials;
+
+use super::Contestant;
+use super::directory::Files;
+use super::journal::{self, Journal};
+use super::launch::{Launch, Start};
+use super::start::BodyValidation;
+use crate::result::{Absence, SubjectInfo};
+
+/// Where the programs of buses are looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    own: PathBuf,
+    folders: Vec<PathBuf>,
+}
+
+impl Places {
+    /// This program for our own bus; for the others, the folder to which `scripts/bench-peers`
+    /// installs when this program is in the folder of a build, then `PATH`, then `~/.cargo/bin`.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say where this program is.
+    pub fn of_this_process() -> io::Result<Self> {
+        let own = env::current_exe()?;
+        let mut folders = peers_of(&own);
+        if let Some(path) = env::var_os("PATH") {
+            folders.extend(env::split_paths(&path).filter(|folder| folder.is_absolute()));
+        }
+        folders.extend(env::home_dir().map(|home| home.join(".cargo/bin")));
+        Ok(Self { own, folders })
+    }
+
+    /// Another program for our own bus, for when this process is not `diligence`.
+    #[must_use]
+    pub fn with_own_program(self, program: PathBuf) -> Self {
+        Self { own: program, ..self }
+    }
+
+    /// The same, and this folder before all others.
+    #[must_use]
+    pub fn with_folder(mut self, folder: PathBuf) -> Self {
+        self.folders.insert(0, folder);
+        self
+    }
+
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        self.folders.iter().map(|folder| folder.join(name)).find(|path| is_executable(path))
+    }
+}
+
+/// A bus that can be started, or that runs already.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Installed {
+    pub(super) contestant: Contestant,
+    pub(super) launch: Launch,
+    version: String,
+}
+
+impl Contestant {
+    /// Looks for its programs, and asks them for their version. An address is taken as it is;
+    /// whether somebody listens there shows when it is [started](Installed::start).
+    ///
+    /// # Errors
+    ///
+    /// The first of what it needs that is not there.
+    pub fn find(&self, places: &Places) -> Result<Installed, Missing> {
+        let launch = self.find_launch(places)?;
+        let version = match &launch {
+            Launch::Program(start) => version_of(start),
+            Launch::Runs(_) => String::new(),
+        };
+        Ok(Installed { contestant: self.clone(), launch, version })
+    }
+
+    fn find_launch(&self, places: &Places) -> Result<Launch, Missing> {
+        let find = |name, missing| places.program(name).ok_or(missing);
+        Ok(Launch::Program(match self {
+            Self::Diligence => find_own(places)?,
+            Self::DbusDaemon => {
+                Start::DbusDaemon { program: find("dbus-daemon", Missing::DbusDaemon)? }
+            }
+            Self::DbusBroker => find_broker(places)?,
+            Self::Busd => Start::Busd { program: find("busd", Missing::Busd)? },
+            Self::Address(addresses) => return Ok(Launch::Runs(addresses.clone())),
+        }))
+    }
+}
+
+impl Installed {
+    /// Which one it is.
+    #[must_use]
+    pub fn contestant(&self) -> &Contestant {
+        &self.contestant
+    }
+
+    /// What it says of its version: `1.14.10`. Empty if it says nothing, or runs already.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The facts about it for the record. In the command, `DIRECTORY` stands for a directory that
+    /// every start makes anew.
+    #[must_use]
+    pub fn info(&self) -> SubjectInfo {
+        let command = match &self.launch {
+            Launch::Program(start) => {
+                start.words(&Files::new_in("DIRECTORY"), BodyValidation::default())
+            }
+            Launch::Runs(_) => Vec::new(),
+        };
+        SubjectInfo {
+            name: self.contestant.to_string(),
+            version: self.version.clone(),
+            command: command.into_iter().map(lossy).collect(),
+        }
+    }
+}
+
+/// What a contestant needs and is not there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// The file of our own program.
+    Diligence(PathBuf),
+    /// The program `dbus-daemon`.
+    DbusDaemon,
+    /// The program `dbus-broker-launch`.
+    DbusBroker,
+    /// The program that gives a socket to the launcher of dbus-broker.
+    SocketActivation,
+    /// Somebody who reads what dbus-broker writes to the journal.
+    Journal,
+    /// The program `busd`.
+    Busd,
+}
+
+impl Missing {
+    /// This as a line of the results.
+    #[must_use]
+    pub fn absence(&self) -> Absence {
+        Absence { subject: self.contestant().to_string(), remedy: self.to_string() }
+    }
+
+    fn contestant(&self) -> Contestant {
+        match self {
+            Self::Diligence(_) => Contestant::Diligence,
+            Self::DbusDaemon => Contestant::DbusDaemon,
+            Self::DbusBroker | Self::SocketActivation | Self::Journal => Contestant::DbusBroker,
+            Self::Busd => Contestant::Busd,
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Diligence(path) => {
+                write!(f, "{} is no program any more: start it again", path.display())
+            }
+            Self::DbusDaemon => {
+                f.write_str("dbus-daemon is not installed; get it with: apt install dbus-daemon")
+            }
+            Self::DbusBroker => {
+                f.write_str("dbus-broker is not installed; get it with: apt install dbus-broker")
+            }
+            Self::SocketActivation => f.write_str(
+                "systemd-socket-activate, which starts dbus-broker, is not installed; get it \
+                 with: apt install systemd",
+            ),
+            Self::Journal => write!(
+                f,
+                "dbus-broker needs somebody who reads at {}, as systemd's journal does; run this \
+                 where systemd runs, or as root",
+                journal::SOCKET
+            ),
+            Self::Busd => write!(
+                f,
+                "busd is not installed; get it with: cargo install busd --version {BUSD_VERSION} \
+                 --locked"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Missing {}
+
+fn find_own(places: &Places) -> Result<Start, Missing> {
+    let program = places.own.clone();
+    if is_executable(&program) {
+        Ok(Start::Diligence { program })
+    } else {
+        Err(Missing::Diligence(program))
+    }
+}
+
+fn find_broker(places: &Places) -> Result<Start, Missing> {
+    let launcher = places.program("dbus-broker-launch").ok_or(Missing::DbusBroker)?;
+    let activator = places.program("systemd-socket-activate").ok_or(Missing::SocketActivation)?;
+    if Journal::is_read() || is_root() {
+        Ok(Start::DbusBroker { activator, launcher })
+    } else {
+        Err(Missing::Journal)
+    }
+}
+
+/// The folder to which `scripts/bench-peers` installs, if `own` is `target/release/diligence`.
+fn peers_of(own: &Path) -> Vec<PathBuf> {
+    own.ancestors().nth(2).map(|target| target.join("peers/bin")).into_iter().collect()
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn is_root() -> bool {
+    credentials::own_credentials().is_ok_and(|own| own.uid == 0)
+}
+
+/// What the program says of itself: of the first line the last word.
+fn version_of(start: &Start) -> String {
+    let Some(program) = start.versioned() else {
+        return env!("CARGO_PKG_VERSION").to_owned();
+    };
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    output.map_or_else(|_| String::new(), |output| version_in(&output.stdout))
+}
+
+fn version_in(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output);
+    let line = text.lines().next().unwrap_or_default();
+    line.split_whitespace().next_back().unwrap_or_default().to_owned()
+}
+
+fn lossy(word: OsString) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+/// The one that `scripts/bench-peers` installs, too.
+const BUSD_VERSION: &str = "0.6.1";
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::PrivateDirectory;
+    use super::*;
+
+    fn nowhere() -> Places {
+        Places { own: "/nowhere/diligence".into(), folders: vec!["/nowhere".into()] }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_how_to_get_it() {
+        let check = |contestant: Contestant, expected: &str| {
+            let absence = contestant.find(&nowhere()).unwrap_err().absence();
+            assert_eq!(absence.subject, contestant.to_string());
+            assert!(absence.remedy.contains(expected), "{absence:?}");
+        };
+        check(Contestant::Diligence, "/nowhere/diligence is no program");
+        check(Contestant::DbusDaemon, "apt install dbus-daemon");
+        check(Contestant::DbusBroker, "apt install dbus-broker");
+        check(Contestant::Busd, "cargo install busd --version 0.6.1 --locked");
+        let missing =
+            [Missing::SocketActivation, Missing::Journal].map(|missing| missing.absence());
+        assert!(missing.iter().all(|absence| absence.subject == "dbus-broker"));
+        assert!(missing[0].remedy.contains("apt install systemd"));
+        assert!(missing[1].remedy.contains("or as root"));
+    }
+
+    #[test]
+    fn a_program_is_found_and_says_its_version() {
+        let directory = PrivateDirectory::new().unwrap();
+        let folder = directory.files().log();
+        std::fs::create_dir(&folder).unwrap();
+        let program = folder.join("busd");
+        std::fs::copy("/bin/true", &program).unwrap();
+        let places = nowhere().with_folder(folder).with_own_program(program.clone());
+        let found = Contestant::Busd.find(&places).unwrap();
+        let info = found.info();
+        assert_eq!(info.name, "busd");
+        assert_eq!(info.version, found.version());
+        assert_eq!(info.command, [program.to_str().unwrap(), "--config=DIRECTORY/bus.conf"]);
+        let own = Contestant::Diligence.find(&places).unwrap();
+        assert_eq!(own.version(), env!("CARGO_PKG_VERSION"));
+    }
+
+    #[test]
+    fn an_address_needs_nothing() {
+        let contestant: Contestant = "unix:path=/nowhere/bus".parse().unwrap();
+        let info = contestant.find(&nowhere()).unwrap().info();
+        assert_eq!((info.version.as_str(), info.command.len()), ("", 0));
+        assert_eq!(info.name, "unix:path=/nowhere/bus");
+    }
+
+    #[test]
+    fn versions_are_read() {
+        let check = |output: &str, expected| assert_eq!(version_in(output.as_bytes()), expected);
+        check("D-Bus Message Bus Daemon 1.14.10\nCopyright\n", "1.14.10");
+        check("dbus-broker-launch 33\n", "33");
+        check("busd 0.6.1", "0.6.1");
+        check("\nbusd", "");
+        check("", "");
+    }
+
+    #[test]
+    fn the_folder_of_the_peers_is_beside_that_of_the_program() {
+        let check = |own: &str, expected: &[&str]| {
+            let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(peers_of(Path::new(own)), expected);
+        };
+        check("/src/target/release/diligence", &["/src/target/peers/bin"]);
+        check("/usr/bin/diligence", &["/usr/peers/bin"]);
+        check("/diligence", &[]);
+    }
+}

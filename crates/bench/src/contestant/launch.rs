@@ -1,0 +1,122 @@
+//! The words that start each bus.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use wire::address::AddressList;
+
+use super::directory::Files;
+use super::start::BodyValidation;
+
+/// How a bus comes to run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Launch {
+    /// A program is started.
+    Program(Start),
+    /// It runs already.
+    Runs(AddressList),
+}
+
+/// Which program is started, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Start {
+    /// This program, as `bus`.
+    Diligence { program: PathBuf },
+    /// The reference implementation.
+    DbusDaemon { program: PathBuf },
+    /// The launcher, by a program that gives it the socket at the first connection.
+    DbusBroker { activator: PathBuf, launcher: PathBuf },
+    /// The one of the zbus project.
+    Busd { program: PathBuf },
+}
+
+impl Start {
+    /// The command, the program first.
+    pub(super) fn words(&self, files: &Files, validation: BodyValidation) -> Vec<OsString> {
+        match self {
+            Self::Diligence { program } => {
+                let mut words = vec![word(program), "bus".into()];
+                words.extend(daemon_options(files));
+                if validation == BodyValidation::Off {
+                    words.push("--without-body-validation".into());
+                }
+                words
+            }
+            Self::DbusDaemon { program } => {
+                [word(program)].into_iter().chain(daemon_options(files)).collect()
+            }
+            Self::DbusBroker { activator, launcher } => broker_words(activator, launcher, files),
+            Self::Busd { program } => vec![word(program), with_value("--config=", &files.config())],
+        }
+    }
+
+    /// The program that is asked for the version; `None` for this one.
+    pub(super) fn versioned(&self) -> Option<&Path> {
+        match self {
+            Self::Diligence { .. } => None,
+            Self::DbusDaemon { program } | Self::Busd { program } => Some(program),
+            Self::DbusBroker { launcher, .. } => Some(launcher),
+        }
+    }
+}
+
+fn daemon_options(files: &Files) -> [OsString; 3] {
+    ["--nofork".into(), "--nopidfile".into(), with_value("--config-file=", &files.config())]
+}
+
+/// The launcher is also a client, of the bus that it finds in the environment: its own one here,
+/// where there may be no other.
+fn broker_words(activator: &Path, launcher: &Path, files: &Files) -> Vec<OsString> {
+    vec![
+        word(activator),
+        with_value("--listen=", &files.socket()),
+        "--fdname=dbus.socket".into(),
+        format!("--setenv=DBUS_SESSION_BUS_ADDRESS={}", files.address()).into(),
+        word(launcher),
+        "--scope=user".into(),
+        with_value("--config-file=", &files.config()),
+    ]
+}
+
+fn word(path: &Path) -> OsString {
+    path.as_os_str().to_owned()
+}
+
+fn with_value(option: &str, value: &Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(value);
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_each() {
+        let check = |start: &Start, validation, expected: &str| {
+            let words = start.words(&Files::new_in("D"), validation);
+            let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
+            assert_eq!(words.join(" "), expected);
+        };
+        let program = || PathBuf::from("P");
+        let on = BodyValidation::On;
+        let start = Start::Diligence { program: program() };
+        check(&start, on, "P bus --nofork --nopidfile --config-file=D/bus.conf");
+        check(
+            &start,
+            BodyValidation::Off,
+            "P bus --nofork --nopidfile --config-file=D/bus.conf --without-body-validation",
+        );
+        let start = Start::DbusDaemon { program: program() };
+        check(&start, on, "P --nofork --nopidfile --config-file=D/bus.conf");
+        check(&Start::Busd { program: program() }, on, "P --config=D/bus.conf");
+        check(
+            &Start::DbusBroker { activator: "A".into(), launcher: "L".into() },
+            on,
+            "A --listen=D/bus --fdname=dbus.socket \
+             --setenv=DBUS_SESSION_BUS_ADDRESS=unix:path=D/bus L --scope=user \
+             --config-file=D/bus.conf",
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Several contestants.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Contestant, ContestantError};
+
+/// The contestants of a comparison, in the order of its columns: at least one, and none twice.
+///
+/// They are written with commas between them. What follows an address and has the form of a key
+/// belongs to the address.
+///
+/// ```
+/// use diligence_bench::contestant::{Contestant, Lineup};
+///
+/// let lineup: Lineup = "busd,unix:path=/run/bus,guid=0123456789abcdef0123456789abcdef".parse()?;
+/// let [Contestant::Busd, Contestant::Address(address)] = lineup.contestants() else {
+///     panic!("two");
+/// };
+/// assert!(address.entries()[0].guid.is_some());
+/// # Ok::<(), diligence_bench::contestant::LineupError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lineup(Vec<Contestant>);
+
+impl Lineup {
+    /// All that have a name.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(Contestant::ALL.into())
+    }
+
+    /// They.
+    #[must_use]
+    pub fn contestants(&self) -> &[Contestant] {
+        &self.0
+    }
+}
+
+impl FromStr for Lineup {
+    type Err = LineupError;
+
+    fn from_str(text: &str) -> Result<Self, LineupError> {
+        let mut contestants = Vec::new();
+        for word in words(text) {
+            let contestant = word.parse().map_err(LineupError::Contestant)?;
+            if contestants.contains(&contestant) {
+                return Err(LineupError::Twice(contestant));
+            }
+            contestants.push(contestant);
+        }
+        Ok(Self(contestants))
+    }
+}
+
+impl fmt::Display for Lineup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(index, contestant)| {
+            let separator = if index == 0 { "" } else { "," };
+            write!(f, "{separator}{contestant}")
+        })
+    }
+}
+
+/// Why a text is no list of contestants.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LineupError {
+    /// One of its words names none.
+    Contestant(ContestantError),
+    /// One is named twice, so that there would be no telling the two apart.
+    Twice(Contestant),
+}
+
+impl fmt::Display for LineupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Contestant(error) => error.fmt(f),
+            Self::Twice(contestant) => write!(f, "{contestant} is named twice"),
+        }
+    }
+}
+
+impl std::error::Error for LineupError {}
+
+/// Splits at commas, but not within addresses.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for (index, piece) in text.split(',').enumerate() {
+        if index > 0 {
+            let word = &text[start..end];
+            if !(word.contains(':') && is_key(piece)) {
+                words.push(word);
+                start = end + 1;
+            }
+            end += 1;
+        }
+        end += piece.len();
+    }
+    words.push(&text[start..end]);
+    words
+}
+
+/// Whether a piece has an `=`, and not after a colon, as in the first piece of an address.
+fn is_key(piece: &str) -> bool {
+    piece.find(['=', ':']).is_some_and(|at| piece.as_bytes()[at] == b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_within_addresses_do_not_separate() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(words(text), expected, "{text}");
+        check("", &[""]);
+        check("busd", &["busd"]);
+        check("busd,", &["busd", ""]);
+        check(",,a", &["", "", "a"]);
+        check("a,b=c", &["a", "b=c"]);
+        check("tcp:host=h,port=1,busd", &["tcp:host=h,port=1", "busd"]);
+        check("unix:path=/a,unix:path=/b", &["unix:path=/a", "unix:path=/b"]);
+        check("tcp:host=h,port=1;unix:path=/b,x=y,a", &["tcp:host=h,port=1;unix:path=/b,x=y", "a"]);
+    }
+
+    #[test]
+    fn lists() {
+        let check = |text: &str, expected: Result<&str, &str>| {
+            let parsed = text.parse::<Lineup>().map(|lineup| lineup.to_string());
+            let parsed = parsed.map_err(|error| error.to_string());
+            assert_eq!(parsed.as_deref().map_err(String::as_str), expected, "{text}");
+        };
+        for text in ["busd", "busd,diligence", "unix:path=/a,x=1,dbus-daemon"] {
+            check(text, Ok(text));
+        }
+        check("busd,busd", Err("busd is named twice"));
+        check("unix:path=/a,unix:path=/a", Err("unix:path=/a is named twice"));
+        check("busd,,", Err(&"".parse::<Contestant>().unwrap_err().to_string()));
+        assert_eq!(Lineup::all().to_string(), "diligence,dbus-daemon,dbus-broker,busd");
+    }
+}

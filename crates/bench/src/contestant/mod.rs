@@ -1,0 +1,189 @@
+//! The buses that are compared: finding, starting and stopping each.
+//!
+//! A [`Contestant`] is a choice on the command line. [`Contestant::find`] looks for its programs
+//! and gives what is [`Installed`], or says how to get what is [`Missing`]. [`Installed::start`]
+//! gives a [`RunningBus`], which ends when it is dropped, and with this process however that ends.
+//!
+//! All get the same: one configuration file with generous limits, a socket in a directory of its
+//! own, as many open files as the system allows, and the processor that the
+//! [placement](crate::placement) says. None needs root, except that dbus-broker wants somebody to
+//! read what it writes to the journal: where no systemd runs, root stands in for it.
+//!
+//! | contestant | how it is started |
+//! | --- | --- |
+//! | `diligence` | this program, as `bus` |
+//! | `dbus-daemon` | directly |
+//! | `dbus-broker` | by its launcher, which gets the socket from `systemd-socket-activate`; the launcher stays, and is one more connection on the bus |
+//! | `busd` | directly |
+//! | an address | not at all: it runs already, and is left running |
+//!
+//! ```no_run
+//! use diligence_bench::contestant::{Contestant, Places, StartOptions};
+//!
+//! let places = Places::of_this_process()?;
+//! let contestant: Contestant = "dbus-daemon".parse()?;
+//! let bus = contestant.find(&places)?.start(&StartOptions::default())?;
+//! println!("{} routes at {}", bus.pid().unwrap_or(0), bus.address());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub(crate) mod directory;
+mod find;
+mod journal;
+mod launch;
+mod lineup;
+mod running;
+mod start;
+mod watched;
+mod words;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use find::{Installed, Missing, Places};
+pub use lineup::{Lineup, LineupError};
+pub use running::{Obituary, RunningBus};
+pub use start::{BodyValidation, StartError, StartOptions};
+use wire::address::{Address, AddressError, AddressList};
+
+/// A bus that takes part in a comparison.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Contestant {
+    /// The bus of this program.
+    Diligence,
+    /// The reference implementation.
+    DbusDaemon,
+    /// The one that most desktops run.
+    DbusBroker,
+    /// The one of the zbus project.
+    Busd,
+    /// Whichever listens there. At least one address is one that a program can connect to.
+    Address(AddressList),
+}
+
+impl Contestant {
+    /// Those that have a name, ours first.
+    pub const ALL: [Self; 4] = [Self::Diligence, Self::DbusDaemon, Self::DbusBroker, Self::Busd];
+
+    /// Whether it can be told not to check the bodies of messages.
+    #[must_use]
+    pub fn can_skip_validation(&self) -> bool {
+        *self == Self::Diligence
+    }
+}
+
+impl fmt::Display for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Diligence => f.write_str("diligence"),
+            Self::DbusDaemon => f.write_str("dbus-daemon"),
+            Self::DbusBroker => f.write_str("dbus-broker"),
+            Self::Busd => f.write_str("busd"),
+            Self::Address(addresses) => addresses.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Contestant {
+    type Err = ContestantError;
+
+    /// Reads a name, or, where there is a colon, an address.
+    fn from_str(text: &str) -> Result<Self, ContestantError> {
+        if let Some(named) = Self::ALL.into_iter().find(|named| named.to_string() == text) {
+            return Ok(named);
+        }
+        if !text.contains(':') {
+            return Err(ContestantError::Unknown(text.to_owned()));
+        }
+        let addresses: AddressList = text
+            .parse()
+            .map_err(|error| ContestantError::Address { text: text.to_owned(), error })?;
+        if !addresses.entries().iter().any(Address::is_connectable) {
+            return Err(ContestantError::NotConnectable(addresses));
+        }
+        Ok(Self::Address(addresses))
+    }
+}
+
+/// Why a text names no contestant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ContestantError {
+    /// It is neither a name nor an address.
+    Unknown(String),
+    /// It has a colon, and yet is no address.
+    Address {
+        /// The whole text.
+        text: String,
+        /// What is wrong with it as an address.
+        error: AddressError,
+    },
+    /// It is for a server to listen at, and does not say enough to connect.
+    NotConnectable(AddressList),
+}
+
+impl fmt::Display for ContestantError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(text) => {
+                write!(f, "there is no bus {text:?}; there are ")?;
+                Contestant::ALL.iter().try_for_each(|named| write!(f, "{named}, "))?;
+                f.write_str("and the address of one that runs")
+            }
+            Self::Address { text, error } => write!(f, "{text:?} is no address: {error}"),
+            Self::NotConnectable(addresses) => {
+                write!(f, "{addresses} is for a bus to listen at, and no program can connect to it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ContestantError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<&Contestant, &str>) {
+        let parsed: Result<Contestant, ContestantError> = text.parse();
+        assert_eq!(parsed.as_ref().map_err(ToString::to_string), expected.map_err(str::to_owned));
+        if let Ok(contestant) = parsed {
+            assert_eq!(contestant.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn names_and_addresses() {
+        for named in &Contestant::ALL {
+            check(&named.to_string(), Ok(named));
+        }
+        for text in ["unix:path=/run/user/1000/bus", "tcp:host=localhost,port=1;unix:abstract=a"] {
+            check(text, Ok(&Contestant::Address(text.parse().unwrap())));
+        }
+    }
+
+    #[test]
+    fn what_is_neither() {
+        let choices = "there are diligence, dbus-daemon, dbus-broker, busd, and the address of one \
+                       that runs";
+        check("", Err(&format!("there is no bus \"\"; {choices}")));
+        check("Busd", Err(&format!("there is no bus \"Busd\"; {choices}")));
+        check(
+            "unix:tcp",
+            Err(
+                "\"unix:tcp\" is no address: the key must be followed by '=' and a value (at byte 8)",
+            ),
+        );
+        check(
+            "unix:tmpdir=/tmp",
+            Err("unix:tmpdir=/tmp is for a bus to listen at, and no program can connect to it"),
+        );
+    }
+
+    #[test]
+    fn only_ours_can_skip_validation() {
+        let able: Vec<_> =
+            Contestant::ALL.into_iter().filter(Contestant::can_skip_validation).collect();
+        assert_eq!(able, [Contestant::Diligence]);
+    }
+}

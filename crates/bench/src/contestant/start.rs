@@ -1,0 +1,260 @@
+//! Starting a bus.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use client::{ConnectError, ConnectOptions, Connection, SystemError};
+use sys::clock;
+use sys::process;
+use sys::rlimit::OpenFiles;
+use sys::scheduling::Processors;
+use sys::signals::Signal;
+use sys::spawn::ChildSetup;
+use wire::address::AddressList;
+
+use super::Contestant;
+use super::directory::{Files, PrivateDirectory};
+use super::find::Installed;
+use super::journal::Journal;
+use super::launch::{Launch, Start};
+use super::running::{Obituary, Process, RunningBus};
+use super::watched::{Watched, first_child};
+use super::words::quote;
+
+/// How a bus is started. A bus that runs already is taken as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StartOptions {
+    /// The only processor that it may use; `None` for any.
+    pub processor: Option<usize>,
+    /// Whether it checks the bodies of messages.
+    pub body_validation: BodyValidation,
+}
+
+/// Whether a bus checks the bodies of messages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum BodyValidation {
+    /// It does, as it should.
+    #[default]
+    On,
+    /// It trusts the senders; see [`Contestant::can_skip_validation`].
+    Off,
+}
+
+impl Installed {
+    /// Starts the bus, and returns when it has answered a first program. The limit of open files
+    /// of this process is raised, for the bus and for those who connect to it.
+    ///
+    /// A bus ends with the thread that has started it, so call this in one that lasts.
+    ///
+    /// # Errors
+    ///
+    /// See [`StartError`]. Nothing is left behind then.
+    pub fn start(&self, options: &StartOptions) -> Result<RunningBus, StartError> {
+        if options.body_validation == BodyValidation::Off && !self.contestant.can_skip_validation()
+        {
+            return Err(StartError::CannotSkipValidation(self.contestant.clone()));
+        }
+        OpenFiles::raise().map_err(|error| StartError::OpenFiles(error.into()))?;
+        match &self.launch {
+            Launch::Runs(addresses) => attach(addresses),
+            Launch::Program(start) => start_program(start, options),
+        }
+    }
+}
+
+/// Why a bus does not run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StartError {
+    /// It always checks the bodies of messages.
+    CannotSkipValidation(Contestant),
+    /// There is no place for its socket and configuration.
+    Directory(SystemError),
+    /// The limit of open files cannot be raised.
+    OpenFiles(SystemError),
+    /// Nobody reads what it writes to the journal, and this process cannot stand in for that.
+    Journal(SystemError),
+    /// No machine has a processor of this number.
+    NoSuchProcessor(usize),
+    /// Its program cannot be executed, or not on that processor.
+    Program {
+        /// The only one that it may use, if that was to be so.
+        processor: Option<usize>,
+        /// What the system said.
+        error: SystemError,
+    },
+    /// It ended before it answered.
+    Ended(Obituary),
+    /// It did not answer in time.
+    Silent {
+        /// What became of the last attempt to connect.
+        error: ConnectError,
+        /// What it has written.
+        last_words: String,
+    },
+    /// It answered, and which of its processes routes is not to be found out.
+    NoRouter,
+    /// Nobody answers at the address of a bus that should run already.
+    Unreachable(ConnectError),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CannotSkipValidation(contestant) => {
+                write!(f, "{contestant} cannot be told not to check the bodies of messages")
+            }
+            Self::Directory(error) => write!(f, "there is no place for its files: {error}"),
+            Self::OpenFiles(error) => {
+                write!(f, "the limit of open files cannot be raised: {error}")
+            }
+            Self::Journal(error) => {
+                write!(f, "nobody reads the journal, and standing in for it failed: {error}")
+            }
+            Self::NoSuchProcessor(number) => write!(f, "there is no processor {number}"),
+            Self::Program { processor: None, error } => {
+                write!(f, "its program cannot be started: {error}")
+            }
+            Self::Program { processor: Some(number), error } => {
+                write!(f, "its program cannot be started on processor {number}: {error}")
+            }
+            Self::Ended(obituary) => write!(f, "it did not start: {obituary}"),
+            Self::Silent { error, last_words } => {
+                write!(f, "it did not answer within {} s: {error}", START_TIMEOUT.as_secs())?;
+                quote(f, last_words)
+            }
+            Self::NoRouter => f.write_str("it started, and its process is not to be found"),
+            Self::Unreachable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Makes sure that somebody answers at the address, and asks which process it is.
+fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {
+    let connection = connect(addresses, START_TIMEOUT).map_err(StartError::Unreachable)?;
+    let router = asked_pid(&connection).and_then(router_of).and_then(Watched::new);
+    Ok(RunningBus::of_others(addresses.clone(), router))
+}
+
+fn start_program(start: &Start, options: &StartOptions) -> Result<RunningBus, StartError> {
+    let journal = journal_for(start).map_err(|error| StartError::Journal(error.into()))?;
+    let place = |error: io::Error| StartError::Directory(error.into());
+    let directory = PrivateDirectory::new().map_err(place)?;
+    let files = directory.files();
+    let setup = child_setup(options.processor)?;
+    let mut command = command(start, options.body_validation, &files).map_err(place)?;
+    setup.install(&mut command);
+    let processor = options.processor;
+    let program = |error: io::Error| StartError::Program { processor, error: error.into() };
+    let child = command.spawn().map_err(program)?;
+    let mut process = Process::new(child, directory, journal);
+    wait_for_answer(&files.address(), &mut process)?;
+    let router = router_of(process.pid()).and_then(Watched::new).ok_or(StartError::NoRouter)?;
+    Ok(RunningBus::ours(files.address(), router, process))
+}
+
+/// The reader of the journal that this bus needs, if it does.
+fn journal_for(start: &Start) -> io::Result<Option<Journal>> {
+    match start {
+        Start::DbusBroker { .. } => Journal::ensure().map(Some),
+        Start::Diligence { .. } | Start::DbusDaemon { .. } | Start::Busd { .. } => Ok(None),
+    }
+}
+
+/// It ends with this process, and is confined to the processor, if there is one.
+fn child_setup(processor: Option<usize>) -> Result<ChildSetup, StartError> {
+    let setup = ChildSetup::new().end_with_parent(Signal::Terminate);
+    let Some(number) = processor else { return Ok(setup) };
+    let only = Processors::one(number).ok_or(StartError::NoSuchProcessor(number))?;
+    Ok(setup.processors(only))
+}
+
+/// The command, with its configuration written. The keys of the terminal do not reach it.
+fn command(start: &Start, validation: BodyValidation, files: &Files) -> io::Result<Command> {
+    fs::write(files.config(), configuration(&files.address()))?;
+    let log = File::create(files.log())?;
+    let words = start.words(files, validation);
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.process_group(0);
+    Ok(command)
+}
+
+fn configuration(addresses: &AddressList) -> String {
+    let escaped = addresses.to_string().replace('&', "&amp;").replace('<', "&lt;");
+    include_str!("bus.conf").replace("ADDRESS", &escaped)
+}
+
+/// Connects until it works, the process has ended, or [time](START_TIMEOUT) is up.
+fn wait_for_answer(addresses: &AddressList, process: &mut Process) -> Result<(), StartError> {
+    let deadline = clock::monotonic() + START_TIMEOUT;
+    loop {
+        let left = deadline.saturating_sub(clock::monotonic());
+        let Err(error) = connect(addresses, left) else { return Ok(()) };
+        if let Some(obituary) = process.ended() {
+            return Err(StartError::Ended(obituary));
+        }
+        if left.is_zero() {
+            return Err(StartError::Silent { error, last_words: process.last_words() });
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn connect(addresses: &AddressList, timeout: Duration) -> Result<Connection, ConnectError> {
+    let options = ConnectOptions { timeout: Some(timeout), ..ConnectOptions::default() };
+    Connection::open_with(addresses, &options)
+}
+
+/// The process that answers, as it says itself.
+fn asked_pid(connection: &Connection) -> Option<u32> {
+    let bus = "org.freedesktop.DBus";
+    let call =
+        connection.call(bus, "/org/freedesktop/DBus", bus, "GetConnectionUnixProcessID", &(bus,));
+    let (pid,): (u32,) = call.ok()?.read().ok()?;
+    Some(pid)
+}
+
+/// The process that routes, where this one was started or answers for it: itself, or, if it is
+/// the launcher of dbus-broker, what it has launched.
+fn router_of(pid: u32) -> Option<u32> {
+    if process::comm(pid)? == BROKER_LAUNCHER { first_child(pid) } else { Some(pid) }
+}
+
+/// How long a bus may take until it answers.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The name of the launcher of dbus-broker, of which the kernel keeps fifteen bytes.
+const BROKER_LAUNCHER: &str = "dbus-broker-lau";
+
+#[cfg(test)]
+mod tests {
+    use super::super::Places;
+    use super::*;
+
+    #[test]
+    fn the_address_is_escaped_in_the_configuration() {
+        let addresses = "unix:path=/a%26b".parse().unwrap();
+        assert!(configuration(&addresses).contains("<listen>unix:path=/a%26b</listen>"));
+    }
+
+    #[test]
+    fn nobody_listens_at_an_address() {
+        let contestant: Contestant = "unix:path=/nowhere/bus".parse().unwrap();
+        let installed = contestant.find(&Places::of_this_process().unwrap()).unwrap();
+        let check = |body_validation, expected: &str| {
+            let options = StartOptions { body_validation, ..StartOptions::default() };
+            let error = installed.start(&options).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        };
+        check(BodyValidation::On, "cannot connect: unix:path=/nowhere/bus: No such file");
+        check(BodyValidation::Off, "cannot be told not to check");
+    }
+}

@@ -1,0 +1,82 @@
+//! A process that may not be our child.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// A process, held so that its number cannot be mistaken for another's.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pid: u32,
+    pidfd: OwnedFd,
+}
+
+impl Watched {
+    /// Watches the process that has this number now; `None` if there is none.
+    pub(super) fn new(pid: u32) -> Option<Self> {
+        let number = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        let pidfd = pidfd_open(number, PidfdFlags::empty()).ok()?;
+        Some(Self { pid, pidfd })
+    }
+
+    /// Its number.
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Sends it a signal; does nothing if it has ended.
+    pub(super) fn signal(&self, signal: Signal) {
+        // It fails only for processes of others, which are not ours to end.
+        let _ = pidfd_send_signal(&self.pidfd, signal);
+    }
+
+    /// Waits until it has ended, for so long; says whether it has.
+    pub(super) fn ends_within(&self, patience: Duration) -> bool {
+        let patience = Timespec::try_from(patience).ok();
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let polled: Result<usize, Errno> = retry_on_intr(|| poll(&mut fds, patience.as_ref()));
+        polled.is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// The first process that a process has started; `None` if it has none, or is gone.
+pub(super) fn first_child(pid: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_seen_to_end() {
+        let mut child = Command::new("sleep").arg("100").spawn().unwrap();
+        let watched = Watched::new(child.id()).unwrap();
+        assert_eq!(watched.pid(), child.id());
+        assert!(!watched.ends_within(Duration::ZERO));
+        watched.signal(Signal::KILL);
+        assert!(watched.ends_within(Duration::from_secs(10)));
+        child.wait().unwrap();
+        watched.signal(Signal::KILL);
+        assert!(Watched::new(child.id()).is_none());
+        assert_eq!(first_child(child.id()), None);
+    }
+
+    #[test]
+    fn a_child_of_a_child_is_found() {
+        let mut child = Command::new("sh").args(["-c", "sleep 100 & wait"]).spawn().unwrap();
+        let grandchild = iter::repeat_with(|| first_child(child.id())).find_map(|found| found);
+        let watched = Watched::new(grandchild.unwrap()).unwrap();
+        watched.signal(Signal::KILL);
+        child.wait().unwrap();
+        assert!(watched.ends_within(Duration::ZERO));
+    }
+}

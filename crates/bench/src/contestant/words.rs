@@ -1,0 +1,79 @@
+//! What a bus has written before it died.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// The last [4 KiB](LAST_WORDS_LEN_MAX) of a text, from the beginning of a line if that is more
+/// than nothing.
+pub(super) fn tail(text: &str) -> &str {
+    let Some(cut) = text.len().checked_sub(LAST_WORDS_LEN_MAX).filter(|&cut| cut > 0) else {
+        return text;
+    };
+    let cut = (cut..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(cut);
+    let (before, rest) = text.split_at(cut);
+    match rest.trim_end_matches('\n').find('\n') {
+        Some(newline) if !before.ends_with('\n') => &rest[newline + 1..],
+        _ => rest,
+    }
+}
+
+/// The tail of what a file has from this byte on; empty if it cannot be read.
+pub(super) fn tail_of(file: &Path, from: u64) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(file)?;
+        // One byte before may be a newline, and a character may have been cut.
+        let enough = u64::try_from(LAST_WORDS_LEN_MAX).unwrap_or(u64::MAX).saturating_mul(2);
+        let len = file.metadata()?.len();
+        file.seek(SeekFrom::Start(from.max(len.saturating_sub(enough))))?;
+        let mut bytes = Vec::new();
+        file.take(enough).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    tail(&String::from_utf8_lossy(&bytes)).to_owned()
+}
+
+/// Adds what was said, if anything, to a sentence.
+pub(super) fn quote(f: &mut fmt::Formatter<'_>, words: &str) -> fmt::Result {
+    if words.trim().is_empty() {
+        return Ok(());
+    }
+    f.write_str(", saying:")?;
+    words.trim_end().lines().try_for_each(|line| write!(f, "\n    {line}"))
+}
+
+/// Bytes that are kept of what a bus has written.
+const LAST_WORDS_LEN_MAX: usize = 4 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_is_kept() {
+        let check = |text: String, expected: &str| assert_eq!(tail(&text), expected);
+        let long = |len| "x".repeat(len);
+        check(String::new(), "");
+        check("a\nb".to_owned(), "a\nb");
+        check(long(4096), &long(4096));
+        check(long(4097), &long(4096));
+        check(format!("{}\n", long(4097)), &format!("{}\n", long(4095)));
+        check(format!("a\n{}\n", long(4095)), &format!("{}\n", long(4095)));
+        check(format!("a\nb\n{}", long(4095)), &long(4095));
+        check(format!("{}\nb\nc\n", long(4094)), "b\nc\n");
+        check(format!("ä{}", long(4095)), &long(4095));
+    }
+
+    #[test]
+    fn a_file_is_read_from_where_it_matters() {
+        let path = std::env::temp_dir().join(format!("diligence-words-{}", std::process::id()));
+        std::fs::write(&path, format!("{}\nend", "x".repeat(100_000))).unwrap();
+        assert_eq!(tail_of(&path, 0), "end");
+        assert_eq!(tail_of(&path, 100_002), "nd");
+        assert_eq!(tail_of(&path, 200_000), "");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(tail_of(&path, 0), "");
+    }
+}

@@ -1,0 +1,165 @@
+//! Which share of the processors others took while something was measured, to say so when a run
+//! was on a noisy machine.
+
+use std::io;
+use std::time::Duration;
+
+use sys::scheduling::Processors;
+use sys::{clock, load, process};
+
+/// A measurement that goes on, of the processor time that others take.
+///
+/// Others are programs that have nothing to do with the measurement, and other machines on the same
+/// hardware. What was neither idle nor used by us is taken to be theirs. So among them are also
+/// kernel threads and interrupts that work for us, which is little.
+///
+/// # Resolution
+///
+/// Our own time is known to microseconds, but the kernel tells idle time in ticks, usually of
+/// 10 ms. So with `n` processors the result may be wrong by one tick in `n` processors over the
+/// length of the measurement: by 0.1 for a tenth of a second, by 0.01 for a second.
+#[derive(Debug)]
+pub struct Disturbance {
+    processors: Processors,
+    pids: Vec<u32>,
+    before: Reading,
+}
+
+impl Disturbance {
+    /// Begins to measure who uses `processors`. We are this process, those of `pids`, and children
+    /// of this process that begin and end meanwhile. A child that is there already should be among
+    /// `pids`: if it is not and ends meanwhile, all the time that it ever had counts as used now.
+    /// Of a process that is no child of this one, the time is unknown once it has ended, and counts
+    /// as used by others.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading `/proc/stat`.
+    pub fn begin(processors: Processors, pids: &[u32]) -> io::Result<Self> {
+        let mut pids = pids.to_vec();
+        pids.push(std::process::id());
+        pids.sort_unstable();
+        pids.dedup();
+        let before = Reading::take(&processors, &pids)?;
+        Ok(Self { processors, pids, before })
+    }
+
+    /// Which share of the processors others had since the beginning, from 0 to 1.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading `/proc/stat`.
+    pub fn end(self) -> io::Result<f64> {
+        let after = Reading::take(&self.processors, &self.pids)?;
+        Ok(share(&self.before, &after))
+    }
+}
+
+/// What the clocks show at one moment.
+#[derive(Clone, Debug, Default)]
+struct Reading {
+    now: Duration,
+    /// Of all processors in use together.
+    idle: Duration,
+    stolen: Duration,
+    /// How many they are.
+    processors: u32,
+    /// Of each of our processes, in the order of their numbers; `None` of one that has ended.
+    ours: Vec<Option<Duration>>,
+    /// Of all children that have ended.
+    ended: Duration,
+}
+
+impl Reading {
+    fn take(processors: &Processors, pids: &[u32]) -> io::Result<Self> {
+        let loads = load::processors()?;
+        let now = clock::monotonic();
+        let loads = loads.into_iter().filter(|(number, _)| processors.contains(*number));
+        let mut reading = Self { now, ..Self::default() };
+        for (_, load) in loads {
+            reading.idle += load.idle;
+            reading.stolen += load.stolen;
+            reading.processors += 1;
+        }
+        reading.ours = pids.iter().map(|&pid| process::processor_time(pid)).collect();
+        reading.ended = process::processor_time_of_ended_children();
+        Ok(reading)
+    }
+
+    /// All the time of ours up to now, of processes that were there `before`.
+    fn ours(&self) -> Duration {
+        self.ours.iter().flatten().sum::<Duration>() + self.ended
+    }
+}
+
+fn share(before: &Reading, after: &Reading) -> f64 {
+    let all = after.now.saturating_sub(before.now) * after.processors;
+    if all.is_zero() {
+        return 0.0;
+    }
+    let idle = after.idle.saturating_sub(before.idle);
+    // A process that has ended meanwhile is in the time of ended children, with what it had used
+    // before; that is in the former sum as well.
+    let ours = after.ours().saturating_sub(before.ours());
+    let others = all.saturating_sub(idle).saturating_sub(ours);
+    // Some kernels count as ours what was stolen from us.
+    let others = others.max(after.stolen.saturating_sub(before.stolen));
+    (others.as_secs_f64() / all.as_secs_f64()).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reading of two processors, with times in milliseconds.
+    fn reading(now: u64, idle: u64, stolen: u64, ours: &[Option<u64>], ended: u64) -> Reading {
+        let ours = ours.iter().map(|time| time.map(Duration::from_millis)).collect();
+        let [now, idle, stolen, ended] = [now, idle, stolen, ended].map(Duration::from_millis);
+        Reading { now, idle, stolen, processors: 2, ours, ended }
+    }
+
+    #[test]
+    fn what_is_neither_idle_nor_ours_is_of_others() {
+        let before = reading(1000, 500, 50, &[Some(100), Some(20)], 30);
+        let check = |after: Reading, expected: f64| {
+            let found = share(&before, &after);
+            assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}: {after:?}");
+        };
+        // Nothing happened, in no time and in some.
+        check(before.clone(), 0.0);
+        check(reading(2000, 2500, 50, &[Some(100), Some(20)], 30), 0.0);
+        // Ours, and both processors were busy; then others.
+        check(reading(2000, 500, 50, &[Some(1100), Some(1020)], 30), 0.0);
+        check(reading(2000, 500, 50, &[Some(1100), Some(20)], 30), 0.5);
+        check(reading(2000, 1500, 50, &[Some(100), Some(20)], 30), 0.5);
+        // One of ours has ended; before that it ran for 980 ms more.
+        check(reading(2000, 1500, 50, &[Some(120), None], 1030), 0.0);
+        // Stolen time, which is in none of the others, or in ours.
+        check(reading(2000, 1500, 550, &[Some(600), Some(20)], 30), 0.25);
+        check(reading(2000, 1500, 550, &[Some(1100), Some(20)], 30), 0.25);
+        // Ticks do not fit exactly, and processes may have been elsewhere.
+        check(reading(2000, 2510, 50, &[Some(100), Some(20)], 30), 0.0);
+        check(reading(2000, 500, 50, &[Some(9100), Some(20)], 30), 0.0);
+        check(reading(2000, 500, 9050, &[Some(100), Some(20)], 30), 1.0);
+    }
+
+    #[test]
+    fn a_busy_stranger_is_noticed() {
+        let processor = sys::scheduling::own_processors().unwrap().iter().last().unwrap();
+        let processor = Processors::one(processor).unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "while :; do :; done"]);
+        sys::spawn::ChildSetup::new().processors(processor).install(&mut command);
+        let mut child = command.spawn().unwrap();
+
+        let as_stranger = Disturbance::begin(processor, &[]).unwrap();
+        let as_ours = Disturbance::begin(processor, &[child.id()]).unwrap();
+        std::thread::sleep(Duration::from_millis(400));
+        let (as_stranger, as_ours) = (as_stranger.end().unwrap(), as_ours.end().unwrap());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Whoever else is on this machine leaves a part to it, and the rest is disturbance anyway.
+        assert!(as_stranger > 0.85, "{as_stranger}");
+        assert!(as_ours < as_stranger, "{as_ours} {as_stranger}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Many durations, and what is told of them.
+
+use std::fmt;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Durations up to a minute, to three digits, in constant memory.
+pub struct Durations {
+    histogram: Histogram<u64>,
+}
+
+/// What is told of many durations, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// How many there are.
+    pub count: u64,
+    /// The sum divided by the count.
+    pub mean_ns: f64,
+    /// What half of them do not exceed.
+    pub p50_ns: u64,
+    /// What 9 of 10 do not exceed.
+    pub p90_ns: u64,
+    /// What 99 of 100 do not exceed.
+    pub p99_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+impl Durations {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let histogram = Histogram::new_with_max(LONGEST_NS, DIGITS);
+        Self { histogram: histogram.expect("the bounds are within those of the histogram") }
+    }
+
+    /// Adds one. What is longer than a minute counts as a minute.
+    pub fn record(&mut self, duration: Duration) {
+        self.histogram.saturating_record(duration.as_nanos() as u64);
+    }
+
+    /// What is told of those that were added.
+    #[must_use]
+    pub fn distribution(&self) -> Distribution {
+        let at = |quantile| self.histogram.value_at_quantile(quantile);
+        Distribution {
+            count: self.histogram.len(),
+            mean_ns: self.histogram.mean(),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            max_ns: self.histogram.max(),
+        }
+    }
+}
+
+impl Default for Durations {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Durations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.distribution().fmt(f)
+    }
+}
+
+const LONGEST_NS: u64 = 60_000_000_000;
+const DIGITS: u8 = 3;

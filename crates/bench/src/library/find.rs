@@ -1,0 +1,323 @@
+//! Finding libraries in the system, and building their programs.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fmt, fs, io};
+
+use client::SystemError;
+
+use super::cache::{Cache, unusable};
+use super::source::{
+    C_SHARED, File, PYTHON_SHARED, Recipe, Remedy, ZBUS, ZBUS_PROGRAM, ZBUS_VERSION, fingerprint,
+};
+use super::{Library, Mode, ours};
+
+/// A library that is there; its program may still have to be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    library: Library,
+    version: String,
+    program: Program,
+}
+
+/// What its program will be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Program {
+    /// This one.
+    Ours,
+    /// A file in C, to be compiled with what pkg-config knows of the package.
+    Compiled { files: [File; 2], package: &'static str },
+    /// A script, the first of the files, for this interpreter.
+    Script { files: [File; 2], interpreter: PathBuf },
+    /// A package, to be built by Cargo.
+    Package,
+}
+
+/// A library whose program can be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ready {
+    library: Library,
+    version: String,
+    program: PathBuf,
+    /// Words between the program and those of the mode.
+    leading: Vec<OsString>,
+}
+
+impl Library {
+    /// Looks for it in the system. This takes as long as its tools need to tell a version.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, with what to install.
+    pub fn find(self, cache: &Cache) -> Result<Found, Missing> {
+        let (version, program) = match self.recipe() {
+            Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), Program::Ours),
+            Recipe::C { source, package, debian } => {
+                let files = [source, C_SHARED];
+                (c_version(package, debian)?, Program::Compiled { files, package })
+            }
+            Recipe::Python { source, version, remedy } => {
+                let (interpreter, version) = interpreter(self, cache, version, remedy)?;
+                (version, Program::Script { files: [source, PYTHON_SHARED], interpreter })
+            }
+            Recipe::Cargo => {
+                output(Command::new(CARGO).arg("--version"), CARGO, CARGO)?;
+                (ZBUS_VERSION.to_owned(), Program::Package)
+            }
+        };
+        Ok(Found { library: self, version, program })
+    }
+}
+
+impl Found {
+    /// Which one it is.
+    #[must_use]
+    pub const fn library(&self) -> Library {
+        self.library
+    }
+
+    /// Its version, in its own words.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Whether its program is built already. If not, building the one for zbus takes a minute or
+    /// more, and the packages that it needs come from the network; others take a second.
+    #[must_use]
+    pub fn is_built(&self, cache: &Cache) -> bool {
+        self.program == Program::Ours || cache.existing(&self.folder()).is_some()
+    }
+
+    /// Builds its program, unless the cache has it.
+    ///
+    /// # Errors
+    ///
+    /// When a tool for that is missing or fails, and when the cache cannot be written.
+    pub fn prepare(self, cache: &Cache) -> Result<Ready, Missing> {
+        let folder = self.folder();
+        let (program, leading) = match self.program {
+            Program::Ours => (own_program()?, vec![ours::COMMAND.into()]),
+            Program::Compiled { files, package } => {
+                let build = |unfinished: &Path| compile(unfinished, files[0], package);
+                (cache.folder(&folder, &files, build)?.join(PROGRAM), vec![])
+            }
+            Program::Script { files, interpreter } => {
+                let folder = cache.folder(&folder, &files, |_| Ok(()))?;
+                (interpreter, vec![folder.join(files[0].name).into()])
+            }
+            Program::Package => (cache.folder(&folder, &ZBUS, cargo_build)?.join(PROGRAM), vec![]),
+        };
+        Ok(Ready { library: self.library, version: self.version, program, leading })
+    }
+
+    /// The name of its folder in the cache.
+    fn folder(&self) -> String {
+        let files: &[File] = match &self.program {
+            Program::Ours => &[],
+            Program::Compiled { files, .. } | Program::Script { files, .. } => files,
+            Program::Package => &ZBUS,
+        };
+        format!("{}-{}-{:016x}", self.library, self.version, fingerprint(files))
+    }
+}
+
+impl Ready {
+    /// Which one it is.
+    #[must_use]
+    pub const fn library(&self) -> Library {
+        self.library
+    }
+
+    /// Its version, in its own words.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The command that does what `mode` says. [`Service`](super::Service) and its kin run it.
+    #[must_use]
+    pub fn command(&self, mode: &Mode) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.leading).args(mode.words());
+        command
+    }
+}
+
+/// Why a library cannot be measured, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// A tool is not installed.
+    Tool {
+        /// Its name.
+        tool: &'static str,
+        /// The Debian package that has it.
+        debian: &'static str,
+    },
+    /// The headers of a library for C are not installed.
+    Headers {
+        /// What pkg-config calls it.
+        package: &'static str,
+        /// The Debian package that has them.
+        debian: &'static str,
+    },
+    /// No Python interpreter has the library.
+    Module {
+        /// The library.
+        library: Library,
+        /// How to get it.
+        remedy: String,
+    },
+    /// Its program cannot be built.
+    Build {
+        /// Its source, or its package.
+        program: String,
+        /// What the compiler said first.
+        said: String,
+    },
+    /// A tool does not do what it is there for.
+    Broken {
+        /// Its name.
+        tool: &'static str,
+        /// Why it cannot be started.
+        error: SystemError,
+    },
+    /// The environment does not say where programs can be kept.
+    CacheFolder,
+    /// A file cannot be read or written.
+    Unusable {
+        /// Where it is.
+        path: PathBuf,
+        /// Why not.
+        error: SystemError,
+    },
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool { tool, debian } => {
+                write!(f, "{tool} is missing; install it, on Debian with: apt install {debian}")
+            }
+            Self::Headers { package, debian } => {
+                write!(f, "pkg-config knows no {package}; install its headers, ")?;
+                write!(f, "on Debian with: apt install {debian}")
+            }
+            Self::Module { library, remedy } => {
+                write!(f, "no Python has {library}; install it with: {remedy}")
+            }
+            Self::Build { program, said } => write!(f, "{program} cannot be built: {said}"),
+            Self::Broken { tool, error } => write!(f, "{tool} cannot be started: {error}"),
+            Self::CacheFolder => {
+                f.write_str("set HOME or XDG_CACHE_HOME, where the programs can be kept")
+            }
+            Self::Unusable { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Missing {}
+
+fn c_version(package: &'static str, debian: &'static str) -> Result<String, Missing> {
+    let asked = pkg_config(&["--modversion", package])?;
+    let known = asked.status.success().then(|| printed(&asked));
+    known.ok_or(Missing::Headers { package, debian })
+}
+
+/// The first Python that has a library, and the version of that.
+fn interpreter(
+    library: Library,
+    cache: &Cache,
+    version: &str,
+    remedy: Remedy,
+) -> Result<(PathBuf, String), Missing> {
+    let of_cache = match remedy {
+        Remedy::Pip(_) => Some(cache.python()),
+        Remedy::Debian(_) => None,
+    };
+    let candidates = of_cache.into_iter().chain([PYTHON.into(), PYTHON_OF_SYSTEM.into()]);
+    for candidate in candidates {
+        // One that does not start does not have it either.
+        let asked = Command::new(&candidate).args(["-c", version]).stdin(Stdio::null()).output();
+        if let Some(asked) = asked.ok().filter(|asked| asked.status.success()) {
+            return Ok((candidate, printed(&asked)));
+        }
+    }
+    Err(Missing::Module { library, remedy: spelled(remedy, cache) })
+}
+
+fn spelled(remedy: Remedy, cache: &Cache) -> String {
+    match remedy {
+        Remedy::Debian(packages) => format!("apt install {packages}"),
+        Remedy::Pip(package) => {
+            let folder = cache.virtual_environment();
+            let folder = folder.display();
+            format!("python3 -m venv {folder} && {folder}/bin/pip install {package}")
+        }
+    }
+}
+
+fn own_program() -> Result<PathBuf, Missing> {
+    env::current_exe().map_err(|error| unusable(Path::new(OWN_LINK), error))
+}
+
+fn compile(folder: &Path, source: File, package: &str) -> Result<(), Missing> {
+    let flags = printed(&pkg_config(&["--cflags", "--libs", package])?);
+    let mut compiler = Command::new("cc");
+    compiler.current_dir(folder).args(["-std=c11", "-O2", "-pthread", "-o", PROGRAM, source.name]);
+    built(output(compiler.args(flags.split_whitespace()), "cc", "gcc")?, source.name)
+}
+
+fn cargo_build(folder: &Path) -> Result<(), Missing> {
+    let mut cargo = Command::new(CARGO);
+    cargo.current_dir(folder).args(["build", "--release", "--locked", "--target-dir", TARGET]);
+    built(output(&mut cargo, CARGO, CARGO)?, ZBUS_PROGRAM)?;
+    let (target, program) = (folder.join(TARGET), folder.join(PROGRAM));
+    fs::rename(target.join("release").join(ZBUS_PROGRAM), &program)
+        .and_then(|()| fs::remove_dir_all(&target))
+        .map_err(|error| unusable(&target, error))
+}
+
+fn built(output: Output, program: &str) -> Result<(), Missing> {
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let first = text.lines().find(|line| line.contains("error")).or_else(|| text.lines().last());
+    let said = first.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
+    Err(Missing::Build { program: program.to_owned(), said })
+}
+
+fn pkg_config(words: &[&str]) -> Result<Output, Missing> {
+    output(Command::new("pkg-config").args(words), "pkg-config", "pkg-config")
+}
+
+/// Runs a tool, and takes what it says.
+fn output(
+    command: &mut Command,
+    tool: &'static str,
+    debian: &'static str,
+) -> Result<Output, Missing> {
+    command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Missing::Tool { tool, debian },
+        _ => Missing::Broken { tool, error: error.into() },
+    })
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// What a program is called in its folder.
+const PROGRAM: &str = "program";
+/// The tool, and the Debian package that has it.
+const CARGO: &str = "cargo";
+/// Where it builds.
+const TARGET: &str = "target";
+/// The Python that the user prefers.
+const PYTHON: &str = "python3";
+/// The one that has the libraries of the system's packages.
+const PYTHON_OF_SYSTEM: &str = "/usr/bin/python3";
+/// What tells where this program is.
+const OWN_LINK: &str = "/proc/self/exe";

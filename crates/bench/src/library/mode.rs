@@ -1,0 +1,164 @@
+//! What a program of a library is asked to do.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// What a program of a library is asked to do; the page of [the module](super) says more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Serve the method.
+    Serve {
+        /// The bus.
+        address: String,
+    },
+    /// Call the method.
+    Call {
+        /// The bus.
+        address: String,
+        /// Who serves the method.
+        destination: String,
+        /// How often; from 1 to 10^8.
+        count: u64,
+        /// Bytes of the text; at most 64 MiB.
+        length: usize,
+    },
+    /// Emit signals.
+    Emit {
+        /// The bus.
+        address: String,
+        /// How many; from 1 to 10^8.
+        count: u64,
+        /// Bytes of the payload; at most 64 MiB.
+        size: usize,
+    },
+    /// Receive signals.
+    Listen {
+        /// The bus.
+        address: String,
+        /// Who emits them.
+        sender: String,
+        /// How many; from 1 to 10^8.
+        count: u64,
+    },
+}
+
+impl Mode {
+    /// The words of the command line, the program's name left out.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let own = |word: &str| word.to_owned();
+        match self {
+            Self::Serve { address } => vec![own("serve"), own(address)],
+            Self::Call { address, destination, count, length } => {
+                let numbers = [count.to_string(), length.to_string()];
+                [vec![own("call"), own(address), own(destination)], numbers.into()].concat()
+            }
+            Self::Emit { address, count, size } => {
+                vec![own("emit"), own(address), count.to_string(), size.to_string()]
+            }
+            Self::Listen { address, sender, count } => {
+                vec![own("listen"), own(address), own(sender), count.to_string()]
+            }
+        }
+    }
+
+    /// Understands the words of a command line.
+    ///
+    /// # Errors
+    ///
+    /// See [`ModeError`].
+    pub fn parse(words: &[impl AsRef<str>]) -> Result<Self, ModeError> {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        match words[..] {
+            ["serve", address] => Ok(Self::Serve { address: address.into() }),
+            ["call", address, destination, count, length] => Ok(Self::Call {
+                address: address.into(),
+                destination: destination.into(),
+                count: number(count, COUNT)?,
+                length: number(length, BYTES)? as usize,
+            }),
+            ["emit", address, count, size] => Ok(Self::Emit {
+                address: address.into(),
+                count: number(count, COUNT)?,
+                size: number(size, BYTES)? as usize,
+            }),
+            ["listen", address, sender, count] => Ok(Self::Listen {
+                address: address.into(),
+                sender: sender.into(),
+                count: number(count, COUNT)?,
+            }),
+            _ => Err(ModeError::Usage),
+        }
+    }
+}
+
+/// Why words are no [`Mode`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ModeError {
+    /// They are other words, or not as many as there should be.
+    Usage,
+    /// One should be a number.
+    Number {
+        /// The word.
+        word: String,
+        /// From where to where the number may be.
+        range: RangeInclusive<u64>,
+    },
+}
+
+impl fmt::Display for ModeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage => f.write_str(
+                "usage: serve ADDRESS | call ADDRESS DESTINATION COUNT LENGTH \
+                 | emit ADDRESS COUNT SIZE | listen ADDRESS SENDER COUNT",
+            ),
+            Self::Number { word, range } => {
+                write!(f, "{word} is no number from {} to {}", range.start(), range.end())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModeError {}
+
+fn number(word: &str, range: RangeInclusive<u64>) -> Result<u64, ModeError> {
+    let number = word.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| ModeError::Number { word: word.to_owned(), range })
+}
+
+/// More than any measurement needs, and few enough to keep a duration for each.
+const COUNT: RangeInclusive<u64> = 1..=100_000_000;
+/// An array has at most 64 MiB.
+const BYTES: RangeInclusive<u64> = 0..=64 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_the_words_that_they_are_made_of() {
+        let lines = ["serve unix:path=/a", "call a :1.2 100 11", "emit a 1 0", "listen a :1.7 5"];
+        for line in lines {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(Mode::parse(&words).expect(line).words(), words);
+        }
+    }
+
+    #[test]
+    fn other_words_are_no_mode() {
+        let number = |word: &str, range| ModeError::Number { word: word.into(), range };
+        let cases = [
+            ("", ModeError::Usage),
+            ("serve", ModeError::Usage),
+            ("play a", ModeError::Usage),
+            ("listen a :1.2 0", number("0", COUNT)),
+            ("emit a x 1", number("x", COUNT)),
+            ("call a b 1 67108865", number("67108865", BYTES)),
+        ];
+        for (line, error) in cases {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(Mode::parse(&words), Err(error), "{line}");
+        }
+    }
+}

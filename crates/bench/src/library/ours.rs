@@ -1,0 +1,326 @@
+//! The program of our own library: this process, as it is started by a
+//! [command](super::Ready::command) of [`Library::Diligence`](super::Library::Diligence).
+
+use std::io::{self, BufRead, Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+use std::{fmt, process, thread};
+
+use client::wire::body::ReadError;
+use client::{
+    CallError, ConnectError, Connection, EmitError, Ended, Interface, InterfaceError, InvalidName,
+    Proxy, Received, ServeError, SubscribeError, SubscriptionError,
+};
+use serde::Serialize;
+use sys::clock;
+
+use super::report::Durations;
+use super::{
+    CallReport, EmitReport, INTERFACE, ListenReport, METHOD, Mode, ModeError, PATH, SIGNAL,
+};
+
+/// Does what the words say, those of a [`Mode`], with the standard streams of this process.
+pub fn main(words: &[String]) -> ExitCode {
+    let streams = Streams {
+        input: io::BufReader::new(io::stdin()),
+        output: io::stdout(),
+        at_end_of_input: || process::exit(0),
+    };
+    let done = Mode::parse(words).map_err(Failure::from).and_then(|mode| run(mode, streams));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// By which the program talks with the process that started it.
+#[derive(Debug)]
+pub struct Streams<I, O> {
+    /// Where the line comes from that says "begin".
+    pub input: I,
+    /// Where the lines go.
+    pub output: O,
+    /// What a program that serves does when its input ends, in another thread.
+    pub at_end_of_input: fn(),
+}
+
+/// Does what the mode says.
+///
+/// # Errors
+///
+/// See [`Failure`].
+pub fn run<I, O>(mode: Mode, mut streams: Streams<I, O>) -> Result<(), Failure>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    match mode {
+        Mode::Serve { address } => serve(&address, streams),
+        Mode::Call { address, destination, count, length } => {
+            call(&address, &destination, count, &"x".repeat(length), &mut streams)
+        }
+        Mode::Emit { address, count, size } => {
+            emit(&address, count, &vec![b'x'; size], &mut streams)
+        }
+        Mode::Listen { address, sender, count } => listen(&address, &sender, count, &mut streams),
+    }
+}
+
+fn serve<I, O>(address: &str, mut streams: Streams<I, O>) -> Result<(), Failure>
+where
+    I: Read + Send + 'static,
+    O: Write,
+{
+    let echo = Interface::<()>::builder(INTERFACE)
+        .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
+        .signal::<(u64, Vec<u8>)>(SIGNAL, &["sent_ns", "payload"])
+        .build()?;
+    let connection = Connection::open(address)?;
+    connection.add_object(PATH, &echo, ())?;
+    streams.say(connection.unique_name().as_str())?;
+    // In a thread that does nothing else, so that it adds nothing to what is measured.
+    thread::spawn(move || {
+        wait_for_end(&mut streams.input);
+        (streams.at_end_of_input)();
+    });
+    Err(Failure::Ended(connection.serve()))
+}
+
+fn call<I: BufRead, O: Write>(
+    address: &str,
+    destination: &str,
+    count: u64,
+    text: &str,
+    streams: &mut Streams<I, O>,
+) -> Result<(), Failure> {
+    let connection = Connection::open(address)?;
+    let proxy = connection.proxy(destination, PATH, INTERFACE)?;
+    for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
+        echo(&proxy, text)?;
+    }
+    streams.say("ready")?;
+    streams.wait_for_line()?;
+
+    let mut durations = Durations::default();
+    let begin = now_ns();
+    let mut before = begin;
+    for _ in 0..count {
+        echo(&proxy, text)?;
+        let after = now_ns();
+        durations.push(after - before);
+        before = after;
+    }
+    let sorted = durations.sorted();
+    streams.report(&CallReport {
+        calls: sorted.count(),
+        elapsed_ns: before - begin,
+        p50_ns: sorted.percentile_ns(50),
+        p99_ns: sorted.percentile_ns(99),
+    })
+}
+
+fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), Failure> {
+    let reply = proxy.call(METHOD, &(text,))?;
+    let (back,): (&str,) = reply.read()?;
+    if back == text { Ok(()) } else { Err(Failure::OtherText) }
+}
+
+fn emit<I: BufRead, O: Write>(
+    address: &str,
+    count: u64,
+    payload: &[u8],
+    streams: &mut Streams<I, O>,
+) -> Result<(), Failure> {
+    let connection = Connection::open(address)?;
+    streams.say(connection.unique_name().as_str())?;
+    streams.wait_for_line()?;
+    let begin = now_ns();
+    for _ in 0..count {
+        // Sends when much has gathered, and waits while the socket is full; nothing is refused.
+        connection.emit(PATH, INTERFACE, SIGNAL, &(now_ns(), payload))?;
+    }
+    connection.flush()?;
+    let elapsed_ns = now_ns() - begin;
+    streams.report(&EmitReport { sent: count, timeouts: 0, elapsed_ns })?;
+    wait_for_end(&mut streams.input);
+    Ok(())
+}
+
+fn listen<I: BufRead, O: Write>(
+    address: &str,
+    sender: &str,
+    count: u64,
+    streams: &mut Streams<I, O>,
+) -> Result<(), Failure> {
+    let connection = Connection::open(address)?;
+    let samples = connection.proxy(sender, PATH, INTERFACE)?.signals(SIGNAL)?;
+    streams.say("ready")?;
+    let mut heard = Heard::default();
+    let mut patience = FIRST_SIGNAL;
+    while heard.received < count {
+        match samples.next(Some(patience)) {
+            Ok(Some(signal)) => heard.take(&signal)?,
+            Ok(None) => break,
+            // They are missing in the count.
+            Err(SubscriptionError::Lost { .. }) => {}
+            Err(SubscriptionError::Disconnected(ended)) => return Err(ended.into()),
+        }
+        patience = SILENCE;
+    }
+    streams.report(&heard.report())
+}
+
+/// What a listener has received.
+#[derive(Default)]
+struct Heard {
+    received: u64,
+    bytes: u64,
+    first_sent_ns: u64,
+    last_received_ns: u64,
+    delays: Durations,
+}
+
+impl Heard {
+    fn take(&mut self, signal: &Received) -> Result<(), Failure> {
+        let (sent_ns, payload): (u64, Vec<u8>) = signal.read()?;
+        let now = now_ns();
+        if self.received == 0 {
+            self.first_sent_ns = sent_ns;
+        }
+        self.received += 1;
+        self.last_received_ns = now;
+        self.bytes += payload.len() as u64;
+        self.delays.push(now.saturating_sub(sent_ns));
+        Ok(())
+    }
+
+    fn report(self) -> ListenReport {
+        let delays = self.delays.sorted();
+        ListenReport {
+            received: self.received,
+            elapsed_ns: self.last_received_ns.saturating_sub(self.first_sent_ns),
+            delay_mean_ns: delays.mean_ns(),
+            delay_p99_ns: delays.percentile_ns(99),
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl<I, O: Write> Streams<I, O> {
+    fn say(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.output, "{line}")?;
+        self.output.flush()
+    }
+
+    fn report(&mut self, report: &impl Serialize) -> Result<(), Failure> {
+        let line = serde_json::to_string(report).map_err(io::Error::from)?;
+        Ok(self.say(&line)?)
+    }
+}
+
+impl<I: BufRead, O> Streams<I, O> {
+    fn wait_for_line(&mut self) -> Result<(), Failure> {
+        match self.input.read_line(&mut String::new())? {
+            0 => Err(Failure::NoLine),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn wait_for_end(input: &mut impl Read) {
+    // An input that cannot be read any more is at its end too.
+    let _ = io::copy(input, &mut io::sink());
+}
+
+fn now_ns() -> u64 {
+    clock::monotonic().as_nanos() as u64
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum Failure {
+    /// The words say nothing that can be done.
+    Mode(ModeError),
+    /// There is no connection to the bus.
+    Connect(ConnectError),
+    /// The connection ended.
+    Ended(Ended),
+    /// The destination or the sender is no name.
+    Name(InvalidName),
+    /// The interface cannot be defined.
+    Interface(InterfaceError),
+    /// The object cannot be served.
+    Serve(ServeError),
+    /// A call has no result.
+    Call(CallError),
+    /// A reply has another text than its call.
+    OtherText,
+    /// A signal was not queued.
+    Emit(EmitError),
+    /// The bus did not take the match rule.
+    Subscribe(SubscribeError),
+    /// A message has other types than it should.
+    Read(ReadError),
+    /// Input ended before the line that says "begin".
+    NoLine,
+    /// The streams fail.
+    Io(io::Error),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mode(error) => error.fmt(f),
+            Self::Connect(error) => error.fmt(f),
+            Self::Ended(error) => error.fmt(f),
+            Self::Name(error) => error.fmt(f),
+            Self::Interface(error) => error.fmt(f),
+            Self::Serve(error) => error.fmt(f),
+            Self::Call(error) => write!(f, "the call failed: {error}"),
+            Self::OtherText => f.write_str("the reply has another text than the call"),
+            Self::Emit(error) => write!(f, "the signal is not sent: {error}"),
+            Self::Subscribe(error) => error.fmt(f),
+            Self::Read(error) => error.fmt(f),
+            Self::NoLine => f.write_str("standard input ended before the line that says begin"),
+            Self::Io(error) => write!(f, "the standard streams fail: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+macro_rules! reasons {
+    ($($reason:ident($error:ty)),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::$reason(error)
+            }
+        }
+    )*};
+}
+
+reasons!(
+    Mode(ModeError),
+    Connect(ConnectError),
+    Ended(Ended),
+    Name(InvalidName),
+    Interface(InterfaceError),
+    Serve(ServeError),
+    Call(CallError),
+    Emit(EmitError),
+    Subscribe(SubscribeError),
+    Read(ReadError),
+    Io(io::Error)
+);
+
+/// The command of this program, followed by the words of a [`Mode`], that [`main`] carries out.
+pub const COMMAND: &str = "bench-library";
+
+const WARM_UP_CALLS_MAX: u64 = 100;
+/// After so long no further signal is expected.
+const SILENCE: Duration = Duration::from_secs(2);
+/// After so long no first signal is expected.
+const FIRST_SIGNAL: Duration = Duration::from_secs(25);

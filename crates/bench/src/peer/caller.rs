@@ -1,0 +1,184 @@
+//! Calling a method again and again.
+
+use serde::{Deserialize, Serialize};
+use sys::clock;
+use wire::message::MessageType;
+use wire::names::BusName;
+
+use super::{Cue, Role};
+use crate::durations::{Distribution, Durations};
+use crate::raw::{
+    Connection, End, Endpoint, RawError, ReadBuffer, Template, Traffic, echo_member, member,
+};
+
+/// Calls a method again and again, and waits for the answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Caller {
+    /// What carries the messages.
+    pub endpoint: Endpoint,
+    /// Who answers; empty where there is no bus.
+    pub destination: String,
+    /// What the calls carry.
+    pub payload: Payload,
+    /// Calls that are not measured, to begin with.
+    pub warm_up: u64,
+    /// Calls that are.
+    pub count: u64,
+    /// Calls that wait for their answers at the same time, at least 1.
+    pub in_flight: u64,
+    /// How much is read at once.
+    pub read_buffer: ReadBuffer,
+}
+
+/// What calls carry.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    /// An array of so many bytes, to a method that wants that.
+    Bytes(usize),
+    /// A string, to a method that returns it.
+    Text(String),
+}
+
+/// What the calls took.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CallReport {
+    /// From the first call to the last answer, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Round trips; of calls one after another only.
+    pub round_trips: Option<Distribution>,
+    /// System calls, those of the warm-up not among them.
+    pub traffic: Traffic,
+}
+
+impl Role for Caller {
+    type Report = CallReport;
+
+    fn play(self, cue: &mut Cue) -> Result<CallReport, RawError> {
+        let mut connection = cue.join(&self.endpoint, End::Hub, &[])?;
+        connection.set_read_buffer(self.read_buffer);
+        let mut call = self.template()?;
+        cue.wait()?;
+        match self.in_flight {
+            0 | 1 => self.one_by_one(&mut connection, &mut call),
+            _ => self.many_at_once(&mut connection, &mut call),
+        }
+    }
+}
+
+impl Caller {
+    fn template(&self) -> Result<Template, RawError> {
+        let name = BusName::new(&self.destination).ok();
+        match &self.payload {
+            Payload::Bytes(size) => Template::call(name, member(), &(vec![0u8; *size].as_slice(),)),
+            Payload::Text(text) => Template::call(name, echo_member(), &(text.as_str(),)),
+        }
+    }
+
+    fn one_by_one(
+        &self,
+        connection: &mut Connection,
+        call: &mut Template,
+    ) -> Result<CallReport, RawError> {
+        for _ in 0..self.warm_up {
+            round_trip(connection, call)?;
+        }
+        let traffic = connection.traffic();
+        let mut round_trips = Durations::new();
+        let start = clock::monotonic();
+        let mut before = start;
+        for _ in 0..self.count {
+            round_trip(connection, call)?;
+            let now = clock::monotonic();
+            round_trips.record(now - before);
+            before = now;
+        }
+        Ok(CallReport {
+            elapsed_ns: (before - start).as_nanos() as u64,
+            round_trips: Some(round_trips.distribution()),
+            traffic: connection.traffic().since(traffic),
+        })
+    }
+
+    fn many_at_once(
+        &self,
+        connection: &mut Connection,
+        call: &mut Template,
+    ) -> Result<CallReport, RawError> {
+        self.pipeline(connection, call, self.warm_up)?;
+        let traffic = connection.traffic();
+        let start = clock::monotonic();
+        self.pipeline(connection, call, self.count)?;
+        Ok(CallReport {
+            elapsed_ns: (clock::monotonic() - start).as_nanos() as u64,
+            round_trips: None,
+            traffic: connection.traffic().since(traffic),
+        })
+    }
+
+    /// Keeps calls in flight until `count` were answered. As many as answers came at once are sent
+    /// at once.
+    fn pipeline(
+        &self,
+        connection: &mut Connection,
+        call: &mut Template,
+        count: u64,
+    ) -> Result<(), RawError> {
+        let (mut sent, mut answered) = (0, 0);
+        let mut out = Vec::new();
+        while answered < count {
+            out.clear();
+            while sent < count && sent - answered < self.in_flight {
+                call.next_serial();
+                out.extend_from_slice(call.bytes());
+                sent += 1;
+            }
+            connection.send(&out)?;
+            await_answer(connection)?;
+            answered += 1;
+            while let Some(message) = connection.received()? {
+                answered += u64::from(is_answer(message)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn round_trip(connection: &mut Connection, call: &mut Template) -> Result<(), RawError> {
+    call.next_serial();
+    connection.send(call.bytes())?;
+    await_answer(connection)
+}
+
+fn await_answer(connection: &mut Connection) -> Result<(), RawError> {
+    while !is_answer(connection.receive()?)? {}
+    Ok(())
+}
+
+/// Calls of one peer by another are answered in order, so the type says enough.
+fn is_answer(message: &[u8]) -> Result<bool, RawError> {
+    const RETURN: u8 = MessageType::MethodReturn.code();
+    const SIGNAL: u8 = MessageType::Signal.code();
+    match message[1] {
+        RETURN => Ok(true),
+        SIGNAL => Ok(false),
+        _ => Err(RawError::describe(message)),
+    }
+}
+
+impl Payload {
+    /// Bytes that the caller wants to be there.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Bytes(len) => *len,
+            Self::Text(text) => text.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

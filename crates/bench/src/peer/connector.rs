@@ -1,0 +1,46 @@
+//! Connecting and leaving.
+
+use serde::{Deserialize, Serialize};
+use sys::clock;
+
+use super::{Cue, Role};
+use crate::durations::{Distribution, Durations};
+use crate::raw::{Connection, RawError};
+
+/// Connects to a bus, says Hello, and leaves, again and again.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Connector {
+    /// The address of the bus.
+    pub address: String,
+    /// Times that are not measured, to begin with.
+    pub warm_up: u64,
+    /// Times that are.
+    pub count: u64,
+}
+
+/// What it took.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ConnectReport {
+    /// From the start of a connection to the answer to its Hello.
+    pub connects: Distribution,
+}
+
+impl Role for Connector {
+    type Report = ConnectReport;
+
+    fn play(self, cue: &mut Cue) -> Result<ConnectReport, RawError> {
+        cue.ready("")?;
+        cue.wait()?;
+        for _ in 0..self.warm_up {
+            Connection::to_bus(&self.address)?;
+        }
+        let mut connects = Durations::new();
+        for _ in 0..self.count {
+            let start = clock::monotonic();
+            let connection = Connection::to_bus(&self.address)?;
+            connects.record(clock::monotonic() - start);
+            drop(connection);
+        }
+        Ok(ConnectReport { connects: connects.distribution() })
+    }
+}

@@ -1,0 +1,49 @@
+//! Connections that are there, and do nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Role};
+use crate::raw::{Connection, RawError};
+
+/// Opens connections, adds match rules to each, and keeps them. After it was told to begin, it
+/// reports at once; the connections stay until it is ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Crowd {
+    /// The address of the bus.
+    pub address: String,
+    /// How many connections.
+    pub connections: u64,
+    /// The match rules of each. In each of them, `{n}` stands for the number of the connection.
+    pub rules: Vec<String>,
+    /// Rules of the first connection alone: this one as often as that, `{n}` being the number of
+    /// the rule.
+    pub first: Option<(String, u64)>,
+}
+
+impl Role for Crowd {
+    type Report = ();
+
+    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+        let mut crowd = Vec::with_capacity(self.connections as usize);
+        let mut first_name = String::new();
+        for number in 0..self.connections {
+            let (mut connection, name) = Connection::to_bus(&self.address)?;
+            if number == 0 {
+                first_name = name;
+            }
+            for rule in &self.rules {
+                connection.add_match(&rule.replace("{n}", &number.to_string()))?;
+            }
+            crowd.push(connection);
+        }
+        if let (Some((rule, count)), Some(first)) = (&self.first, crowd.first_mut()) {
+            for number in 0..*count {
+                first.add_match(&rule.replace("{n}", &number.to_string()))?;
+            }
+        }
+        cue.ready(&first_name)?;
+        // Told to begin or that all is over, there is nothing to do.
+        cue.wait()?;
+        cue.wait()
+    }
+}

@@ -1,0 +1,110 @@
+//! The peer's side of the conversation with the process that measures.
+
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use sys::poll::{Events, Interest, Poller};
+use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
+
+use crate::raw::{Connection, End, Endpoint, RawError};
+
+/// The peer's side of the conversation with the process that measures.
+#[derive(Debug)]
+pub struct Cue {
+    _private: (),
+}
+
+impl Cue {
+    pub(super) const fn new() -> Self {
+        Self { _private: () }
+    }
+
+    /// Connects to what carries the messages, adds match rules if that is a bus, says that it is
+    /// ready, and tells its unique name.
+    ///
+    /// # Errors
+    ///
+    /// When there is nobody, or it refuses.
+    pub fn join(
+        &mut self,
+        endpoint: &Endpoint,
+        end: End,
+        rules: &[String],
+    ) -> Result<Connection, RawError> {
+        match (endpoint, end) {
+            (Endpoint::Bus(address), _) => {
+                let (mut connection, name) = Connection::to_bus(address)?;
+                rules.iter().try_for_each(|rule| connection.add_match(rule))?;
+                self.ready(&name)?;
+                Ok(connection)
+            }
+            (Endpoint::Floor(path), _) => {
+                let connection = Connection::to_floor(path, end)?;
+                self.ready("")?;
+                Ok(connection)
+            }
+            (Endpoint::Direct(path), End::Hub) => {
+                let connection = Connection::to_file(path)?;
+                self.ready("")?;
+                Ok(connection)
+            }
+            (Endpoint::Direct(path), End::Spoke) => self.wait_for_hub(path),
+        }
+    }
+
+    /// Says that this peer is ready, and its name on the bus.
+    ///
+    /// # Errors
+    ///
+    /// When nobody listens any more.
+    pub fn ready(&mut self, name: &str) -> Result<(), RawError> {
+        say(&json!({ "ready": name })).map_err(RawError::system)
+    }
+
+    /// Waits until it is time to begin.
+    ///
+    /// # Errors
+    ///
+    /// [`RawError::Closed`] when that will never be.
+    pub fn wait(&mut self) -> Result<(), RawError> {
+        let mut line = String::new();
+        match io::stdin().lock().read_line(&mut line) {
+            Ok(0) => Err(RawError::Closed),
+            Ok(_) => Ok(()),
+            Err(error) => Err(RawError::system(error)),
+        }
+    }
+
+    /// Tells what came of it.
+    pub(super) fn report(&mut self, report: &impl Serialize) -> io::Result<()> {
+        say(&json!({ "report": report }))
+    }
+
+    fn wait_for_hub(&mut self, path: &Path) -> Result<Connection, RawError> {
+        let listener = listen_unix(UnixAddress::Path(path)).map_err(RawError::system)?;
+        self.ready("")?;
+        let poller = Poller::new().map_err(RawError::system)?;
+        poller.add(&listener, 0, Interest::Read).map_err(RawError::system)?;
+        let mut events = Events::with_capacity(1);
+        poller.wait(&mut events, Some(PATIENCE)).map_err(RawError::system)?;
+        let Accepted::Connection(socket) = accept(&listener).map_err(RawError::system)? else {
+            return Err(RawError::Silence);
+        };
+        // So that the next round can use the same path.
+        fs::remove_file(path).map_err(RawError::system)?;
+        Connection::blocking(socket)
+    }
+}
+
+fn say(line: &serde_json::Value) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    stdout.flush()
+}
+
+/// How long one peer waits for another.
+const PATIENCE: Duration = Duration::from_secs(30);

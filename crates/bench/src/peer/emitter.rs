@@ -1,0 +1,155 @@
+//! Emitting signals.
+
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sys::clock;
+use wire::names::BusName;
+
+use super::volumes::VolumeSignals;
+use super::{Cue, Role, Volumes};
+use crate::raw::{Connection, End, Endpoint, RawError, Template, Traffic};
+
+/// Emits signals in bursts: each signal by one send, with a pause before each burst.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Emitter {
+    /// What carries the messages.
+    pub endpoint: Endpoint,
+    /// To whom alone; empty is to all.
+    pub destination: String,
+    /// What the signals carry.
+    pub content: Content,
+    /// How many bursts.
+    pub bursts: u64,
+    /// Signals in a burst.
+    pub per_burst: u64,
+    /// The pause before each burst, in microseconds. Who received the burst before has that long.
+    pub pause_us: u64,
+}
+
+/// What signals carry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// All the same: a time stamp of 8 bytes, and an array of bytes.
+    Bytes {
+        /// The length of the array.
+        size: usize,
+        /// Whether the stamp is set.
+        stamps: Stamps,
+    },
+    /// Properties that have changed, of one volume after the other.
+    Volumes(Volumes),
+}
+
+/// Whether each signal says when it was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stamps {
+    /// It does.
+    On,
+    /// It does not, so that nobody reads the clock.
+    Off,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EmitReport {
+    /// When each burst began, in nanoseconds of the monotonic clock.
+    pub begun_ns: Vec<u64>,
+    /// When the last send returned.
+    pub ended_ns: u64,
+    /// Signals that were given to the socket.
+    pub sent: u64,
+    /// Bytes of these, heads included.
+    pub bytes: u64,
+    /// Sends that were given up, since the socket stayed full for too long.
+    pub timeouts: u64,
+    /// System calls.
+    pub traffic: Traffic,
+}
+
+impl Role for Emitter {
+    type Report = EmitReport;
+
+    fn play(self, cue: &mut Cue) -> Result<EmitReport, RawError> {
+        let mut connection = cue.join(&self.endpoint, End::Hub, &[])?;
+        connection.set_patience(PATIENCE)?;
+        let mut signals = self.signals()?;
+        cue.wait()?;
+        self.emit(&mut connection, &mut signals)
+    }
+}
+
+/// The signals of an emitter.
+enum Signals {
+    Same(Template, Stamps),
+    Volumes(VolumeSignals),
+}
+
+impl Signals {
+    fn next(&mut self) -> Result<&[u8], RawError> {
+        match self {
+            Self::Same(signal, stamps) => {
+                signal.next_serial();
+                if *stamps == Stamps::On {
+                    signal.stamp(now_ns());
+                }
+                Ok(signal.bytes())
+            }
+            Self::Volumes(signals) => signals.next(),
+        }
+    }
+}
+
+impl Emitter {
+    fn signals(&self) -> Result<Signals, RawError> {
+        let destination = BusName::new(&self.destination).ok();
+        Ok(match self.content {
+            Content::Bytes { size, stamps } => {
+                let body = (0u64, vec![0u8; size]);
+                Signals::Same(Template::signal(destination, &body)?, stamps)
+            }
+            Content::Volumes(volumes) => Signals::Volumes(VolumeSignals::new(volumes)?),
+        })
+    }
+
+    fn emit(
+        &self,
+        connection: &mut Connection,
+        signals: &mut Signals,
+    ) -> Result<EmitReport, RawError> {
+        let before = connection.traffic();
+        let mut begun_ns = Vec::with_capacity(self.bursts as usize);
+        let (mut sent, mut bytes, mut timeouts) = (0, 0, 0);
+        for _ in 0..self.bursts {
+            thread::sleep(Duration::from_micros(self.pause_us));
+            begun_ns.push(now_ns());
+            for _ in 0..self.per_burst {
+                let signal = signals.next()?;
+                match connection.send(signal) {
+                    Ok(()) => {
+                        sent += 1;
+                        bytes += signal.len() as u64;
+                    }
+                    Err(RawError::Silence) => timeouts += 1,
+                    Err(error) => return Err(error),
+                }
+                if timeouts > 0 {
+                    break; // part of a message may be in the socket; nothing can follow it
+                }
+            }
+        }
+        let traffic = connection.traffic().since(before);
+        Ok(EmitReport { begun_ns, ended_ns: now_ns(), sent, bytes, timeouts, traffic })
+    }
+}
+
+pub(super) fn now_ns() -> u64 {
+    clock::monotonic().as_nanos() as u64
+}
+
+/// How long a socket may stay full before the emitter gives up, as long as libraries wait for a
+/// reply.
+const PATIENCE: Duration = Duration::from_secs(25);

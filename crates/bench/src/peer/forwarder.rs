@@ -1,0 +1,106 @@
+//! The least that a process between others can do: read and write.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::io::retry_on_intr;
+use rustix::net::{self, RecvFlags, SendFlags};
+use serde::{Deserialize, Serialize};
+use sys::poll::{Events, Interest, Poller};
+use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
+
+use super::{Cue, Role};
+use crate::raw::{Connection, HUB, RawError};
+
+/// Passes on what comes from the hub to all spokes, and what comes from a spoke to the hub,
+/// without a look at it. Every bus does at least this, so nothing through a bus is faster.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Forwarder {
+    /// The socket file where the others connect.
+    pub path: PathBuf,
+    /// How many bytes it reads at once.
+    pub read_buffer: usize,
+}
+
+impl Role for Forwarder {
+    type Report = ();
+
+    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+        let listener = listen_unix(UnixAddress::Path(&self.path)).map_err(RawError::system)?;
+        let poller = Poller::new().map_err(RawError::system)?;
+        poller.add(&listener, LISTENER, Interest::Read).map_err(RawError::system)?;
+        let mut switchboard = Switchboard { poller, listener, connections: Vec::new(), hub: None };
+        cue.ready("")?;
+        let mut events = Events::with_capacity(64);
+        let mut buffer = vec![0; self.read_buffer];
+        loop {
+            switchboard.poller.wait(&mut events, None).map_err(RawError::system)?;
+            for event in events.iter() {
+                match event.token() {
+                    LISTENER => switchboard.accept()?,
+                    token => switchboard.forward(token as usize, &mut buffer)?,
+                }
+            }
+        }
+    }
+}
+
+struct Switchboard {
+    poller: Poller,
+    listener: OwnedFd,
+    /// By token; `None` is one that has left.
+    connections: Vec<Option<OwnedFd>>,
+    hub: Option<usize>,
+}
+
+impl Switchboard {
+    fn accept(&mut self) -> Result<(), RawError> {
+        let Accepted::Connection(socket) = accept(&self.listener).map_err(RawError::system)? else {
+            return Ok(());
+        };
+        let socket = Connection::blocking(socket)?.into_socket();
+        let mut greeting = [0; 1];
+        net::recv(&socket, &mut greeting, RecvFlags::WAITALL).map_err(RawError::system)?;
+        let token = self.connections.len();
+        if greeting == *HUB {
+            self.hub = Some(token);
+        }
+        self.poller.add(&socket, token as u64, Interest::Read).map_err(RawError::system)?;
+        self.connections.push(Some(socket));
+        Ok(())
+    }
+
+    fn forward(&mut self, from: usize, buffer: &mut [u8]) -> Result<(), RawError> {
+        let Some(source) = &self.connections[from] else { return Ok(()) };
+        let (_, count) = retry_on_intr(|| net::recv(source, &mut *buffer, RecvFlags::empty()))
+            .unwrap_or_default();
+        if count == 0 {
+            self.connections[from] = None;
+            return Ok(());
+        }
+        let is_hub = self.hub == Some(from);
+        for (token, connection) in self.connections.iter().enumerate() {
+            let Some(target) = connection else { continue };
+            if token != from && (is_hub || self.hub == Some(token)) {
+                send_all(target, &buffer[..count])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn send_all(target: &OwnedFd, mut bytes: &[u8]) -> Result<(), RawError> {
+    while !bytes.is_empty() {
+        let sent = retry_on_intr(|| net::send(target, bytes, SendFlags::NOSIGNAL));
+        match sent.map_err(RawError::system) {
+            Ok(count) => bytes = &bytes[count..],
+            // It has left; what it would have got is nobody's.
+            Err(RawError::Closed) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The token of the socket where the others connect.
+const LISTENER: u64 = u64::MAX;

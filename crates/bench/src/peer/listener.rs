@@ -1,0 +1,143 @@
+//! Receiving signals.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use wire::message::{Message, MessageType};
+
+use super::emitter::{Stamps, now_ns};
+use super::{Cue, Role};
+use crate::durations::{Distribution, Durations};
+use crate::raw::{Connection, End, Endpoint, RawError, Traffic};
+
+/// Receives the signals of an emitter.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Listener {
+    /// What carries the messages.
+    pub endpoint: Endpoint,
+    /// Its match rules.
+    pub rules: Vec<String>,
+    /// How many bursts will come.
+    pub bursts: u64,
+    /// Signals in a burst.
+    pub per_burst: u64,
+    /// Whether each signal says when it was sent.
+    pub stamps: Stamps,
+    /// How long nothing has to come until the rest is taken for lost, in milliseconds.
+    pub patience_ms: u64,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ListenReport {
+    /// When each burst was there whole, in nanoseconds of the monotonic clock.
+    pub complete_ns: Vec<u64>,
+    /// When the last signal came.
+    pub last_ns: u64,
+    /// Signals that came.
+    pub received: u64,
+    /// From emission to receipt, if that was asked for.
+    pub delays: Option<Distribution>,
+    /// System calls.
+    pub traffic: Traffic,
+}
+
+impl Role for Listener {
+    type Report = ListenReport;
+
+    fn play(self, cue: &mut Cue) -> Result<ListenReport, RawError> {
+        let mut connection = cue.join(&self.endpoint, End::Spoke, &self.rules)?;
+        connection.set_patience(Duration::from_millis(self.patience_ms))?;
+        let mut ears = Ears::new(&self, &connection);
+        let expected = self.bursts * self.per_burst;
+        while ears.report.received < expected {
+            match ears.listen(&mut connection) {
+                Ok(()) => {}
+                Err(RawError::Silence) if ears.report.received == 0 && ears.waits < WAITS_MAX => {
+                    ears.waits += 1;
+                }
+                Err(RawError::Silence | RawError::Closed) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ears.finish(&connection))
+    }
+}
+
+struct Ears {
+    per_burst: u64,
+    stamps: Stamps,
+    delays: Durations,
+    before: Traffic,
+    waits: u32,
+    report: ListenReport,
+}
+
+impl Ears {
+    fn new(listener: &Listener, connection: &Connection) -> Self {
+        let report = ListenReport {
+            complete_ns: Vec::with_capacity(listener.bursts as usize),
+            last_ns: 0,
+            received: 0,
+            delays: None,
+            traffic: Traffic::default(),
+        };
+        Self {
+            per_burst: listener.per_burst,
+            stamps: listener.stamps,
+            delays: Durations::new(),
+            before: connection.traffic(),
+            waits: 0,
+            report,
+        }
+    }
+
+    fn listen(&mut self, connection: &mut Connection) -> Result<(), RawError> {
+        self.hear(connection.receive()?)?;
+        while let Some(message) = connection.received()? {
+            self.hear(message)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), RawError> {
+        if message[1] != MessageType::Signal.code() {
+            return Err(RawError::describe(message));
+        }
+        // Before the first of the workload the bus may have told who came.
+        if self.report.received == 0 && is_from_bus(message)? {
+            return Ok(());
+        }
+        self.report.received += 1;
+        if self.stamps == Stamps::On {
+            let body = Message::parse(message)?.body();
+            let stamp =
+                body.first_chunk().ok_or(RawError::Unexpected("a signal without a stamp"))?;
+            self.report.last_ns = now_ns();
+            let delay = self.report.last_ns.saturating_sub(u64::from_ne_bytes(*stamp));
+            self.delays.record(Duration::from_nanos(delay));
+        }
+        if self.report.received.is_multiple_of(self.per_burst) {
+            self.report.last_ns = now_ns();
+            self.report.complete_ns.push(self.report.last_ns);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, connection: &Connection) -> ListenReport {
+        if self.stamps == Stamps::On && self.report.received > 0 {
+            self.report.delays = Some(self.delays.distribution());
+        }
+        self.report.traffic = connection.traffic().since(self.before);
+        self.report
+    }
+}
+
+/// Whether a signal is one of those by which the bus tells of names.
+fn is_from_bus(message: &[u8]) -> Result<bool, RawError> {
+    let interface = Message::parse(message)?.interface();
+    Ok(interface.is_some_and(|interface| interface.as_str() == "org.freedesktop.DBus"))
+}
+
+/// How often a listener goes on to wait for the first signal.
+const WAITS_MAX: u32 = 30;

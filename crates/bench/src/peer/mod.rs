@@ -1,0 +1,127 @@
+//! The processes of a workload.
+//!
+//! Each peer is a process of its own: this program with the hidden command `bench-peer` and its
+//! [`Role`] as JSON. It talks with the process that measures through its standard streams:
+//!
+//! ```text
+//!  measuring process                      peer
+//!                     ◀── {"ready":…} ──  has connected, and added its match rules
+//!   "\n"  ──────────────────────────────▶ begins
+//!                     ◀── {"report":…} ── has finished
+//!   end of its input  ──────────────────▶ ends
+//! ```
+//!
+//! While peers work, the measuring process sleeps.
+
+mod caller;
+mod connector;
+mod crowd;
+mod cue;
+mod echo;
+mod emitter;
+mod forwarder;
+mod listener;
+mod namer;
+mod process;
+mod volumes;
+
+use std::process::ExitCode;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+pub use caller::{CallReport, Caller, Payload};
+pub use connector::{ConnectReport, Connector};
+pub use crowd::Crowd;
+pub use cue::Cue;
+pub use echo::{Answer, BodyValidation, Echo};
+pub use emitter::{Content, EmitReport, Emitter, Stamps};
+pub use forwarder::Forwarder;
+pub use listener::{ListenReport, Listener};
+pub use namer::{NameReport, Namer};
+pub use process::{Peer, PeerError};
+pub use volumes::{RULE as VOLUMES_RULE, Volumes};
+
+use crate::raw::RawError;
+
+/// What a peer does.
+pub trait Role: Serialize + DeserializeOwned + Into<Part> {
+    /// What it tells when it has finished.
+    type Report: Serialize + DeserializeOwned;
+
+    /// Does it. `cue` says when to begin.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be done; the process then ends.
+    fn play(self, cue: &mut Cue) -> Result<Self::Report, RawError>;
+}
+
+/// Any role, as it is handed to the process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case")]
+pub enum Part {
+    /// Calls a method again and again.
+    Caller(Caller),
+    /// Answers calls.
+    Echo(Echo),
+    /// Emits signals.
+    Emitter(Emitter),
+    /// Receives signals.
+    Listener(Listener),
+    /// Passes on what it gets, unread.
+    Forwarder(Forwarder),
+    /// Connects and leaves.
+    Connector(Connector),
+    /// Is there.
+    Crowd(Crowd),
+    /// Takes names and gives them up.
+    Namer(Namer),
+}
+
+/// The command of this program that is a peer; the one word behind it is the [`Part`] as JSON.
+pub const COMMAND: &str = "bench-peer";
+
+/// Is one peer: the command [`COMMAND`] with this word.
+pub fn run(part: &str) -> ExitCode {
+    let played = serde_json::from_str(part).map_err(|error| error.to_string()).and_then(play);
+    match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play(part: Part) -> Result<(), String> {
+    match part {
+        Part::Caller(role) => perform(role),
+        Part::Echo(role) => perform(role),
+        Part::Emitter(role) => perform(role),
+        Part::Listener(role) => perform(role),
+        Part::Forwarder(role) => perform(role),
+        Part::Connector(role) => perform(role),
+        Part::Crowd(role) => perform(role),
+        Part::Namer(role) => perform(role),
+    }
+}
+
+fn perform<R: Role>(role: R) -> Result<(), String> {
+    let mut cue = Cue::new();
+    let report = role.play(&mut cue).map_err(|error| error.to_string())?;
+    cue.report(&report).map_err(|error| error.to_string())
+}
+
+/// So that each role can be handed over as what it is.
+macro_rules! parts {
+    ($($role:ident),*) => {$(
+        impl From<$role> for Part {
+            fn from(role: $role) -> Self {
+                Self::$role(role)
+            }
+        }
+    )*};
+}
+
+parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, Crowd, Namer);

@@ -1,0 +1,55 @@
+//! Taking names and giving them up.
+
+use serde::{Deserialize, Serialize};
+use sys::clock;
+
+use super::{Cue, Role};
+use crate::durations::{Distribution, Durations};
+use crate::raw::{Connection, RawError, Template};
+
+/// Takes a name and gives it up, again and again.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Namer {
+    /// The address of the bus.
+    pub address: String,
+    /// Times that are not measured, to begin with.
+    pub warm_up: u64,
+    /// Times that are.
+    pub count: u64,
+}
+
+/// What it took.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NameReport {
+    /// Taking a name and giving it up, both answered.
+    pub cycles: Distribution,
+}
+
+impl Role for Namer {
+    type Report = NameReport;
+
+    fn play(self, cue: &mut Cue) -> Result<NameReport, RawError> {
+        let (mut connection, name) = Connection::to_bus(&self.address)?;
+        cue.ready(&name)?;
+        let mut request = Template::driver("RequestName", &(NAME, 0u32))?;
+        let mut release = Template::driver("ReleaseName", &(NAME,))?;
+        cue.wait()?;
+        let mut cycle = || -> Result<(), RawError> {
+            connection.ask(&mut request)?;
+            connection.ask(&mut release)?;
+            Ok(())
+        };
+        for _ in 0..self.warm_up {
+            cycle()?;
+        }
+        let mut cycles = Durations::new();
+        for _ in 0..self.count {
+            let start = clock::monotonic();
+            cycle()?;
+            cycles.record(clock::monotonic() - start);
+        }
+        Ok(NameReport { cycles: cycles.distribution() })
+    }
+}
+
+const NAME: &str = "org.diligence.Bench.Name";

@@ -1,0 +1,160 @@
+//! The measuring process's side of a peer.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::marker::PhantomData;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::Deserialize;
+
+use super::{Part, Role};
+use crate::watch::{Stop, WaitError, Watch};
+
+/// A peer: a process that plays a role. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Peer<R> {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    name: String,
+    watch: Watch,
+    role: PhantomData<R>,
+}
+
+/// A line that a peer says.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line<T> {
+    Ready(String),
+    Report(T),
+}
+
+impl<R: Role> Peer<R> {
+    /// Starts the peer by a command to which its role is added, and waits until it is ready. All
+    /// waits for it end when `watch` says so.
+    ///
+    /// # Errors
+    ///
+    /// When the process cannot be started, or cannot connect.
+    pub fn start(mut command: Command, watch: Watch, role: R) -> Result<Self, PeerError> {
+        let part: Part = role.into();
+        command.arg(serde_json::to_string(&part).map_err(io::Error::from)?);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn()?;
+        let stdin = process.stdin.take();
+        let stdout = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let name = String::new();
+        let mut peer = Self { process, stdin, stdout, name, watch, role: PhantomData };
+        match peer.read::<()>()? {
+            Line::Ready(name) => peer.name = name,
+            Line::Report(()) => return Err(PeerError::OutOfTurn),
+        }
+        Ok(peer)
+    }
+
+    /// Its unique name; empty where there is no bus.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Lets it begin.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn begin(&mut self) -> Result<(), PeerError> {
+        let stdin = self.stdin.as_mut().expect("it is taken only when the peer is dropped");
+        match stdin.write_all(b"\n") {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.last_words().unwrap_or(PeerError::Io(error))),
+        }
+    }
+
+    /// Waits until it has finished.
+    ///
+    /// # Errors
+    ///
+    /// When it could not.
+    pub fn finish(&mut self) -> Result<R::Report, PeerError> {
+        match self.read()? {
+            Line::Report(report) => Ok(report),
+            Line::Ready(_) => Err(PeerError::OutOfTurn),
+        }
+    }
+
+    fn read<T: for<'d> Deserialize<'d>>(&mut self) -> Result<Line<T>, PeerError> {
+        if self.stdout.buffer().is_empty() {
+            self.watch.wait_for(self.stdout.get_ref())?;
+        }
+        let mut line = String::new();
+        match self.stdout.read_line(&mut line)? {
+            0 => Err(self.last_words().unwrap_or(PeerError::OutOfTurn)),
+            _ => serde_json::from_str(&line).map_err(|_| PeerError::OutOfTurn),
+        }
+    }
+
+    /// What a peer that has ended wrote about that.
+    fn last_words(&mut self) -> Option<PeerError> {
+        let mut words = String::new();
+        self.process.stderr.take()?.read_to_string(&mut words).ok()?;
+        let words = words.trim();
+        (!words.is_empty()).then(|| PeerError::Said(words.to_owned()))
+    }
+}
+
+impl<R> Drop for Peer<R> {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What went wrong with a peer.
+#[derive(Debug)]
+pub enum PeerError {
+    /// It could not be started, or talked to.
+    Io(io::Error),
+    /// It ended, and said why.
+    Said(String),
+    /// It ended, or said what it should not have.
+    OutOfTurn,
+    /// It was not waited for any longer.
+    Stopped(Stop),
+}
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "a peer of the workload: {error}"),
+            Self::Said(words) => f.write_str(words),
+            Self::OutOfTurn => f.write_str("a peer of the workload ended without a word"),
+            Self::Stopped(stop) => stop.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PeerError {}
+
+impl From<io::Error> for PeerError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<WaitError> for PeerError {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Stopped(stop) => Self::Stopped(stop),
+            WaitError::Io(error) => Self::Io(error),
+        }
+    }
+}

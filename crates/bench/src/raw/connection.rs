@@ -1,0 +1,214 @@
+//! A socket and one buffer.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::io::retry_on_intr;
+use rustix::net::{self, RecvFlags, SendFlags, sockopt};
+use serde::{Deserialize, Serialize};
+use wire::message::FixedHeader;
+
+use super::RawError;
+
+/// A connection that moves whole messages and counts the system calls it takes.
+#[derive(Debug)]
+pub struct Connection {
+    socket: OwnedFd,
+    buffer: Vec<u8>,
+    /// What of the buffer came and was not taken yet.
+    unread: Range<usize>,
+    read_at_most: usize,
+    traffic: Traffic,
+}
+
+/// How many bytes a peer reads at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadBuffer {
+    /// As many as there are, or the rest of the message, up to the size of the buffer.
+    #[default]
+    Ours,
+    /// At most so many.
+    Bytes(usize),
+}
+
+/// System calls that moved something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Those that wrote.
+    pub sends: u64,
+    /// Those that read.
+    pub receives: u64,
+}
+
+impl Connection {
+    /// A connection through a blocking socket on which nothing was said yet.
+    pub(super) fn new(socket: OwnedFd) -> Self {
+        let buffer = vec![0; FIRST_BUFFER_LEN];
+        let traffic = Traffic::default();
+        Self { socket, buffer, unread: 0..0, read_at_most: usize::MAX, traffic }
+    }
+
+    /// A connection through a socket that somebody else made; it is set blocking.
+    ///
+    /// # Errors
+    ///
+    /// When it is no socket.
+    pub(crate) fn blocking(socket: OwnedFd) -> Result<Self, RawError> {
+        rustix::io::ioctl_fionbio(&socket, false).map_err(RawError::system)?;
+        Ok(Self::new(socket))
+    }
+
+    /// The socket alone.
+    pub(crate) fn into_socket(self) -> OwnedFd {
+        self.socket
+    }
+
+    /// Changes how many bytes are read at once.
+    pub fn set_read_buffer(&mut self, size: ReadBuffer) {
+        self.read_at_most = match size {
+            ReadBuffer::Ours => usize::MAX,
+            ReadBuffer::Bytes(bytes) => bytes.max(1),
+        };
+    }
+
+    /// Ends a wait to read or to write after a while, with [`RawError::Silence`].
+    ///
+    /// # Errors
+    ///
+    /// When the socket takes no such time.
+    pub fn set_patience(&self, patience: Duration) -> Result<(), RawError> {
+        for direction in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
+            sockopt::set_socket_timeout(&self.socket, direction, Some(patience))
+                .map_err(RawError::system)?;
+        }
+        Ok(())
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub const fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// Sends all of `bytes`, and waits while the socket is full.
+    ///
+    /// # Errors
+    ///
+    /// When the other side is gone, or takes nothing for too long.
+    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), RawError> {
+        while !bytes.is_empty() {
+            self.traffic.sends += 1;
+            let sent = retry_on_intr(|| net::send(&self.socket, bytes, SendFlags::NOSIGNAL));
+            bytes = &bytes[sent.map_err(RawError::system)?..];
+        }
+        Ok(())
+    }
+
+    /// The next whole message; waits for it.
+    ///
+    /// # Errors
+    ///
+    /// When the other side is gone, sends nothing for too long, or something that is no message.
+    pub fn receive(&mut self) -> Result<&mut [u8], RawError> {
+        loop {
+            if let Some(range) = self.take_message()? {
+                return Ok(&mut self.buffer[range]);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The next whole message, if it has come already.
+    ///
+    /// # Errors
+    ///
+    /// When what came is no message.
+    pub fn received(&mut self) -> Result<Option<&mut [u8]>, RawError> {
+        Ok(self.take_message()?.map(|range| &mut self.buffer[range]))
+    }
+
+    /// A line that ends in CR LF, without that; for the handshake.
+    pub(super) fn receive_line(&mut self) -> Result<String, RawError> {
+        loop {
+            let bytes = &self.buffer[self.unread.clone()];
+            if let Some(end) = bytes.windows(2).position(|pair| pair == b"\r\n") {
+                let line = String::from_utf8_lossy(&bytes[..end]).into_owned();
+                self.unread.start += end + 2;
+                return Ok(line);
+            }
+            self.fill()?;
+        }
+    }
+
+    fn take_message(&mut self) -> Result<Option<Range<usize>>, RawError> {
+        let Range { start, end } = self.unread;
+        let Some(header) = self.buffer[start..end].first_chunk() else { return Ok(None) };
+        let len = FixedHeader::parse(header)?.message_len();
+        if end - start < len {
+            self.make_room(len);
+            return Ok(None);
+        }
+        self.unread.start += len;
+        Ok(Some(start..start + len))
+    }
+
+    /// Sees to it that a message of `len` bytes fits behind `unread.start`.
+    fn make_room(&mut self, len: usize) {
+        if self.unread.start + len > self.buffer.len() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+            if len > self.buffer.len() {
+                self.buffer.resize(len, 0);
+            }
+        }
+    }
+
+    fn fill(&mut self) -> Result<(), RawError> {
+        if self.unread.is_empty() {
+            self.unread = 0..0;
+        } else if self.unread.end == self.buffer.len() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        let room = (self.buffer.len() - self.unread.end).min(self.read_at_most);
+        let space = &mut self.buffer[self.unread.end..][..room];
+        self.traffic.receives += 1;
+        let received = retry_on_intr(|| net::recv(&self.socket, &mut *space, RecvFlags::empty()));
+        match received.map_err(RawError::system)? {
+            (_, 0) => Err(RawError::Closed),
+            (_, count) => {
+                self.unread.end += count;
+                if self.unread.end == self.buffer.len() && self.buffer.len() < BUFFER_LEN {
+                    self.buffer.resize(BUFFER_LEN, 0);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Traffic {
+    /// What was done since `earlier`.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self { sends: self.sends - earlier.sends, receives: self.receives - earlier.receives }
+    }
+}
+
+impl From<RawError> for io::Error {
+    fn from(error: RawError) -> Self {
+        match error {
+            RawError::Socket(error) => error,
+            other => Self::other(other),
+        }
+    }
+}
+
+/// Bytes of the buffer of a peer, once it has got much at once, until a message is larger.
+const BUFFER_LEN: usize = 256 * 1024;
+
+/// Bytes of the buffer of a peer at first.
+const FIRST_BUFFER_LEN: usize = 1024;

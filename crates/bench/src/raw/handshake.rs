@@ -1,0 +1,122 @@
+//! From an endpoint to a connection.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::process::geteuid;
+use sys::socket::{UnixAddress as SocketAddress, connect_unix};
+use wire::address::{AddressList, Transport, UnixAddress};
+use wire::message::{Message, MessageType};
+
+use super::{Connection, End, RawError, Template};
+
+impl Connection {
+    /// Connects to the bus at `address`, and returns the connection with its unique name.
+    ///
+    /// # Errors
+    ///
+    /// When there is no bus, or it does not let us in.
+    pub fn to_bus(address: &str) -> Result<(Self, String), RawError> {
+        let mut connection = Self::new(dial(address)?);
+        let user = geteuid().as_raw().to_string();
+        let user: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
+        connection.send(format!("\0AUTH EXTERNAL {user}\r\nNEGOTIATE_UNIX_FD\r\n").as_bytes())?;
+        let line = connection.receive_line()?;
+        if !line.starts_with("OK ") {
+            return Err(RawError::Refused(line));
+        }
+        // Whether descriptors may pass does not matter here, but every real client asks.
+        connection.receive_line()?;
+        connection.send(b"BEGIN\r\n")?;
+        let name = connection.ask(&mut Template::driver("Hello", &())?)?;
+        Ok((connection, name.unwrap_or_default()))
+    }
+
+    /// Adds a match rule, and waits until it is in force.
+    ///
+    /// # Errors
+    ///
+    /// When the bus refuses it.
+    pub fn add_match(&mut self, rule: &str) -> Result<(), RawError> {
+        self.ask(&mut Template::driver("AddMatch", &(rule,))?).map(drop)
+    }
+
+    /// Calls a method of the bus, and returns the string that it answers, if it does.
+    ///
+    /// # Errors
+    ///
+    /// When the bus answers with an error, or not at all.
+    pub fn ask(&mut self, call: &mut Template) -> Result<Option<String>, RawError> {
+        let serial = call.next_serial();
+        self.send(call.bytes())?;
+        loop {
+            let message = Message::parse(self.receive()?)?;
+            if message.reply_serial().is_none_or(|reply| reply.get() != serial) {
+                continue; // NameAcquired and the like
+            }
+            let text = message.read::<(&str,)>().ok().map(|(text,)| text.to_owned());
+            if message.message_type() == MessageType::Error {
+                return Err(RawError::Answer(text.unwrap_or_default()));
+            }
+            return Ok(text);
+        }
+    }
+
+    /// Connects to the process that only reads and writes, as which end of it.
+    pub(crate) fn to_floor(path: &Path, end: End) -> Result<Self, RawError> {
+        let mut connection = Self::to_file(path)?;
+        connection.send(match end {
+            End::Hub => HUB,
+            End::Spoke => SPOKE,
+        })?;
+        Ok(connection)
+    }
+
+    /// Connects to a socket file, and says nothing.
+    pub(crate) fn to_file(path: &Path) -> Result<Self, RawError> {
+        Ok(Self::new(connect_unix(SocketAddress::Path(path)).map_err(RawError::system)?))
+    }
+}
+
+/// Tries all addresses in turn.
+fn dial(addresses: &str) -> Result<OwnedFd, RawError> {
+    let addresses = AddressList::parse(addresses).map_err(RawError::Address)?;
+    let mut last = RawError::Transport;
+    for address in addresses.entries() {
+        match dial_one(&address.transport) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn dial_one(transport: &Transport) -> Result<OwnedFd, RawError> {
+    match transport {
+        Transport::Unix(UnixAddress::Path(path)) => {
+            connect_unix(SocketAddress::Path(Path::new(OsStr::from_bytes(path))))
+                .map_err(RawError::system)
+        }
+        Transport::Unix(UnixAddress::Abstract(name)) => {
+            connect_unix(SocketAddress::Abstract(name)).map_err(RawError::system)
+        }
+        Transport::Tcp(tcp) => {
+            let port = tcp.port.ok_or(RawError::Transport)?.get();
+            let mut stream =
+                TcpStream::connect((tcp.host_or_default(), port)).map_err(RawError::system)?;
+            stream.set_nodelay(true).map_err(RawError::system)?;
+            stream.flush().map_err(RawError::system)?;
+            Ok(stream.into())
+        }
+        _ => Err(RawError::Transport),
+    }
+}
+
+/// What the first peer of the process that only reads and writes says.
+pub(crate) const HUB: &[u8; 1] = b"h";
+/// What the others say to it.
+pub(crate) const SPOKE: &[u8; 1] = b"s";

@@ -1,0 +1,269 @@
+//! Axes: where a value lies, and which values have a tick.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+use crate::show::number;
+
+/// An axis that fits some values.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::report) struct Axis {
+    scale: Scale,
+    /// The values at its ends.
+    ends: (f64, f64),
+    /// The values that have a label, ascending.
+    pub(in crate::report) ticks: Vec<f64>,
+    /// The values that have a fine line, ascending.
+    fine: Vec<f64>,
+}
+
+/// What an axis is linear in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Scale {
+    /// The value.
+    Linear,
+    /// The logarithm. Zero, which has none, lies where this value would: one step below the
+    /// smallest.
+    Logarithmic { zero: f64 },
+}
+
+impl Axis {
+    /// An axis for what is set: it begins and ends at the values, and has its ticks on them if
+    /// they are few. It is logarithmic if the values are wide apart.
+    pub(in crate::report) fn of_settings(values: &[f64]) -> Self {
+        let values = distinct(values);
+        let scale = Scale::of_settings(&values);
+        let (start, end) = span(&values);
+        let ends = scale.padded(start, end);
+        let ticks = match scale {
+            _ if values.len() <= TICKS_AT_VALUES_MAX => scale.apart(values, ends),
+            Scale::Linear => linear_ticks(start, end),
+            Scale::Logarithmic { .. } => decades(ends, &[1.0]),
+        };
+        Self { scale, ends, ticks, fine: Vec::new() }
+    }
+
+    /// An axis for what is measured: from zero, or logarithmic if the values are wide apart.
+    pub(in crate::report) fn of_figures(values: &[f64]) -> Self {
+        let (low, high) = span(values);
+        if low > 0.0 && high / low > WIDE_RANGE {
+            return Self::of_wide_figures(low, high);
+        }
+        let ticks = linear_ticks(low.min(0.0), if high > 0.0 { high } else { 1.0 });
+        let ends = span(&ticks);
+        Self { scale: Scale::Linear, ends, ticks, fine: Vec::new() }
+    }
+
+    /// An axis for the time since something began, which ends with the last value.
+    pub(in crate::report) fn of_time(end: f64) -> Self {
+        let ticks = linear_ticks(0.0, end);
+        let ticks = ticks.into_iter().filter(|tick| *tick <= end).collect();
+        Self { scale: Scale::Linear, ends: (0.0, end), ticks, fine: Vec::new() }
+    }
+
+    /// Where a value lies, from 0 at the start of the axis to 1 at its end. Values beyond its
+    /// ends lie at its ends.
+    pub(in crate::report) fn share(&self, value: f64) -> f64 {
+        let (start, end) = (self.scale.position(self.ends.0), self.scale.position(self.ends.1));
+        ((self.scale.position(value) - start) / (end - start)).clamp(0.0, 1.0)
+    }
+
+    /// Whether equal steps are equal ratios.
+    pub(in crate::report) const fn is_logarithmic(&self) -> bool {
+        matches!(self.scale, Scale::Logarithmic { .. })
+    }
+
+    fn of_wide_figures(low: f64, high: f64) -> Self {
+        // What is measured as zero lies at the end, since it cannot be anywhere else.
+        let scale = Scale::Logarithmic { zero: low };
+        let ends = scale.padded(low, high);
+        let labelled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let ticks = decades(ends, labelled);
+        Self { scale, ends, ticks, fine: decades(ends, &FINE_MULTIPLES) }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
+        start + (self.share(*value) * f64::from(end - start)).round() as i32
+    }
+
+    fn key_points<H: KeyPointHint>(&self, hint: H) -> Vec<f64> {
+        if hint.weight().allow_light_points() { self.fine.clone() } else { self.ticks.clone() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.ends.0..self.ends.1
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format(value: &f64) -> String {
+        number::short(*value)
+    }
+}
+
+impl Scale {
+    /// For ascending values.
+    fn of_settings(values: &[f64]) -> Self {
+        let mut positive = values.iter().filter(|value| **value > 0.0);
+        let (Some(&first), Some(&last)) = (positive.next(), values.last()) else {
+            return Self::Linear;
+        };
+        if values[0] < 0.0 || last / first <= WIDE_RANGE {
+            return Self::Linear;
+        }
+        let second = positive.next().copied().unwrap_or(last);
+        Self::Logarithmic { zero: first * first / second }
+    }
+
+    /// A number that the axis is linear in.
+    fn position(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic { zero } if value <= 0.0 => zero.log10(),
+            Self::Logarithmic { .. } => value.log10(),
+        }
+    }
+
+    /// Ends that leave some space before the first and after the last value.
+    fn padded(self, first: f64, last: f64) -> (f64, f64) {
+        let (start, end) = (self.position(first), self.position(last));
+        let padding = if start == end { 1.0 } else { (end - start) * PADDING };
+        match self {
+            Self::Linear => (start - padding, end + padding),
+            Self::Logarithmic { .. } => (10_f64.powf(start - padding), 10_f64.powf(end + padding)),
+        }
+    }
+
+    /// Those of ascending values that are far enough apart for their labels.
+    fn apart(self, values: Vec<f64>, (start, end): (f64, f64)) -> Vec<f64> {
+        let distance = (self.position(end) - self.position(start)) * LABEL_SHARE;
+        let mut kept: Vec<f64> = Vec::new();
+        for value in values {
+            let is_near = |last: &f64| self.position(value) - self.position(*last) < distance;
+            if !kept.last().is_some_and(is_near) {
+                kept.push(value);
+            }
+        }
+        kept
+    }
+}
+
+/// Some multiples of all powers of ten between two values.
+fn decades((start, end): (f64, f64), multiples: &[f64]) -> Vec<f64> {
+    let exponents = start.log10().floor() as i32..=end.log10().ceil() as i32;
+    let all = exponents.flat_map(|exponent| {
+        multiples.iter().map(move |multiple| multiple * 10_f64.powi(exponent))
+    });
+    all.filter(|value| (start..=end).contains(value)).collect()
+}
+
+/// Round values from at most `low` to at least `high`, in equal steps.
+fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / TICKS;
+    let decade = 10_f64.powf(rough.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * decade);
+    let step = steps.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(decade * 10.0);
+    let (first, last) = ((low / step).floor() as i64, (high / step - 1e-9).ceil() as i64);
+    (first..=last).map(|index| index as f64 * step).collect()
+}
+
+fn distinct(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// The lowest and the highest; 0 and 0 of nothing.
+fn span(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().reduce(f64::min).unwrap_or(0.0);
+    let high = values.iter().copied().reduce(f64::max).unwrap_or(0.0);
+    (low, high)
+}
+
+/// The ratio of the largest to the smallest value above which an axis is logarithmic.
+pub(in crate::report) const WIDE_RANGE: f64 = 20.0;
+
+/// Space before the first and after the last value, as a share of what is between them.
+const PADDING: f64 = 0.04;
+
+/// Up to so many values are labelled themselves.
+const TICKS_AT_VALUES_MAX: usize = 7;
+
+/// About so many steps make a linear axis.
+const TICKS: f64 = 5.0;
+
+/// On an axis whose ends have a smaller ratio, multiples of powers of ten have labels too.
+const FEW_DECADES: f64 = 5_000.0;
+
+/// The share of an axis that a label takes.
+const LABEL_SHARE: f64 = 0.08;
+
+/// What has a fine line between powers of ten.
+const FINE_MULTIPLES: [f64; 8] = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<String> {
+        axis.ticks.iter().map(Axis::format).collect()
+    }
+
+    #[test]
+    fn settings_are_labelled_where_they_are() {
+        let cases: [(&[f64], &[&str]); 6] = [
+            (&[0.0, 10.0, 100.0, 1000.0, 10_000.0], &["0", "10", "100", "1,000", "10k"]),
+            (&[-15.0, 0.0, -5.0, -5.0], &["-15", "-5", "0"]),
+            (&[1.0, 2.0, 4.0], &["1", "2", "4"]),
+            (&[1.0, 1.05, 2.0], &["1", "2"]),
+            (&[5.0], &["5"]),
+            (
+                &[32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 131_072.0],
+                &["100", "1,000", "10k", "100k"],
+            ),
+        ];
+        for (values, expected) in cases {
+            assert_eq!(labels(&Axis::of_settings(values)), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn figures_begin_at_zero_unless_they_are_wide_apart() {
+        let cases: [(&[f64], &[&str]); 6] = [
+            (&[22.0, 38.0], &["0", "10", "20", "30", "40"]),
+            (&[0.4, 0.9], &["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+            (&[0.0, 100.0], &["0", "20", "40", "60", "80", "100"]),
+            (&[0.0, 0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+            (&[1.0, 50.0], &["1", "2", "5", "10", "20", "50"]),
+            (&[0.05, 3050.0], &["0.1", "1", "10", "100", "1,000"]),
+        ];
+        for (values, expected) in cases {
+            assert_eq!(labels(&Axis::of_figures(values)), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn zero_has_a_place_among_powers() {
+        let axis = Axis::of_settings(&[0.0, 10.0, 100.0, 1000.0]);
+        let steps = [0.0, 10.0, 100.0, 1000.0].map(|value| axis.share(value));
+        for (before, after) in [(0, 1), (1, 2), (2, 3)] {
+            let step = steps[after] - steps[before];
+            assert!((step - (steps[1] - steps[0])).abs() < 1e-9, "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_a_part_of_the_axis() {
+        let axis = Axis::of_time(200.0);
+        assert_eq!(axis.share(50.0), 0.25);
+        assert_eq!(axis.map(&50.0, (100, 500)), 200);
+        assert_eq!(labels(&axis), ["0", "50", "100", "150", "200"]);
+    }
+}

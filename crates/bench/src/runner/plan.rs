@@ -1,0 +1,155 @@
+//! From what was asked for to what will be measured.
+
+use sys::clock;
+
+use crate::contestant::{Installed, Lineup, Places};
+use crate::machine::Machine;
+use crate::placement::Placement;
+use crate::result::{Absence, FORMAT, Run};
+use crate::scenario::{Buses, Pace, Scenario, Trial, Workshop};
+use crate::scenario_info::ScenarioInfo;
+use crate::subject::Subject;
+
+/// What was asked for.
+#[derive(Debug)]
+pub struct Request<'r> {
+    /// What is measured.
+    pub scenarios: &'r [Box<dyn Scenario>],
+    /// On which buses; `None` leaves it to the scenarios.
+    pub buses: Option<&'r Lineup>,
+    /// Where buses are looked for.
+    pub places: &'r Places,
+    /// How thoroughly.
+    pub pace: Pace,
+    /// How often; `None` leaves it to the pace.
+    pub rounds: Option<u32>,
+    /// Which processors are used.
+    pub placement: Placement,
+    /// The command line, the program first.
+    pub command: Vec<String>,
+}
+
+/// What will be measured.
+#[derive(Debug)]
+pub struct Plan {
+    /// The head of the results.
+    pub run: Run,
+    /// What was asked for and is not there.
+    pub absences: Vec<Absence>,
+    /// The scenarios.
+    pub scenarios: Vec<Planned>,
+}
+
+/// A scenario that will be measured.
+#[derive(Debug)]
+pub struct Planned {
+    /// What is known of it.
+    pub info: &'static ScenarioInfo,
+    /// Who takes part, in the order of the columns.
+    pub subjects: Vec<Subject>,
+    /// Its cases.
+    pub trials: Vec<Trial>,
+}
+
+impl Plan {
+    /// Looks for the buses, and has the programs of libraries made. `tell` is called with a
+    /// sentence about anything that takes long.
+    #[must_use]
+    pub fn new(request: &Request<'_>, tell: &mut dyn FnMut(&str)) -> Self {
+        let mut market = Market::new(request.places);
+        let mut workshop = Workshop::of_user(request.pace, tell);
+        let planned = request.scenarios.iter().map(|scenario| {
+            let trials = scenario.trials(request.pace, &mut workshop);
+            let company = scenario.company();
+            let buses = market.buses(request.buses, company.buses);
+            let everybody = company.floors.iter().cloned().chain(buses);
+            Planned { info: scenario.info(), subjects: involved(everybody, &trials), trials }
+        });
+        let scenarios: Vec<Planned> = planned.collect();
+        let mut absences = market.absences;
+        absences.extend(workshop.into_absences());
+        Self { run: run_of(request, &scenarios), absences, scenarios }
+    }
+
+    /// How many steps there will be: one for each case, subject and round.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let trials = self.scenarios.iter().flat_map(|planned| {
+            planned.trials.iter().map(|trial| {
+                let audience = trial.workload.conditions().audience;
+                planned.subjects.iter().filter(|subject| subject.suits(audience)).count()
+            })
+        });
+        trials.sum::<usize>() as u64 * u64::from(self.run.rounds)
+    }
+
+    /// Whether anything can be measured at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps() == 0
+    }
+}
+
+/// Those whom at least one case suits.
+fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Subject> {
+    let audiences: Vec<_> =
+        trials.iter().map(|trial| trial.workload.conditions().audience).collect();
+    let is_involved = |subject: &Subject| audiences.iter().any(|audience| subject.suits(*audience));
+    subjects.filter(is_involved).collect()
+}
+
+fn run_of(request: &Request<'_>, scenarios: &[Planned]) -> Run {
+    let mut subjects = Vec::new();
+    for subject in scenarios.iter().flat_map(|planned| &planned.subjects) {
+        let info = subject.info();
+        if !subjects.contains(&info) {
+            subjects.push(info);
+        }
+    }
+    Run {
+        format: FORMAT,
+        started: clock::realtime().as_secs(),
+        command: request.command.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: Machine::read(),
+        placement: request.placement,
+        rounds: request.rounds.unwrap_or(request.pace.rounds()),
+        subjects,
+    }
+}
+
+/// Where buses are found, each once.
+struct Market<'p> {
+    places: &'p Places,
+    known: Vec<(String, Option<Installed>)>,
+    absences: Vec<Absence>,
+}
+
+impl<'p> Market<'p> {
+    const fn new(places: &'p Places) -> Self {
+        Self { places, known: Vec::new(), absences: Vec::new() }
+    }
+
+    /// The buses that were asked for, or else those of the scenario.
+    fn buses(&mut self, asked: Option<&Lineup>, usual: Buses) -> Vec<Subject> {
+        let lineup = match (asked, usual) {
+            (Some(lineup), _) => lineup.clone(),
+            (None, Buses::All) => Lineup::all(),
+            (None, Buses::Ours) => "diligence".parse().expect("it is the name of a bus"),
+            (None, Buses::None) => return Vec::new(),
+        };
+        let contestants = lineup.contestants().iter();
+        contestants.filter_map(|contestant| self.bus(contestant)).map(Subject::Bus).collect()
+    }
+
+    fn bus(&mut self, contestant: &crate::contestant::Contestant) -> Option<Installed> {
+        let name = contestant.to_string();
+        if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == name) {
+            return known.clone();
+        }
+        let found = contestant.find(self.places);
+        let found = found.map_err(|missing| self.absences.push(missing.absence())).ok();
+        self.known.push((name, found.clone()));
+        found
+    }
+}

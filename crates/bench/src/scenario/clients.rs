@@ -1,0 +1,109 @@
+//! The libraries by which programs use a bus.
+
+use clap::Args;
+
+use super::words;
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::library::{Library, Ready};
+use crate::peer::{Answer, Content, Payload, Stamps};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{Call, Recipients, Stream, ThroughLibrary, Way};
+
+/// The libraries by which programs use a bus.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Clients {
+    /// Which libraries [default: all of diligence, libdbus, sd-bus, gdbus, dbus-python, dbus-fast,
+    /// zbus]
+    #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_parser = words::library)]
+    pub libraries: Option<Vec<Library>>,
+    /// How many calls [default: 5000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+    /// How many signals [default: 10000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub signals: Option<u64>,
+    /// Bytes of the text of each call [default: 11]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub size: Option<u64>,
+    /// Bytes of payload of each signal [default: 128]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub signal_size: Option<u64>,
+}
+
+impl Scenario for Clients {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[], buses: Buses::Ours }
+    }
+
+    fn trials(&self, pace: Pace, workshop: &mut Workshop<'_>) -> Vec<Trial> {
+        let libraries = self.libraries.as_deref().unwrap_or(&Library::ALL);
+        let libraries: Vec<Ready> =
+            libraries.iter().filter_map(|library| workshop.library(*library)).collect();
+        let count = pace.choose(self.count, 5000, 50);
+        let signals = pace.choose(self.signals, 10_000, 200);
+        let call = (count, self.size.unwrap_or(11) as usize);
+        let signal = (signals, self.signal_size.unwrap_or(128) as usize);
+        let mut trials = vec![raw_call(call)];
+        trials.extend(libraries.iter().map(|library| trial(library, Way::Calls, call)));
+        trials.extend(libraries.iter().map(|library| trial(library, Way::Serves, call)));
+        trials.push(raw_signals(signal));
+        trials.extend(libraries.iter().map(|library| trial(library, Way::Emits, signal)));
+        trials.extend(libraries.iter().map(|library| trial(library, Way::Listens, signal)));
+        trials
+    }
+}
+
+fn trial(library: &Ready, way: Way, (count, size): (u64, usize)) -> Trial {
+    let (verb, part) = match way {
+        Way::Calls => ("calls", "call"),
+        Way::Serves => ("is called", "serve"),
+        Way::Emits => ("emits", "emit"),
+        Way::Listens => ("listens", "listen"),
+    };
+    let name = library.library().to_string();
+    let label = format!("{name} {} {verb}", library.version());
+    let workload = ThroughLibrary { library: library.clone(), way, count, size };
+    Trial::new(Case::new(label, at(part, &name)), workload)
+}
+
+fn raw_call((count, size): (u64, usize)) -> Trial {
+    Trial::new(Case::new("no library calls", at("call", "none")), text_call(size, count))
+}
+
+fn raw_signals((count, size): (u64, usize)) -> Trial {
+    let content = Content::Bytes { size, stamps: Stamps::On };
+    let stream = Stream { content, count, to: Recipients::Subscribed(1) };
+    Trial::new(Case::new("no library emits and listens", at("emit", "none")), stream)
+}
+
+/// The calls that programs of libraries make, by a client with nothing in it.
+pub(super) fn text_call(size: usize, count: u64) -> Call {
+    let payload = Payload::Text("x".repeat(size));
+    Call { payload, answer: Answer::Same, ..Call::ping_pong(0, count) }
+}
+
+fn at(part: &'static str, library: &str) -> [(&'static str, Setting); 2] {
+    [("part", part.into()), ("library", library.into())]
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "clients",
+    title: "The libraries by which programs use a bus",
+    about: "Calls and signals, of which one end uses a library and the other one has nothing in \
+            it but the socket. The difference to no library at all is what the library costs.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
+        Metric::MessagesPerS,
+        Metric::DelayMeanUs,
+        Metric::DelayP99Us,
+        Metric::ReceivedPercent,
+        Metric::SendTimeouts,
+        Metric::ClientCpuUs,
+    ],
+};

@@ -1,0 +1,73 @@
+//! Signals to many recipients.
+
+use clap::Args;
+
+use super::words::{self, counted};
+use super::{Pace, Scenario, Trial, Workshop};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{Burst, Inspection};
+
+/// Signals to many recipients.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct FanOut {
+    /// How many signals are emitted at once [default: 1,10]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub signals: Option<Vec<u64>>,
+    /// How many processes receive each [default: 10,100]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub recipients: Option<Vec<u64>>,
+    /// Bytes of payload of each signal [default: 8]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub size: Option<u64>,
+    /// How often [default: 40 to 300 times]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub bursts: Option<u64>,
+}
+
+impl Scenario for FanOut {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let all_signals = pace.list(self.signals.as_deref(), &[1, 10], &[1, 10]);
+        let all_recipients = pace.list(self.recipients.as_deref(), &[10, 100], &[10]);
+        let mut trials = Vec::new();
+        for &recipients in &all_recipients {
+            for &signals in &all_signals {
+                let bursts = pace.choose(self.bursts, bursts(signals, recipients), 5);
+                let label = format!("{} to {recipients}", counted(signals, "signal", "signals"));
+                let at = [("signals", Setting::from(signals)), ("recipients", recipients.into())];
+                let size = self.size.unwrap_or(8) as usize;
+                let inspection = Inspection::Done;
+                let burst = Burst { signals, recipients, size, bursts, inspection };
+                trials.push(Trial::new(Case::new(label, at), burst));
+            }
+        }
+        trials
+    }
+}
+
+/// How many bursts take about half a second.
+pub(super) fn bursts(signals: u64, recipients: u64) -> u64 {
+    (20_000 / (signals * recipients).max(1)).clamp(40, 300)
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "fan-out",
+    title: "Signals to many recipients",
+    about: "A process emits signals in immediate succession, and every recipient gets each of \
+            them. It ends when the last recipient has the last.",
+    metrics: &[
+        Metric::BurstUs,
+        Metric::BusSwitches,
+        Metric::SenderSwitches,
+        Metric::RecipientSwitches,
+        Metric::BusSends,
+        Metric::BusReceives,
+        Metric::SenderSends,
+        Metric::RecipientReceives,
+        Metric::BusCpuUs,
+    ],
+};

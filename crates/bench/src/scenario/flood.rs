@@ -1,0 +1,55 @@
+//! Calls beside a flood.
+
+use clap::Args;
+
+use super::words;
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{self, Call, Sink};
+
+/// Calls beside a flood.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Flood {
+    /// How many calls [default: 2000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+    /// Bytes of payload of each message of the flood [default: 1000]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub size: Option<u64>,
+}
+
+impl Scenario for Flood {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[], buses: Buses::All }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let victim = Call::ping_pong(8, pace.choose(self.count, 2000, 50));
+        let size = self.size.unwrap_or(1000) as usize;
+        let case = |label: &str, flood: &str| Case::new(label, [("flood", Setting::from(flood))]);
+        let beside = |sink| workload::Flood { sink, size, victim: victim.clone() };
+        vec![
+            Trial::new(case("alone", "none"), victim.clone()),
+            Trial::new(case("beside a flood", "read"), beside(Sink::Reader)),
+            Trial::new(case("beside a flood that nobody reads", "unread"), beside(Sink::Sleeper)),
+        ]
+    }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "flood",
+    title: "Calls beside a flood",
+    about: "A client calls a service, while another process sends messages to a third as fast as \
+            it can, and that reads them, or does not.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
+        Metric::RoundTripMaxUs,
+        Metric::CallsPerS,
+    ],
+};

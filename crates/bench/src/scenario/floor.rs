@@ -1,0 +1,118 @@
+//! What no bus can beat.
+
+use clap::Args;
+
+use super::words::{self, binary_size_label, counted};
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop, fan_out, ping_pong, signals};
+use crate::peer::{Content, Stamps};
+use crate::raw::ReadBuffer;
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::subject::Subject;
+use crate::workload::{Burst, Call, Inspection, Recipients, Stream};
+
+/// What no bus can beat.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Floor {
+    /// Sizes of calls, in bytes [default: 8,1000,32768,1000000]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
+    pub sizes: Option<Vec<u64>>,
+    /// How much is read at once: bytes, or `ours` [default: 2048,65536,ours]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
+    pub read_buffers: Option<Vec<ReadBuffer>>,
+    /// How many calls or messages of each size [default: fewer of the large ones]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+}
+
+impl Scenario for Floor {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[Subject::Direct, Subject::Floor], buses: Buses::None }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let mut trials = self.calls(pace);
+        trials.extend(self.bursts(pace));
+        trials.extend(self.streams(pace));
+        trials
+    }
+}
+
+impl Floor {
+    fn calls(&self, pace: Pace) -> Vec<Trial> {
+        let sizes = pace.list(self.sizes.as_deref(), &[8, 1000, 32_768, 1_000_000], &[8, 32_768]);
+        let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
+        let read_buffers = pace.list(self.read_buffers.as_deref(), &all, &all[2..]);
+        let mut trials = Vec::new();
+        for &read_buffer in &read_buffers {
+            for &size in &sizes {
+                let count = pace.choose(self.count, ping_pong::count(size), 50);
+                let buffer = words::read_buffer_word(read_buffer);
+                let label = format!("call of {}, reading {buffer}", binary_size_label(size));
+                let at = [
+                    ("work", Setting::from("call")),
+                    ("size", size.into()),
+                    ("read_buffer", (&*buffer).into()),
+                ];
+                let call = Call { read_buffer, ..Call::ping_pong(size as usize, count) };
+                trials.push(Trial::new(Case::new(label, at), call));
+            }
+        }
+        trials
+    }
+
+    fn bursts(&self, pace: Pace) -> Vec<Trial> {
+        let shapes: &[(u64, u64)] = match pace {
+            Pace::Full => &[(1, 10), (10, 10), (10, 100)],
+            Pace::Quick => &[(1, 10)],
+        };
+        let trial = |&(signals, recipients): &(u64, u64)| {
+            let bursts = pace.choose(self.count, fan_out::bursts(signals, recipients), 5);
+            let label = format!("{} to {recipients}", counted(signals, "signal", "signals"));
+            let at = [
+                ("work", Setting::from("burst")),
+                ("signals", signals.into()),
+                ("recipients", recipients.into()),
+            ];
+            let inspection = Inspection::LeftOut;
+            let burst = Burst { signals, recipients, size: 8, bursts, inspection };
+            Trial::new(Case::new(label, at), burst)
+        };
+        shapes.iter().map(trial).collect()
+    }
+
+    fn streams(&self, pace: Pace) -> Vec<Trial> {
+        let sizes: &[u64] = match pace {
+            Pace::Full => &[100, 2048, 65_536],
+            Pace::Quick => &[100],
+        };
+        let trial = |&size: &u64| {
+            let count = pace.choose(self.count, signals::stream_count(size), 1000);
+            let label = format!("stream of {}", binary_size_label(size));
+            let at = [("work", Setting::from("stream")), ("size", size.into())];
+            let content = Content::Bytes { size: size as usize, stamps: Stamps::Off };
+            let stream = Stream { content, count, to: Recipients::Addressed };
+            Trial::new(Case::new(label, at), stream)
+        };
+        sizes.iter().map(trial).collect()
+    }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "floor",
+    title: "What no bus can beat",
+    about: "Calls between two processes with a socket between them, then through a process that \
+            only reads and writes; signals to many and streams through such a process. A bus does \
+            at least this.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
+        Metric::BurstUs,
+        Metric::MessagesPerS,
+        Metric::MibPerS,
+    ],
+};

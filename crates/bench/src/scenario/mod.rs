@@ -1,0 +1,161 @@
+//! Lists of cases, each with the workload that is measured there: what `diligence bench` can do.
+//!
+//! A scenario is a type whose fields are its options on the command line; what is not given has
+//! the parameters of the experiment that it repeats. To add one: a file with the type and its
+//! [`ScenarioInfo`], a line in [`INFOS`], one in [`all`], and a variant of the command.
+
+mod clients;
+mod compare;
+mod connect;
+mod fan_out;
+mod flood;
+mod floor;
+mod idle;
+mod names;
+mod pace;
+mod ping_pong;
+mod pipeline;
+mod priority;
+mod rules;
+mod signals;
+mod validation;
+mod volumes;
+mod words;
+mod workshop;
+
+use std::fmt;
+
+pub use clients::Clients;
+pub use compare::Compare;
+pub use connect::Connect;
+pub use fan_out::FanOut;
+pub use flood::Flood;
+pub use floor::Floor;
+pub use idle::Idle;
+pub use names::Names;
+pub use pace::Pace;
+pub use ping_pong::PingPong;
+pub use pipeline::Pipeline;
+pub use priority::Priority;
+pub use rules::Rules;
+pub use signals::Signals;
+pub use validation::Validation;
+pub use volumes::Volumes;
+pub use workshop::Workshop;
+
+use crate::result::Case;
+use crate::scenario_info::ScenarioInfo;
+use crate::subject::Subject;
+use crate::workload::Workload;
+
+/// A list of cases.
+pub trait Scenario: fmt::Debug {
+    /// What tables and reports know of it.
+    fn info(&self) -> &'static ScenarioInfo;
+
+    /// Who takes part.
+    fn company(&self) -> Company {
+        Company { floors: &[Subject::Floor], buses: Buses::All }
+    }
+
+    /// The cases, in the order in which they are measured and shown.
+    fn trials(&self, pace: Pace, workshop: &mut Workshop<'_>) -> Vec<Trial>;
+}
+
+/// A case, and what is measured there.
+#[derive(Debug)]
+pub struct Trial {
+    /// The case.
+    pub case: Case,
+    /// What is measured.
+    pub workload: Box<dyn Workload>,
+}
+
+/// Who takes part in a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Company {
+    /// What is not a bus.
+    pub floors: &'static [Subject],
+    /// Which buses, as long as nobody says.
+    pub buses: Buses,
+}
+
+/// Which buses take part in a scenario as long as nobody says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Buses {
+    /// All that are installed.
+    All,
+    /// That of this program.
+    Ours,
+    /// None.
+    None,
+}
+
+impl Trial {
+    fn new(case: Case, workload: impl Workload + 'static) -> Self {
+        Self { case, workload: Box::new(workload) }
+    }
+}
+
+/// All scenarios, with the parameters that they have if nothing is given.
+#[must_use]
+pub fn all() -> Vec<Box<dyn Scenario>> {
+    vec![
+        Box::<Compare>::default(),
+        Box::<Floor>::default(),
+        Box::<PingPong>::default(),
+        Box::<Signals>::default(),
+        Box::<Volumes>::default(),
+        Box::<FanOut>::default(),
+        Box::<Priority>::default(),
+        Box::<Idle>::default(),
+        Box::<Rules>::default(),
+        Box::<Validation>::default(),
+        Box::<Pipeline>::default(),
+        Box::<Connect>::default(),
+        Box::<Names>::default(),
+        Box::<Flood>::default(),
+        Box::<Clients>::default(),
+    ]
+}
+
+/// What tables and reports know of all scenarios.
+pub static INFOS: [ScenarioInfo; 15] = [
+    compare::INFO,
+    floor::INFO,
+    ping_pong::INFO,
+    signals::INFO,
+    volumes::INFO,
+    fan_out::INFO,
+    priority::INFO,
+    idle::INFO,
+    rules::INFO,
+    validation::INFO,
+    pipeline::INFO,
+    connect::INFO,
+    names::INFO,
+    flood::INFO,
+    clients::INFO,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_known_and_has_cases() {
+        let mut tell = |_: &str| {};
+        let mut workshop = Workshop::without_libraries(&mut tell);
+        for (scenario, info) in all().iter().zip(&INFOS) {
+            assert_eq!(scenario.info(), info);
+            for pace in [Pace::Full, Pace::Quick] {
+                let trials = scenario.trials(pace, &mut workshop);
+                assert!(!trials.is_empty(), "{}", info.name);
+                let mut cases: Vec<_> = trials.iter().map(|trial| &trial.case).collect();
+                cases.sort_unstable();
+                cases.dedup();
+                assert_eq!(cases.len(), trials.len(), "{} has a case twice", info.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Names that come and go.
+
+use clap::Args;
+
+use super::words::{self, counted};
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload;
+
+/// Names that come and go.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Names {
+    /// How many others wait for a name of their own each [default: 0,10,1000]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
+    pub bystanders: Option<Vec<u64>>,
+    /// How often the name is taken and given up [default: 2000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+}
+
+impl Scenario for Names {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[], buses: Buses::All }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let all = pace.list(self.bystanders.as_deref(), &[0, 10, 1000], &[10]);
+        let trial = |&bystanders: &u64| {
+            let count = pace.choose(self.count, 2000, 20);
+            let label = counted(bystanders, "bystander", "bystanders");
+            let at = [("bystanders", Setting::from(bystanders))];
+            Trial::new(Case::new(label, at), workload::Names { count, bystanders })
+        };
+        all.iter().map(trial).collect()
+    }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "names",
+    title: "Names that come and go",
+    about: "A client takes a name and gives it up again, while others have match rules for names \
+            of their own.",
+    metrics: &[Metric::NameCycleUs],
+};

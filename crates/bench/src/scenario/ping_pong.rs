@@ -1,0 +1,82 @@
+//! Calls of all sizes, one after the other.
+
+use clap::Args;
+
+use super::words::{self, size_label};
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::raw::ReadBuffer;
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::subject::Subject;
+use crate::workload::Call;
+
+/// Calls of all sizes, one after the other.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct PingPong {
+    /// Sizes of the calls, in bytes [default: 1,3,10,31,100,... up to 10000000]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
+    pub sizes: Option<Vec<u64>>,
+    /// How much the two processes read at once: bytes, or `ours`, which is what there is, up to the
+    /// whole message [default: 2048,65536,ours]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
+    pub read_buffers: Option<Vec<ReadBuffer>>,
+    /// How many calls of each size [default: 5000, fewer of the large ones]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+}
+
+impl Scenario for PingPong {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[Subject::Direct, Subject::Floor], buses: Buses::All }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let sizes = pace.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
+        let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
+        let read_buffers = pace.list(self.read_buffers.as_deref(), &all, &all[2..]);
+        let mut trials = Vec::new();
+        for &read_buffer in &read_buffers {
+            for &size in &sizes {
+                let count = pace.choose(self.count, count(size), 50);
+                let buffer = words::read_buffer_word(read_buffer);
+                let label = match read_buffers[..] {
+                    [_] => size_label(size),
+                    _ => format!("{}, reading {buffer}", size_label(size)),
+                };
+                let at = [("size", Setting::from(size)), ("read_buffer", (&*buffer).into())];
+                let call = Call { read_buffer, ..Call::ping_pong(size as usize, count) };
+                trials.push(Trial::new(Case::new(label, at), call));
+            }
+        }
+        trials
+    }
+}
+
+/// How many calls of a size take about a second, or less.
+pub(super) fn count(size: u64) -> u64 {
+    (200_000_000 / size.max(1)).clamp(30, 5000)
+}
+
+/// Two in each power of ten.
+const SIZES: [u64; 15] = [
+    1, 3, 10, 31, 100, 316, 1000, 3162, 10_000, 31_622, 100_000, 316_227, 1_000_000, 3_162_277,
+    10_000_000,
+];
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "ping-pong",
+    title: "One call after the other",
+    about: "A client calls a service and waits for the answer, with messages of all sizes, and \
+            with different sizes of the buffer into which both read.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::MibPerS,
+        Metric::RoundTripP90Us,
+        Metric::RoundTripP99Us,
+        Metric::BusCpuUs,
+    ],
+};

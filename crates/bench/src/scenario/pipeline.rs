@@ -1,0 +1,49 @@
+//! Several calls at once.
+
+use clap::Args;
+
+use super::words::{self, counted};
+use super::{Pace, Scenario, Trial, Workshop};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::Call;
+
+/// Several calls at once.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Pipeline {
+    /// How many calls wait for their answers at the same time [default: 1,2,4,8,16,32,64,128]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub in_flight: Option<Vec<u64>>,
+    /// How many calls [default: 20000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+    /// Bytes of payload of each call [default: 8]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub size: Option<u64>,
+}
+
+impl Scenario for Pipeline {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let full = [1, 2, 4, 8, 16, 32, 64, 128];
+        let all = pace.list(self.in_flight.as_deref(), &full, &[1, 32]);
+        let trial = |&in_flight: &u64| {
+            let count = pace.choose(self.count, 20_000, 200);
+            let call = Call::ping_pong(self.size.unwrap_or(8) as usize, count);
+            let label = format!("{} in flight", counted(in_flight, "call", "calls"));
+            let at = [("in_flight", Setting::from(in_flight))];
+            Trial::new(Case::new(label, at), Call { in_flight, ..call })
+        };
+        all.iter().map(trial).collect()
+    }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "pipeline",
+    title: "Several calls at once",
+    about: "A client does not wait for one answer before it sends the next call.",
+    metrics: &[Metric::CallsPerS, Metric::BusCpuUs],
+};

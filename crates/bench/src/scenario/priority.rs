@@ -1,0 +1,100 @@
+//! Signals to many recipients, by a bus that the scheduler prefers.
+
+use std::time::Duration;
+
+use clap::Args;
+use sys::scheduling::{Nice, Slice};
+
+use super::words::{self, counted};
+use super::{Pace, Scenario, Trial, Workshop, fan_out};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{self, Burst, Inspection, Prioritized};
+
+/// Signals to many recipients, by a bus that the scheduler prefers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Priority {
+    /// Nice values of the bus [default: 0,-5,-15]
+    #[arg(
+        long,
+        value_name = "NICE",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        value_parser = words::nice
+    )]
+    pub nice: Option<Vec<Nice>>,
+    /// Slices that the bus asks the scheduler for, in milliseconds [default: 0.1,20]
+    #[arg(long, value_name = "MS", value_delimiter = ',', value_parser = words::slice)]
+    pub slices: Option<Vec<Slice>>,
+    /// How many signals are emitted at once [default: 1,10]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub signals: Option<Vec<u64>>,
+    /// How many processes receive each [default: 10]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub recipients: Option<u64>,
+    /// How often [default: 40 to 300 times]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub bursts: Option<u64>,
+}
+
+impl Scenario for Priority {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let all_signals = pace.list(self.signals.as_deref(), &[1, 10], &[10]);
+        let mut trials = Vec::new();
+        for &signals in &all_signals {
+            for priority in self.priorities() {
+                trials.push(self.trial(pace, signals, priority));
+            }
+        }
+        trials
+    }
+}
+
+impl Priority {
+    fn priorities(&self) -> Vec<workload::Priority> {
+        let nices = [0, -5, -15].map(|value| Nice::new(value).expect("it is from -20 to 19"));
+        let slices = [Slice::SHORTEST, LONG_SLICE].map(Slice::new);
+        let slices = slices.map(|slice| slice.expect("it is from 0.1 to 100 ms"));
+        let nices = self.nice.as_deref().unwrap_or(&nices);
+        let slices = self.slices.as_deref().unwrap_or(&slices);
+        let nices = nices.iter().copied().map(workload::Priority::Nice);
+        nices.chain(slices.iter().copied().map(workload::Priority::Slice)).collect()
+    }
+
+    fn trial(&self, pace: Pace, signals: u64, priority: workload::Priority) -> Trial {
+        let recipients = self.recipients.unwrap_or(10);
+        let bursts = pace.choose(self.bursts, fan_out::bursts(signals, recipients), 5);
+        let label = priority.label();
+        let at = [
+            ("signals", Setting::from(signals)),
+            ("recipients", recipients.into()),
+            ("priority", (&*label).into()),
+        ];
+        let signals_label = counted(signals, "signal", "signals");
+        let label = format!("{signals_label} to {recipients}, {label}");
+        let inspection = Inspection::LeftOut;
+        let burst = Burst { signals, recipients, size: 8, bursts, inspection };
+        Trial::new(Case::new(label, at), Prioritized { priority, workload: burst })
+    }
+}
+
+/// Longer than a bus needs for what comes at once.
+const LONG_SLICE: Duration = Duration::from_millis(20);
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "priority",
+    title: "Signals to many recipients, by a bus that the scheduler prefers",
+    about: "The same as fan-out, while the bus has a lower nice value, or asks the scheduler for \
+            shorter or longer slices.",
+    metrics: &[
+        Metric::BurstUs,
+        Metric::BusSwitches,
+        Metric::SenderSwitches,
+        Metric::RecipientSwitches,
+        Metric::BusCpuUs,
+    ],
+};

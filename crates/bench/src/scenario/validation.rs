@@ -1,0 +1,66 @@
+//! What it costs to check bodies.
+
+use clap::Args;
+
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop, words};
+use crate::contestant;
+use crate::peer::{BodyValidation, Payload};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::Call;
+
+/// What it costs to check bodies.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Validation {
+    /// How many calls [default: 50000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+    /// What each call carries [default: Hello world]
+    #[arg(long, value_name = "TEXT")]
+    pub text: Option<String>,
+}
+
+impl Scenario for Validation {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[], buses: Buses::All }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        use contestant::BodyValidation as InBus;
+        let cases = [
+            ("in bus and client", InBus::On, BodyValidation::On),
+            ("in the client only", InBus::Off, BodyValidation::On),
+            ("in the bus only", InBus::On, BodyValidation::Off),
+            ("nowhere", InBus::Off, BodyValidation::Off),
+        ];
+        let text = self.text.as_deref().unwrap_or("Hello world");
+        let trial = |(label, bus_validation, body_validation)| {
+            let payload = Payload::Text(text.to_owned());
+            let count = pace.choose(self.count, 50_000, 50);
+            let call = Call::ping_pong(0, count);
+            let call = Call { payload, bus_validation, body_validation, ..call };
+            let at = [
+                ("bus", Setting::from(on_or_off(bus_validation == InBus::On))),
+                ("client", on_or_off(body_validation == BodyValidation::On).into()),
+            ];
+            Trial::new(Case::new(format!("checked {label}"), at), call)
+        };
+        cases.into_iter().map(trial).collect()
+    }
+}
+
+const fn on_or_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "validation",
+    title: "What it costs to check bodies",
+    about: "Calls with a short text, while the bus, the service, both or neither check that the \
+            bodies of messages are valid. Other buses than ours always do.",
+    metrics: &[Metric::RoundTripUs, Metric::CallsPerS, Metric::BusCpuUs],
+};

@@ -1,0 +1,144 @@
+//! Words of the command line.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use sys::scheduling::{Nice, Slice};
+
+use crate::library::Library;
+use crate::raw::ReadBuffer;
+use crate::show::number::grouped;
+
+/// How many of something: at least one.
+pub(super) fn count(word: &str) -> Result<u64, String> {
+    number(word, 1..=COUNT_MAX, "it is a whole number")
+}
+
+/// How many of something, or none.
+pub(super) fn count_or_none(word: &str) -> Result<u64, String> {
+    number(word, 0..=COUNT_MAX, "it is a whole number")
+}
+
+/// A size in bytes that fits in an array.
+pub(super) fn size(word: &str) -> Result<u64, String> {
+    number(word, 0..=SIZE_MAX, "it is a number of bytes")
+}
+
+/// How much is read at once.
+pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
+    if word == OURS {
+        return Ok(ReadBuffer::Ours);
+    }
+    let bytes = number(word, 1..=SIZE_MAX, "it is `ours`, or a number of bytes")?;
+    Ok(ReadBuffer::Bytes(bytes as usize))
+}
+
+/// A nice value.
+pub(super) fn nice(word: &str) -> Result<Nice, String> {
+    let nice = word.parse().ok().and_then(Nice::new);
+    nice.ok_or_else(|| "it is a whole number from -20 to 19".to_owned())
+}
+
+/// The length of a slice, in milliseconds.
+pub(super) fn slice(word: &str) -> Result<Slice, String> {
+    let seconds = word.parse().ok().map(|milliseconds: f64| milliseconds / 1e3);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let slice = duration.and_then(Slice::new);
+    slice.ok_or_else(|| "it is a number of milliseconds from 0.1 to 100".to_owned())
+}
+
+/// A library, or the client without one.
+pub(super) fn library(word: &str) -> Result<Library, String> {
+    word.parse().map_err(|error: crate::library::UnknownLibrary| error.to_string())
+}
+
+/// How a read buffer is called in cases, and on the command line.
+pub(super) fn read_buffer_word(size: ReadBuffer) -> String {
+    match size {
+        ReadBuffer::Ours => OURS.to_owned(),
+        ReadBuffer::Bytes(bytes) => bytes.to_string(),
+    }
+}
+
+/// A size with its unit: `8 B`, `31.6 kB`, `10 MB`.
+pub(super) fn size_label(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        0..1_000 => return format!("{bytes} B"),
+        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
+        _ => (bytes as f64 / 1e6, "MB"),
+    };
+    let decimals = if value.fract() == 0.0 { 0 } else { 1 };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A power of two with its unit: `32 B`, `128 KiB`.
+pub(super) fn binary_size_label(bytes: u64) -> String {
+    if bytes >= 1024 && bytes.is_multiple_of(1024) {
+        return format!("{} KiB", bytes / 1024);
+    }
+    size_label(bytes)
+}
+
+/// How many of something, in words.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{} {many}", grouped(count as f64)),
+    }
+}
+
+fn number(word: &str, range: RangeInclusive<u64>, what: &str) -> Result<u64, String> {
+    let number = word.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("{what} from {} to {}", range.start(), range.end()))
+}
+
+/// The word for a read buffer that takes what there is.
+const OURS: &str = "ours";
+
+/// More than any measurement needs.
+const COUNT_MAX: u64 = 100_000_000;
+
+/// What an array can have, the time stamp and all else left out.
+const SIZE_MAX: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let check = |bytes, decimal: &str, binary: &str| {
+            assert_eq!(size_label(bytes), decimal);
+            assert_eq!(binary_size_label(bytes), binary);
+        };
+        check(8, "8 B", "8 B");
+        check(1000, "1 kB", "1 kB");
+        check(31_622, "31.6 kB", "31.6 kB");
+        check(131_072, "131.1 kB", "128 KiB");
+        check(10_000_000, "10 MB", "10 MB");
+    }
+
+    #[test]
+    fn other_words_are_refused_with_what_they_should_be() {
+        let check = |found: Result<String, String>, expected: &str| {
+            assert_eq!(found.unwrap_or_else(|error| error), expected);
+        };
+        let text = |count: u64| count.to_string();
+        check(count("10").map(text), "10");
+        check(count("0").map(text), "it is a whole number from 1 to 100000000");
+        check(count_or_none("0").map(text), "0");
+        check(size("many").map(text), "it is a number of bytes from 0 to 67108864");
+        check(size("67108865").map(text), "it is a number of bytes from 0 to 67108864");
+        check(read_buffer("ours").map(read_buffer_word), "ours");
+        check(read_buffer("2048").map(read_buffer_word), "2048");
+        let expected = "it is `ours`, or a number of bytes from 1 to 67108864";
+        check(read_buffer("0").map(read_buffer_word), expected);
+        check(nice("-15").map(|nice| nice.get().to_string()), "-15");
+        check(nice("20").map(|_| String::new()), "it is a whole number from -20 to 19");
+        check(slice("0.1").map(|slice| format!("{:?}", slice.get())), "100µs");
+        for wrong in ["0", "101", "-1", "NaN", "long"] {
+            let expected = "it is a number of milliseconds from 0.1 to 100";
+            check(slice(wrong).map(|_| String::new()), expected);
+        }
+    }
+}

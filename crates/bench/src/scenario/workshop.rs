@@ -1,0 +1,100 @@
+//! Where the programs of libraries are made.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Pace;
+use crate::library::{Cache, Library, Missing, Ready};
+use crate::result::Absence;
+
+/// Finds libraries, and has their programs made. What is not there is written down once.
+pub struct Workshop<'t> {
+    place: Place,
+    pace: Pace,
+    known: BTreeMap<Library, Option<Ready>>,
+    absences: Vec<Absence>,
+    tell: &'t mut dyn FnMut(&str),
+}
+
+/// Where programs are kept.
+#[derive(Debug)]
+enum Place {
+    Cache(Result<Cache, Missing>),
+    /// No library is looked for.
+    Nowhere,
+}
+
+impl<'t> Workshop<'t> {
+    /// One that keeps programs where the user's programs keep such things. `tell` is called with a
+    /// sentence about anything that takes long.
+    #[must_use]
+    pub fn of_user(pace: Pace, tell: &'t mut dyn FnMut(&str)) -> Self {
+        Self::new(Place::Cache(Cache::of_user()), pace, tell)
+    }
+
+    /// One in which there are no libraries.
+    #[must_use]
+    pub fn without_libraries(tell: &'t mut dyn FnMut(&str)) -> Self {
+        Self::new(Place::Nowhere, Pace::Quick, tell)
+    }
+
+    fn new(place: Place, pace: Pace, tell: &'t mut dyn FnMut(&str)) -> Self {
+        Self { place, pace, known: BTreeMap::new(), absences: Vec::new(), tell }
+    }
+
+    /// The program of a library, if it is there or can be made.
+    pub fn library(&mut self, library: Library) -> Option<Ready> {
+        if let Some(known) = self.known.get(&library) {
+            return known.clone();
+        }
+        let ready = match &self.place {
+            Place::Nowhere => None,
+            Place::Cache(Err(missing)) => Some(Err(missing.to_string())),
+            Place::Cache(Ok(cache)) => Some(prepare(library, &cache.clone(), self.pace, self.tell)),
+        };
+        let ready = ready.and_then(|ready| self.unless_absent(library, ready));
+        self.known.insert(library, ready.clone());
+        ready
+    }
+
+    /// Those that were asked for and are not there.
+    #[must_use]
+    pub fn into_absences(self) -> Vec<Absence> {
+        self.absences
+    }
+
+    fn unless_absent(&mut self, library: Library, ready: Result<Ready, String>) -> Option<Ready> {
+        ready
+            .map_err(|remedy| {
+                let subject = format!("the library {library}");
+                self.absences.push(Absence { subject, remedy });
+            })
+            .ok()
+    }
+}
+
+fn prepare(
+    library: Library,
+    cache: &Cache,
+    pace: Pace,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Ready, String> {
+    let found = library.find(cache).map_err(|missing| missing.to_string())?;
+    if !found.is_built(cache) && library == Library::Zbus {
+        if pace == Pace::Quick {
+            return Err(
+                "its program is not built yet, which takes a minute; measure once without \
+                        --quick"
+                    .to_owned(),
+            );
+        }
+        tell("building the program for zbus, which takes a minute");
+    }
+    found.prepare(cache).map_err(|missing| missing.to_string())
+}
+
+impl fmt::Debug for Workshop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workshop").field("place", &self.place).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,401 @@
+//! The table of a scenario, which grows by a few lines whenever a case is done.
+//!
+//! The width of its columns follows from the subjects and metrics alone, so that a row can be
+//! printed before the next one is known.
+//!
+//! ```text
+//! ping-pong: One call after the other
+//!                               floor  diligence  dbus-daemon  dbus-broker      busd  to best
+//! 8 B
+//!   round trip, µs ↓             22.4      *26.1         38.5         32.3      33.3±    0.81
+//!   transfer rate, MiB/s ↑      0.681     *0.585        0.396        0.472    0.413±     1.24
+//! ```
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+use super::{number, words};
+use crate::result::Metric;
+use crate::scenario_info::{Heading, ScenarioInfo};
+use crate::summary::{Comparison, LOOSE_SPREAD, OURS, Row, Summary, WILD_SPREAD};
+
+/// The table of a scenario.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Table {
+    title: String,
+    metrics: Vec<Metric>,
+    label_width: usize,
+    columns: Vec<Column>,
+    lines: Lines,
+    style: Style,
+    /// Reasons of failures, each once, in the order of their numbers.
+    notes: Vec<String>,
+}
+
+/// How much of each case a table shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lines {
+    /// The first metric that the case has, in one line.
+    Main,
+    /// A line for each metric.
+    All,
+}
+
+/// Whether a table may use what only terminals understand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// Nothing but text: the best figure has a star.
+    Plain,
+    /// The best figure is bold.
+    Terminal,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Column {
+    subject: String,
+    width: usize,
+}
+
+/// The text of a cell. Its sign stands right of the column, so that the digits stay in line.
+struct Cell {
+    text: String,
+    sign: &'static str,
+    is_best: bool,
+}
+
+impl Style {
+    /// What suits the standard output: plain text unless it is a terminal, and where the variable
+    /// `NO_COLOR` is set to anything.
+    #[must_use]
+    pub fn of_stdout() -> Self {
+        let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if std::io::stdout().is_terminal() && !is_unwanted { Self::Terminal } else { Self::Plain }
+    }
+}
+
+impl Table {
+    /// An empty table with a column for each subject.
+    #[must_use]
+    pub fn new(heading: &Heading<'_>, subjects: &[String], lines: Lines, style: Style) -> Self {
+        let title = match heading.title {
+            title if title == heading.name => title.to_owned(),
+            title => format!("{}: {title}", heading.name),
+        };
+        let metrics = heading.metrics.clone();
+        let label_width = label_width(&metrics, lines);
+        let columns = subjects.iter().map(|subject| Column::new(subject)).collect();
+        Self { title, metrics, label_width, columns, lines, style, notes: Vec::new() }
+    }
+
+    /// The lines above the first row.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        let unit = match self.metrics[..] {
+            [only] => format!(" ({}, {})", words::metric(only), direction(only)),
+            _ => String::new(),
+        };
+        let mut text = format!("{}{unit}\n{:2$}", self.emphasis(&self.title), "", self.label_width);
+        for column in &self.columns {
+            let _ = write!(text, " {:>1$} ", column.name(), column.width);
+        }
+        let _ = writeln!(text, " {RATIO_TITLE:>RATIO_WIDTH$}");
+        text
+    }
+
+    /// The lines of a case.
+    #[must_use]
+    pub fn case(&mut self, comparison: &Comparison) -> String {
+        let label = &comparison.case.label;
+        let rows = self.rows(comparison);
+        if let [row] = rows[..] {
+            let label = match self.metrics[..] {
+                [_] => label.clone(),
+                _ => format!("{label}, {}", unit(row.metric)),
+            };
+            if length(&label) <= self.label_width {
+                return self.row(&label, &row);
+            }
+        }
+        let mut text = format!("{label}\n");
+        for row in rows {
+            let name = format!("  {} {}", words::metric(row.metric), arrow(row.metric));
+            text.push_str(&self.row(&name, &row));
+        }
+        text
+    }
+
+    /// The lines below the last row: why something failed. Empty if nothing did.
+    #[must_use]
+    pub fn footnotes(&self) -> String {
+        let mut text = String::new();
+        for (index, reason) in self.notes.iter().enumerate() {
+            let _ = writeln!(text, "{} {reason}", superscript(index + 1));
+        }
+        text
+    }
+
+    /// The rows to show of a case. One that nobody has a figure for still has a row.
+    fn rows<'a>(&self, comparison: &'a Comparison) -> Vec<Row<'a>> {
+        let count = match self.lines {
+            Lines::Main => 1,
+            Lines::All => usize::MAX,
+        };
+        let mut rows: Vec<_> = comparison.rows(&self.metrics).take(count).collect();
+        if rows.is_empty() {
+            rows.extend(self.metrics.first().map(|&metric| Row { comparison, metric }));
+        }
+        rows
+    }
+
+    fn row(&mut self, label: &str, row: &Row<'_>) -> String {
+        let mut text = format!("{label:0$}", self.label_width);
+        for index in 0..self.columns.len() {
+            let cell = self.cell(index, row);
+            let width = self.columns[index].width;
+            text.push(' ');
+            text.push_str(&self.set(&cell, width));
+        }
+        let ratio = row.ratio().map_or(number::ABSENT.to_owned(), number::ratio);
+        let _ = writeln!(text, " {ratio:>RATIO_WIDTH$}");
+        text
+    }
+
+    fn cell(&mut self, column: usize, row: &Row<'_>) -> Cell {
+        let subject = &self.columns[column].subject;
+        let is_best = row.is_best(subject);
+        let Some(outcome) = row.comparison.find(subject) else { return Cell::absent() };
+        let figure = outcome.figures.get(&row.metric);
+        let mut text = match figure {
+            Some(figure) => number::significant(figure.median),
+            None if outcome.has_failed() => "failed".to_owned(),
+            None => return Cell::absent(),
+        };
+        if let Some(reason) = outcome.failures.first() {
+            text.push_str(&superscript(self.note(reason)));
+        }
+        let sign = figure.map_or("", |figure| figure.steadiness().sign());
+        Cell { text, sign, is_best }
+    }
+
+    /// The number of the footnote with this reason.
+    fn note(&mut self, reason: &str) -> usize {
+        let known = self.notes.iter().position(|note| note == reason);
+        known.map_or_else(
+            || {
+                self.notes.push(reason.to_owned());
+                self.notes.len()
+            },
+            |index| index + 1,
+        )
+    }
+
+    /// A cell with its mark, as wide as its column.
+    fn set(&self, cell: &Cell, width: usize) -> String {
+        let Cell { text, sign, is_best } = cell;
+        match (is_best, self.style) {
+            (false, _) => format!("{text:>width$}{sign:1}"),
+            (true, Style::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
+            (true, Style::Terminal) => {
+                let padding = width.saturating_sub(length(text));
+                format!("{:padding$}{}{sign:1}", "", self.emphasis(text))
+            }
+        }
+    }
+
+    fn emphasis(&self, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Terminal => format!("{BOLD}{text}{NORMAL}"),
+        }
+    }
+}
+
+impl Column {
+    fn new(subject: &str) -> Self {
+        let width = length(subject).clamp(COLUMN_WIDTH_MIN, COLUMN_WIDTH_MAX);
+        Self { subject: subject.to_owned(), width }
+    }
+
+    /// The subject's name as far as it fits.
+    fn name(&self) -> String {
+        if length(&self.subject) <= self.width {
+            return self.subject.clone();
+        }
+        let kept: String = self.subject.chars().take(self.width - 1).collect();
+        format!("{kept}…")
+    }
+}
+
+impl Cell {
+    fn absent() -> Self {
+        Self { text: number::ABSENT.to_owned(), sign: "", is_best: false }
+    }
+}
+
+/// The tables of all scenarios of a run, one below the other, and the [`legend`].
+#[must_use]
+pub fn all(summary: &Summary, infos: &[ScenarioInfo], lines: Lines, style: Style) -> String {
+    let mut text = String::new();
+    for scenario in &summary.scenarios {
+        let heading = Heading::of(scenario, infos);
+        let mut table = Table::new(&heading, &scenario.subjects, lines, style);
+        text.push_str(&table.heading());
+        for comparison in &scenario.comparisons {
+            text.push_str(&table.case(comparison));
+        }
+        text.push_str(&table.footnotes());
+        text.push('\n');
+    }
+    text + &legend(style)
+}
+
+/// What the signs in tables mean.
+#[must_use]
+pub fn legend(style: Style) -> String {
+    let best = match style {
+        Style::Plain => "* the best bus",
+        Style::Terminal => "bold: the best bus",
+    };
+    format!(
+        "Medians of all rounds. ↓ lower is better, ↑ higher is better; {best}.\n\
+         ±, ~ the rounds are more than {}, {} apart. {RATIO_TITLE}: {OURS} / the best other bus.\n",
+        number::percent(LOOSE_SPREAD),
+        number::percent(WILD_SPREAD),
+    )
+}
+
+/// As wide as the metrics need, and wide enough for the labels of most cases.
+fn label_width(metrics: &[Metric], lines: Lines) -> usize {
+    let of_metric = |&metric: &Metric| length(&words::metric(metric)) + length("  ") + length(" ↓");
+    let widest = match lines {
+        Lines::All if metrics.len() > 1 => metrics.iter().map(of_metric).max().unwrap_or(0),
+        Lines::All | Lines::Main => 0,
+    };
+    widest.max(LABEL_WIDTH_MIN)
+}
+
+fn unit(metric: Metric) -> String {
+    let info = metric.info();
+    match info.unit.sign() {
+        "" => format!("{} {}", info.label, arrow(metric)),
+        sign => format!("{sign} {}", arrow(metric)),
+    }
+}
+
+fn arrow(metric: Metric) -> &'static str {
+    words::arrow(metric.info().better)
+}
+
+fn direction(metric: Metric) -> &'static str {
+    words::direction(metric.info().better)
+}
+
+fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digits = number.to_string();
+    digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+}
+
+/// Columns on a terminal: all that is shown here takes one for each character.
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+const RATIO_TITLE: &str = "to best";
+const RATIO_WIDTH: usize = 7;
+
+/// With five buses and the longest labels, a row has 100 columns.
+const LABEL_WIDTH_MIN: usize = 34;
+
+/// Room for a star and six digits.
+const COLUMN_WIDTH_MIN: usize = 8;
+
+/// Longer names of subjects, addresses that is, are cut.
+const COLUMN_WIDTH_MAX: usize = 16;
+
+const BOLD: &str = "\x1b[1m";
+const NORMAL: &str = "\x1b[0m";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Case, Failure, Record, Sample};
+
+    const METRIC: Metric = Metric::RoundTripUs;
+
+    fn sample(subject: &str, round: u32, figure: f64) -> Record {
+        Record::Sample(Sample {
+            scenario: "s".to_owned(),
+            case: Case::new("8 B", []),
+            subject: subject.to_owned(),
+            round,
+            figures: [(METRIC, figure)].into(),
+            disturbance: 0.0,
+        })
+    }
+
+    fn failure(subject: &str, reason: &str) -> Record {
+        Record::Failure(Failure {
+            scenario: "s".to_owned(),
+            case: Case::new("8 B", []),
+            subject: subject.to_owned(),
+            round: 1,
+            reason: reason.to_owned(),
+        })
+    }
+
+    /// The only row of a table of these records.
+    fn row(records: &[Record], subjects: &[&str], style: Style) -> String {
+        let summary = Summary::of(records);
+        let heading = Heading { name: "s", title: "s", about: "", metrics: vec![METRIC] };
+        let subjects: Vec<_> = subjects.iter().map(|subject| (*subject).to_owned()).collect();
+        let mut table = Table::new(&heading, &subjects, Lines::All, style);
+        table.case(&summary.scenarios[0].comparisons[0]) + &table.footnotes()
+    }
+
+    #[test]
+    fn marks_say_who_is_best_and_how_sure_that_is() {
+        let label = format!("{:34}", "8 B");
+        let cases: [(&[Record], &str); 5] = [
+            (
+                &[sample("diligence", 1, 20.0), sample("busd", 1, 40.0)],
+                "     *20        40     0.50\n",
+            ),
+            (
+                &[sample("diligence", 1, 20.0), sample("diligence", 2, 24.0)],
+                "      22         -        -\n",
+            ),
+            (
+                &[sample("diligence", 1, 20.0), sample("diligence", 2, 30.0)],
+                "      25±        -        -\n",
+            ),
+            (
+                &[sample("busd", 1, 20.0), sample("busd", 2, 60.0), sample("diligence", 1, 80.0)],
+                "      80       *40~    2.00\n",
+            ),
+            (
+                &[sample("diligence", 1, 20.0), failure("busd", "it died")],
+                "      20   failed¹        -\n¹ it died\n",
+            ),
+        ];
+        for (records, expected) in cases {
+            let text = row(records, &["diligence", "busd"], Style::Plain);
+            assert_eq!(text.strip_prefix(&label), Some(&*format!("  {expected}")), "{records:?}");
+        }
+    }
+
+    #[test]
+    fn the_best_is_bold_on_a_terminal_and_as_wide() {
+        let records = [sample("diligence", 1, 20.0), sample("busd", 1, 40.0)];
+        let plain = row(&records, &["diligence", "busd"], Style::Plain);
+        let bold = row(&records, &["diligence", "busd"], Style::Terminal);
+        assert_eq!(bold, plain.replace(" *20", "  \x1b[1m20\x1b[0m"));
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let column = Column::new("unix:path=/tmp/somewhere/bus");
+        assert_eq!(column.name(), "unix:path=/tmp/…");
+    }
+}

@@ -1,0 +1,146 @@
+//! Words that tables, reports and documents share.
+
+use crate::placement::Placement;
+use crate::result::{Better, Metric};
+
+/// A metric with its unit: `round trip, µs`; a count is its label alone.
+#[must_use]
+pub fn metric(metric: Metric) -> String {
+    let info = metric.info();
+    match info.unit.sign() {
+        "" => info.label.to_owned(),
+        sign => format!("{}, {sign}", info.label),
+    }
+}
+
+/// Which of two figures is the better one, as a sign.
+#[must_use]
+pub const fn arrow(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "↓",
+        Better::Higher => "↑",
+    }
+}
+
+/// Which of two figures is the better one, in words.
+#[must_use]
+pub const fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
+    }
+}
+
+/// A command as one would type it into a shell.
+#[must_use]
+pub fn command_line(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+/// A time in seconds since 1970-01-01 00:00 UTC as date and time: `2025-03-01 14:05 UTC`.
+#[must_use]
+pub fn date_and_time(seconds: u64) -> String {
+    let minute = seconds / 60 % 60;
+    let hour = seconds / 3600 % 24;
+    format!("{} {hour:02}:{minute:02} UTC", date(seconds))
+}
+
+/// The date of a time in seconds since 1970-01-01 00:00 UTC: `2025-03-01`.
+///
+/// Counts in years that begin in March, whose leap day comes last, and in eras of 400 of them,
+/// which all have the same length.
+#[must_use]
+pub fn date(seconds: u64) -> String {
+    let days = seconds / 86_400 + DAYS_FROM_YEAR_0_TO_1970;
+    let (era, day) = (days / DAYS_OF_ERA, days % DAYS_OF_ERA);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day_of_month:02}")
+}
+
+/// Where processes ran, in words.
+#[must_use]
+pub const fn placement(placement: Placement) -> &'static str {
+    match placement {
+        Placement::One => "Everything on one processor",
+        Placement::Split => "The bus on one processor, everybody else on another",
+        Placement::Free => "Everything where the scheduler puts it",
+    }
+}
+
+/// How many rounds there were, in words.
+#[must_use]
+pub fn rounds(count: u32) -> String {
+    match count {
+        1 => "1 round".to_owned(),
+        count => format!("{count} rounds"),
+    }
+}
+
+/// How often something happened, in words.
+#[must_use]
+pub fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+/// A text with a capital letter at its start.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=,@%+".contains(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// From March 1 of the year 0 to January 1 of 1970.
+const DAYS_FROM_YEAR_0_TO_1970: u64 = 719_468;
+
+/// The days of 400 years.
+const DAYS_OF_ERA: u64 = 146_097;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let cases = [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59 UTC"),
+            (951_782_400, "2000-02-29 00:00 UTC"),
+            (951_868_800, "2000-03-01 00:00 UTC"),
+            (1_740_837_900, "2025-03-01 14:05 UTC"),
+            (4_107_542_400, "2100-03-01 00:00 UTC"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(date_and_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        for (words, line) in [
+            (&["diligence", "bench", "all"][..], "diligence bench all"),
+            (&["a b", ""], "'a b' ''"),
+            (&["it's", "$HOME"], r"'it'\''s' '$HOME'"),
+        ] {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(command_line(&words), line);
+        }
+    }
+}

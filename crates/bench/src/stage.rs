@@ -1,0 +1,251 @@
+//! Where measurements take place.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+use std::{fmt, io};
+
+use sys::process::{self, Usage};
+use sys::rlimit::OpenFiles;
+use sys::scheduling::{self, Processors};
+use sys::signals::{Signal, SignalSource};
+use sys::spawn::ChildSetup;
+
+use crate::contestant::directory::PrivateDirectory;
+use crate::library::RunError;
+use crate::peer::{self, Peer, PeerError, Role};
+use crate::placement::{Part, Placement};
+use crate::raw::{Endpoint, RawError};
+use crate::watch::{Stop, WaitError, Watch};
+
+/// Where a run takes place: what all of its measurements have in common.
+#[derive(Debug)]
+pub struct Site {
+    program: PathBuf,
+    directory: PrivateDirectory,
+    placement: Placement,
+    /// The processors that this process may use, at least one.
+    allowed: Vec<usize>,
+    /// How long a measurement may take.
+    limit: Duration,
+    signals: Option<Rc<SignalSource>>,
+    sockets: Cell<u64>,
+}
+
+/// Where one measurement takes place: what carries the messages, and how peers are started.
+#[derive(Debug)]
+pub struct Stage<'s> {
+    /// What all measurements have in common.
+    pub site: &'s Site,
+    /// What carries the messages.
+    pub endpoint: Endpoint,
+    /// The process that carries them, where there is one.
+    pub carrier: Option<u32>,
+    /// When it has to be over.
+    pub watch: Watch,
+}
+
+impl Site {
+    /// A place for a run. `program` is the one that peers are processes of; `limit` is how long one
+    /// measurement may take; `signals` is where it shows that the user wants the run to end.
+    ///
+    /// The limit of open files of this process is raised, for those that it starts.
+    ///
+    /// # Errors
+    ///
+    /// When there is no place for socket files, or the system does not tell our processors.
+    pub fn new(
+        program: PathBuf,
+        placement: Placement,
+        limit: Duration,
+        signals: Option<Rc<SignalSource>>,
+    ) -> io::Result<Self> {
+        OpenFiles::raise()?;
+        let directory = PrivateDirectory::new()?;
+        let allowed = scheduling::own_processors()?.iter().collect();
+        let sockets = Cell::new(0);
+        Ok(Self { program, directory, placement, allowed, limit, signals, sockets })
+    }
+
+    /// A watch over something that begins now.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch::new(self.limit, self.signals.clone())
+    }
+
+    /// The only processor that a process may use; `None` if it may use any.
+    #[must_use]
+    pub fn processor(&self, part: Part) -> Option<usize> {
+        self.placement.processor(part, &self.allowed)
+    }
+
+    /// All processors on which something of a measurement may run.
+    #[must_use]
+    pub fn processors(&self) -> Processors {
+        let parts = [Part::Bus, Part::Peer].map(|part| self.processor(part));
+        let chosen = match parts {
+            [Some(bus), Some(peer)] => Processors::new([bus, peer]),
+            _ => Processors::new(self.allowed.iter().copied()),
+        };
+        chosen.expect("the kernel has named them, and at least one")
+    }
+
+    /// A file that does not exist.
+    #[must_use]
+    pub fn new_file(&self, name: &str) -> PathBuf {
+        let number = self.sockets.replace(self.sockets.get() + 1);
+        self.directory.path().join(format!("{name}{number}"))
+    }
+
+    /// Starts a process of this program that plays a part.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, or cannot connect.
+    pub fn start<R: Role>(
+        &self,
+        part: Part,
+        role: R,
+        watch: &Watch,
+    ) -> Result<Peer<R>, MeasureError> {
+        let mut command = Command::new(&self.program);
+        command.arg(peer::COMMAND);
+        self.place(part, &mut command);
+        Ok(Peer::start(command, watch.clone(), role)?)
+    }
+
+    /// Has a command start its process where the placement wants that part, and end with this one.
+    fn place(&self, part: Part, command: &mut Command) {
+        let setup = ChildSetup::new().end_with_parent(Signal::Terminate);
+        let only = self.processor(part).and_then(Processors::one);
+        let setup = match only {
+            Some(only) => setup.processors(only),
+            None => setup,
+        };
+        setup.install(command);
+    }
+}
+
+impl Stage<'_> {
+    /// Starts a peer where the placement wants it, and waits until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, or cannot connect.
+    pub fn start<R: Role>(&self, role: R) -> Result<Peer<R>, MeasureError> {
+        self.site.start(Part::Peer, role, &self.watch)
+    }
+
+    /// Has another program start its process where the placement wants peers, and end with this
+    /// one.
+    #[must_use]
+    pub fn placed(&self, mut command: Command) -> Command {
+        self.site.place(Part::Peer, &mut command);
+        command
+    }
+
+    /// The address of the bus.
+    ///
+    /// # Errors
+    ///
+    /// When what carries the messages is none.
+    pub fn bus_address(&self) -> Result<&str, MeasureError> {
+        match &self.endpoint {
+            Endpoint::Bus(address) => Ok(address),
+            Endpoint::Floor(_) | Endpoint::Direct(_) => Err(MeasureError::NoBus),
+        }
+    }
+
+    /// What the carrier has used so far.
+    #[must_use]
+    pub fn carrier_usage(&self) -> Option<Usage> {
+        process::usage(self.carrier?)
+    }
+
+    /// Processor time that the carrier has used since `before`, for each of `count` units of work,
+    /// in microseconds.
+    pub(crate) fn carrier_time_since(&self, before: Option<Usage>, count: u64) -> Option<f64> {
+        let used = self.carrier_usage()?.processor_time.saturating_sub(before?.processor_time);
+        Some(used.as_nanos() as f64 / 1e3 / count as f64)
+    }
+}
+
+/// Why a measurement came to nothing.
+#[derive(Debug)]
+pub enum MeasureError {
+    /// A peer could not do its part.
+    Peer(PeerError),
+    /// The program of a library could not do its part.
+    Library(RunError),
+    /// A system call failed.
+    Io(io::Error),
+    /// The measuring process's own connection failed.
+    Raw(RawError),
+    /// It was ended early.
+    Stopped(Stop),
+    /// The workload needs a bus.
+    NoBus,
+    /// Some signals did not come.
+    Lost {
+        /// How many were sent.
+        sent: u64,
+        /// How many came.
+        received: u64,
+    },
+    /// What this workload asks the system for is not there or not allowed.
+    Unable(String),
+}
+
+impl fmt::Display for MeasureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer(error) => error.fmt(f),
+            Self::Library(error) => error.fmt(f),
+            Self::Io(error) => error.fmt(f),
+            Self::Raw(error) => error.fmt(f),
+            Self::Stopped(stop) => stop.fmt(f),
+            Self::NoBus => f.write_str("this needs a message bus"),
+            Self::Lost { sent, received } => {
+                write!(f, "of {sent} messages only {received} arrived")
+            }
+            Self::Unable(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for MeasureError {}
+
+impl From<PeerError> for MeasureError {
+    fn from(error: PeerError) -> Self {
+        Self::Peer(error)
+    }
+}
+
+impl From<RunError> for MeasureError {
+    fn from(error: RunError) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<io::Error> for MeasureError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<RawError> for MeasureError {
+    fn from(error: RawError) -> Self {
+        Self::Raw(error)
+    }
+}
+
+impl From<WaitError> for MeasureError {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Stopped(stop) => Self::Stopped(stop),
+            WaitError::Io(error) => Self::Io(error),
+        }
+    }
+}

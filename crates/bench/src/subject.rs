@@ -1,0 +1,156 @@
+//! What is measured: a bus, or something in its place.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::contestant::{Contestant, Installed, RunningBus, StartError, StartOptions};
+use crate::peer::{Forwarder, Peer};
+use crate::placement::Part;
+use crate::raw::{Endpoint, ReadBuffer};
+use crate::result::SubjectInfo;
+use crate::stage::{MeasureError, Site, Stage};
+use crate::watch::Watch;
+use crate::workload::{Audience, Conditions};
+
+/// What is measured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Nothing: two processes with a socket between them.
+    Direct,
+    /// A process in the place of a bus that only reads and writes.
+    Floor,
+    /// A bus.
+    Bus(Installed),
+}
+
+/// A subject that runs. Dropped, it is ended.
+#[derive(Debug)]
+pub enum Carrier {
+    /// Nothing.
+    Direct,
+    /// A process that only reads and writes, at this socket file.
+    Floor(Box<Peer<Forwarder>>, PathBuf),
+    /// A bus.
+    Bus(RunningBus),
+}
+
+impl Subject {
+    /// Its name in results and tables.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Direct => "direct".to_owned(),
+            Self::Floor => "floor".to_owned(),
+            Self::Bus(bus) => bus.contestant().to_string(),
+        }
+    }
+
+    /// The facts about it for the record.
+    #[must_use]
+    pub fn info(&self) -> SubjectInfo {
+        match self {
+            Self::Direct | Self::Floor => {
+                SubjectInfo { name: self.name(), version: String::new(), command: Vec::new() }
+            }
+            Self::Bus(bus) => bus.info(),
+        }
+    }
+
+    /// Whether a workload makes sense on it.
+    #[must_use]
+    pub fn suits(&self, audience: Audience) -> bool {
+        match (self, audience) {
+            (Self::Direct, audience) => audience == Audience::Anything,
+            (Self::Floor, audience) => {
+                matches!(audience, Audience::Anything | Audience::Carriers)
+            }
+            (Self::Bus(bus), Audience::OurBus) => *bus.contestant() == Contestant::Diligence,
+            (Self::Bus(_), _) => true,
+        }
+    }
+
+    /// Starts it as a workload wants it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn start(&self, site: &Site, conditions: &Conditions) -> Result<Carrier, SubjectError> {
+        match self {
+            Self::Direct => Ok(Carrier::Direct),
+            Self::Floor => {
+                let path = site.new_file("floor");
+                let read_buffer = forwarder_buffer(conditions.read_buffer);
+                let role = Forwarder { path: path.clone(), read_buffer };
+                let forwarder = site.start(Part::Bus, role, &site.watch());
+                Ok(Carrier::Floor(Box::new(forwarder.map_err(SubjectError::Floor)?), path))
+            }
+            Self::Bus(bus) => {
+                let processor = site.processor(Part::Bus);
+                let body_validation = conditions.body_validation;
+                let options = StartOptions { processor, body_validation };
+                Ok(Carrier::Bus(bus.start(&options).map_err(SubjectError::Bus)?))
+            }
+        }
+    }
+}
+
+fn forwarder_buffer(size: ReadBuffer) -> usize {
+    match size {
+        ReadBuffer::Ours => FORWARDER_BUFFER_LEN,
+        ReadBuffer::Bytes(bytes) => bytes.max(1),
+    }
+}
+
+impl Carrier {
+    /// The process that carries the messages, where there is one that is known.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Direct => None,
+            Self::Floor(forwarder, _) => Some(forwarder.pid()),
+            Self::Bus(bus) => bus.pid(),
+        }
+    }
+
+    /// A place for one measurement on it.
+    #[must_use]
+    pub fn stage<'s>(&self, site: &'s Site, watch: Watch) -> Stage<'s> {
+        let endpoint = match self {
+            Self::Direct => Endpoint::Direct(site.new_file("direct")),
+            Self::Floor(_, path) => Endpoint::Floor(path.clone()),
+            Self::Bus(bus) => Endpoint::Bus(bus.address().to_string()),
+        };
+        Stage { site, endpoint, carrier: self.pid(), watch }
+    }
+
+    /// How it has died, if it is a bus and has: a question for when something went wrong.
+    pub fn obituary(&mut self) -> Option<String> {
+        match self {
+            Self::Direct | Self::Floor(..) => None,
+            Self::Bus(bus) => bus.obituary().map(|obituary| obituary.to_string()),
+        }
+    }
+}
+
+/// Why a subject does not run.
+#[derive(Debug)]
+pub enum SubjectError {
+    /// The process that only reads and writes could not be started.
+    Floor(MeasureError),
+    /// The bus could not be started.
+    Bus(StartError),
+}
+
+impl fmt::Display for SubjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Floor(error) => error.fmt(f),
+            Self::Bus(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SubjectError {}
+
+/// How many bytes the process in the place of a bus reads at once, as long as nobody says.
+const FORWARDER_BUFFER_LEN: usize = 256 * 1024;

@@ -1,0 +1,116 @@
+//! What ends a wait early.
+
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use sys::clock;
+use sys::signals::SignalSource;
+
+/// Watches over one measurement: it has to be done in time, and the user may want it to end.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// Where it shows that the user wants the run to end; nothing is ever taken from it.
+    signals: Option<Rc<SignalSource>>,
+    limit: Duration,
+    deadline: Duration,
+}
+
+/// Why a wait has ended early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The user wants the run to end.
+    Interrupted,
+    /// Time is up.
+    TimedOut {
+        /// How long there was.
+        limit: Duration,
+    },
+}
+
+/// Why there was no wait, or what ended it.
+#[derive(Debug)]
+pub enum WaitError {
+    /// It ended early.
+    Stopped(Stop),
+    /// The system failed.
+    Io(io::Error),
+}
+
+impl Watch {
+    /// For something that begins now, and may take as long as `limit`.
+    #[must_use]
+    pub fn new(limit: Duration, signals: Option<Rc<SignalSource>>) -> Self {
+        Self { signals, limit, deadline: clock::monotonic() + limit }
+    }
+
+    /// How long there still is.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.deadline.saturating_sub(clock::monotonic())
+    }
+
+    /// Whether the user wants the run to end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let Some(signals) = &self.signals else { return false };
+        let mut fds = [PollFd::new(signals, PollFlags::IN)];
+        retry_on_intr(|| poll(&mut fds, Some(&Timespec::default()))).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Waits until something can be read from `source`, or it has ended.
+    ///
+    /// # Errors
+    ///
+    /// See [`WaitError`].
+    pub fn wait_for(&self, source: impl AsFd) -> Result<(), WaitError> {
+        let patience = Timespec::try_from(self.left()).ok();
+        let source = PollFd::new(&source, PollFlags::IN);
+        let signals = self.signals.as_ref().map(|signals| PollFd::new(signals, PollFlags::IN));
+        let mut fds: Vec<_> = [source].into_iter().chain(signals).collect();
+        let ready = retry_on_intr(|| poll(&mut fds, patience.as_ref()));
+        match ready.map_err(|error| WaitError::Io(error.into()))? {
+            _ if fds.get(1).is_some_and(is_ready) => Err(WaitError::Stopped(Stop::Interrupted)),
+            0 => Err(WaitError::Stopped(Stop::TimedOut { limit: self.limit })),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_ready(fd: &PollFd<'_>) -> bool {
+    !fd.revents().is_empty()
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::TimedOut { limit } => write!(f, "it was not done within {} s", limit.as_secs()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_with_what_comes_first() {
+        let (reader, writer) = io::pipe().unwrap();
+        let watch = Watch::new(Duration::from_millis(10), None);
+        let stopped = watch.wait_for(&reader).unwrap_err();
+        let WaitError::Stopped(stop) = stopped else { panic!("{stopped:?}") };
+        assert_eq!(stop, Stop::TimedOut { limit: Duration::from_millis(10) });
+        assert!(!watch.is_interrupted());
+        assert_eq!(watch.left(), Duration::ZERO);
+
+        let watch = Watch::new(Duration::from_secs(60), None);
+        drop(writer);
+        watch.wait_for(&reader).unwrap();
+        assert!(watch.left() > Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,392 @@
+//! One process emits bursts of signals to several.
+
+use std::io;
+use std::ops::Range;
+use std::time::Duration;
+
+use sys::process::{self, Usage};
+use sys::switches::SwitchTrace;
+
+use super::system_calls::SystemCalls;
+use super::{Audience, Conditions, NS_PER_US, Outcome, Workload};
+use crate::peer::{Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps};
+use crate::raw::interface;
+use crate::result::{Figures, Metric, Track};
+use crate::stage::{MeasureError, Stage};
+
+/// One process emits bursts of signals to several others, who have all received a burst before
+/// the next one begins.
+#[derive(Clone, Debug)]
+pub struct Burst {
+    /// Signals in a burst.
+    pub signals: u64,
+    /// How many receive each.
+    pub recipients: u64,
+    /// Bytes of payload.
+    pub size: usize,
+    /// How many bursts.
+    pub bursts: u64,
+    /// Whether it is also looked at with instruments.
+    pub inspection: Inspection,
+}
+
+/// Whether a workload is also looked at with instruments that would disturb a measurement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inspection {
+    /// It is: system calls of the bus are counted, and switches recorded.
+    Done,
+    /// It is not.
+    LeftOut,
+}
+
+impl Workload for Burst {
+    fn conditions(&self) -> Conditions {
+        Conditions::of(Audience::Carriers)
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let mut rhythm = self.rhythm();
+        for _ in 0..ATTEMPTS_MAX {
+            let performance = self.perform(stage, rhythm)?;
+            if !performance.overlaps() {
+                return Ok(performance.figures().into());
+            }
+            rhythm = rhythm.slower(performance.first_ns());
+        }
+        Err(MeasureError::Unable("it keeps no pace at all with bursts of signals".to_owned()))
+    }
+
+    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let mut outcome = Outcome::default();
+        if self.inspection == Inspection::Done {
+            outcome.extend(self.system_calls(stage)?);
+            outcome.extend(self.timeline(stage)?);
+        }
+        Ok(outcome)
+    }
+}
+
+/// The processes of a workload.
+struct Cast {
+    emitter: Peer<Emitter>,
+    listeners: Vec<Peer<Listener>>,
+}
+
+impl Cast {
+    fn recipients(&self) -> Vec<u32> {
+        self.listeners.iter().map(Peer::pid).collect()
+    }
+
+    fn perform(&mut self) -> Result<Reports, MeasureError> {
+        self.emitter.begin()?;
+        let emitted = self.emitter.finish()?;
+        let heard: Result<_, _> = self.listeners.iter_mut().map(Peer::finish).collect();
+        Ok(Reports { emitted, heard: heard? })
+    }
+}
+
+/// When bursts are emitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Rhythm {
+    bursts: u64,
+    pause_us: u64,
+}
+
+impl Rhythm {
+    /// With pauses in which a burst that takes so long is over, and so few bursts that it does not
+    /// take too long.
+    fn slower(self, burst_ns: u64) -> Self {
+        let pause_us = (burst_ns * PAUSE_OF_BURST / 1000).max(self.pause_us * PAUSE_OF_BURST);
+        let pause_us = pause_us.min(PAUSE_US_MAX);
+        let bursts = (DURATION_US_MAX / pause_us).clamp(BURSTS_MIN, BURSTS_MIN.max(self.bursts));
+        Self { bursts, pause_us }
+    }
+}
+
+/// What the processes of a workload report.
+struct Reports {
+    emitted: EmitReport,
+    heard: Vec<ListenReport>,
+}
+
+impl Reports {
+    /// When each burst began, and when its last recipient had it whole.
+    fn spans(&self) -> Result<Vec<Range<u64>>, MeasureError> {
+        let span = |(index, begun): (usize, &u64)| {
+            let complete = self.heard.iter().map(|report| report.complete_ns.get(index).copied());
+            let last = complete.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+            Some(*begun..last)
+        };
+        let spans: Option<_> = self.emitted.begun_ns.iter().enumerate().map(span).collect();
+        spans.ok_or_else(|| {
+            let received = self.heard.iter().map(|report| report.received).min();
+            MeasureError::Lost { sent: self.emitted.sent, received: received.unwrap_or_default() }
+        })
+    }
+}
+
+/// What was measured of some bursts.
+struct Performance {
+    reports: Reports,
+    /// Those of the warm-up left out.
+    spans: Vec<Range<u64>>,
+    before: Switches,
+    after: Switches,
+}
+
+impl Performance {
+    /// Whether more than a few bursts began while recipients still waited for the one before.
+    fn overlaps(&self) -> bool {
+        let late = self.spans.windows(2).filter(|pair| pair[1].start < pair[0].end).count();
+        late * OVERLAPS_SHARE > self.spans.len()
+    }
+
+    /// How long the first burst took, which has hardly any before it.
+    fn first_ns(&self) -> u64 {
+        self.spans.first().map_or(0, |span| span.end - span.start)
+    }
+
+    fn figures(&self) -> Figures {
+        let mut times: Vec<u64> = self.spans.iter().map(|span| span.end - span.start).collect();
+        times.sort_unstable();
+        let median = times.get(times.len() / 2).copied().unwrap_or_default();
+        let Reports { emitted, heard } = &self.reports;
+        let bursts = emitted.begun_ns.len().max(1) as f64;
+        let receives: u64 = heard.iter().map(|report| report.traffic.receives).sum();
+        let each = |after: u64, before: u64| (after - before) as f64 / bursts;
+        let (before, after) = (&self.before, &self.after);
+        let mut figures = Figures::from([
+            (Metric::BurstUs, median as f64 / NS_PER_US),
+            (Metric::SenderSends, emitted.traffic.sends as f64 / bursts),
+            (Metric::RecipientReceives, receives as f64 / bursts),
+            (Metric::SenderSwitches, each(after.sender, before.sender)),
+            (Metric::RecipientSwitches, each(after.recipients, before.recipients)),
+        ]);
+        if let (Some(after), Some(before)) = (after.bus, before.bus) {
+            let time = after.processor_time.saturating_sub(before.processor_time).as_nanos();
+            figures.insert(Metric::BusCpuUs, time as f64 / NS_PER_US / bursts);
+            figures.insert(Metric::BusSwitches, each(switches_of(after), switches_of(before)));
+        }
+        figures
+    }
+}
+
+impl Burst {
+    /// As long as a bus keeps up with it.
+    fn rhythm(&self) -> Rhythm {
+        let pause_us = PAUSE_US.max(self.signals * self.recipients * PAUSE_FOR_EACH_US);
+        Rhythm { bursts: self.bursts, pause_us }
+    }
+
+    /// For when instruments make a bus slower.
+    fn slow_rhythm(&self) -> Rhythm {
+        let pause_us = self.rhythm().pause_us * PAUSE_OF_BURST;
+        Rhythm { bursts: INSPECTED_BURSTS, pause_us }
+    }
+
+    fn perform(&self, stage: &Stage<'_>, rhythm: Rhythm) -> Result<Performance, MeasureError> {
+        let mut cast = self.cast(stage, rhythm)?;
+        let pids = cast.recipients();
+        let before = Switches::now(stage, cast.emitter.pid(), &pids);
+        let reports = cast.perform()?;
+        let after = Switches::now(stage, cast.emitter.pid(), &pids);
+        let spans = reports.spans()?.split_off(WARM_UP_BURSTS);
+        Ok(Performance { reports, spans, before, after })
+    }
+
+    fn cast(&self, stage: &Stage<'_>, rhythm: Rhythm) -> Result<Cast, MeasureError> {
+        let Rhythm { bursts, pause_us } = rhythm;
+        let bursts = bursts + WARM_UP_BURSTS as u64;
+        let listener = || Listener {
+            endpoint: stage.endpoint.clone(),
+            rules: vec![format!("type='signal',interface='{}'", interface())],
+            bursts,
+            per_burst: self.signals,
+            stamps: Stamps::Off,
+            patience_ms: PATIENCE_MS,
+        };
+        let listeners: Result<_, _> =
+            (0..self.recipients).map(|_| stage.start(listener())).collect();
+        let listeners = listeners?;
+        let emitter = stage.start(Emitter {
+            endpoint: stage.endpoint.clone(),
+            destination: String::new(),
+            content: Content::Bytes { size: self.size, stamps: Stamps::Off },
+            bursts,
+            per_burst: self.signals,
+            pause_us,
+        })?;
+        Ok(Cast { emitter, listeners })
+    }
+
+    /// Counts the system calls of the carrier.
+    fn system_calls(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let Some(pid) = stage.carrier else { return Ok(Outcome::default()) };
+        for _ in 0..ATTEMPTS_MAX {
+            let mut cast = self.cast(stage, self.slow_rhythm())?;
+            let calls = match SystemCalls::begin(stage, pid)? {
+                Ok(calls) => calls,
+                Err(reason) => return Ok(note(SYSTEM_CALLS, &reason)),
+            };
+            cast.perform()?;
+            let counts = calls.end(stage)?;
+            // Every recipient is sent something in every burst, unless strace began too late.
+            let bursts = INSPECTED_BURSTS + WARM_UP_BURSTS as u64;
+            if counts.sends >= bursts * self.recipients {
+                let each = |count: u64| count as f64 / bursts as f64;
+                let sends = (Metric::BusSends, each(counts.sends));
+                let receives = (Metric::BusReceives, each(counts.receives));
+                return Ok(Figures::from([sends, receives]).into());
+            }
+        }
+        Ok(note(SYSTEM_CALLS, "strace has missed some every time"))
+    }
+
+    /// Records when which process runs during the last of some bursts.
+    fn timeline(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        if self.recipients > TRACED_RECIPIENTS_MAX {
+            return Ok(Outcome::default());
+        }
+        let mut cast = self.cast(stage, self.slow_rhythm())?;
+        let bus = stage.carrier.map(|pid| ("bus".to_owned(), pid));
+        let recipients = cast.recipients().into_iter().enumerate();
+        let recipients = recipients.map(|(index, pid)| (format!("recipient {}", index + 1), pid));
+        let names = [("sender".to_owned(), cast.emitter.pid())].into_iter().chain(bus);
+        let mut traces = match Traces::start(names.chain(recipients)) {
+            Ok(traces) => traces,
+            Err(error) => return Ok(note("when which process ran", &error.to_string())),
+        };
+        let spans = cast.perform()?.spans()?;
+        let timeline = spans.last().map(|last| traces.tracks(last)).transpose()?;
+        Ok(Outcome { timeline, ..Outcome::default() })
+    }
+}
+
+/// How often processes gave up the processor so far.
+#[derive(Clone, Copy)]
+struct Switches {
+    bus: Option<Usage>,
+    sender: u64,
+    recipients: u64,
+}
+
+impl Switches {
+    fn now(stage: &Stage<'_>, sender: u32, recipients: &[u32]) -> Self {
+        let of = |pid: u32| process::usage(pid).map_or(0, switches_of);
+        Self {
+            bus: stage.carrier_usage(),
+            sender: of(sender),
+            recipients: recipients.iter().map(|&pid| of(pid)).sum(),
+        }
+    }
+}
+
+fn switches_of(usage: Usage) -> u64 {
+    usage.voluntary_switches + usage.involuntary_switches
+}
+
+/// Records of the switches of several processes, by what they are.
+struct Traces(Vec<(String, SwitchTrace)>);
+
+impl Traces {
+    fn start(processes: impl IntoIterator<Item = (String, u32)>) -> io::Result<Self> {
+        let processes = processes.into_iter();
+        let start = |(name, pid)| Ok((name, SwitchTrace::start(pid, SWITCHES_MAX)?));
+        processes.map(start).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// What was recorded within a span of time.
+    fn tracks(&mut self, window: &Range<u64>) -> io::Result<Vec<Track>> {
+        let mut tracks = Vec::with_capacity(self.0.len());
+        for (name, trace) in &mut self.0 {
+            let running = trace.take()?.running;
+            let spans = running.iter().filter_map(|span| clip(span, window)).collect();
+            tracks.push(Track { name: name.clone(), spans });
+        }
+        Ok(tracks)
+    }
+}
+
+/// The part of a span within a window, counted from its begin.
+fn clip(span: &Range<Duration>, window: &Range<u64>) -> Option<(u64, u64)> {
+    let from = (span.start.as_nanos() as u64).max(window.start);
+    let to = (span.end.as_nanos() as u64).min(window.end);
+    (from < to).then(|| (from - window.start, to - window.start))
+}
+
+/// An outcome without what could not be found.
+fn note(what: &str, reason: &str) -> Outcome {
+    Outcome { notes: vec![format!("{what}: {reason}")], ..Outcome::default() }
+}
+
+/// The pause between bursts: all have then received all and wait again.
+const PAUSE_US: u64 = 1000;
+
+/// The longest pause. Recipients wait longer for what may be lost.
+const PAUSE_US_MAX: u64 = PATIENCE_MS * 1000 / 2;
+
+/// How much longer it is than a burst, if that takes long.
+const PAUSE_OF_BURST: u64 = 4;
+
+/// What strace counts, in a note.
+const SYSTEM_CALLS: &str = "the system calls of the bus";
+
+/// How often longer pauses are tried, or strace.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// One of so many bursts may begin too early, since something else held up a recipient.
+const OVERLAPS_SHARE: usize = 20;
+
+/// With long pauses, there are fewer bursts than were asked for, so that it takes no longer.
+const DURATION_US_MAX: u64 = 8_000_000;
+
+/// But not fewer than these.
+const BURSTS_MIN: u64 = 10;
+
+/// The least of it for each signal and recipient.
+const PAUSE_FOR_EACH_US: u64 = 20;
+
+/// How long recipients wait for what may be lost.
+const PATIENCE_MS: u64 = 3000;
+
+/// How many bursts come first and are not timed: in them, recipients touch their memory first.
+const WARM_UP_BURSTS: usize = 2;
+
+/// How many bursts there are when instruments look at them.
+const INSPECTED_BURSTS: u64 = 20;
+
+/// Of more recipients, nobody would see anything in a plot.
+const TRACED_RECIPIENTS_MAX: u64 = 16;
+
+/// Room for the switches of a process.
+const SWITCHES_MAX: usize = 2000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slower_rhythm_takes_no_longer() {
+        let rhythm = Rhythm { bursts: 300, pause_us: 1000 };
+        let check = |burst_us: u64, bursts, pause_us| {
+            assert_eq!(rhythm.slower(burst_us * 1000), Rhythm { bursts, pause_us }, "{burst_us}");
+        };
+        check(10, 300, 4000);
+        check(4000, 300, 16_000);
+        check(40_000, 50, 160_000);
+        check(4_000_000, 10, 1_500_000);
+    }
+
+    #[test]
+    fn spans_are_cut_to_the_window() {
+        let check = |from, to, expected| {
+            let span = Duration::from_nanos(from)..Duration::from_nanos(to);
+            assert_eq!(clip(&span, &(100..200)), expected, "{from} {to}");
+        };
+        check(50, 100, None);
+        check(50, 101, Some((0, 1)));
+        check(120, 130, Some((20, 30)));
+        check(190, 250, Some((90, 100)));
+        check(200, 250, None);
+    }
+}

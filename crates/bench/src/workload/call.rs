@@ -1,0 +1,120 @@
+//! One process calls another.
+
+use std::time::Duration;
+
+use sys::process;
+
+use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
+use crate::contestant;
+use crate::peer::{Answer, BodyValidation, CallReport, Caller, Echo, Payload};
+use crate::raw::ReadBuffer;
+use crate::result::{Figures, Metric};
+use crate::stage::{MeasureError, Stage};
+
+/// One process calls another: the talk's ping-pong, one call after another or several at once.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What each call carries.
+    pub payload: Payload,
+    /// How many calls are measured.
+    pub count: u64,
+    /// How many wait for their answers at the same time.
+    pub in_flight: u64,
+    /// How much the peers read at once.
+    pub read_buffer: ReadBuffer,
+    /// Whether the one who is called checks what comes.
+    pub body_validation: BodyValidation,
+    /// Whether the bus does; only ours can be told not to.
+    pub bus_validation: contestant::BodyValidation,
+    /// What the one who is called answers.
+    pub answer: Answer,
+}
+
+impl Call {
+    /// Calls one after another, each with an array of `size` bytes.
+    #[must_use]
+    pub const fn ping_pong(size: usize, count: u64) -> Self {
+        Self {
+            payload: Payload::Bytes(size),
+            count,
+            in_flight: 1,
+            read_buffer: ReadBuffer::Ours,
+            body_validation: BodyValidation::Off,
+            bus_validation: contestant::BodyValidation::On,
+            answer: Answer::Empty,
+        }
+    }
+}
+
+impl Workload for Call {
+    fn conditions(&self) -> Conditions {
+        let Self { read_buffer, bus_validation: body_validation, .. } = *self;
+        let conditions = Conditions::of(match body_validation {
+            contestant::BodyValidation::On => Audience::Anything,
+            contestant::BodyValidation::Off => Audience::OurBus,
+        });
+        Conditions { read_buffer, body_validation, ..conditions }
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let echo = stage.start(Echo {
+            endpoint: stage.endpoint.clone(),
+            read_buffer: self.read_buffer,
+            body_validation: self.body_validation,
+            answer: self.answer,
+        })?;
+        let warm_up = self.count / 10 + self.in_flight;
+        let mut caller = stage.start(Caller {
+            endpoint: stage.endpoint.clone(),
+            destination: echo.name().to_owned(),
+            payload: self.payload.clone(),
+            warm_up,
+            count: self.count,
+            in_flight: self.in_flight,
+            read_buffer: self.read_buffer,
+        })?;
+        let count = self.count + warm_up;
+        let before = stage.carrier_usage();
+        let client = ClientTime::begin(caller.pid());
+        caller.begin()?;
+        let mut figures = self.figures(&caller.finish()?);
+        figures.extend(client.end(count).map(|time| (Metric::ClientCpuUs, time)));
+        let bus_time = stage.carrier_time_since(before, count);
+        figures.extend(bus_time.map(|time| (Metric::BusCpuUs, time)));
+        Ok(figures.into())
+    }
+}
+
+impl Call {
+    fn figures(&self, report: &CallReport) -> Figures {
+        let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
+        let mut figures = Figures::new();
+        figures.insert(Metric::CallsPerS, per_second);
+        figures.insert(Metric::MibPerS, per_second * self.payload.len() as f64 / MIB);
+        if let Some(trips) = &report.round_trips {
+            figures.insert(Metric::RoundTripUs, trips.p50_ns as f64 / NS_PER_US);
+            figures.insert(Metric::RoundTripP90Us, trips.p90_ns as f64 / NS_PER_US);
+            figures.insert(Metric::RoundTripP99Us, trips.p99_ns as f64 / NS_PER_US);
+            figures.insert(Metric::RoundTripMaxUs, trips.max_ns as f64 / NS_PER_US);
+        }
+        figures
+    }
+}
+
+/// Measures the processor time of a client.
+pub(super) struct ClientTime {
+    pid: u32,
+    before: Option<Duration>,
+}
+
+impl ClientTime {
+    pub(super) fn begin(pid: u32) -> Self {
+        Self { pid, before: process::processor_time(pid) }
+    }
+
+    /// For each of `count` units of work, in microseconds; `None` if it has ended.
+    pub(super) fn end(self, count: u64) -> Option<f64> {
+        let used = process::processor_time(self.pid)?.saturating_sub(self.before?);
+        Some(used.as_nanos() as f64 / NS_PER_US / count as f64)
+    }
+}

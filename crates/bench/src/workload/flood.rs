@@ -1,0 +1,91 @@
+//! A victim of somebody else's flood.
+
+use super::{Audience, Call, Conditions, Outcome, Use, Workload};
+use crate::peer::{Content, Crowd, Emitter, Listener, Peer, Stamps};
+use crate::stage::{MeasureError, Stage};
+
+/// One process calls another, beside a third that sends as fast as it can.
+#[derive(Clone, Debug)]
+pub struct Flood {
+    /// Where the flood goes.
+    pub sink: Sink,
+    /// Bytes of payload of each message of the flood.
+    pub size: usize,
+    /// What is measured.
+    pub victim: Call,
+}
+
+/// Where a flood goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sink {
+    /// To a process that reads all the time.
+    Reader,
+    /// To a process that never reads.
+    Sleeper,
+}
+
+/// A process that gets a flood.
+#[derive(Debug)]
+enum Flooded {
+    Reader(Peer<Listener>),
+    Sleeper(Peer<Crowd>),
+}
+
+impl Workload for Flood {
+    fn conditions(&self) -> Conditions {
+        let conditions = Conditions::of(Audience::Buses);
+        // What nobody has read stays in the bus for a while.
+        Conditions { use_of_carrier: Use::Single, ..conditions }
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let flooded = self.flooded(stage)?;
+        let mut flooder = stage.start(Emitter {
+            endpoint: stage.endpoint.clone(),
+            destination: flooded.name().to_owned(),
+            content: Content::Bytes { size: self.size, stamps: Stamps::Off },
+            bursts: 1,
+            per_burst: WITHOUT_END,
+            pause_us: 0,
+        })?;
+        flooder.begin()?;
+        self.victim.measure(stage)
+    }
+}
+
+impl Flood {
+    fn flooded(&self, stage: &Stage<'_>) -> Result<Flooded, MeasureError> {
+        Ok(match self.sink {
+            Sink::Reader => Flooded::Reader(stage.start(Listener {
+                endpoint: stage.endpoint.clone(),
+                rules: Vec::new(),
+                bursts: 1,
+                per_burst: WITHOUT_END,
+                stamps: Stamps::Off,
+                patience_ms: PATIENCE_MS,
+            })?),
+            Sink::Sleeper => Flooded::Sleeper(stage.start(Crowd {
+                address: stage.bus_address()?.to_owned(),
+                connections: 1,
+                rules: Vec::new(),
+                first: None,
+            })?),
+        })
+    }
+}
+
+impl Flooded {
+    /// Its unique name.
+    fn name(&self) -> &str {
+        match self {
+            Self::Reader(peer) => peer.name(),
+            Self::Sleeper(peer) => peer.name(),
+        }
+    }
+}
+
+/// It ends with the measurement.
+const WITHOUT_END: u64 = u64::MAX;
+
+/// How long the reader waits for the flood to go on.
+const PATIENCE_MS: u64 = 60_000;

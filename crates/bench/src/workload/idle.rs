@@ -1,0 +1,102 @@
+//! A workload among others who do nothing.
+
+use super::{Audience, Conditions, MIB, Outcome, Use, Workload};
+use crate::peer::Crowd;
+use crate::result::Metric;
+use crate::stage::{MeasureError, Stage};
+
+/// A workload while others are connected to the same bus, and do nothing.
+#[derive(Clone, Debug)]
+pub struct WithBystanders<W> {
+    /// Those who do nothing.
+    pub bystanders: Bystanders,
+    /// What is measured.
+    pub workload: W,
+}
+
+/// Connections that do nothing.
+#[derive(Clone, Debug)]
+pub struct Bystanders {
+    /// How many.
+    pub connections: u64,
+    /// The match rules of each; `{n}` is the number of the connection.
+    pub rules: Vec<String>,
+    /// Rules of the first connection alone: this one so often; `{n}` is the number of the rule.
+    pub first: Option<(String, u64)>,
+}
+
+impl Bystanders {
+    /// Connections with the match rules that a program of a desktop has.
+    #[must_use]
+    pub fn desktop(connections: u64) -> Self {
+        let rules = DESKTOP_RULES.map(str::to_owned).to_vec();
+        Self { connections, rules, first: None }
+    }
+
+    /// One connection with many rules for signals that nobody sends, of the interface and member
+    /// that the workloads use, so that only the path tells them apart.
+    #[must_use]
+    pub fn rules(count: u64) -> Self {
+        Self { connections: 1, rules: Vec::new(), first: Some((OTHER_RULE.to_owned(), count)) }
+    }
+}
+
+impl Bystanders {
+    /// The memory that each has cost the bus, if there are enough to tell.
+    fn cost(&self, bytes: u64) -> Option<(Metric, f64)> {
+        let (metric, count, enough) = match &self.first {
+            Some((_, rules)) => (Metric::BytesPerRule, *rules, RULES_MIN),
+            None => (Metric::BytesPerConnection, self.connections, CONNECTIONS_MIN),
+        };
+        (count >= enough).then(|| (metric, bytes as f64 / count as f64))
+    }
+}
+
+impl<W: Workload> Workload for WithBystanders<W> {
+    fn conditions(&self) -> Conditions {
+        // On the next round, the bus would use the memory again that it has for the first.
+        let use_of_carrier = Use::Single;
+        Conditions { audience: Audience::Buses, use_of_carrier, ..self.workload.conditions() }
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let before = stage.carrier_usage();
+        let crowd = stage.start(Crowd {
+            address: stage.bus_address()?.to_owned(),
+            connections: self.bystanders.connections,
+            rules: self.bystanders.rules.clone(),
+            first: self.bystanders.first.clone(),
+        })?;
+        let after = stage.carrier_usage();
+        let mut outcome = self.workload.measure(stage)?;
+        if let (Some(before), Some(after)) = (before, after) {
+            let bytes = after.resident_bytes.saturating_sub(before.resident_bytes);
+            outcome.figures.extend(self.bystanders.cost(bytes));
+        }
+        let peak = stage.carrier_usage().map(|usage| usage.peak_resident_bytes as f64 / MIB);
+        outcome.figures.extend(peak.map(|peak| (Metric::BusPeakMib, peak)));
+        drop(crowd);
+        Ok(outcome)
+    }
+}
+
+/// What a program of a desktop typically asks for: its settings daemon's owner, properties of an
+/// object, and the objects of a service.
+const DESKTOP_RULES: [&str; 3] = [
+    "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',\
+     interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.example.Service{n}'",
+    "type='signal',interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',\
+     path='/org/example/Object{n}'",
+    "type='signal',sender='org.freedesktop.DBus',\
+     interface='org.freedesktop.DBus.ObjectManager',path_namespace='/org/example/Service{n}'",
+];
+
+/// With fewer connections, what is measured is rather how memory comes in pages.
+const CONNECTIONS_MIN: u64 = 100;
+
+/// The same of rules.
+const RULES_MIN: u64 = 1000;
+
+/// Like the signals of the workloads, but for the path.
+const OTHER_RULE: &str =
+    "type='signal',interface='org.diligence.Bench1',member='Sample',path='/org/example/Other{n}'";

@@ -1,0 +1,184 @@
+//! One end of a workload is the program of a library.
+
+use std::iter;
+
+use sys::clock;
+
+use super::call::ClientTime;
+use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
+use crate::library::{self, ListenReport, Mode, Ready, Service};
+use crate::peer::{
+    Answer, BodyValidation, Caller, Content, Echo, Emitter, Listener, Payload, Stamps,
+};
+use crate::raw::{ReadBuffer, interface};
+use crate::result::{Figures, Metric};
+use crate::stage::{MeasureError, Stage};
+
+/// Calls or signals between the program of a library and a client with nothing in it.
+#[derive(Clone, Debug)]
+pub struct ThroughLibrary {
+    /// The library.
+    pub library: Ready,
+    /// Which end is its.
+    pub way: Way,
+    /// How many calls or signals.
+    pub count: u64,
+    /// Bytes of what each carries.
+    pub size: usize,
+}
+
+/// What the program of a library does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// It calls.
+    Calls,
+    /// It is called.
+    Serves,
+    /// It emits.
+    Emits,
+    /// It listens.
+    Listens,
+}
+
+impl Workload for ThroughLibrary {
+    fn conditions(&self) -> Conditions {
+        Conditions::of(Audience::Buses)
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let figures = match self.way {
+            Way::Calls => self.calls(stage),
+            Way::Serves => self.serves(stage),
+            Way::Emits => self.emits(stage),
+            Way::Listens => self.listens(stage),
+        };
+        figures.map(Outcome::from)
+    }
+}
+
+impl ThroughLibrary {
+    fn calls(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        let echo = stage.start(Echo {
+            endpoint: stage.endpoint.clone(),
+            read_buffer: ReadBuffer::Ours,
+            body_validation: BodyValidation::Off,
+            answer: Answer::Same,
+        })?;
+        let mode = Mode::Call {
+            address: stage.bus_address()?.to_owned(),
+            destination: echo.name().to_owned(),
+            count: self.count,
+            length: self.size,
+        };
+        let mut caller = library::Caller::start(stage.placed(self.library.command(&mode)))?;
+        let client = ClientTime::begin(caller.pid());
+        let report = caller.run(stage.watch.left())?;
+        let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);
+        let figures = Figures::from([
+            (Metric::RoundTripUs, report.p50_ns as f64 / NS_PER_US),
+            (Metric::RoundTripP99Us, report.p99_ns as f64 / NS_PER_US),
+            (Metric::CallsPerS, per_second),
+        ]);
+        Ok(with_time(figures, client, self.count))
+    }
+
+    fn serves(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        let mode = Mode::Serve { address: stage.bus_address()?.to_owned() };
+        let service = Service::start(stage.placed(self.library.command(&mode)))?;
+        let warm_up = self.count / 10 + 1;
+        let mut caller = stage.start(Caller {
+            endpoint: stage.endpoint.clone(),
+            destination: service.name().to_owned(),
+            payload: Payload::Text("x".repeat(self.size)),
+            warm_up,
+            count: self.count,
+            in_flight: 1,
+            read_buffer: ReadBuffer::Ours,
+        })?;
+        let client = ClientTime::begin(service.pid());
+        caller.begin()?;
+        let report = caller.finish()?;
+        let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
+        let trips = report.round_trips.iter().flat_map(|trips| {
+            [
+                (Metric::RoundTripUs, trips.p50_ns as f64 / NS_PER_US),
+                (Metric::RoundTripP99Us, trips.p99_ns as f64 / NS_PER_US),
+            ]
+        });
+        let figures = trips.chain(iter::once((Metric::CallsPerS, per_second))).collect();
+        Ok(with_time(figures, client, self.count + warm_up))
+    }
+
+    fn emits(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        let mut listener = stage.start(Listener {
+            endpoint: stage.endpoint.clone(),
+            rules: vec![format!("type='signal',interface='{}'", interface())],
+            bursts: 1,
+            per_burst: self.count,
+            stamps: Stamps::On,
+            patience_ms: PATIENCE_MS,
+        })?;
+        let address = stage.bus_address()?.to_owned();
+        let mode = Mode::Emit { address, count: self.count, size: self.size };
+        let mut emitter = library::Emitter::start(stage.placed(self.library.command(&mode)))?;
+        let client = ClientTime::begin(emitter.pid());
+        let begun_ns = clock::monotonic().as_nanos() as u64;
+        let emitted = emitter.run(stage.watch.left())?;
+        let heard = listener.finish()?;
+        let delays = heard.delays.ok_or(MeasureError::Lost { sent: emitted.sent, received: 0 })?;
+        let report = ListenReport {
+            received: heard.received,
+            elapsed_ns: heard.last_ns.saturating_sub(begun_ns),
+            delay_mean_ns: delays.mean_ns as u64,
+            delay_p99_ns: delays.p99_ns,
+            bytes: heard.received * self.size as u64,
+        };
+        let mut figures = self.heard(&report);
+        figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
+        Ok(with_time(figures, client, self.count))
+    }
+
+    fn listens(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        let mut emitter = stage.start(Emitter {
+            endpoint: stage.endpoint.clone(),
+            destination: String::new(),
+            content: Content::Bytes { size: self.size, stamps: Stamps::On },
+            bursts: 1,
+            per_burst: self.count,
+            pause_us: 0,
+        })?;
+        let mode = Mode::Listen {
+            address: stage.bus_address()?.to_owned(),
+            sender: emitter.name().to_owned(),
+            count: self.count,
+        };
+        let mut listener = library::Listener::start(stage.placed(self.library.command(&mode)))?;
+        let client = ClientTime::begin(listener.pid());
+        emitter.begin()?;
+        let emitted = emitter.finish()?;
+        let report = listener.finish(stage.watch.left())?;
+        let mut figures = self.heard(&report);
+        figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
+        Ok(with_time(figures, client, self.count))
+    }
+
+    /// What one who listened has to tell.
+    fn heard(&self, report: &ListenReport) -> Figures {
+        let seconds = report.elapsed_ns as f64 / NS_PER_S;
+        Figures::from([
+            (Metric::MessagesPerS, report.received as f64 / seconds),
+            (Metric::MibPerS, report.bytes as f64 / seconds / MIB),
+            (Metric::DelayMeanUs, report.delay_mean_ns as f64 / NS_PER_US),
+            (Metric::DelayP99Us, report.delay_p99_ns as f64 / NS_PER_US),
+            (Metric::ReceivedPercent, report.received as f64 / self.count as f64 * 100.0),
+        ])
+    }
+}
+
+fn with_time(mut figures: Figures, client: ClientTime, count: u64) -> Figures {
+    figures.extend(client.end(count).map(|time| (Metric::ClientCpuUs, time)));
+    figures
+}
+
+/// How long recipients wait for what may be lost.
+const PATIENCE_MS: u64 = 3000;

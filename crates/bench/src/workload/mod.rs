@@ -1,0 +1,135 @@
+//! What is done in a measurement, on any carrier of messages.
+//!
+//! A [`scenario`](crate::scenario) is a list of workloads with their
+//! [`Case`](crate::result::Case)s.
+
+mod burst;
+mod call;
+mod connect;
+mod flood;
+mod idle;
+mod library;
+mod names;
+mod only;
+mod prioritized;
+mod stream;
+mod system_calls;
+
+use std::fmt;
+
+pub use burst::{Burst, Inspection};
+pub use call::Call;
+pub use connect::Connect;
+pub use flood::{Flood, Sink};
+pub use idle::{Bystanders, WithBystanders};
+pub use library::{ThroughLibrary, Way};
+pub use names::Names;
+pub use only::{OnOurBus, Only};
+pub use prioritized::{Prioritized, Priority};
+pub use stream::{Recipients, Stream};
+
+use crate::contestant::BodyValidation;
+use crate::raw::ReadBuffer;
+use crate::result::{Figures, Track};
+use crate::stage::{MeasureError, Stage};
+
+/// Something that can be measured.
+pub trait Workload: fmt::Debug {
+    /// What it needs of what carries its messages.
+    fn conditions(&self) -> Conditions;
+
+    /// Does it once, and tells what it took.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be done.
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError>;
+
+    /// Does it again with instruments that disturb it too much for it to be timed, and tells what
+    /// they have found. What cannot be found is a note, not an error.
+    ///
+    /// # Errors
+    ///
+    /// As [`measure`](Self::measure).
+    fn inspect(&self, _stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        Ok(Outcome::default())
+    }
+}
+
+/// What a workload needs of what carries its messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conditions {
+    /// On what it makes sense.
+    pub audience: Audience,
+    /// For how long one carrier is used.
+    pub use_of_carrier: Use,
+    /// Whether the bus checks the bodies of messages.
+    pub body_validation: BodyValidation,
+    /// How much is read at once by the process in the place of a bus.
+    pub read_buffer: ReadBuffer,
+}
+
+/// On what a workload makes sense.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Audience {
+    /// Buses, the process that only reads and writes, and two processes without one between.
+    Anything,
+    /// Buses, and the process that only reads and writes.
+    Carriers,
+    /// Buses.
+    Buses,
+    /// The bus of this program.
+    OurBus,
+}
+
+/// For how long one carrier is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// For all rounds.
+    Repeated,
+    /// For one round, since it leaves traces.
+    Single,
+}
+
+impl Conditions {
+    /// Those of a workload that only cares on what it makes sense.
+    #[must_use]
+    pub const fn of(audience: Audience) -> Self {
+        Self {
+            audience,
+            use_of_carrier: Use::Repeated,
+            body_validation: BodyValidation::On,
+            read_buffer: ReadBuffer::Ours,
+        }
+    }
+}
+
+/// What a measurement has found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// Its figures.
+    pub figures: Figures,
+    /// When which process ran, if that was asked for.
+    pub timeline: Option<Vec<Track>>,
+    /// What could not be found, each in a sentence.
+    pub notes: Vec<String>,
+}
+
+impl From<Figures> for Outcome {
+    fn from(figures: Figures) -> Self {
+        Self { figures, ..Self::default() }
+    }
+}
+
+impl Outcome {
+    /// Adds what was found besides.
+    pub fn extend(&mut self, other: Self) {
+        self.figures.extend(other.figures);
+        self.timeline = other.timeline.or_else(|| self.timeline.take());
+        self.notes.extend(other.notes);
+    }
+}
+
+pub(crate) const MIB: f64 = 1024.0 * 1024.0;
+pub(crate) const NS_PER_US: f64 = 1e3;
+pub(crate) const NS_PER_S: f64 = 1e9;

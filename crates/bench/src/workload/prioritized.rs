@@ -1,0 +1,83 @@
+//! A workload with a carrier that the scheduler prefers.
+
+use std::io;
+use std::time::Duration;
+
+use sys::scheduling::{self, Nice, Slice};
+
+use super::{Conditions, Outcome, Workload};
+use crate::stage::{MeasureError, Stage};
+
+/// A workload with a carrier that the scheduler prefers.
+#[derive(Clone, Debug)]
+pub struct Prioritized<W> {
+    /// How it is preferred.
+    pub priority: Priority,
+    /// What is measured.
+    pub workload: W,
+}
+
+/// How the scheduler prefers a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Priority {
+    /// By its nice value.
+    Nice(Nice),
+    /// By the hint how long it wants to run at a time, at the usual nice value.
+    Slice(Slice),
+}
+
+impl<W: Workload> Workload for Prioritized<W> {
+    fn conditions(&self) -> Conditions {
+        self.workload.conditions()
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let unknown = || MeasureError::Unable("nobody knows the process of this bus".to_owned());
+        let pid = stage.carrier.ok_or_else(unknown)?;
+        let before = scheduling::nice(pid)?;
+        self.priority.set(pid).map_err(|error| refused(&error))?;
+        let outcome = self.workload.measure(stage);
+        // A bus that ran before is left as it was; others end soon.
+        let restored = match self.priority {
+            Priority::Nice(_) => scheduling::set_nice(pid, before),
+            Priority::Slice(_) => scheduling::reset_slice(pid),
+        };
+        outcome.and_then(|outcome| restored.map(|()| outcome).map_err(MeasureError::Io))
+    }
+}
+
+impl Priority {
+    fn set(self, pid: u32) -> io::Result<()> {
+        match self {
+            Self::Nice(nice) => scheduling::set_nice(pid, nice),
+            Self::Slice(slice) => scheduling::set_slice(pid, slice),
+        }
+    }
+
+    /// In two words: `nice -5`, `slice 0.1 ms`.
+    #[must_use]
+    pub fn label(self) -> String {
+        match self {
+            Self::Nice(nice) => format!("nice {}", nice.get()),
+            Self::Slice(slice) => format!("slice {} ms", milliseconds(slice.get())),
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+fn refused(error: &io::Error) -> MeasureError {
+    MeasureError::Unable(match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "the system does not let this user raise priorities: run it as root, or with \
+             CAP_SYS_NICE"
+                .to_owned()
+        }
+        io::ErrorKind::Unsupported => {
+            "this kernel has no hints for slices; Linux 6.12 and newer have".to_owned()
+        }
+        _ => format!("the priority of the bus cannot be set: {error}"),
+    })
+}

@@ -1,0 +1,133 @@
+//! One process sends to another as fast as it can.
+
+use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
+use crate::peer::{
+    Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps, VOLUMES_RULE,
+};
+use crate::raw::interface;
+use crate::result::{Figures, Metric};
+use crate::stage::{MeasureError, Stage};
+
+/// One process sends signals as fast as it can, to one or to all who asked for them.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// What each carries. Stamps, by which the time from emission to receipt is measured, cost a
+    /// look at the clock at both ends.
+    pub content: Content,
+    /// How many.
+    pub count: u64,
+    /// Who gets them.
+    pub to: Recipients,
+}
+
+/// Who gets the messages of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recipients {
+    /// One, to whom they are addressed.
+    Addressed,
+    /// So many, who have a match rule.
+    Subscribed(u64),
+}
+
+impl Workload for Stream {
+    fn conditions(&self) -> Conditions {
+        Conditions::of(Audience::Carriers)
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let count = match self.to {
+            Recipients::Addressed => 1,
+            Recipients::Subscribed(count) => count,
+        };
+        let listeners: Result<Vec<_>, _> =
+            (0..count).map(|_| stage.start(self.listener(stage))).collect();
+        let mut listeners = listeners?;
+        let destination = match (self.to, listeners.first()) {
+            (Recipients::Addressed, Some(first)) => first.name().to_owned(),
+            _ => String::new(),
+        };
+        let mut emitter = stage.start(self.emitter(stage, destination))?;
+        let before = stage.carrier_usage();
+        emitter.begin()?;
+        let emitted = emitter.finish()?;
+        let heard: Result<Vec<_>, _> = listeners.iter_mut().map(Peer::finish).collect();
+        let mut figures = self.figures(&emitted, &heard?)?;
+        let bus_time = stage.carrier_time_since(before, self.count);
+        figures.extend(bus_time.map(|time| (Metric::BusCpuUs, time)));
+        let peak = stage.carrier_usage().map(|usage| usage.peak_resident_bytes as f64 / MIB);
+        figures.extend(peak.map(|peak| (Metric::BusPeakMib, peak)));
+        Ok(figures.into())
+    }
+}
+
+impl Stream {
+    fn listener(&self, stage: &Stage<'_>) -> Listener {
+        let (rule, stamps) = match self.content {
+            Content::Bytes { stamps, .. } => {
+                (format!("type='signal',interface='{}'", interface()), stamps)
+            }
+            Content::Volumes(_) => (VOLUMES_RULE.to_owned(), Stamps::Off),
+        };
+        Listener {
+            endpoint: stage.endpoint.clone(),
+            rules: match self.to {
+                Recipients::Addressed => Vec::new(),
+                Recipients::Subscribed(_) => vec![rule],
+            },
+            bursts: 1,
+            per_burst: self.count,
+            stamps,
+            patience_ms: PATIENCE_MS,
+        }
+    }
+
+    fn emitter(&self, stage: &Stage<'_>, destination: String) -> Emitter {
+        Emitter {
+            endpoint: stage.endpoint.clone(),
+            destination,
+            content: self.content,
+            bursts: 1,
+            per_burst: self.count,
+            pause_us: 0,
+        }
+    }
+
+    /// Bytes of a message that count: those of the payload, or all where there is none.
+    fn bytes_each(&self, emitted: &EmitReport) -> f64 {
+        match self.content {
+            Content::Bytes { size, .. } => size as f64,
+            Content::Volumes(_) => emitted.bytes as f64 / emitted.sent.max(1) as f64,
+        }
+    }
+
+    fn figures(
+        &self,
+        emitted: &EmitReport,
+        heard: &[ListenReport],
+    ) -> Result<Figures, MeasureError> {
+        let begun = emitted.begun_ns.first().copied().unwrap_or_default();
+        let last = heard.iter().map(|report| report.last_ns).max().unwrap_or_default();
+        let received = heard.iter().map(|report| report.received).min().unwrap_or_default();
+        if received == 0 {
+            return Err(MeasureError::Lost { sent: emitted.sent, received });
+        }
+        let seconds = last.saturating_sub(begun) as f64 / NS_PER_S;
+        let per_second = received as f64 / seconds;
+        let mut figures = Figures::from([
+            (Metric::MessagesPerS, per_second),
+            (Metric::MibPerS, per_second * self.bytes_each(emitted) / MIB),
+            (Metric::ReceivedPercent, received as f64 / self.count as f64 * 100.0),
+            (Metric::SendTimeouts, emitted.timeouts as f64),
+            (Metric::TotalMs, seconds * 1e3),
+        ]);
+        let delays = heard.iter().filter_map(|report| report.delays);
+        if let Some(worst) = delays.max_by(|one, other| one.mean_ns.total_cmp(&other.mean_ns)) {
+            figures.insert(Metric::DelayMeanUs, worst.mean_ns / NS_PER_US);
+            figures.insert(Metric::DelayP99Us, worst.p99_ns as f64 / NS_PER_US);
+        }
+        Ok(figures)
+    }
+}
+
+/// How long recipients wait for what may be lost.
+const PATIENCE_MS: u64 = 3000;

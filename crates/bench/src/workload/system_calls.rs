@@ -1,0 +1,129 @@
+//! How often a process reads from sockets and writes to them.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use sys::signals::Signal::Terminate;
+use sys::spawn::ChildSetup;
+
+use crate::stage::{MeasureError, Stage};
+
+/// Counts the system calls of a process by which it reads from sockets and writes to them, with
+/// strace(1), which slows it down. Dropped, it ends.
+#[derive(Debug)]
+pub(super) struct SystemCalls {
+    strace: Child,
+    stderr: BufReader<ChildStderr>,
+    table: PathBuf,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counts {
+    /// Calls that write.
+    pub(super) sends: u64,
+    /// Calls that read.
+    pub(super) receives: u64,
+}
+
+impl SystemCalls {
+    /// Begins to count. `Err` is a sentence that says why that cannot be.
+    pub(super) fn begin(stage: &Stage<'_>, pid: u32) -> Result<Result<Self, String>, MeasureError> {
+        let table = stage.site.new_file("calls");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-c", "-e", &format!("trace={SENDS},{RECEIVES}"), "-o"]);
+        command.arg(&table).args(["-p", &pid.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // It is to hear the signal that ends it, which this process may block.
+        ChildSetup::new().end_with_parent(Terminate).install(&mut command);
+        let mut strace = match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let remedy = "strace is not installed; get it with: apt install strace";
+                return Ok(Err(remedy.to_owned()));
+            }
+            started => started?,
+        };
+        let stderr = BufReader::new(strace.stderr.take().expect("it was asked for"));
+        let mut calls = Self { strace, stderr, table };
+        stage.watch.wait_for(calls.stderr.get_ref())?;
+        let mut line = String::new();
+        calls.stderr.read_line(&mut line)?;
+        let is_attached = line.contains("attached");
+        if !is_attached {
+            return Ok(Err(line.trim().to_owned()));
+        }
+        // It says so a little before it counts.
+        thread::sleep(SETTLING_TIME);
+        Ok(Ok(calls))
+    }
+
+    /// Ends, and tells what was counted.
+    pub(super) fn end(mut self, stage: &Stage<'_>) -> Result<Counts, MeasureError> {
+        kill_process(Pid::from_child(&self.strace), Signal::INT).map_err(io::Error::from)?;
+        let mut line = String::new();
+        loop {
+            stage.watch.wait_for(self.stderr.get_ref())?;
+            if self.stderr.read_line(&mut line)? == 0 {
+                break;
+            }
+        }
+        self.strace.wait()?;
+        Ok(counts(&fs::read_to_string(&self.table)?))
+    }
+}
+
+impl Drop for SystemCalls {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.strace.kill();
+        let _ = self.strace.wait();
+    }
+}
+
+/// Reads the table of `strace -c`: the fourth column is the count, the last the name.
+fn counts(table: &str) -> Counts {
+    let mut counts = Counts::default();
+    for line in table.lines() {
+        let mut words = line.split_whitespace();
+        let count = words.nth(3).and_then(|word| word.parse::<u64>().ok());
+        let (Some(count), Some(name)) = (count, words.last()) else { continue };
+        let is_in = |names: &str| names.split(',').any(|known| known == name);
+        counts.sends += if is_in(SENDS) { count } else { 0 };
+        counts.receives += if is_in(RECEIVES) { count } else { 0 };
+    }
+    counts
+}
+
+/// How long strace takes at most until it counts.
+const SETTLING_TIME: Duration = Duration::from_millis(100);
+
+/// The system calls by which buses write to sockets.
+const SENDS: &str = "sendmsg,sendmmsg,sendto";
+
+/// The system calls by which buses read from sockets.
+const RECEIVES: &str = "recvmsg,recvmmsg,recvfrom";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read() {
+        let table = "\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 80.00    0.000400           4       100           sendmsg
+ 20.00    0.000100           2        50         7 recvmsg
+  0.00    0.000000           0         1           recvfrom
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000500           3       151         7 total
+";
+        assert_eq!(counts(table), Counts { sends: 100, receives: 51 });
+        assert_eq!(counts(""), Counts::default());
+    }
+}

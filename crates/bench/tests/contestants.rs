@@ -1,0 +1,164 @@
+//! The buses that are installed here, started and stopped.
+
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+use std::path::Path;
+
+use client::Connection;
+use diligence_bench::contestant::{
+    BodyValidation, Contestant, Installed, Places, StartError, StartOptions,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use sys::scheduling::{self, Processors};
+use wire::address::{AddressList, Transport, UnixAddress};
+
+/// Those that are there, and need not be this program.
+fn installed() -> Vec<Installed> {
+    // This test is one folder deeper than the program will be.
+    let test = std::env::current_exe().unwrap();
+    let peers = test.ancestors().nth(3).unwrap().join("peers/bin");
+    let places = Places::of_this_process().unwrap().with_folder(peers);
+    let others = Contestant::ALL.into_iter().filter(|one| *one != Contestant::Diligence);
+    let found = others.filter_map(|one| match one.find(&places) {
+        Ok(installed) => Some(installed),
+        Err(missing) => {
+            eprintln!("not tested: {missing}");
+            None
+        }
+    });
+    let found: Vec<_> = found.collect();
+    assert!(!found.is_empty());
+    found
+}
+
+fn socket_of(addresses: &AddressList) -> &Path {
+    use std::os::unix::ffi::OsStrExt as _;
+    match &addresses.entries()[0].transport {
+        Transport::Unix(UnixAddress::Path(path)) => Path::new(std::ffi::OsStr::from_bytes(path)),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[test]
+fn each_answers_and_leaves_nothing_behind() {
+    for installed in installed() {
+        let name = installed.contestant().to_string();
+        let bus = installed.start(&StartOptions::default()).unwrap();
+        let pid = bus.pid().unwrap();
+        assert_eq!(sys::process::comm(pid).as_deref(), Some(name.as_str()));
+        let connection = Connection::open(&bus.address().to_string()).unwrap();
+        assert!(connection.unique_name().to_string().starts_with(':'), "{name}");
+        let directory = socket_of(bus.address()).parent().unwrap().to_owned();
+        assert!(directory.exists());
+        drop(bus);
+        assert!(!is_alive(pid), "{name}");
+        assert!(!directory.exists(), "{name}");
+    }
+}
+
+#[test]
+fn each_has_a_version() {
+    for installed in installed() {
+        let info = installed.info();
+        assert!(info.version.starts_with(|first: char| first.is_ascii_digit()), "{info:?}");
+        assert!(!info.command.is_empty(), "{info:?}");
+    }
+}
+
+#[test]
+fn a_death_is_told() {
+    for installed in installed() {
+        let name = installed.contestant().to_string();
+        let mut bus = installed.start(&StartOptions::default()).unwrap();
+        assert_eq!(bus.obituary(), None, "{name}");
+        kill(bus.pid().unwrap());
+        let obituary = bus.obituary().unwrap().to_string();
+        // Of dbus-broker only its launcher knows.
+        let expected = match installed.contestant() {
+            Contestant::DbusBroker => "the bus ended",
+            _ => "the bus ended with signal 9 (SIGKILL)",
+        };
+        assert!(obituary.starts_with(expected), "{name}: {obituary}");
+    }
+}
+
+#[test]
+fn a_bus_that_runs_already_is_left_running() {
+    for installed in installed() {
+        let name = installed.contestant().to_string();
+        let bus = installed.start(&StartOptions::default()).unwrap();
+        let contestant: Contestant = bus.address().to_string().parse().unwrap();
+        let guest = contestant.find(&Places::of_this_process().unwrap()).unwrap();
+        let mut attached = guest.start(&StartOptions::default()).unwrap();
+        assert_eq!(attached.address(), bus.address());
+        assert_eq!(attached.pid(), bus.pid(), "{name}");
+        assert_eq!(attached.obituary(), None);
+        drop(attached);
+        Connection::open(&bus.address().to_string()).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_refused() {
+    for installed in installed() {
+        let name = installed.contestant().clone();
+        let off = StartOptions { body_validation: BodyValidation::Off, ..StartOptions::default() };
+        assert_eq!(installed.start(&off).unwrap_err(), StartError::CannotSkipValidation(name));
+        let start_on = |number: usize| {
+            let options = StartOptions { processor: Some(number), ..StartOptions::default() };
+            installed.start(&options).unwrap_err()
+        };
+        let last = Processors::LIMIT - 1;
+        let error = start_on(last);
+        assert!(matches!(error, StartError::Program { processor: Some(_), .. }), "{error}");
+        assert_eq!(start_on(last + 1), StartError::NoSuchProcessor(last + 1));
+    }
+}
+
+#[test]
+fn each_keeps_to_its_processor() {
+    for installed in installed() {
+        for processor in scheduling::own_processors().unwrap().iter() {
+            let options = StartOptions { processor: Some(processor), ..StartOptions::default() };
+            let bus = installed.start(&options).unwrap();
+            let only = scheduling::processors(bus.pid().unwrap()).unwrap();
+            assert_eq!(Some(only), Processors::one(processor), "{}", installed.contestant());
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_no_bus_is_told_with_what_it_said() {
+    let places = Places::of_this_process().unwrap().with_own_program("/bin/ls".into());
+    let ls = Contestant::Diligence.find(&places).unwrap();
+    let error = ls.start(&StartOptions::default()).unwrap_err();
+    let StartError::Ended(obituary) = &error else { panic!("{error}") };
+    assert_eq!(obituary.status.unwrap().code(), Some(2));
+    assert!(error.to_string().contains("saying:\n    /bin/ls: unrecognized option"), "{error}");
+}
+
+#[test]
+fn there_is_room_for_many() {
+    for installed in installed() {
+        let name = installed.contestant().to_string();
+        let bus = installed.start(&StartOptions::default()).unwrap();
+        let address = bus.address().to_string();
+        let connections: Vec<_> = (0..2000).map(|_| Connection::open(&address).unwrap()).collect();
+        let last = connections.last().unwrap();
+        let (driver, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+        for index in 0..1000 {
+            let rule = format!("type='signal',arg0='{index}'");
+            let added = last.call(driver, path, driver, "AddMatch", &(rule,));
+            assert!(added.is_ok(), "{name}: rule {index}: {added:?}");
+        }
+    }
+}

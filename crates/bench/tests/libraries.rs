@@ -1,0 +1,241 @@
+//! The program of each library that is installed, calling and serving, emitting and listening.
+
+use std::io::{self, BufRead, BufReader, PipeWriter, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use diligence_bench::library::{
+    Cache, CallReport, Caller, EmitReport, Emitter, Library, ListenReport, Listener, Missing, Mode,
+    Ready, RunError, Service, ours,
+};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn installed_libraries_do_their_part() {
+    let bus = Bus::start();
+    let cache = cache();
+    let found = Library::ALL.into_iter().filter_map(|library| match library.find(&cache) {
+        Ok(found) if found.is_built(&cache) || library != Library::Zbus => Some(found),
+        Ok(_) => None,
+        Err(missing) => {
+            eprintln!("{library}: {missing}");
+            None
+        }
+    });
+    // Ours is the program that measures, which is not this one.
+    let found = found.filter(|found| found.library() != Library::Diligence);
+    let ready: Vec<_> = found.map(|found| found.prepare(&cache).expect("it is there")).collect();
+    assert!(!ready.is_empty(), "none of the packages is there that the notes above name");
+    for library in &ready {
+        check_calls(&bus, library);
+        check_signals(&bus, library);
+    }
+}
+
+#[test]
+#[ignore = "it fetches and compiles 60 crates, which takes minutes"]
+fn zbus_does_its_part() {
+    let (bus, cache) = (Bus::start(), cache());
+    let library = Library::Zbus.find(&cache).and_then(|found| found.prepare(&cache));
+    let library = library.unwrap_or_else(|missing| panic!("{missing}"));
+    check_calls(&bus, &library);
+    check_signals(&bus, &library);
+}
+
+#[test]
+fn ours_does_its_part() {
+    let bus = Bus::start();
+    let mut service = Ours::start(bus.serve());
+    let mut caller = Ours::start(bus.call(service.line(), 100, 1000));
+    assert_eq!(caller.line(), "ready");
+    caller.begin();
+    let report: CallReport = serde_json::from_str(&caller.line()).expect("a report");
+    assert_eq!(report.calls, 100);
+    assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns);
+
+    let mut emitter = Ours::start(bus.emit(500, 10_000));
+    let mut listener = Ours::start(bus.listen(emitter.line(), 500));
+    assert_eq!(listener.line(), "ready");
+    emitter.begin();
+    let emitted: EmitReport = serde_json::from_str(&emitter.line()).expect("a report");
+    let heard: ListenReport = serde_json::from_str(&listener.line()).expect("a report");
+    check_reports(&emitted, &heard, 500, 10_000);
+}
+
+#[test]
+fn ours_is_this_program() {
+    let found = Library::Diligence.find(&cache()).expect("it is always there");
+    assert!(found.is_built(&cache()));
+    let ready = found.prepare(&cache()).expect("there is nothing to build");
+    let command = ready.command(&Mode::Serve { address: "unix:path=/a".into() });
+    assert_eq!(command.get_program(), std::env::current_exe().expect("a path"));
+    assert!(command.get_args().eq([ours::COMMAND, "serve", "unix:path=/a"]));
+}
+
+#[test]
+fn programs_in_c_have_no_warnings() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients");
+    for (source, package) in [("libdbus", "dbus-1"), ("sd-bus", "libsystemd"), ("gdbus", "gio-2.0")]
+    {
+        let flags = Command::new("pkg-config").args(["--cflags", package]).output();
+        let flags = flags.ok().filter(|flags| flags.status.success());
+        let Some(flags) = flags else { continue };
+        let flags = String::from_utf8(flags.stdout).expect("flags");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
+        compiler.args(flags.split_whitespace()).arg(folder.join(format!("{source}.c")));
+        let output = compiler.output().expect("cc");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let name = |missing: Missing| missing.to_string();
+    let headers = Missing::Headers { package: "dbus-1", debian: "libdbus-1-dev" };
+    let expected = "pkg-config knows no dbus-1; install its headers, on Debian with: \
+                    apt install libdbus-1-dev";
+    assert_eq!(name(headers), expected);
+
+    let nowhere = Cache::at("/nonexistent/cache".into());
+    if let Err(missing) = Library::DbusFast.find(&nowhere) {
+        let expected = "no Python has dbus-fast; install it with: python3 -m venv \
+                        /nonexistent/cache/venv && /nonexistent/cache/venv/bin/pip install \
+                        dbus-fast==5.2.0";
+        assert_eq!(name(missing), expected);
+    }
+}
+
+fn check_calls(bus: &Bus, library: &Ready) {
+    let name = library.library();
+    let service = Service::start(library.command(&bus.serve()));
+    let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
+    for length in [0, 11, 100_000] {
+        let call = bus.call(service.name().into(), 20, length);
+        let report = Caller::start(library.command(&call)).and_then(|mut c| c.run(LIMIT));
+        let report = report.unwrap_or_else(|error| panic!("{name} calls: {error}"));
+        assert_eq!(report.calls, 20, "{name}");
+        assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns, "{name}: {report:?}");
+        assert!(report.p99_ns <= report.elapsed_ns, "{name}: {report:?}");
+    }
+    check_failure(bus, library);
+}
+
+fn check_failure(bus: &Bus, library: &Ready) {
+    let name = library.library();
+    let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
+    match Caller::start(library.command(&nobody)) {
+        Err(RunError::Ended { status: Some(status), said }) => {
+            assert_eq!(status.code(), Some(1), "{name}");
+            assert!(said.contains("org.diligence.Nobody"), "{name}: {said}");
+        }
+        other => panic!("{name} calls nobody: {other:?}"),
+    }
+}
+
+fn check_signals(bus: &Bus, library: &Ready) {
+    let name = library.library();
+    for (count, size) in [(1, 0), (1000, 100), (20, 300_000)] {
+        let emitter = Emitter::start(library.command(&bus.emit(count, size)));
+        let mut emitter = emitter.unwrap_or_else(|error| panic!("{name} emits: {error}"));
+        let listen = bus.listen(emitter.name().into(), count);
+        let listener = Listener::start(library.command(&listen));
+        let mut listener = listener.unwrap_or_else(|error| panic!("{name} listens: {error}"));
+        let emitted = emitter.run(LIMIT).unwrap_or_else(|error| panic!("{name} emits: {error}"));
+        let heard = listener.finish(LIMIT);
+        let heard = heard.unwrap_or_else(|error| panic!("{name} listens: {error}"));
+        check_reports(&emitted, &heard, count, size);
+    }
+}
+
+fn check_reports(emitted: &EmitReport, heard: &ListenReport, count: u64, size: usize) {
+    assert_eq!((emitted.sent, emitted.timeouts), (count, 0));
+    assert_eq!((heard.received, heard.bytes), (count, count * size as u64));
+    assert!(heard.delay_mean_ns > 0 && heard.delay_p99_ns <= heard.elapsed_ns, "{heard:?}");
+}
+
+/// The reference's bus, which ends with the test.
+struct Bus {
+    daemon: Child,
+    address: String,
+}
+
+impl Bus {
+    fn start() -> Self {
+        let mut command = Command::new("dbus-daemon");
+        command.args(["--session", "--nofork", "--nopidfile", "--print-address"]);
+        let mut daemon = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("dbus-daemon, a Debian package: {error}"));
+        let mut address = String::new();
+        let output = daemon.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut address).expect("an address");
+        Self { daemon, address: address.trim_end().into() }
+    }
+
+    fn serve(&self) -> Mode {
+        Mode::Serve { address: self.address.clone() }
+    }
+
+    fn call(&self, destination: String, count: u64, length: usize) -> Mode {
+        Mode::Call { address: self.address.clone(), destination, count, length }
+    }
+
+    fn emit(&self, count: u64, size: usize) -> Mode {
+        Mode::Emit { address: self.address.clone(), count, size }
+    }
+
+    fn listen(&self, sender: String, count: u64) -> Mode {
+        Mode::Listen { address: self.address.clone(), sender, count }
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        self.daemon.kill().expect("it runs");
+        self.daemon.wait().expect("it was started here");
+    }
+}
+
+/// Our own program, in a thread.
+struct Ours {
+    input: PipeWriter,
+    output: BufReader<io::PipeReader>,
+}
+
+impl Ours {
+    fn start(mode: Mode) -> Self {
+        let (to_program, input) = io::pipe().expect("a pipe");
+        let (output, from_program) = io::pipe().expect("a pipe");
+        let streams = ours::Streams {
+            input: BufReader::new(to_program),
+            output: from_program,
+            at_end_of_input: || {},
+        };
+        thread::spawn(move || match ours::run(mode, streams) {
+            // A service ends with the bus, at the end of the test.
+            Ok(()) | Err(ours::Failure::Ended(_)) => {}
+            Err(failure) => panic!("{failure}"),
+        });
+        Self { input, output: BufReader::new(output) }
+    }
+
+    fn begin(&mut self) {
+        self.input.write_all(b"\n").expect("it reads");
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("it writes");
+        line.trim_end().to_owned()
+    }
+}
+
+/// It outlives the test, so that the next run is quick.
+fn cache() -> Cache {
+    Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"))
+}

@@ -1,0 +1,155 @@
+//! Tables, documents and the page that are made from the results of a run.
+//!
+//! The results in `data/run.jsonl` are made up. They have a failure, a bus that is not there, a
+//! subject that takes no part in a scenario, figures that are far apart, and a timeline.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use diligence_bench::document::{document, headline};
+use diligence_bench::report::write_html;
+use diligence_bench::result::{self, Case, Failure, Metric, Record, Sample};
+use diligence_bench::scenario_info::ScenarioInfo;
+use diligence_bench::show::table::{self, Lines, Style};
+use diligence_bench::summary::Summary;
+use diligence_testkit::golden;
+
+const INFOS: [ScenarioInfo; 4] = [
+    ScenarioInfo {
+        name: "compare",
+        title: "Side by side",
+        about: "One row of each scenario: what a bus costs, and how near it is to the floor.",
+        metrics: &[
+            Metric::RoundTripUs,
+            Metric::BurstUs,
+            Metric::MessagesPerS,
+            Metric::MibPerS,
+            Metric::CallsPerS,
+            Metric::ConnectUs,
+            Metric::BytesPerConnection,
+        ],
+    },
+    ScenarioInfo {
+        name: "ping-pong",
+        title: "One call after the other",
+        about: "A client calls a service and waits, with messages of all sizes.",
+        metrics: &[Metric::RoundTripUs, Metric::MibPerS, Metric::RoundTripP99Us],
+    },
+    ScenarioInfo {
+        name: "fan-out",
+        title: "Signals to many recipients",
+        about: "A sender emits signals at once, and waits until the last recipient has the last.",
+        metrics: &[Metric::BurstUs, Metric::BusSwitches, Metric::RecipientSwitches],
+    },
+    ScenarioInfo {
+        name: "connect",
+        title: "Connections and names",
+        about: "How long it takes to be on the bus, and to have a name.",
+        metrics: &[Metric::ConnectUs],
+    },
+];
+
+fn data(name: &str) -> impl AsRef<Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+fn records() -> Vec<Record> {
+    let file = File::open(data("run.jsonl")).expect("the results are there");
+    result::read(BufReader::new(file)).expect("they are results")
+}
+
+fn html(records: &[Record], infos: &[ScenarioInfo]) -> String {
+    let mut page = Vec::new();
+    write_html(records, infos, &mut page).expect("memory takes everything");
+    String::from_utf8(page).expect("a page is text")
+}
+
+#[test]
+fn tables_on_a_terminal() {
+    let summary = Summary::of(&records());
+    for (lines, name) in [(Lines::All, "table-all.txt"), (Lines::Main, "table-main.txt")] {
+        let text = table::all(&summary, &INFOS, lines, Style::Plain);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= 100, "{longest} columns\n{text}");
+        golden::check(data(name), &text);
+    }
+}
+
+#[test]
+fn the_document() {
+    golden::check(data("benchmarks.md"), &document(&records(), &INFOS));
+}
+
+#[test]
+fn the_headline() {
+    golden::check(data("headline.md"), &headline(&records(), &INFOS).unwrap());
+    assert_eq!(headline(&[], &INFOS), None);
+}
+
+#[test]
+fn the_page_has_every_scenario_and_metric() {
+    let page = html(&records(), &INFOS);
+    for info in &INFOS {
+        assert!(page.contains(&format!("<section id=\"{}\">", info.name)), "{}", info.name);
+        assert!(page.contains(&format!("<a href=\"#{}\">", info.name)), "{}", info.name);
+        assert!(page.contains(info.title) && page.contains(info.about), "{}", info.name);
+    }
+    for text in ["MiB/s", "Switches of the bus", "recipient 10", "kdbus", "AMD EPYC 9754"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn the_page_loads_nothing() {
+    let page = html(&records(), &INFOS).replace("http://www.w3.org/2000/svg", "");
+    for text in ["http:", "https:", "src=", "url(", "@import", "<script", "<link"] {
+        assert!(!page.contains(text), "{text}");
+    }
+    for (start, _) in page.match_indices("href=\"") {
+        assert!(page[start..].starts_with("href=\"#"), "{}", &page[start..start + 40]);
+    }
+}
+
+#[test]
+fn the_page_is_well_formed() {
+    check_nesting(&html(&records(), &INFOS));
+    check_nesting(&html(&[], &INFOS));
+}
+
+#[test]
+fn texts_mean_nothing_on_the_page_nor_in_the_document() {
+    let evil = "<b>\"&'|`*";
+    let case = Case::new(evil, [("a", 1_u64.into())]);
+    let (scenario, subject) = (evil.to_owned(), evil.to_owned());
+    let figures = [(Metric::RoundTripUs, 1.0)].into();
+    let failure = Failure {
+        scenario: scenario.clone(),
+        case: case.clone(),
+        subject: subject.clone(),
+        round: 2,
+        reason: evil.to_owned(),
+    };
+    let sample = Sample { scenario, case, subject, round: 1, figures, disturbance: 0.0 };
+    let records = [Record::Sample(sample), Record::Failure(failure)];
+    let page = html(&records, &[]);
+    assert!(!page.contains("<b>\""), "{page}");
+    check_nesting(&page);
+    let document = document(&records, &[]);
+    assert!(!document.contains("<b>") && !document.contains("'|"), "{document}");
+}
+
+/// Panics unless every element that is opened is closed, in order, or needs no end.
+fn check_nesting(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let tags = page.split('<').skip(1).map(|rest| rest.split_once('>').expect("a tag ends").0);
+    for tag in tags.filter(|tag| !tag.starts_with('!')) {
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+        } else if !tag.ends_with('/') && !["meta", "br"].contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}

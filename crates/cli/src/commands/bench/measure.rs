@@ -1,0 +1,195 @@
+//! Measuring.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration;
+use std::{env, path};
+
+use bench::contestant::{Lineup, Places};
+use bench::placement::Placement;
+use bench::report::write_html;
+use bench::runner::{self, Collector, Ending, JsonLines, Output, Plan, Request, Several, Terminal};
+use bench::scenario::{INFOS, Pace, Scenario};
+use bench::show::table::Style;
+use bench::stage::Site;
+use clap::Args;
+use sys::signals::{Signal, SignalSource};
+
+use super::error::BenchError;
+use crate::output::complain;
+
+/// What all scenarios have in common.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
+    /// [default: all that are installed]
+    #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
+    bus: Option<Lineup>,
+    /// Which processors are used: `one` for everything; `split`, with the bus on one and all
+    /// others on another; `free`, as the scheduler likes
+    #[arg(long, value_name = "WHERE", default_value_t, help_heading = HEADING)]
+    placement: Placement,
+    /// How often everything is measured [default: 5]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        help_heading = HEADING
+    )]
+    rounds: Option<u32>,
+    /// How many seconds one measurement may take
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "120",
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = HEADING
+    )]
+    deadline: u32,
+    /// Measure little, and once, to see that everything works
+    #[arg(long, help_heading = HEADING)]
+    quick: bool,
+    /// Write results as lines of JSON: to a file, or in place of the tables
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "-",
+        help_heading = HEADING
+    )]
+    json: Option<PathBuf>,
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE.html", help_heading = HEADING)]
+    report: Option<PathBuf>,
+}
+
+/// Measures scenarios, and shows and writes what comes of it.
+pub(super) fn run(
+    scenarios: Vec<Box<dyn Scenario>>,
+    options: &Options,
+) -> Result<ExitCode, BenchError> {
+    let mut files = Files::open(options)?;
+    let places = Places::of_this_process().map_err(BenchError::Start)?;
+    let plan = Plan::new(&request(&scenarios, options, &places), &mut |text| {
+        complain(&format!("diligence bench: {text}\n"));
+    });
+    // Compilers may have run until now, which are to hear them; from now on threads begin.
+    let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
+    let signals = Rc::new(signals.map_err(BenchError::Start)?);
+    let program = env::current_exe().map_err(BenchError::Start)?;
+    let limit = Duration::from_secs(options.deadline.into());
+    let site = Site::new(program, options.placement, limit, Some(signals));
+    let (ending, collector) = observed(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
+    files.report(&collector)?;
+    verdict(&plan, ending, options)
+}
+
+fn request<'r>(
+    scenarios: &'r [Box<dyn Scenario>],
+    options: &'r Options,
+    places: &'r Places,
+) -> Request<'r> {
+    Request {
+        scenarios,
+        buses: options.bus.as_ref(),
+        places,
+        pace: if options.quick { Pace::Quick } else { Pace::Full },
+        rounds: options.rounds,
+        placement: options.placement,
+        command: command_line(),
+    }
+}
+
+/// Carries the plan out, with everybody told who should be.
+fn observed(
+    plan: &Plan,
+    site: &Site,
+    files: &mut Files,
+) -> Result<(Ending, Collector), BenchError> {
+    let mut collector = Collector::default();
+    let mut stdout = io::stdout();
+    let output = match files.json {
+        Some(Json::Stdout) => Output::Nowhere,
+        _ => Output::Tables(&mut stdout, Style::of_stdout()),
+    };
+    let mut terminal = Terminal::new(output);
+    let mut lines: Option<JsonLines<Box<dyn Write>>> = match &mut files.json {
+        None => None,
+        Some(Json::Stdout) => Some(JsonLines::new(Box::new(io::stdout()))),
+        Some(Json::File(file)) => Some(JsonLines::new(Box::new(file))),
+    };
+    let mut several = Several { observers: vec![&mut terminal, &mut collector] };
+    if let Some(lines) = &mut lines {
+        several.observers.push(lines);
+    }
+    let ending = runner::run(plan, site, &mut several).map_err(BenchError::output)?;
+    drop(several);
+    drop(lines);
+    Ok((ending, collector))
+}
+
+/// What the exit status tells, with a last word if it is not success.
+fn verdict(plan: &Plan, ending: Ending, options: &Options) -> Result<ExitCode, BenchError> {
+    if plan.is_empty() {
+        return Err(BenchError::NothingToMeasure);
+    }
+    if ending.is_interrupted {
+        complain("diligence bench: interrupted; this is what was measured so far\n");
+    }
+    // Those whom nobody has named need not be there.
+    let is_incomplete = options.bus.is_some() && !plan.absences.is_empty();
+    let is_done = ending.failures == 0 && !ending.is_interrupted && !is_incomplete;
+    Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Files that are written, opened before anything is measured for nothing.
+struct Files {
+    json: Option<Json>,
+    report: Option<(PathBuf, File)>,
+}
+
+enum Json {
+    Stdout,
+    File(File),
+}
+
+impl Files {
+    fn open(options: &Options) -> Result<Self, BenchError> {
+        let create = |path: &Path| File::create(path).map_err(BenchError::file(path));
+        let json = match options.json.as_deref() {
+            None => None,
+            Some(path) if path == Path::new("-") => Some(Json::Stdout),
+            Some(path) => Some(Json::File(create(path)?)),
+        };
+        let report = options.report.as_deref().map(|path| Ok((path.to_owned(), create(path)?)));
+        Ok(Self { json, report: report.transpose()? })
+    }
+
+    fn report(self, collector: &Collector) -> Result<(), BenchError> {
+        let Some((path, file)) = self.report else { return Ok(()) };
+        let mut out = BufWriter::new(file);
+        let written = write_html(&collector.records, &INFOS, &mut out).and_then(|()| out.flush());
+        written.map_err(BenchError::file(&path))?;
+        let path = path::absolute(&path).unwrap_or(path);
+        complain(&format!("The page is in {}\n", path.display()));
+        Ok(())
+    }
+}
+
+const HEADING: &str = "Options of all scenarios";
+
+/// The words that this was started with. Where the program is installed is of no interest to others.
+fn command_line() -> Vec<String> {
+    let mut words: Vec<_> =
+        env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut()
+        && let Some((_, name)) = program.rsplit_once('/')
+    {
+        *program = name.to_owned();
+    }
+    words
+}
