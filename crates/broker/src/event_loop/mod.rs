@@ -11,8 +11,8 @@
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
 //! A turn has a budget, so that no flood starves the others: each connection is read once, at most
-//! 256 of its messages are routed, and when routing
-//! has taken 500 µs, everything queued is written before it goes on.
+//! 64 of its messages are routed, and when routing has taken 500 µs, everything queued is written
+//! before it goes on.
 
 mod accept;
 mod deadlines;

@@ -61,6 +61,7 @@ impl EventLoop {
     fn receive_into(&mut self, peer: PeerId, buffer: &mut Rc<Vec<u8>>) -> Result<(), End> {
         let scratch = Rc::get_mut(buffer).expect("nobody else has it");
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
+        let portion = connection.portion;
         let space = match &mut connection.phase {
             Phase::Handshake(_) => Space::Scratch(scratch),
             Phase::Messages(framer) => framer.space(scratch),
@@ -68,7 +69,10 @@ impl EventLoop {
         let fds = &mut self.buffers.fds;
         let socket = connection.socket.as_fd();
         let received = match space {
-            Space::Scratch(space) => transfer::receive(socket, space, fds, Wait::Never),
+            Space::Scratch(space) => {
+                let room = space.len().min(portion.bytes());
+                transfer::receive(socket, &mut space[..room], fds, Wait::Never)
+            }
             Space::Large { buffer, room } => {
                 transfer::receive_more(socket, buffer, room, fds, Wait::Never)
             }
@@ -89,8 +93,20 @@ impl EventLoop {
             Phase::Handshake(_) => self.handshake(peer, &mut scratch[..received.bytes]),
             Phase::Messages(_) => {
                 self.note_received(peer, received)?;
-                self.route_messages(peer, buffer)
+                self.route_messages(peer, buffer)?;
+                self.note_portion(peer, received.bytes);
+                Ok(())
             }
+        }
+    }
+
+    /// Reads more at once from a connection of which all was routed that was asked for.
+    fn note_portion(&mut self, peer: PeerId, received: usize) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && !connection.has_backlog
+            && received >= connection.portion.bytes()
+        {
+            connection.portion.grow();
         }
     }
 
@@ -202,17 +218,25 @@ impl EventLoop {
 
     /// Routes the messages of a connection that are in the scratch buffer, within the budget.
     fn route_messages(&mut self, peer: PeerId, scratch: &Rc<Vec<u8>>) -> Result<(), End> {
+        let mut routed = 0;
         for _ in 0..MESSAGES_PER_READ {
             match self.next_frame(peer, scratch) {
                 Ok(Some(frame)) => {
                     let stretch = stretch_of(frame, scratch);
+                    routed += stretch.range.len();
                     self.route(peer, &stretch).map_err(End::Invalid)?;
                 }
                 Ok(None) => break,
                 Err(error) => return Err(End::Invalid(error)),
             }
         }
-        self.park(peer, scratch)
+        self.park(peer, scratch)?;
+        if let Some(connection) = self.table.get_mut(peer)
+            && connection.has_backlog
+        {
+            connection.portion.shrink_to(routed);
+        }
+        Ok(())
     }
 
     fn next_frame<'s>(
@@ -303,4 +327,4 @@ impl Buffers {
 const SCRATCH_BUFFERS_MAX: usize = 4;
 
 /// Messages of one connection that are routed before others have their turn.
-pub(super) const MESSAGES_PER_READ: usize = 256;
+pub(super) const MESSAGES_PER_READ: usize = 64;
