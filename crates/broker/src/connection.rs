@@ -9,6 +9,7 @@ use wire::framer::Framer;
 use wire::message::InvalidMessage;
 use wire::sasl;
 
+use crate::event_loop::appetite::Appetite;
 use crate::outgoing::{Queue, SharedFds};
 
 /// What the next bytes from a connection are.
@@ -54,8 +55,8 @@ pub(crate) struct Connection {
     pub(crate) fds_since: Option<Duration>,
     /// Descriptor of the peer's process, while somebody is told of it.
     pub(crate) pidfd: Option<SharedFds>,
-    /// How many bytes are read at once.
-    pub(crate) portion: Portion,
+    /// How much of it is taken at once.
+    pub(crate) appetite: Appetite,
     /// Bytes of this connection's messages that wait in the queues of slow recipients.
     pub(crate) in_flight: usize,
     pub(crate) writing: Writing,
@@ -69,34 +70,6 @@ pub(crate) struct Connection {
     pub(crate) has_backlog: bool,
     /// Set when it is to be closed at the end of the turn.
     pub(crate) end: Option<End>,
-}
-
-/// How many bytes are read from a connection at once: about as many as can be routed in its part of
-/// a turn, so that what others have sent meanwhile does not wait behind them, and little has to be
-/// kept for the next turn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Portion(u32);
-
-impl Portion {
-    pub(crate) const fn bytes(self) -> usize {
-        self.0 as usize
-    }
-
-    /// After a read that brought more than could be routed at once: that were `routed` bytes.
-    pub(crate) fn shrink_to(&mut self, routed: usize) {
-        self.0 = u32::try_from(routed).unwrap_or(u32::MAX).clamp(PORTION_MIN, PORTION_MAX);
-    }
-
-    /// After a read that brought as much as was asked for, of which all was routed.
-    pub(crate) fn grow(&mut self) {
-        self.0 = (self.0 + self.0 / 4).min(PORTION_MAX);
-    }
-}
-
-impl Default for Portion {
-    fn default() -> Self {
-        Self(PORTION_MAX)
-    }
 }
 
 /// How writing to a connection goes.
@@ -123,7 +96,7 @@ impl Connection {
             fds: Vec::new(),
             fds_since: None,
             pidfd: None,
-            portion: Portion::default(),
+            appetite: Appetite::default(),
             in_flight: 0,
             writing: Writing::Flowing,
             watched: Some(Interest::Read),
@@ -180,12 +153,6 @@ impl Connection {
 /// where the configuration does not set less. Enough for any burst, and far below what would be
 /// felt as memory.
 const IN_FLIGHT_MAX: u64 = 16 << 20;
-
-/// The least that is read at once, or every message would cost a system call.
-const PORTION_MIN: u32 = 4 << 10;
-
-/// The most that is read at once.
-const PORTION_MAX: u32 = 256 << 10;
 
 /// How long a connection may take no byte before its senders no longer wait for it.
 const STALL_AFTER: Duration = Duration::from_secs(1);

@@ -23,6 +23,8 @@ pub(super) enum Origin<'m> {
     /// A message.
     Peer {
         from: PeerId,
+        /// Whether that one does not flood.
+        is_calm: bool,
         message: &'m Message<'m>,
         /// Where its bytes are.
         stretch: &'m Stretch,
@@ -56,6 +58,9 @@ impl EventLoop {
         let len = head.len() + body.len();
         let message = Outgoing { from, head, body, fds };
         connection.queue.push(message, charge, &mut self.buffers.spare);
+        if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.appetite.is_flood() {
+            self.conversation.goes_on(self.now);
+        }
         let is_long =
             connection.queue.len() > EARLY_FLUSH && connection.writing == Writing::Flowing;
         match delivery.urgency {

@@ -10,11 +10,12 @@
 //! One message in flight costs three system calls: wait, read, write. Nothing waits for a timer to
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
-//! A turn has a budget, so that no flood starves the others: each connection is read once, at most
-//! 64 of its messages are routed, and when routing has taken 500 µs, everything queued is written
-//! before it goes on.
+//! A turn has a budget, so that no flood starves the others: each connection is read once, those
+//! that flood come last and with few messages ([`appetite`]), and when routing has taken 500 µs,
+//! everything queued is written before it goes on.
 
 mod accept;
+pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
 mod receive;
@@ -38,6 +39,7 @@ use crate::listen::Listener;
 use crate::log::{Log, Severity};
 use crate::outgoing::Spare;
 use crate::table::Table;
+use appetite::Conversation;
 use deadlines::Alarm;
 
 /// Reads the configuration again.
@@ -74,6 +76,7 @@ pub struct EventLoop {
     now: Duration,
     alarm: Alarm,
     work: Work,
+    conversation: Conversation,
     buffers: Buffers,
 }
 
@@ -141,6 +144,7 @@ impl EventLoop {
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
             work: Work::default(),
+            conversation: Conversation::default(),
             buffers: Buffers::default(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
@@ -164,14 +168,10 @@ impl EventLoop {
     fn turn(&mut self, events: &Events) -> io::Result<Flow> {
         self.now = sys::clock::monotonic();
         let mut flushed_at = self.now;
-        for _ in 0..self.work.backlog.len() {
-            if let Some(peer) = self.work.backlog.pop_front() {
-                self.receive_backlog(peer);
-                self.flush_if_late(&mut flushed_at);
-            }
-        }
+        let mut floods = false;
         for event in events.iter() {
             match Source::from_token(event.token()) {
+                Source::Peer(peer) if !self.is_calm(peer) => floods = true,
                 Source::Peer(peer) => self.peer_event(peer, event),
                 Source::Listener(index) => self.accept(index)?,
                 Source::Alarm => self.check_deadlines()?,
@@ -183,11 +183,38 @@ impl EventLoop {
             }
             self.flush_if_late(&mut flushed_at);
         }
+        if floods || !self.work.backlog.is_empty() {
+            self.flush();
+            self.floods(events, &mut flushed_at);
+        }
         self.flush();
         self.close_ended();
         self.update_listening()?;
         self.set_alarm()?;
         Ok(Flow::Continue)
+    }
+
+    /// Goes on with those that have sent more than is taken at once.
+    fn floods(&mut self, events: &Events, flushed_at: &mut Duration) {
+        for _ in 0..self.work.backlog.len() {
+            if let Some(peer) = self.work.backlog.pop_front() {
+                self.receive_backlog(peer);
+                self.flush_if_late(flushed_at);
+            }
+        }
+        for event in events.iter() {
+            if let Source::Peer(peer) = Source::from_token(event.token())
+                && !self.is_calm(peer)
+            {
+                self.peer_event(peer, event);
+                self.flush_if_late(flushed_at);
+            }
+        }
+    }
+
+    /// Whether not more comes from a connection than is taken at once.
+    fn is_calm(&self, peer: PeerId) -> bool {
+        self.table.get(peer).is_none_or(|connection| !connection.appetite.is_flood())
     }
 
     fn peer_event(&mut self, peer: PeerId, event: Event) {

@@ -61,7 +61,7 @@ impl EventLoop {
     fn receive_into(&mut self, peer: PeerId, buffer: &mut Rc<Vec<u8>>) -> Result<(), End> {
         let scratch = Rc::get_mut(buffer).expect("nobody else has it");
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
-        let portion = connection.portion;
+        let portion = connection.appetite.portion();
         let space = match &mut connection.phase {
             Phase::Handshake(_) => Space::Scratch(scratch),
             Phase::Messages(framer) => framer.space(scratch),
@@ -70,7 +70,7 @@ impl EventLoop {
         let socket = connection.socket.as_fd();
         let received = match space {
             Space::Scratch(space) => {
-                let room = space.len().min(portion.bytes());
+                let room = space.len().min(portion);
                 transfer::receive(socket, &mut space[..room], fds, Wait::Never)
             }
             Space::Large { buffer, room } => {
@@ -94,19 +94,17 @@ impl EventLoop {
             Phase::Messages(_) => {
                 self.note_received(peer, received)?;
                 self.route_messages(peer, buffer)?;
-                self.note_portion(peer, received.bytes);
+                self.note_taken(peer, received.bytes);
                 Ok(())
             }
         }
     }
 
-    /// Reads more at once from a connection of which all was routed that was asked for.
-    fn note_portion(&mut self, peer: PeerId, received: usize) {
+    fn note_taken(&mut self, peer: PeerId, received: usize) {
         if let Some(connection) = self.table.get_mut(peer)
             && !connection.has_backlog
-            && received >= connection.portion.bytes()
         {
-            connection.portion.grow();
+            connection.appetite.took_all(received);
         }
     }
 
@@ -218,8 +216,9 @@ impl EventLoop {
 
     /// Routes the messages of a connection that are in the scratch buffer, within the budget.
     fn route_messages(&mut self, peer: PeerId, scratch: &Rc<Vec<u8>>) -> Result<(), End> {
+        let Some(connection) = self.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
-        for _ in 0..MESSAGES_PER_READ {
+        for _ in 0..self.conversation.messages_of(connection.appetite, self.now) {
             match self.next_frame(peer, scratch) {
                 Ok(Some(frame)) => {
                     let stretch = stretch_of(frame, scratch);
@@ -234,7 +233,7 @@ impl EventLoop {
         if let Some(connection) = self.table.get_mut(peer)
             && connection.has_backlog
         {
-            connection.portion.shrink_to(routed);
+            connection.appetite.had_enough(routed);
         }
         Ok(())
     }
@@ -260,7 +259,8 @@ impl EventLoop {
         let mut effects = mem::take(&mut self.buffers.effects);
         effects.clear();
         self.bus.handle(self.time(), Input::Message { from, message }, &mut effects);
-        self.apply(&effects, &Origin::Peer { from, message: &message, stretch, fds });
+        let is_calm = self.is_calm(from);
+        self.apply(&effects, &Origin::Peer { from, is_calm, message: &message, stretch, fds });
         self.buffers.effects = effects;
         Ok(())
     }
@@ -325,6 +325,3 @@ impl Buffers {
 
 /// Scratch buffers that may be lent at once.
 const SCRATCH_BUFFERS_MAX: usize = 4;
-
-/// Messages of one connection that are routed before others have their turn.
-pub(super) const MESSAGES_PER_READ: usize = 64;
