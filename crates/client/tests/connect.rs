@@ -3,7 +3,7 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::time::Duration;
@@ -239,7 +239,10 @@ fn everything_leaves_in_one_write() {
 
 #[test]
 fn a_port_where_nobody_listens_is_refused() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // The near end of a connection: nobody can listen there as long as it lasts.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
     let found = failed(&format!("tcp:host=127.0.0.1,port={port},family=ipv4"));
     let [AttemptError::System(error)] = found[..] else { panic!("{found:?}") };
     assert_eq!(error.kind, std::io::ErrorKind::ConnectionRefused);
