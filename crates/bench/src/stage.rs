@@ -7,13 +7,14 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{fmt, io};
 
+use sys::private_directory::PrivateDirectory;
 use sys::process::{self, Usage};
 use sys::rlimit::OpenFiles;
 use sys::scheduling::{self, Processors};
 use sys::signals::{Signal, SignalSource};
 use sys::spawn::ChildSetup;
 
-use crate::contestant::directory::PrivateDirectory;
+use crate::contestant::directory::private_directory;
 use crate::library::RunError;
 use crate::peer::{self, Peer, PeerError, Role};
 use crate::placement::{Part, Placement};
@@ -63,7 +64,7 @@ impl Site {
         signals: Option<Rc<SignalSource>>,
     ) -> io::Result<Self> {
         OpenFiles::raise()?;
-        let directory = PrivateDirectory::new()?;
+        let directory = private_directory()?;
         let allowed = scheduling::own_processors()?.iter().collect();
         let sockets = Cell::new(0);
         Ok(Self { program, directory, placement, allowed, limit, signals, sockets })

@@ -84,6 +84,7 @@ pub mod inherited;
 pub mod daemonize;
 pub mod filesystem;
 pub mod notify;
+pub mod private_directory;
 pub mod privileges;
 pub mod rlimit;
 pub mod users;

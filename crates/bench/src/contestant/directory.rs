@@ -1,13 +1,10 @@
 //! The directory of one bus: its socket, its configuration, what it wrote.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
-use sys::random;
+use sys::private_directory::PrivateDirectory;
 use wire::address::{Address, AddressList, Transport, UnixAddress};
 
 /// Where the files of one bus are.
@@ -44,98 +41,16 @@ impl Files {
     }
 }
 
-/// A directory that nobody else can enter; removed with all that is in it when dropped.
-#[derive(Debug)]
-pub(crate) struct PrivateDirectory {
-    path: PathBuf,
-}
-
-impl PrivateDirectory {
-    /// Makes one: where the user has the files of his session, or else where temporary files are.
-    pub(crate) fn new() -> io::Result<Self> {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let candidates = runtime.into_iter().chain([std::env::temp_dir()]);
-        let mut usable = candidates.filter(|path| path.is_absolute() && is_short_enough(path));
-        usable
-            .find_map(|parent| Self::new_in(&parent).ok())
-            .map_or_else(|| Self::new_in(Path::new("/tmp")), Ok)
-    }
-
-    /// Makes one below `parent`.
-    fn new_in(parent: &Path) -> io::Result<Self> {
-        loop {
-            let path = parent.join(random_name()?);
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What is in it, if it is that of a bus.
-    pub(super) fn files(&self) -> Files {
-        Files::new_in(&self.path)
-    }
-}
-
-impl Drop for PrivateDirectory {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans up temporary files.
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-/// Whether the path of a socket below this directory would fit in the address of a socket.
-fn is_short_enough(parent: &Path) -> bool {
-    let below = PREFIX.len() + RANDOM_LEN + "//".len() + SOCKET.len();
-    parent.as_os_str().len() + below <= SOCKET_PATH_LEN_MAX
-}
-
-fn random_name() -> io::Result<OsString> {
-    let mut bytes = [0; RANDOM_LEN];
-    random::fill(&mut bytes)?;
-    let letters = bytes.map(|byte| LETTERS[usize::from(byte) % LETTERS.len()]);
-    Ok(OsStr::from_bytes(&[PREFIX.as_bytes(), &letters].concat()).to_owned())
+/// A new directory for the files of one bus, or of one benchmark.
+pub(crate) fn private_directory() -> io::Result<PrivateDirectory> {
+    PrivateDirectory::new("diligence-bench-")
 }
 
 const SOCKET: &str = "bus";
-const PREFIX: &str = "diligence-bench-";
-const RANDOM_LEN: usize = 6;
-const LETTERS: &[u8; 32] = b"abcdefghijkmnopqrstuvwxyz2345678";
-
-/// Bytes of a path that every program can connect to (unix(7)).
-const SOCKET_PATH_LEN_MAX: usize = 107;
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
-
-    #[test]
-    fn a_directory_is_private_and_goes_with_what_is_in_it() {
-        let (one, other) = (PrivateDirectory::new().unwrap(), PrivateDirectory::new().unwrap());
-        assert_ne!(one.path, other.path);
-        assert_eq!(fs::metadata(&one.path).unwrap().permissions().mode() & 0o777, 0o700);
-        fs::write(one.files().log(), "content").unwrap();
-        let path = one.path.clone();
-        drop(one);
-        assert!(!path.exists());
-    }
-
-    #[test]
-    fn a_long_way_to_the_socket_is_avoided() {
-        let longest = SOCKET_PATH_LEN_MAX - "/diligence-bench-123456/bus".len();
-        let of_len = |len: usize| Path::new("/").join("x".repeat(len - 1));
-        assert!(is_short_enough(&of_len(longest)));
-        assert!(!is_short_enough(&of_len(longest + 1)));
-    }
 
     #[test]
     fn strange_names_are_escaped_in_the_address() {

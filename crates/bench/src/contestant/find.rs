@@ -251,7 +251,7 @@ const BUSD_VERSION: &str = "0.6.1";
 
 #[cfg(test)]
 mod tests {
-    use super::super::directory::PrivateDirectory;
+    use super::super::directory::private_directory;
     use super::*;
 
     fn nowhere() -> Places {
@@ -278,8 +278,8 @@ mod tests {
 
     #[test]
     fn a_program_is_found_and_says_its_version() {
-        let directory = PrivateDirectory::new().unwrap();
-        let folder = directory.files().log();
+        let directory = private_directory().unwrap();
+        let folder = directory.path().join("log");
         std::fs::create_dir(&folder).unwrap();
         let program = folder.join("busd");
         std::fs::copy("/bin/true", &program).unwrap();

@@ -212,7 +212,7 @@ const DATAGRAM_LEN_MAX: usize = 64 << 10;
 mod tests {
     use std::time::Duration;
 
-    use super::super::directory::PrivateDirectory;
+    use super::super::directory::private_directory;
     use super::*;
 
     #[test]
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_stand_in_reads_and_leaves_no_trace() {
-        let directory = PrivateDirectory::new().unwrap();
-        let parent = directory.files().log();
+        let directory = private_directory().unwrap();
+        let parent = directory.path().join("log");
         let path = parent.join("journal/socket");
         for _ in 0..2 {
             assert!(!is_read_at(&path));

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use sys::clock;
+use sys::private_directory::PrivateDirectory;
 use wire::address::AddressList;
 
-use super::directory::PrivateDirectory;
+use super::directory::Files;
 use super::journal::Journal;
 use super::watched::Watched;
 use super::words::{quote, tail_of};
@@ -108,7 +109,7 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn new(child: Child, directory: PrivateDirectory, journal: Option<Journal>) -> Self {
-        let log = directory.files().log();
+        let log = Files::new_in(directory.path()).log();
         Self { child, log, log_start: 0, journal, _directory: directory }
     }
 

@@ -18,7 +18,7 @@ use sys::spawn::ChildSetup;
 use wire::address::AddressList;
 
 use super::Contestant;
-use super::directory::{Files, PrivateDirectory};
+use super::directory::{Files, private_directory};
 use super::find::Installed;
 use super::journal::Journal;
 use super::launch::{Launch, Start};
@@ -145,8 +145,8 @@ fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {
 fn start_program(start: &Start, options: &StartOptions) -> Result<RunningBus, StartError> {
     let journal = journal_for(start).map_err(|error| StartError::Journal(error.into()))?;
     let place = |error: io::Error| StartError::Directory(error.into());
-    let directory = PrivateDirectory::new().map_err(place)?;
-    let files = directory.files();
+    let directory = private_directory().map_err(place)?;
+    let files = Files::new_in(directory.path());
     let setup = child_setup(options.processor)?;
     let mut command = command(start, options.body_validation, &files).map_err(place)?;
     setup.install(&mut command);

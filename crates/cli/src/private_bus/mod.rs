@@ -1,7 +1,6 @@
 //! A bus for one purpose: started by a command, with a directory of its own, and gone with it.
 
 mod config;
-mod directory;
 mod error;
 
 use std::env;
@@ -12,9 +11,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
-pub(crate) use directory::PrivateDirectory;
 pub(crate) use error::StartError;
 use sys::poll::{Events, Interest, Poller};
+use sys::private_directory::PrivateDirectory;
 use sys::signals::{Signal, SignalSource};
 use wire::address::{Address, AddressList, Transport, UnixAddress};
 
@@ -51,7 +50,7 @@ pub(crate) struct PrivateBus {
 impl PrivateBus {
     /// Starts a bus, and waits until it listens. While it waits, signals that ask to end are heeded.
     pub(crate) fn start(plan: Plan, signals: &SignalSource) -> Result<Self, StartError> {
-        let directory = PrivateDirectory::new().map_err(StartError::Directory)?;
+        let directory = PrivateDirectory::new("diligence-").map_err(StartError::Directory)?;
         let mut command = command(&plan, directory.path())?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
         let mut process = children::start_dependent(&mut command).map_err(StartError::Spawn)?;
