@@ -1,6 +1,7 @@
 //! Authentication: transcripts of each side, cut in every way, and the two sides together.
 
 mod client;
+mod scripts;
 mod server;
 
 use diligence_wire::guid::Guid;

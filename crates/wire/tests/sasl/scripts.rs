@@ -1,0 +1,162 @@
+//! The dialogues that the reference implementation keeps for its own tests.
+
+use std::fs;
+use std::path::Path;
+
+use diligence_wire::hex;
+use diligence_wire::sasl::client::{self, Client, FdWish};
+use diligence_wire::sasl::server::{self, Identity, PeerIdentity, Server};
+
+use super::{NOW, System, anonymous, cookie, external, in_turn, unix_server};
+
+#[test]
+fn dialogues_of_the_reference_have_its_outcome() {
+    let mut count = 0;
+    for entry in fs::read_dir(FOLDER).expect("the package dbus-tests is installed") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_some_and(|extension| extension == "auth-script") {
+            play(&path);
+            count += 1;
+        }
+    }
+    assert!(count >= 19, "only {count} scripts in {FOLDER}");
+}
+
+fn play(path: &Path) {
+    let text = fs::read_to_string(path).expect("it can be read");
+    let mut stage = Stage::default();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if !line.is_empty() && !line.starts_with('#') {
+            let place = format!("{}:{}", path.display(), index + 1);
+            stage.follow(line, &place);
+        }
+    }
+}
+
+/// Where a dialogue has come to, in the words of the scripts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+enum State {
+    #[default]
+    WaitingForInput,
+    Authenticated,
+    AuthenticatedWithUnusedBytes,
+    NeedDisconnect,
+}
+
+enum Side {
+    Client(Client),
+    Server(Server),
+}
+
+#[derive(Default)]
+struct Stage {
+    side: Option<Side>,
+    /// What our side has said and the script has not looked at.
+    said: Vec<u8>,
+    state: State,
+    identity: Option<Identity>,
+    unused: Vec<u8>,
+}
+
+impl Stage {
+    fn follow(&mut self, line: &str, place: &str) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "UNIX_ONLY" => {}
+            "CLIENT" => self.start_client(),
+            "SERVER" => self.start_server(Some(1000)),
+            "NO_CREDENTIALS" => self.start_server(None),
+            "ROOT_CREDENTIALS" => self.start_server(Some(0)),
+            "SILLY_CREDENTIALS" => self.start_server(Some(4711)),
+            "SEND" => self.send(&text_of(rest)),
+            "EXPECT_COMMAND" => assert_eq!(self.next_command(), rest, "{place}"),
+            "EXPECT_STATE" => assert_eq!(self.state, state_of(rest), "{place}"),
+            "EXPECT_UNUSED" => {
+                assert_eq!(self.unused, text_of(rest).into_bytes(), "{place}");
+                self.state = State::Authenticated;
+            }
+            "EXPECT_HAVE_NO_CREDENTIALS" => assert!(!self.has_credentials(), "{place}"),
+            "EXPECT_HAVE_SOME_CREDENTIALS" => assert!(self.has_credentials(), "{place}"),
+            _ => panic!("{place}: what is {word}?"),
+        }
+    }
+
+    fn start_client(&mut self) {
+        let config = in_turn([external(), cookie(), anonymous()], FdWish::NotWanted);
+        let client = Client::start(config, &mut self.said);
+        assert_eq!(self.said.remove(0), 0, "the first byte is NUL");
+        self.side = Some(Side::Client(client));
+    }
+
+    fn start_server(&mut self, uid: Option<u32>) {
+        let peer = PeerIdentity { uid };
+        let mut server = Server::new(server::ServerConfig { peer, ..unix_server() });
+        let progress = server.receive(b"\0", NOW, &mut System, &mut self.said);
+        assert_eq!(progress, Ok(server::Progress::NeedMore));
+        self.side = Some(Side::Server(server));
+    }
+
+    fn send(&mut self, text: &str) {
+        let bytes = [text.as_bytes(), b"\r\n"].concat();
+        let (state, consumed) = match self.side.as_mut().expect("the script names a side") {
+            Side::Server(server) => {
+                match server.receive(&bytes, NOW, &mut System, &mut self.said) {
+                    Ok(server::Progress::NeedMore) => (State::WaitingForInput, bytes.len()),
+                    Ok(server::Progress::Done { consumed, identity, .. }) => {
+                        self.identity = Some(identity);
+                        (State::Authenticated, consumed)
+                    }
+                    Err(_) => (State::NeedDisconnect, bytes.len()),
+                }
+            }
+            Side::Client(client) => match client.receive(&bytes, &mut System, &mut self.said) {
+                Ok(client::Progress::NeedMore) => (State::WaitingForInput, bytes.len()),
+                Ok(client::Progress::Done { consumed, .. }) => (State::Authenticated, consumed),
+                Err(_) => (State::NeedDisconnect, bytes.len()),
+            },
+        };
+        self.unused = bytes[consumed..].to_vec();
+        self.state =
+            if self.unused.is_empty() { state } else { State::AuthenticatedWithUnusedBytes };
+    }
+
+    /// The first word of the next line of our side.
+    fn next_command(&mut self) -> String {
+        let end = self.said.windows(2).position(|pair| pair == b"\r\n");
+        let line: Vec<u8> = self.said.drain(..end.map_or(0, |end| end + 2)).collect();
+        let line = String::from_utf8(line).expect("lines are ASCII");
+        line.split_ascii_whitespace().next().unwrap_or_default().to_owned()
+    }
+
+    fn has_credentials(&self) -> bool {
+        matches!(self.identity, Some(Identity::Uid(_)))
+    }
+}
+
+fn state_of(name: &str) -> State {
+    match name {
+        "WAITING_FOR_INPUT" => State::WaitingForInput,
+        "AUTHENTICATED" => State::Authenticated,
+        "AUTHENTICATED_WITH_UNUSED_BYTES" => State::AuthenticatedWithUnusedBytes,
+        "NEED_DISCONNECT" => State::NeedDisconnect,
+        _ => panic!("what is the state {name}?"),
+    }
+}
+
+/// What is sent, with the user that there is and one that there is not.
+fn text_of(quoted: &str) -> String {
+    let mut text = quoted.trim_matches('\'').replace("\\r\\n", "\r\n");
+    for (word, user) in [
+        ("WRONG_USERID_HEX", "1001"),
+        ("USERID_HEX", "1000"),
+        ("WRONG_USERNAME_HEX", "nobody"),
+        ("USERNAME_HEX", "user"),
+    ] {
+        text = text.replace(word, &hex::encode(user.as_bytes()));
+    }
+    text
+}
+
+/// Where Debian's package dbus-tests puts them.
+const FOLDER: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data/auth";
