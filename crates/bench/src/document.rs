@@ -110,15 +110,19 @@ fn failures(scenario: &Scenario) -> String {
 
 fn method(records: &[Record]) -> String {
     let mut text = "## Machine and method\n\n".to_owned();
-    for run in runs(records) {
-        let _ = writeln!(text, "- Machine: {}", escaped(&run.machine.to_string()));
-        let _ = writeln!(text, "- Begun: {}", words::date_and_time(run.started));
-        let _ =
-            writeln!(text, "- {}; {}", words::placement(run.placement), words::rounds(run.rounds));
-        text.push_str("- Compared:\n");
-        for subject in &run.subjects {
-            let _ = writeln!(text, "  - {}", markdown::subject(subject));
-        }
+    for machine in words::distinct(runs(records).map(|run| escaped(&run.machine.to_string()))) {
+        let _ = writeln!(text, "- Machine: {machine}");
+    }
+    let begun = words::distinct(runs(records).map(|run| words::date_and_time(run.started)));
+    let _ = writeln!(text, "- Begun: {}", begun.join(", "));
+    for conditions in words::distinct(runs(records).map(conditions)) {
+        let _ = writeln!(text, "- {conditions}");
+    }
+    text.push_str("- Compared:\n");
+    for subject in
+        words::distinct(runs(records).flat_map(|run| &run.subjects).map(markdown::subject))
+    {
+        let _ = writeln!(text, "  - {subject}");
     }
     if let Some(disturbance) = Disturbance::of(records) {
         let (mean, worst) =
@@ -142,6 +146,10 @@ fn repetition(records: &[Record]) -> String {
         let _ = writeln!(text, "{}", words::command_line(&run.command));
     }
     text + "```\n"
+}
+
+fn conditions(run: &Run) -> String {
+    format!("{}; {}", words::placement(run.placement), words::rounds(run.rounds))
 }
 
 /// Where, when and how, in short.

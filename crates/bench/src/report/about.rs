@@ -9,11 +9,8 @@ use crate::summary::{Disturbance, OURS, absences, runs};
 /// The run in two sentences, for the top of the page.
 pub(super) fn summary(records: &[Record]) -> Markup {
     html! {
-        @for run in runs(records) {
-            p.lead {
-                (words::date(run.started)) ", " (run.machine) ". "
-                (words::placement(run.placement)) ", " (words::rounds(run.rounds)) "."
-            }
+        @for sentence in words::distinct(runs(records).map(in_short)) {
+            p.lead { (sentence) }
         }
         @if let Some(disturbance) = Disturbance::of(records) {
             p.lead { (disturbance.verdict()) }
@@ -26,6 +23,11 @@ pub(super) fn summary(records: &[Record]) -> Markup {
             "it takes too."
         }
     }
+}
+
+fn in_short(run: &Run) -> String {
+    let (date, placement) = (words::date(run.started), words::placement(run.placement));
+    format!("{date}, {}. {placement}, {}.", run.machine, words::rounds(run.rounds))
 }
 
 /// Everything there is to know about the run.

@@ -113,6 +113,17 @@ const DAYS_FROM_YEAR_0_TO_1970: u64 = 719_468;
 /// The days of 400 years.
 const DAYS_OF_ERA: u64 = 146_097;
 
+/// Each once, where it came first.
+pub fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct = Vec::new();
+    for line in lines {
+        if !distinct.contains(&line) {
+            distinct.push(line);
+        }
+    }
+    distinct
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
