@@ -12,8 +12,10 @@ BIN     := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
 SHARE   := $(DESTDIR)$(PREFIX)/share
+SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
+PACKAGE := target/package
 
-.PHONY: help build run check test bench bench-documents packages-build packages-test install
+.PHONY: help build run check test bench bench-documents packages-build packages-test install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
@@ -21,7 +23,8 @@ help:
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
-	@echo 'make install  into PREFIX (now $(PREFIX))'
+	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
+	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
 	$(CARGO) build --release --locked --package diligence-cli
@@ -56,7 +59,7 @@ packages-build packages-test: packages-%:
 	@scripts/debian-packages $*
 
 # Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
-# looks for one, for those who want to use it in their stead.
+# looks for one, for those who want to use it in their stead, and the units are for who enables them.
 install: build
 	install -D -m 755 $(PROGRAM) $(BIN)/diligence
 	install -d $(LIBEXEC)
@@ -66,3 +69,13 @@ install: build
 	install -D -m 644 $(COMPLETIONS)/diligence.bash $(SHARE)/bash-completion/completions/diligence
 	install -D -m 644 $(COMPLETIONS)/_diligence $(SHARE)/zsh/site-functions/_diligence
 	install -D -m 644 $(COMPLETIONS)/diligence.fish $(SHARE)/fish/vendor_completions.d/diligence.fish
+	install -d $(SYSTEMD)/system $(SYSTEMD)/user
+	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/system.service.in > $(SYSTEMD)/system/diligence.service
+	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/user.service.in > $(SYSTEMD)/user/diligence.service
+
+# What `make install` would install under /usr, as a package.
+deb:
+	@$(CARGO) deb --version > /dev/null 2>&1 || $(CARGO) install cargo-deb --locked
+	rm -rf $(PACKAGE)
+	$(MAKE) install DESTDIR=$(PACKAGE) PREFIX=/usr
+	$(CARGO) deb --package diligence-cli --no-build --strip --output target/
