@@ -22,6 +22,7 @@
 //!           process      what that process is called and has used, for logs and statistics
 //!           signals      signals as a readable descriptor
 //!           spawn        children that do not inherit the broker's peculiarities
+//!           launch       children that are not waited for, not even until they are executed
 //!           clock        the current time, read once per turn
 //!           timer        the moment of the next deadline as a readable descriptor
 //!           random       unguessable bytes
@@ -94,6 +95,7 @@ pub mod socket;
 pub mod transfer;
 
 pub mod credentials;
+pub mod launch;
 pub mod process;
 pub mod signals;
 pub mod spawn;

@@ -6,6 +6,7 @@
 //! a socket that has room, or every wait returns at once.
 
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -180,6 +181,17 @@ impl Event {
     pub fn is_error(self) -> bool {
         self.flags.contains(EventFlags::ERR)
     }
+}
+
+/// Whether a write of up to `PIPE_BUF` bytes would not block now, or would fail at once. A plain
+/// file, which no [`Poller`] takes, always has room.
+///
+/// # Errors
+///
+/// Only when memory runs out.
+pub fn has_room(sink: impl AsFd) -> io::Result<bool> {
+    let mut sinks = [PollFd::new(&sink, PollFlags::OUT)];
+    Ok(poll(&mut sinks, Some(&to_timespec(Duration::ZERO)))? > 0)
 }
 
 /// The kernel interface counts milliseconds in 32 bits; rustix rounds up to them.

@@ -270,6 +270,26 @@ pub(crate) fn fork() -> io::Result<Option<u32>> {
     Ok(u32::try_from(number).ok().filter(|&number| number != 0))
 }
 
+/// execve(2): goes on as another program. Returns only if that fails.
+pub(crate) fn execute(words: &[CString], environment: &[CString]) -> io::Error {
+    let pointers = |texts: &[CString]| {
+        let texts = texts.iter().map(|text| text.as_ptr());
+        texts.chain([ptr::null()]).collect::<Vec<*const c_char>>()
+    };
+    let path = words.first().map_or(c"", |word| word);
+    let (words, environment) = (pointers(words), pointers(environment));
+    // SAFETY: all strings end with a zero and both lists with a null pointer, and all of them live
+    // until the call returns; it only reads them.
+    unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// _exit(2): ends the process without anything that its parent has prepared for its own end.
+pub(crate) fn leave(status: c_int) -> ! {
+    // SAFETY: the call takes an integer and does not return; nothing of ours runs after it.
+    unsafe { libc::_exit(status) }
+}
+
 /// Replaces all user and group numbers of the process, in every thread, for good.
 pub(crate) fn set_identity(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
     // SAFETY: `groups` may be read for its length.

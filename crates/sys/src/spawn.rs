@@ -4,6 +4,7 @@ use crate::raw;
 use crate::rlimit::OpenFiles;
 use crate::scheduling::{Processors, set_own_processors};
 use crate::signals::{self, Signal};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
 use std::io;
 use std::process::Command;
@@ -33,6 +34,15 @@ pub struct ChildSetup {
     open_files: Option<OpenFiles>,
     end_with_parent: Option<ParentDeath>,
     processors: Option<Processors>,
+    oom_score: OomScore,
+}
+
+/// What the kernel thinks of killing a process when memory runs out.
+#[derive(Clone, Copy, Debug, Default)]
+enum OomScore {
+    #[default]
+    Inherited,
+    Neutral,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +74,15 @@ impl ChildSetup {
         Self { processors: Some(processors), ..self }
     }
 
+    /// If this process is protected from being killed when memory runs out, does not pass that on
+    /// (proc(5), `oom_score_adj`).
+    pub fn without_protection(self) -> Self {
+        let own = std::fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
+        let is_protected = own.trim().parse::<i32>().is_ok_and(|score| score < 0);
+        let oom_score = if is_protected { OomScore::Neutral } else { OomScore::Inherited };
+        Self { oom_score, ..self }
+    }
+
     /// Makes every child that `command` starts from now on do it. What fails in the child, fails
     /// the start of `command`.
     pub fn install(self, command: &mut Command) {
@@ -80,6 +99,14 @@ impl ChildSetup {
         }
         if let Some(processors) = &self.processors {
             set_own_processors(processors)?;
+        }
+        if let OomScore::Neutral = self.oom_score {
+            let file = rustix::fs::open(
+                c"/proc/self/oom_score_adj",
+                OFlags::WRONLY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
+            rustix::io::write(file, b"0")?;
         }
         signals::unblock_all()
     }

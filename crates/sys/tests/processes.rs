@@ -9,7 +9,8 @@ mod temp;
 use diligence_sys::credentials::peer_credentials;
 use diligence_sys::daemonize::{self, Fork, StandardStream};
 use diligence_sys::inherited::{self, InheritError, ListenVariables};
-use diligence_sys::poll::{Events, Poller};
+use diligence_sys::launch::{Child, Ending, Program};
+use diligence_sys::poll::{Events, Interest, Poller};
 use diligence_sys::privileges::{Identity, switch_to};
 use diligence_sys::process::usage;
 use diligence_sys::rlimit::OpenFiles;
@@ -28,7 +29,7 @@ use rustix::process::{
     kill_process, setrlimit, waitpid,
 };
 use rustix::thread::gettid;
-use std::io::{ErrorKind, IoSlice};
+use std::io::{ErrorKind, IoSlice, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -56,6 +57,8 @@ fn main() {
             ("children_get_the_limit_of_before", children_get_the_limit_of_before),
             ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
             ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
+            ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
+            ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
             ("settings_reach_all_threads", settings_reach_all_threads),
             ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
         ]),
@@ -377,3 +380,59 @@ fn the_switches_of_all_threads_count() {
 }
 
 const SLEEPS: u64 = 50;
+
+fn program(words: &[&str], environment: &[(&str, &str)]) -> Program {
+    let environment = environment.iter().map(|(name, value)| (name.into(), value.into()));
+    Program::new(words.iter().map(Into::into), environment).expect("no zero bytes")
+}
+
+/// Waits for a child as a loop does.
+fn end_of(child: &Child) -> Ending {
+    let poller = Poller::new().expect("a descriptor");
+    poller.add(child, 0, Interest::Read).expect("it can be watched");
+    poller.wait(&mut Events::with_capacity(1), Some(Duration::from_secs(10))).expect("it ends");
+    child.ending().expect("it is a child").expect("it has ended")
+}
+
+fn a_program_is_started_and_not_waited_for() {
+    let check = |words: &[&str], expected: &str| {
+        let started = program(words, &[]).start(&ChildSetup::new());
+        let (child, _output) = started.expect("a process");
+        let ending = match end_of(&child) {
+            Ending::NotExecuted(error) => format!("{:?}", error.kind()),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(ending, expected, "{words:?}");
+    };
+    check(&["/bin/true"], "Exited(0)");
+    check(&["/bin/sh", "-c", "exit 7"], "Exited(7)");
+    check(&["/bin/sh", "-c", "kill -9 $$"], "Signaled(9)");
+    check(&["/bin/sh", "-c", "exit 127"], "Exited(127)");
+    check(&["/nonexistent/program"], "NotFound");
+    check(&["true"], "NotFound");
+    check(&["/tmp"], "PermissionDenied");
+    check(&[""], "NotFound");
+    check(&[], "NotFound");
+
+    let words = ["/bin/sleep", "100"];
+    let (child, _output) = program(&words, &[]).start(&ChildSetup::new()).expect("a process");
+    assert!(child.ending().expect("it is a child").is_none(), "it runs");
+    child.kill().expect("it is ours");
+    assert!(matches!(end_of(&child), Ending::Signaled(9)));
+    let zero = Program::new(["a\0b".into()], []).expect_err("a zero byte");
+    assert_eq!(zero.kind(), ErrorKind::InvalidInput);
+}
+
+fn a_started_program_has_what_it_was_given() {
+    let script = "echo \"$A$PATH\" >&2; cat; (sleep 0.1; echo late >&2) &";
+    let environment = [("A", "b=c"), ("PATH", "/bin:/usr/bin")];
+    let words = ["/bin/sh", "-c", script];
+    let started = program(&words, &environment).start(&ChildSetup::new().without_protection());
+    let (child, mut output) = started.expect("a process");
+    assert!(matches!(end_of(&child), Ending::Exited(0)));
+    // Reading does not wait, although somebody else still holds the other end.
+    let mut text = String::new();
+    let error = output.read_to_string(&mut text).expect_err("it does not wait");
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    assert_eq!(text, "b=c/bin:/usr/bin\n");
+}
