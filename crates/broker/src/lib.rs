@@ -4,6 +4,7 @@
 //! ```text
 //!  startup      the order of a start: configuration, sockets, background, another user
 //!   ├─ busconfig    files and folders of configuration -> what the bus is told
+//!   ├─ activation   service files -> processes that run
 //!   ├─ listen       addresses -> sockets to accept connections from
 //!   ├─ log          one line each, to whom it concerns
 //!   └─ event_loop   drain, route, flush: until somebody asks it to stop
@@ -16,6 +17,7 @@
 
 pub mod startup;
 
+pub mod activation;
 pub mod busconfig;
 pub mod listen;
 pub mod log;

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use bus::{Bus, DisconnectReason, Event, PeerId};
+use bus::{Bus, Cause, DisconnectReason, Event, PeerId, Road};
 
+use crate::activation::Children;
 use crate::connection::End;
 use crate::log::Severity;
 
@@ -15,12 +16,26 @@ pub(crate) struct Who<'a> {
 
 impl Display for Who<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.bus.unique_name(self.peer).unwrap_or("(no name yet)");
-        write!(f, "{name}")?;
-        let credentials = self.bus.credentials(self.peer);
+        write!(f, "{} ({})", self.name(), Process(self))?;
+        self.bus.owned_names(self.peer).take(NAMES_MAX).try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+impl<'a> Who<'a> {
+    fn name(&self) -> &'a str {
+        self.bus.unique_name(self.peer).unwrap_or("(no name yet)")
+    }
+}
+
+/// The process of a connection, its user, program and service.
+struct Process<'a>(&'a Who<'a>);
+
+impl Display for Process<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(Who { bus, peer }) = *self;
+        let credentials = bus.credentials(*peer);
         let pid = credentials.and_then(|known| known.pid);
         let uid = credentials.and_then(|known| known.uid);
-        write!(f, " (")?;
         write_number(f, "uid", uid)?;
         write_number(f, " pid", pid)?;
         if let Some(comm) = pid.and_then(sys::process::comm) {
@@ -29,8 +44,7 @@ impl Display for Who<'_> {
         if let Some(unit) = pid.and_then(sys::process::unit) {
             write!(f, " unit=\"{unit}\"")?;
         }
-        write!(f, ")")?;
-        self.bus.owned_names(self.peer).take(NAMES_MAX).try_for_each(|name| write!(f, " {name}"))
+        Ok(())
     }
 }
 
@@ -84,7 +98,7 @@ fn write_reason(f: &mut fmt::Formatter<'_>, reason: &DisconnectReason) -> fmt::R
 }
 
 /// How much an event matters, and what to say of it.
-pub(crate) fn event_line(bus: &Bus, event: &Event) -> (Severity, String) {
+pub(crate) fn event_line(bus: &Bus, children: &Children, event: &Event) -> (Severity, String) {
     let who = |peer| Who { bus, peer };
     match event {
         Event::BecameMonitor { peer } => {
@@ -105,8 +119,36 @@ pub(crate) fn event_line(bus: &Bus, event: &Event) -> (Severity, String) {
                 format!("Connection {} keeps up again; it has lost {lost} signals.", who(*peer));
             (Severity::Warning, line)
         }
+        Event::Starting { name, road, asker } => {
+            (Severity::Info, starting_line(name, road, &who(*asker)))
+        }
+        Event::Started { name } => {
+            (Severity::Info, format!("Successfully activated service '{name}'"))
+        }
+        Event::StartFailed { start, name, cause, why } => {
+            let line = match cause {
+                Cause::Process => format!("Activated service '{name}' failed: {why}"),
+                Cause::Unit(unit) => format!(
+                    "Activation via systemd failed for unit '{unit}' of service '{name}': {why}"
+                ),
+                Cause::Timeout => why.clone(),
+            };
+            let wrote = children.tail(*start);
+            let wrote = wrote.map_or(String::new(), |tail| format!(". It wrote last: {tail}"));
+            (Severity::Warning, line + &wrote)
+        }
         Event::Refused { peer, why } => {
             (Severity::Warning, format!("A message of {} was refused: {why}", who(*peer)))
         }
     }
+}
+
+fn starting_line(name: &str, road: &Road, asker: &Who<'_>) -> String {
+    let (requester, process) = (asker.name(), Process(asker));
+    let what = match road {
+        Road::Process => format!("Activating service name='{name}'"),
+        Road::Unit(unit) => format!("Activating via systemd: service name='{name}' unit='{unit}'"),
+        Road::ByItself => format!("Waiting for service name='{name}'"),
+    };
+    format!("{what} requested by '{requester}' ({process})")
 }

@@ -18,6 +18,7 @@ use diligence_broker::busconfig;
 use diligence_broker::event_loop::{EventLoop, Parts};
 use diligence_broker::listen::{Environment, listen, parse};
 use diligence_broker::log::{Log, Target};
+use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
 use wire::Message;
 use wire::guid::Guid;
@@ -93,8 +94,9 @@ fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
             uid: sys::credentials::own_credentials().expect("our own").uid,
             security_label: None,
         },
-        config: busconfig::built_in_session(),
-        reload: Box::new(|| Ok(busconfig::built_in_session())),
+        loaded: busconfig::built_in_session().into(),
+        open_files: OpenFiles::current(),
+        reload: Box::new(|| Ok(busconfig::built_in_session().into())),
         log: Log::new("allocations", Target::Stderr),
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
     };

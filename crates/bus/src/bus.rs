@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
+use crate::activation::Starts;
 use crate::config::{Configuration, Identity};
 use crate::effects::{DisconnectReason, Effect, Effects, Event};
 use crate::error::ErrorKind;
@@ -39,6 +40,7 @@ pub struct Bus {
     pub(crate) routes: RouteCache,
     pub(crate) recipients: Recipients,
     pub(crate) replies: Replies,
+    pub(crate) starts: Starts,
     /// Until when connections that have not said Hello must have.
     pub(crate) auth_deadlines: BTreeSet<(Time, PeerId)>,
     pub(crate) next_unique: u64,
@@ -85,6 +87,7 @@ impl Bus {
             routes: RouteCache::new(hasher.clone()),
             recipients: Recipients::default(),
             replies: Replies::new(hasher),
+            starts: Starts::default(),
             auth_deadlines: BTreeSet::new(),
             next_unique: 0,
             next_serial: 1,
@@ -108,6 +111,7 @@ impl Bus {
             Input::Identified { peer, details, asker } => {
                 self.identified(peer, details, asker, effects);
             }
+            Input::StartFailed { start, failure } => self.start_failed(start, &failure, effects),
             Input::Reconfigured { outcome, asker } => self.reconfigured(outcome, asker, effects),
         }
     }
@@ -115,7 +119,8 @@ impl Bus {
     /// When [`Input::DeadlinePassed`] is due, if ever.
     pub fn next_deadline(&self) -> Option<Time> {
         let auth = self.auth_deadlines.first().map(|(time, _)| *time);
-        [auth, self.replies.next_deadline()].into_iter().flatten().min()
+        let replies = self.replies.next_deadline();
+        [auth, replies, self.starts.next_deadline()].into_iter().flatten().min()
     }
 
     /// Whether more connections may be accepted: not while too many have yet to say Hello.
@@ -142,6 +147,11 @@ impl Bus {
     pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
         let names = self.peers.get(peer).into_iter().flat_map(|peer| peer.names.values());
         names.filter(move |id| self.names.owner(**id) == peer).map(|id| self.names.text(*id))
+    }
+
+    /// What services get into their environment on top of what the daemon was started with.
+    pub fn activation_environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (&**name, &**value))
     }
 
     fn connected(&mut self, id: PeerId, credentials: Credentials) {
@@ -188,6 +198,7 @@ impl Bus {
         let was_active = peer.is_active();
         self.drop_auth_deadline(id);
         self.drop_rules(id);
+        self.drop_waiting(id, fx);
         if was_active {
             self.peers[id].stage = Stage::Gone;
             self.drop_names(id, fx);
@@ -255,6 +266,7 @@ impl Bus {
                 .because("Message did not receive a reply (timeout by message bus)");
             self.send_error(late.caller, late.serial, &error, fx);
         }
+        self.end_late_starts(fx);
     }
 
     fn reconfigured(
@@ -263,7 +275,7 @@ impl Bus {
         asker: Option<Asker>,
         fx: &mut Effects,
     ) {
-        let result = outcome.map(|config| self.reconfigure(*config));
+        let result = outcome.map(|config| self.reconfigure(*config, fx));
         let Some(Asker { peer, serial }) = asker else { return };
         match result {
             Ok(()) => self.send_return(peer, serial, fx),
@@ -271,8 +283,12 @@ impl Bus {
         }
     }
 
-    fn reconfigure(&mut self, config: Configuration) {
+    fn reconfigure(&mut self, config: Configuration, fx: &mut Effects) {
+        let has_same_services = self.config.services.names().eq(config.services.names());
         self.config = config;
+        if !has_same_services {
+            self.announce_services(fx);
+        }
         if let Some(timeout) = self.config.limits.reply_timeout {
             self.replies.hasten(self.now.after(timeout));
         }

@@ -6,6 +6,8 @@ use core::time::Duration;
 
 use wire::guid::Guid;
 
+use crate::activation::Services;
+
 /// Who the bus itself is. Does not change while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
@@ -28,6 +30,8 @@ pub struct Configuration {
     pub limits: Limits,
     /// What is allowed beyond the plain exchange of messages.
     pub policy: Policy,
+    /// What can be started.
+    pub services: Services,
     /// Whether the programs of this bus run as other users, so that nobody may set their environment.
     pub service_helper: ServiceHelper,
     /// Whether the bodies of messages are checked before they are passed on.

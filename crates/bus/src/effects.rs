@@ -1,5 +1,6 @@
 //! What a bus wants done.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -7,6 +8,7 @@ use core::ops::Range;
 use wire::Message;
 use wire::message::{InvalidMessage, SenderField};
 
+use crate::activation::{Road, StartId};
 use crate::input::{Asker, PeerId};
 
 /// What the bus wants done after one input, in order.
@@ -50,6 +52,13 @@ impl Effects {
     pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
         let start = self.bytes.len();
         message.stamp(sender, &mut self.bytes);
+        Span { start, end: self.bytes.len() }
+    }
+
+    /// Appends bytes as they are.
+    pub(crate) fn copied(&mut self, bytes: &[u8]) -> Span {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
         Span { start, end: self.bytes.len() }
     }
 
@@ -114,8 +123,35 @@ pub enum Effect {
         /// Who asked.
         asker: Asker,
     },
+    /// Start a service, and report by [`Input::StartFailed`](crate::Input::StartFailed) if that goes
+    /// wrong.
+    Start {
+        /// What to call this start.
+        start: StartId,
+        /// The service.
+        name: Box<str>,
+    },
+    /// End what was started, as far as it still runs: the service has not come in time.
+    Abandon {
+        /// Which start.
+        start: StartId,
+    },
+    /// Keep the descriptors that came with the message that is being handled.
+    HoldFds(HeldFds),
+    /// Close the descriptors that were kept, as far as no message that is queued needs them.
+    ReleaseFds(HeldFds),
     /// Tell the administrator.
     Log(Event),
+}
+
+/// Descriptors that wait with their message. None are called as others were before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HeldFds(u64);
+
+impl HeldFds {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
 }
 
 /// A message for one connection: a head, then a body.
@@ -140,6 +176,8 @@ pub enum Body {
     InHead,
     /// The body of the message that is being handled.
     OfInput,
+    /// These bytes of the effects.
+    Written(Span),
 }
 
 /// The descriptors of a message that is sent.
@@ -151,6 +189,8 @@ pub enum Fds {
     OfInput,
     /// The one that the daemon holds of this connection's process.
     OfProcess(PeerId),
+    /// Those that were kept under this name.
+    Held(HeldFds),
 }
 
 /// In which order queues are written: first those with a message that somebody waits for.
@@ -177,6 +217,17 @@ pub enum DisconnectReason {
     FdsNotAgreed,
 }
 
+/// How a start of a service went wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// A process that was started.
+    Process,
+    /// This unit, says the service manager.
+    Unit(Box<str>),
+    /// The service has not come in time.
+    Timeout,
+}
+
 /// What the administrator should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -201,6 +252,31 @@ pub enum Event {
         peer: PeerId,
         /// Messages that it has lost.
         lost: u64,
+    },
+    /// A service is being started.
+    Starting {
+        /// Its name.
+        name: Box<str>,
+        /// Whom it comes from.
+        road: Road,
+        /// Who wants it.
+        asker: PeerId,
+    },
+    /// A service that was being started has its name.
+    Started {
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A service did not start; those who waited for it were told.
+    StartFailed {
+        /// Which start.
+        start: StartId,
+        /// Its name.
+        name: Box<str>,
+        /// What went wrong.
+        cause: Cause,
+        /// What those who waited were told.
+        why: String,
     },
     /// A message was refused because of a limit or a lack of rights, and its sender was told.
     /// Reported once for each of the two and each connection.

@@ -8,6 +8,7 @@ use core::num::NonZeroU32;
 
 use wire::Message;
 
+use crate::activation::{StartFailure, StartId};
 use crate::config::Configuration;
 
 /// A connection, as the bus and whoever moves its bytes call it.
@@ -102,6 +103,20 @@ pub struct Amount {
     pub fds: u64,
 }
 
+impl Amount {
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.fds += other.fds;
+    }
+
+    pub(crate) const fn subtract(&mut self, other: Self) {
+        self.messages = self.messages.saturating_sub(other.messages);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+        self.fds = self.fds.saturating_sub(other.fds);
+    }
+}
+
 /// Who asked for something that the bus has to learn first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asker {
@@ -159,6 +174,14 @@ pub enum Input<'a> {
         details: Details,
         /// Whom to answer.
         asker: Asker,
+    },
+    /// What an [`Effect::Start`](crate::Effect::Start) asked for has gone wrong. It is no harm to
+    /// say that of one that is over.
+    StartFailed {
+        /// Which start.
+        start: StartId,
+        /// Why.
+        failure: StartFailure,
     },
     /// The configuration was read again, or could not be.
     Reconfigured {

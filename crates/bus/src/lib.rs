@@ -10,6 +10,7 @@
 //!   sockets ──▶ messages ──▶ Bus::handle ──▶ effects ──▶ queues ──▶ sockets
 //!                              │
 //!                route: to whom? names, match rules, replies, monitors
+//!                activation: whom to start, and what waits for that
 //!                driver: the bus's own object, org.freedesktop.DBus
 //! ```
 //!
@@ -38,6 +39,7 @@
 
 extern crate alloc;
 
+mod activation;
 mod bus;
 mod config;
 mod driver;
@@ -54,9 +56,14 @@ mod replies;
 mod route;
 mod time;
 
+pub use activation::{
+    HelperFailure, Road, Service, ServiceManager, Services, StartFailure, StartId,
+};
 pub use bus::Bus;
 pub use config::{BodyValidation, Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
 pub use driver::introspection_xml;
-pub use effects::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency};
+pub use effects::{
+    Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span, Urgency,
+};
 pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd};
 pub use time::Time;

@@ -5,6 +5,7 @@ use core::num::NonZeroU32;
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags, WriteError};
+use wire::names::{BusName, ErrorName};
 
 use crate::bus::Bus;
 use crate::effects::{Body, Delivery, Effect, Effects, Fds, Span, Urgency};
@@ -21,8 +22,19 @@ impl Bus {
         error: &BusError,
         fx: &mut Effects,
     ) {
-        let builder = Builder::error(error.kind.name(), serial);
-        self.send_own(to, builder, &(error.text.as_str(),), Fds::None, fx)
+        self.send_named_error(to, serial, error.kind.name(), &error.text, fx);
+    }
+
+    /// Sends an error whose name somebody else has chosen.
+    pub(crate) fn send_named_error(
+        &mut self,
+        to: PeerId,
+        serial: NonZeroU32,
+        name: ErrorName<'_>,
+        text: &str,
+        fx: &mut Effects,
+    ) {
+        self.send_own(to, Builder::error(name, serial), &(text,), Fds::None, fx)
             .expect("the text of an error is short");
     }
 
@@ -53,6 +65,26 @@ impl Bus {
         let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
         self.show_monitors_own(head, fds, Some(to), fx);
         self.deliver_own(to, head, fds, Urgency::Awaited, fx);
+        Ok(())
+    }
+
+    /// Sends a message of the bus itself to one connection, addressed to a name that it owns.
+    ///
+    /// Fails only if `args` are too long for a message.
+    pub(crate) fn send_own_to_name(
+        &mut self,
+        to: PeerId,
+        name: BusName<'_>,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) -> Result<(), WriteError> {
+        let serial = self.take_serial();
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).destination(name);
+        let builder = builder.sender(DRIVER_NAME.into());
+        let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
+        self.show_monitors_own(head, Fds::None, Some(to), fx);
+        self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
         Ok(())
     }
 
@@ -151,7 +183,7 @@ pub(crate) fn reply_too_long(_: WriteError) -> BusError {
 /// How many descriptors go with a message of the bus itself.
 const fn fds_of(fds: Fds) -> u32 {
     match fds {
-        Fds::None | Fds::OfInput => 0,
+        Fds::None | Fds::OfInput | Fds::Held(_) => 0,
         Fds::OfProcess(_) => 1,
     }
 }

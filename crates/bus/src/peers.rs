@@ -75,6 +75,8 @@ pub(crate) struct Peer {
     pub(crate) rule_count: usize,
     /// What waits in its queue.
     pub(crate) queued: Amount,
+    /// What it has sent to services that are being started.
+    pub(crate) held: Amount,
     pub(crate) peaks: Peaks,
     /// Messages that it has sent, and bytes of them.
     pub(crate) sent: Amount,
@@ -120,6 +122,7 @@ impl Peer {
             rules: Vec::new(),
             rule_count: 0,
             queued: Amount::default(),
+            held: Amount::default(),
             peaks: Peaks::default(),
             sent: Amount::default(),
             lost: 0,

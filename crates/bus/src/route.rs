@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use wire::Message;
 use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
-use wire::message::{Builder, FixedHeader, Flags, MessageType};
+use wire::message::{Builder, FixedHeader, MessageType};
 use wire::names::BusName;
 
 use crate::bus::Bus;
@@ -24,6 +24,10 @@ pub(crate) struct Forward<'m> {
     pub(crate) message: &'m Message<'m>,
     pub(crate) from: PeerId,
     pub(crate) head: Span,
+    /// Where its body is found.
+    pub(crate) body: Body,
+    /// Where its descriptors are found.
+    pub(crate) fds: Fds,
 }
 
 impl Forward<'_> {
@@ -34,10 +38,6 @@ impl Forward<'_> {
     /// Whether the sender's name has made the message or its header longer than they may be.
     pub(crate) fn is_too_long(&self) -> bool {
         self.len() > MESSAGE_LEN_MAX as u64 || self.head.len() > FixedHeader::LEN + ARRAY_LEN_MAX
-    }
-
-    const fn fds(&self) -> Fds {
-        if self.message.unix_fds() > 0 { Fds::OfInput } else { Fds::None }
     }
 }
 
@@ -90,7 +90,8 @@ impl Bus {
         fx: &mut Effects,
     ) -> Forward<'m> {
         let head = fx.stamp(message, &self.peers[from].sender);
-        Forward { message, from, head }
+        let fds = if message.unix_fds() > 0 { Fds::OfInput } else { Fds::None };
+        Forward { message, from, head, body: Body::OfInput, fds }
     }
 
     /// Ends a connection that speaks to others before it has said Hello. Monitors see what it said.
@@ -129,16 +130,30 @@ impl Bus {
         let forward = self.forward(from, message, fx);
         let to = self.resolve(name);
         self.show_monitors(&forward, to, fx);
-        let to = match self.check_unicast(&forward, to, name) {
-            Ok(to) => to,
-            Err(error) => return self.refuse(from, message, &error, fx),
+        let outcome = match to {
+            Some(to) => self.pass_on(&forward, to, fx),
+            None => self.send_to_absent(&forward, name, fx),
         };
-        let urgency = match message.message_type() {
+        if let Err(error) = outcome {
+            self.refuse(from, message, &error, fx);
+        }
+    }
+
+    /// Delivers an addressed message, if it may go.
+    pub(crate) fn pass_on(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        self.check_unicast(forward, to)?;
+        let urgency = match forward.message.message_type() {
             MessageType::Signal => Urgency::Passing,
             _ => Urgency::Awaited,
         };
-        self.deliver(&forward, to, urgency, fx);
-        self.show_eavesdroppers(&forward, Some(to), fx);
+        self.deliver(forward, to, urgency, fx);
+        self.show_eavesdroppers(forward, Some(to), fx);
+        Ok(())
     }
 
     pub(crate) fn deliver(
@@ -151,8 +166,8 @@ impl Bus {
         let Some(peer) = self.peers.get_mut(to) else { return };
         peer.charge(forward.len(), forward.message.unix_fds().into());
         self.counters.deliveries += 1;
-        let (head, fds) = (forward.head, forward.fds());
-        fx.push(Effect::Send(Delivery { to, head, body: Body::OfInput, fds, urgency }));
+        let Forward { head, body, fds, .. } = *forward;
+        fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
     }
 
     /// The connection that a name stands for.
@@ -169,15 +184,8 @@ impl Bus {
 
     /// Says whether an addressed message may go. If it is a call it is remembered, if it is a
     /// reply then its call is forgotten.
-    fn check_unicast(
-        &mut self,
-        forward: &Forward<'_>,
-        to: Option<PeerId>,
-        name: BusName<'_>,
-    ) -> Result<PeerId, BusError> {
-        let message = forward.message;
-        let to = to.ok_or_else(|| no_owner(name, message.flags()))?;
-        check_type(message)?;
+    fn check_unicast(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
+        check_type(forward.message)?;
         let requested = self.check_reply(forward, to)?;
         self.check_room(forward, &self.peers[to], requested)?;
         self.expect_reply(forward, to)?;
@@ -186,7 +194,7 @@ impl Bus {
         if let Some(call) = requested {
             self.replies.take(call);
         }
-        Ok(to)
+        Ok(())
     }
 
     /// A reply must be one that its recipient waits for. Finds the call, if there is one.
@@ -343,14 +351,6 @@ pub(crate) fn unknown_type() -> BusError {
 fn too_long() -> BusError {
     ErrorKind::LimitsExceeded
         .because("The message is longer than a message may be once its sender's name is in it")
-}
-
-fn no_owner(name: BusName<'_>, flags: Flags) -> BusError {
-    if flags.contains(Flags::NO_AUTO_START) {
-        ErrorKind::NameHasNoOwner.because(format!("Name \"{name}\" does not exist"))
-    } else {
-        not_activatable(name.as_str())
-    }
 }
 
 /// What the reference says of a name that no service file is for.

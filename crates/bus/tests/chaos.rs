@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use diligence_bus::{
     Asker, Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy,
-    ServiceHelper, Verdict,
+    Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId, Verdict,
 };
 use diligence_testkit::random::Random;
 use diligence_testkit::world::{
@@ -55,11 +55,13 @@ const METHODS: [&str; 32] = [
     "Nothing",
 ];
 
-const TEXTS: [&str; 21] = [
+const TEXTS: [&str; 23] = [
     "",
     "com.a",
     "com.a.b",
     "com.a",
+    "com.unit",
+    "org.freedesktop.systemd1",
     "org.freedesktop.DBus",
     ":1.0",
     ":1.1",
@@ -79,14 +81,15 @@ const TEXTS: [&str; 21] = [
     "'",
 ];
 
-const NAMES: [&str; 6] =
-    ["org.freedesktop.DBus", ":1.0", ":1.999", "com.a", "com.a.b", "com.absent"];
+const NAMES: [&str; 7] =
+    ["org.freedesktop.DBus", ":1.0", ":1.999", "com.a", "com.a.b", "com.absent", "com.unit"];
 
 struct Chaos {
     world: World,
     random: Random,
     peers: Vec<PeerId>,
     asker: Option<Asker>,
+    starts: Vec<StartId>,
 }
 
 #[test]
@@ -94,11 +97,12 @@ fn nothing_that_connections_do_harms_the_bus() {
     let mut random = Random::from_env();
     for _ in 0..ROUNDS {
         let world = World::new(configuration(&mut random));
-        let (peers, asker) = (Vec::new(), None);
-        let mut chaos = Chaos { world, random: random.clone(), peers, asker };
+        let (peers, asker, starts) = (Vec::new(), None, Vec::new());
+        let mut chaos = Chaos { world, random: random.clone(), peers, asker, starts };
         for _ in 0..STEPS {
             chaos.step();
         }
+        chaos.end_starts();
         chaos.world.end();
         random = chaos.random;
     }
@@ -126,14 +130,38 @@ impl Chaos {
                 self.world.write(peer, count)
             }
             96..98 => self.time_passes(),
+            98 => self.start_fails(),
             _ => self.reconfigure(),
         };
+        self.carry_out(seen);
+    }
+
+    fn carry_out(&mut self, seen: Vec<Seen>) {
         for seen in seen {
             match seen {
                 Seen::Disconnect(peer, _) => self.disconnect(peer),
                 Seen::Reload(asker) => self.asker = Some(asker),
-                Seen::Sent { .. } | Seen::Log(_) => {}
+                Seen::Start(start, _) => self.starts.push(start),
+                Seen::Sent { .. } | Seen::Abandon(_) | Seen::Log(_) => {}
             }
+        }
+    }
+
+    /// One of the starts that there were goes wrong, or says so late.
+    fn start_fails(&mut self) -> Vec<Seen> {
+        if self.starts.is_empty() {
+            return Vec::new();
+        }
+        let start = self.random.pick(&self.starts);
+        self.world.input(Input::StartFailed { start, failure: StartFailure::Exited { status: 1 } })
+    }
+
+    /// Services that nobody waits for any more have their time all the same.
+    fn end_starts(&mut self) {
+        while self.world.bus.next_deadline().is_some() {
+            self.world.now = self.world.now.after(Duration::from_secs(3600));
+            let seen = self.world.input(Input::DeadlinePassed);
+            self.carry_out(seen);
         }
     }
 
@@ -314,6 +342,9 @@ fn configuration(random: &mut Random) -> Configuration {
         max_names_per_connection: random.below(4) as u64,
         max_match_rules_per_connection: random.below(6) as u64,
         max_replies_per_connection: random.below(30) as u64,
+        max_pending_service_starts: random.pick(&[0, 5, 1000]),
+        service_start_timeout: Some(Duration::from_millis(random.below(9000) as u64)),
+        max_incoming_bytes: random.pick(&[100, 1 << 20]),
         ..Limits::default()
     };
     let policy = Policy {
@@ -321,5 +352,14 @@ fn configuration(random: &mut Random) -> Configuration {
         eavesdropping: random.pick(&[Verdict::Allow, Verdict::Deny]),
     };
     let service_helper = random.pick(&[ServiceHelper::Absent, ServiceHelper::Present]);
-    Configuration { limits, policy, service_helper, ..Configuration::default() }
+    let services = services(random);
+    Configuration { limits, policy, services, service_helper, ..Configuration::default() }
+}
+
+fn services(random: &mut Random) -> Services {
+    let manager = random.pick(&[ServiceManager::Absent, ServiceManager::Systemd]);
+    let mut services = Services::new(manager);
+    services.add("com.a", Service::default());
+    services.add("com.unit", Service { unit: Some("a.service".into()) });
+    services
 }

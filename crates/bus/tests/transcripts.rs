@@ -22,6 +22,10 @@
 //! reloaded                             the settings above hold now; answers who asked for it
 //! not reloaded "text"                  they could not be read
 //! disconnect a
+//! service com.example.A unit=a.service settings too, as is
+//! systemd                              that the service manager starts units
+//! failed com.example.A exited=7        a start went wrong: exited, signaled, exec, fork,
+//!                                      command, helper
 //! ```
 //!
 //! The runner checks every message that is sent (see `diligence_testkit::world`), and at the end of each file
@@ -34,8 +38,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use diligence_bus::{
-    Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds, Identity,
-    Input, PeerId, PidFd, ServiceHelper, Time, Urgency, Verdict,
+    Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
+    HelperFailure, Identity, Input, PeerId, PidFd, Service, ServiceHelper, ServiceManager,
+    StartFailure, StartId, Time, Urgency, Verdict,
 };
 use diligence_testkit::golden::{self, Mode};
 use diligence_testkit::text::{self, Cursor};
@@ -80,6 +85,8 @@ struct Runner {
     peers: BTreeMap<String, PeerId>,
     names: BTreeMap<PeerId, String>,
     asker: Option<Asker>,
+    /// The latest start of each service.
+    starts: BTreeMap<String, StartId>,
     output: String,
 }
 
@@ -94,6 +101,7 @@ impl Runner {
             peers: BTreeMap::new(),
             names: BTreeMap::new(),
             asker: None,
+            starts: BTreeMap::new(),
             output: String::new(),
         };
         for (number, line) in text.lines().enumerate() {
@@ -127,6 +135,9 @@ impl Runner {
             "policy" => self.policy(rest),
             "helper" => self.settings.service_helper = ServiceHelper::Present,
             "identity" => self.identity(rest),
+            "service" => self.service(rest),
+            "systemd" => self.settings.services.manager = ServiceManager::Systemd,
+            "failed" => self.failed(rest),
             "connect" => self.connect(rest),
             "auth" => self.authenticate(rest),
             "join" => self.join(rest),
@@ -164,6 +175,7 @@ impl Runner {
         if let Some(time) = match name {
             "auth_timeout" => Some(&mut limits.auth_timeout),
             "reply_timeout" => Some(&mut limits.reply_timeout),
+            "service_start_timeout" => Some(&mut limits.service_start_timeout),
             _ => None,
         } {
             *time = (value != "never").then(|| duration(value));
@@ -178,6 +190,9 @@ impl Runner {
             "max_names_per_connection" => &mut limits.max_names_per_connection,
             "max_match_rules_per_connection" => &mut limits.max_match_rules_per_connection,
             "max_replies_per_connection" => &mut limits.max_replies_per_connection,
+            "max_pending_service_starts" => &mut limits.max_pending_service_starts,
+            "max_incoming_bytes" => &mut limits.max_incoming_bytes,
+            "max_incoming_unix_fds" => &mut limits.max_incoming_unix_fds,
             _ => panic!("{name} is no limit of the core"),
         };
         *place = value.parse().expect("a number");
@@ -192,6 +207,34 @@ impl Runner {
                 _ => panic!("{name} is no policy"),
             }
         }
+    }
+
+    fn service(&mut self, rest: &str) {
+        let (name, options) = rest.split_once(' ').unwrap_or((rest, ""));
+        let unit = pairs(options).find(|(key, _)| *key == "unit").map(|(_, unit)| unit.into());
+        self.settings.services.add(name, Service { unit });
+    }
+
+    fn failed(&mut self, rest: &str) {
+        let (name, how) = rest.split_once(' ').expect("failed NAME HOW");
+        let (how, value) = how.split_once('=').unwrap_or((how, ""));
+        let number = || value.parse().expect("a number");
+        let why = value.to_owned();
+        let failure = match how {
+            "exited" => StartFailure::Exited { status: number() },
+            "signaled" => StartFailure::Signaled { signal: number() },
+            "exec" => StartFailure::Exec { why },
+            "fork" => StartFailure::Fork { why },
+            "command" => StartFailure::Command { why },
+            "helper" => {
+                let failure = HelperFailure::from_status(number());
+                StartFailure::Helper(failure.expect("a failure"))
+            }
+            _ => panic!("{how} is no failure"),
+        };
+        let start = *self.starts.get(name).unwrap_or_else(|| panic!("{name} was never started"));
+        let seen = self.world().input(Input::StartFailed { start, failure });
+        self.show(&seen);
     }
 
     fn identity(&mut self, rest: &str) {
@@ -302,8 +345,12 @@ impl Runner {
         for seen in seen {
             let line = self.describe(seen);
             self.say(&line);
-            if let Seen::Reload(asker) = seen {
-                self.asker = Some(*asker);
+            match seen {
+                Seen::Reload(asker) => self.asker = Some(*asker),
+                Seen::Start(start, name) => {
+                    self.starts.insert(name.clone(), *start);
+                }
+                _ => {}
             }
         }
     }
@@ -317,8 +364,12 @@ impl Runner {
                     Urgency::Passing => "~>",
                 };
                 let mut line = format!("{arrow} {}: {}", self.names[to], describe(&message));
-                if let Fds::OfProcess(peer) = fds {
-                    let _ = write!(line, " pidfd of {}", self.names[peer]);
+                match fds {
+                    Fds::OfProcess(peer) => {
+                        let _ = write!(line, " pidfd of {}", self.names[peer]);
+                    }
+                    Fds::Held(_) => line.push_str(" held"),
+                    Fds::None | Fds::OfInput => {}
                 }
                 line
             }
@@ -332,6 +383,8 @@ impl Runner {
             Seen::Reload(Asker { peer, serial }) => {
                 format!("reload for {} #{serial}", self.names[peer])
             }
+            Seen::Start(start, name) => format!("{start}: {name}"),
+            Seen::Abandon(start) => format!("abandon {start}"),
             Seen::Log(event) => self.describe_event(event),
         }
     }
@@ -349,6 +402,13 @@ impl Runner {
             }
             Event::CaughtUp { peer, lost } => {
                 format!("log: {} has caught up, {lost} lost", name(peer))
+            }
+            Event::Starting { name, road, asker } => {
+                format!("log: starting {name} as {road:?} for {}", self.names[asker])
+            }
+            Event::Started { name } => format!("log: started {name}"),
+            Event::StartFailed { name, cause, why, .. } => {
+                format!("log: failed {name} by {cause:?}: {}", text::show(&why.as_str().into()))
             }
             Event::Refused { peer, why } => {
                 format!("log: refused {}: {}", name(peer), text::show(&why.as_str().into()))

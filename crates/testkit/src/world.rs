@@ -1,10 +1,11 @@
 //! A bus with connections, and the checks that hold for whatever it sends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
     Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
-    Effect, Effects, Event, FdPassing, Fds, Identity, Input, PeerId, Time, Urgency,
+    Effect, Effects, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, StartId, Time,
+    Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -22,6 +23,8 @@ pub struct World {
     peers: BTreeMap<PeerId, Peer>,
     generations: Vec<u32>,
     last_serial: u32,
+    /// Descriptors that the bus has asked to keep.
+    held: BTreeSet<HeldFds>,
 }
 
 /// What the daemon knows of a connection.
@@ -63,6 +66,10 @@ pub enum Seen {
     Disconnect(PeerId, DisconnectReason),
     /// The configuration shall be read again.
     Reload(Asker),
+    /// A service shall be started.
+    Start(StartId, String),
+    /// A service has not come in time.
+    Abandon(StartId),
     /// A line for the log.
     Log(Event),
 }
@@ -76,8 +83,8 @@ impl World {
     /// A bus without connections.
     pub fn with_identity(configuration: Configuration, identity: Identity) -> Self {
         let bus = Bus::new(identity, configuration, 7);
-        let (peers, generations) = (BTreeMap::new(), Vec::new());
-        Self { bus, now: Time::default(), peers, generations, last_serial: 0 }
+        let (peers, generations, held) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        Self { bus, now: Time::default(), peers, generations, last_serial: 0, held }
     }
 
     /// Accepts a connection, in the first place that is free.
@@ -186,13 +193,25 @@ impl World {
         for effect in effects.list() {
             seen.push(match effect {
                 Effect::Send(delivery) => {
-                    let head = effects.bytes(delivery.head);
                     let input = message.as_ref().zip(sender.as_deref());
-                    self.receive(delivery, head, input.map(|((_, message), name)| (message, name)))
+                    let input = input.map(|((_, message), name)| (message, name));
+                    self.receive(delivery, &effects, input)
                 }
                 Effect::Disconnect { peer, reason } => Seen::Disconnect(*peer, *reason),
                 Effect::Reload { asker } => Seen::Reload(*asker),
                 Effect::Log(event) => Seen::Log(event.clone()),
+                Effect::Start { start, name } => Seen::Start(*start, name.to_string()),
+                Effect::Abandon { start } => Seen::Abandon(*start),
+                Effect::HoldFds(fds) => {
+                    let (_, message) = message.as_ref().expect("a message was handled");
+                    assert!(message.unix_fds() > 0, "there are some to keep");
+                    assert!(self.held.insert(*fds), "each is kept once");
+                    continue;
+                }
+                Effect::ReleaseFds(fds) => {
+                    assert!(self.held.remove(fds), "only what is kept is released");
+                    continue;
+                }
                 Effect::Identify { peer, asker } => {
                     let details = self.peer(*peer).details.clone();
                     let input = Input::Identified { peer: *peer, details, asker: *asker };
@@ -208,14 +227,16 @@ impl World {
     fn receive(
         &mut self,
         delivery: &Delivery,
-        head: &[u8],
+        effects: &Effects,
         input: Option<(&Message<'_>, &str)>,
     ) -> Seen {
-        let Delivery { to, body, fds, urgency, .. } = *delivery;
-        let mut bytes = head.to_vec();
-        if body == Body::OfInput {
-            bytes.extend_from_slice(input.expect("a message was handled").0.body());
-        }
+        let Delivery { to, head, body, fds, urgency } = *delivery;
+        let mut bytes = effects.bytes(head).to_vec();
+        bytes.extend_from_slice(match body {
+            Body::InHead => &[],
+            Body::OfInput => input.expect("a message was handled").0.body(),
+            Body::Written(span) => effects.bytes(span),
+        });
         let message = Message::parse(&bytes).expect("what is sent is a message");
         message.validate_body().expect("what is sent has a valid body");
         match body {
@@ -224,11 +245,16 @@ impl World {
                 let (original, sender) = input.expect("a message was handled");
                 check_forwarded(&message, original, sender);
             }
+            Body::Written(_) => assert!(message.sender().is_some(), "it says whom it is from"),
         }
         let count = match fds {
             Fds::None => 0,
             Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
             Fds::OfProcess(_) => 1,
+            Fds::Held(held) => {
+                assert!(self.held.contains(&held), "only what is kept can be sent");
+                message.unix_fds()
+            }
         };
         assert_eq!(message.unix_fds(), count, "descriptors announced and sent");
         let peer = self.peers.get_mut(&to).unwrap_or_else(|| panic!("{to} is not connected"));
@@ -265,6 +291,7 @@ impl World {
         let outcome = Ok(Box::new(Configuration::default()));
         self.input(Input::Reconfigured { outcome, asker: None });
         assert_eq!(self.bus.next_deadline(), None, "nobody waits for anything");
+        assert!(self.held.is_empty(), "no descriptors are kept for nobody");
         let stats = self.stats();
         let expected = [
             ("ActiveConnections", 1),

@@ -42,6 +42,10 @@ impl EventLoop {
                 Effect::Log(event) => self.log_event(event),
                 Effect::Reload { asker } => self.reconfigure(Some(*asker)),
                 Effect::Identify { peer, asker } => self.identify(*peer, *asker),
+                Effect::Start { start, name } => self.start_service(*start, name),
+                Effect::Abandon { start } => self.abandon(*start),
+                Effect::HoldFds(held) => self.hold_fds(*held, origin),
+                Effect::ReleaseFds(held) => self.release_fds(*held),
             }
         }
     }
@@ -49,7 +53,10 @@ impl EventLoop {
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
         let fds = self.fds_of(delivery, origin);
         let Some(connection) = self.table.get_mut(delivery.to) else { return };
-        let (from, body) = body_of(delivery, origin, connection.writing);
+        let (from, body) = match delivery.body {
+            Body::Written(span) => (None, OutgoingBody::Bytes(effects.bytes(span))),
+            _ => body_of(delivery, origin, connection.writing),
+        };
         let charge = match connection.writing {
             Writing::Blocked { .. } => Charge::OnSender,
             Writing::Flowing | Writing::Stalled => Charge::Free,
@@ -79,6 +86,7 @@ impl EventLoop {
         match (delivery.fds, origin) {
             (Fds::OfInput, Origin::Peer { fds, .. }) => fds.clone(),
             (Fds::OfProcess(peer), _) => self.table.get(peer)?.pidfd.clone(),
+            (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
             _ => None,
         }
     }
@@ -253,7 +261,7 @@ impl EventLoop {
     }
 
     fn log_event(&mut self, event: &Event) {
-        let (severity, line) = event_line(&self.bus, event);
+        let (severity, line) = event_line(&self.bus, &self.children, event);
         self.log.write(severity, line);
     }
 

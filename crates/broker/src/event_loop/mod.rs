@@ -19,31 +19,50 @@ pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
 mod receive;
+mod services;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Asker, Bus, Effects, Input, PeerId, Time};
+use bus::{Asker, Bus, Effects, HeldFds, Input, PeerId, Time};
 use sys::poll::{Event, Events, Interest, Poller};
+use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
 use wire::framer::SCRATCH_LEN_MIN;
 
+use crate::activation::{Catalog, ChildKey, Children, Launcher};
 use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
-use crate::outgoing::Spare;
+use crate::outgoing::{SharedFds, Spare};
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
 
+/// What is read from files: the configuration, and the services of the folders that it names.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What the bus is told to do, the services included.
+    pub config: Config,
+    /// How the services are started.
+    pub catalog: Catalog,
+}
+
+/// A configuration without services.
+impl From<Config> for Loaded {
+    fn from(config: Config) -> Self {
+        Self { config, catalog: Catalog::default() }
+    }
+}
+
 /// Reads the configuration again.
-pub type Reload = Box<dyn FnMut() -> Result<Config, ConfigError>>;
+pub type Reload = Box<dyn FnMut() -> Result<Loaded, ConfigError>>;
 
 /// What a loop is made of.
 pub struct Parts {
@@ -51,8 +70,10 @@ pub struct Parts {
     pub listeners: Vec<Listener>,
     /// Who the bus is.
     pub identity: bus::Identity,
-    /// What it is told to do.
-    pub config: Config,
+    /// What it is told to do, and what it can start.
+    pub loaded: Loaded,
+    /// What the processes of services may have open: as much as this one might at its start.
+    pub open_files: OpenFiles,
     /// How to read that again.
     pub reload: Reload,
     /// Where to tell what an administrator should know.
@@ -72,6 +93,13 @@ pub struct EventLoop {
     authority: SystemAuthority,
     config: Config,
     reload: Reload,
+    catalog: Catalog,
+    launcher: Launcher,
+    children: Children,
+    /// Whose output waits for our own standard error.
+    paused_outputs: Vec<ChildKey>,
+    /// Descriptors of messages that wait for a service.
+    held_fds: BTreeMap<HeldFds, SharedFds>,
     log: Log,
     now: Duration,
     alarm: Alarm,
@@ -128,7 +156,11 @@ impl EventLoop {
     pub fn new(parts: Parts) -> io::Result<Self> {
         let mut key = [0; 8];
         sys::random::fill(&mut key)?;
-        let configuration = parts.config.configuration.clone();
+        let Loaded { config, catalog } = parts.loaded;
+        let address = joined_address(&parts.listeners);
+        let bus_type = config.document.bus_type.as_ref();
+        let launcher = Launcher::new(&address, bus_type, parts.open_files);
+        let configuration = config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
         let event_loop = Self {
             poller: Poller::new()?,
@@ -138,8 +170,13 @@ impl EventLoop {
             bus: Bus::new(parts.identity, configuration, u64::from_ne_bytes(key)),
             table: Table::default(),
             authority,
-            config: parts.config,
+            config,
             reload: parts.reload,
+            catalog,
+            launcher,
+            children: Children::default(),
+            paused_outputs: Vec::new(),
+            held_fds: BTreeMap::new(),
             log: parts.log,
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
@@ -174,6 +211,9 @@ impl EventLoop {
                 Source::Peer(peer) if !self.is_calm(peer) => floods = true,
                 Source::Peer(peer) => self.peer_event(peer, event),
                 Source::Listener(index) => self.accept(index)?,
+                Source::Child(key) => self.child_ended(key),
+                Source::Output(key) => self.child_spoke(key),
+                Source::Stderr => self.resume_outputs(),
                 Source::Alarm => self.check_deadlines()?,
                 Source::Signals => {
                     if self.take_signals()? == Flow::Stop {
@@ -268,8 +308,9 @@ impl EventLoop {
     /// Reads the configuration again; if that fails, the old one stays.
     fn reconfigure(&mut self, asker: Option<Asker>) {
         let outcome = match (self.reload)() {
-            Ok(config) => {
+            Ok(Loaded { config, catalog }) => {
                 self.config.configuration = config.configuration;
+                self.catalog = catalog;
                 self.log.write(Severity::Info, "Reloaded configuration");
                 Ok(Box::new(self.config.configuration.clone()))
             }
@@ -297,12 +338,24 @@ impl EventLoop {
     }
 }
 
+/// Where clients find a bus: at any of the places that it listens at.
+pub(crate) fn joined_address(listeners: &[Listener]) -> String {
+    let addresses: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
+    addresses.join(";")
+}
+
 /// What the poller reports on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Signals,
     Alarm,
+    /// Our own standard error, while services have more for it than it takes.
+    Stderr,
     Listener(usize),
+    /// The process of a service.
+    Child(ChildKey),
+    /// What a service writes to its standard error.
+    Output(ChildKey),
     Peer(PeerId),
 }
 
@@ -311,6 +364,9 @@ impl Source {
         match self {
             Self::Signals => u64::MAX,
             Self::Alarm => ALARM,
+            Self::Stderr => STDERR,
+            Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
+            Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
             Self::Listener(index) => LISTENER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
@@ -320,6 +376,9 @@ impl Source {
         match token {
             u64::MAX => Self::Signals,
             ALARM => Self::Alarm,
+            STDERR => Self::Stderr,
+            _ if token as u32 as u64 == CHILD => Self::Child(ChildKey::new((token >> 32) as u32)),
+            _ if token as u32 as u64 == OUTPUT => Self::Output(ChildKey::new((token >> 32) as u32)),
             // An index of a connection has less than 31 bits, as a descriptor has.
             _ if token & LISTENER_BIT != 0 => Self::Listener((token & !LISTENER_BIT) as usize),
             _ => Self::Peer(PeerId::new(token as u32, (token >> 32) as u32)),
@@ -330,6 +389,11 @@ impl Source {
 const LISTENER_BIT: u64 = 1 << 31;
 
 const ALARM: u64 = u64::MAX - 1;
+const STDERR: u64 = u64::MAX - 2;
+
+/// The lower halves of tokens of services; there are never as many listeners.
+const CHILD: u64 = LISTENER_BIT | 1 << 30;
+const OUTPUT: u64 = LISTENER_BIT | 1 << 30 | 1;
 
 /// Bytes that are read at once.
 const SCRATCH_LEN: usize = 256 * 1024;

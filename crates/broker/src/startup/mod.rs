@@ -42,8 +42,9 @@ pub use settings::{
     Settings,
 };
 
-use crate::busconfig::{self, BusType, Config, ConfigError, ServiceDir};
-use crate::event_loop::{EventLoop, Parts, Reload};
+use crate::activation;
+use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
+use crate::event_loop::{EventLoop, Loaded, Parts, Reload};
 use crate::listen::{Environment, Listener, new_guid};
 use crate::log::{Log, Severity, Target};
 use background::WaitingCaller;
@@ -97,17 +98,17 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
-    let config = load(&settings.config, settings.body_validation, log)?;
-    let plan = Plan::new(settings, &config)?;
+    let loaded = load(&settings.config, settings.body_validation, settings.activation, log)?;
+    let plan = Plan::new(settings, &loaded.config)?;
     *log = Log::new(program, plan.log);
-    let opened = Opened::new(config, plan, &mut environment, log)?;
+    let opened = Opened::new(loaded, plan, &mut environment, log)?;
     outputs.print_address(&opened.listeners)?;
     opened.finish(outputs, log)
 }
 
 /// A bus that others can find already, while the process is still that of the caller.
 struct Opened {
-    config: Config,
+    loaded: Loaded,
     plan: Plan,
     signals: SignalSource,
     listeners: Vec<Listener>,
@@ -116,35 +117,37 @@ struct Opened {
 
 impl Opened {
     fn new(
-        config: Config,
+        loaded: Loaded,
         plan: Plan,
         environment: &mut Environment,
         log: &Log,
     ) -> Result<Self, StartError> {
         plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
         let uid = own_identity()?.uid;
-        make_service_dir(&config, environment, uid, log);
+        make_service_dir(&loaded.config, environment, uid, log);
         // From now on SIGTERM waits for the event loop, which removes what is made here.
         let signals = block_signals(plan.interrupt)?;
         let listeners = plan.listen(environment)?;
-        Ok(Self { config, plan, signals, listeners, uid })
+        Ok(Self { loaded, plan, signals, listeners, uid })
     }
 
     fn finish(self, outputs: Outputs, log: &Log) -> Result<StartedBus, StartError> {
-        let Self { config, plan, signals, listeners, uid } = self;
+        let Self { loaded, plan, signals, listeners, uid } = self;
         let user = plan.user.as_deref().map(DaemonUser::find).transpose()?;
         let failed = StartError::at(Step::GoToBackground);
         let caller = plan.background.map(background::leave).transpose().map_err(&failed)?;
-        let pid_file = plan.pid_file.map(PidFile::write).transpose()?;
+        let pid_file = plan.pid_file.clone().map(PidFile::write).transpose()?;
         outputs.print_pid()?;
+        let open_files = OpenFiles::current();
         warn_if_failed(log, "raise the limit of open files", OpenFiles::raise().map(|_| ()));
         user.map_or(Ok(()), |user| user.take_over(uid))?;
 
         let manager = ServiceManager::from_environment();
         let identity = bus_identity()?;
-        let log = log.clone().of_bus(type_name(&config), identity.uid);
-        let reload = reload(plan.config, plan.body_validation, manager.clone(), log.clone());
-        let parts = Parts { listeners, identity, config, reload, log: log.clone(), signals };
+        let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
+        let reload = reload(plan, manager.clone(), log.clone());
+        let parts =
+            Parts { listeners, identity, loaded, open_files, reload, log: log.clone(), signals };
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
         caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
         Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
@@ -169,12 +172,13 @@ fn environment() -> Environment {
     Environment { runtime_dir: runtime_dir.map(PathBuf::from), passed: listen_fds(variables) }
 }
 
-/// Reads the configuration. A session bus needs no file.
+/// Reads the configuration, and the services that it names. A session bus needs no file.
 fn load(
     source: &ConfigSource,
     body_validation: BodyValidation,
+    activation: Activation,
     log: &Log,
-) -> Result<Config, ConfigError> {
+) -> Result<Loaded, ConfigError> {
     let mut config = match source {
         ConfigSource::Session if !source.path().exists() => busconfig::built_in_session(),
         _ => busconfig::load(source.path(), &busconfig::Environment::of_this_system())?,
@@ -186,21 +190,26 @@ fn load(
     if body_validation == BodyValidation::Off {
         log.write(Severity::Warning, "Bodies of messages are passed on unchecked");
     }
-    Ok(config)
+    let Document { service_dirs, service_helper, .. } = &config.document;
+    let (catalog, warnings) = activation::read(service_dirs, service_helper.clone());
+    for warning in warnings {
+        log.write(Severity::Warning, warning);
+    }
+    let manager = match activation {
+        Activation::Direct => bus::ServiceManager::Absent,
+        Activation::Systemd => bus::ServiceManager::Systemd,
+    };
+    config.configuration.services = catalog.services(manager);
+    Ok(Loaded { config, catalog })
 }
 
 /// Reads the configuration again, with the service manager in the picture.
-fn reload(
-    source: ConfigSource,
-    body_validation: BodyValidation,
-    manager: ServiceManager,
-    log: Log,
-) -> Reload {
+fn reload(plan: Plan, manager: ServiceManager, log: Log) -> Reload {
     Box::new(move || {
         warn_if_failed(&log, TELL_MANAGER, manager.reloading());
-        let config = load(&source, body_validation, &log);
+        let loaded = load(&plan.config, plan.body_validation, plan.activation, &log);
         warn_if_failed(&log, TELL_MANAGER, manager.ready());
-        config
+        loaded
     })
 }
 

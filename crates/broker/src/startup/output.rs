@@ -8,6 +8,7 @@ use sys::inherited;
 
 use super::StartError;
 use super::settings::{DescriptorNumber, Settings};
+use crate::event_loop::joined_address;
 use crate::listen::Listener;
 
 /// The outputs that the command line asks for.
@@ -31,8 +32,7 @@ impl Outputs {
     /// Prints where to connect to, in one line.
     pub(super) fn print_address(&mut self, listeners: &[Listener]) -> Result<(), StartError> {
         let Some(output) = self.address.take() else { return Ok(()) };
-        let addresses: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
-        output.print_line(&addresses.join(";"))
+        output.print_line(&joined_address(listeners))
     }
 
     /// Prints the number of this process.

@@ -8,7 +8,9 @@ use wire::address::AddressList;
 
 use super::StartError;
 use super::error::Step;
-use super::settings::{BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings};
+use super::settings::{
+    Activation, BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings,
+};
 use crate::busconfig::{Config, Document, Fork, Syslog, Umask};
 use crate::listen::{Environment, Listener, listen, parse};
 use crate::log::Target;
@@ -32,6 +34,8 @@ pub(super) struct Plan {
     pub(super) interrupt: Interrupt,
     /// Whether the bodies of messages are checked.
     pub(super) body_validation: BodyValidation,
+    /// Who starts the services that have a unit.
+    pub(super) activation: Activation,
 }
 
 impl Plan {
@@ -52,6 +56,7 @@ impl Plan {
             user: user.clone(),
             interrupt: settings.interrupt,
             body_validation: settings.body_validation,
+            activation: settings.activation,
         })
     }
 

@@ -10,6 +10,7 @@ use wire::names::BusName;
 use wire::signature::Signature;
 
 use super::{Call, no_such_name};
+use crate::activation::ServiceManager;
 use crate::bus::Bus;
 use crate::config::ServiceHelper;
 use crate::effects::{Effect, Effects, Fds};
@@ -206,6 +207,10 @@ pub(super) fn update_activation_environment(
             .because("Cannot change activation environment on a system bus."));
     }
     let (changes,) = call.args::<(BTreeMap<&str, &str>,)>()?;
+    if bus.config.services.manager == ServiceManager::Systemd {
+        let variables = changes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        bus.pass_environment_on(variables, call.from, fx);
+    }
     bus.environment.extend(changes.into_iter().map(|(key, value)| (key.into(), value.into())));
     bus.reply(call, &(), fx)
 }

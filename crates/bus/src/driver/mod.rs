@@ -70,7 +70,11 @@ impl Bus {
             MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
             MessageType::Unknown(_) => Err(unknown_type()),
             _ if !self.peers[from].is_active() => Err(not_registered()),
-            // Nothing that the bus could want to hear comes as a signal or reply.
+            MessageType::Signal => {
+                self.hear(from, message, fx);
+                Ok(())
+            }
+            // Nothing that the bus could want to hear comes as a reply.
             _ => Ok(()),
         };
         match (outcome, forward) {
@@ -131,9 +135,11 @@ impl Bus {
 
     /// Some methods are for the superuser and the bus's own user.
     fn check_privileged(&self, call: &Call<'_>, method: &str) -> Result<(), BusError> {
+        if self.is_privileged(call.from) {
+            return Ok(());
+        }
         let peer = &self.peers[call.from];
         let uid = match peer.uid {
-            Some(uid) if uid == 0 || uid == self.identity.uid => return Ok(()),
             Some(uid) => format!("uid {uid}"),
             None => String::from("unknown uid"),
         };
@@ -141,6 +147,11 @@ impl Bus {
         Err(ErrorKind::AccessDenied.because(format!(
             "rejected attempt to call {method} by connection {name} ({who}) with {uid}"
         )))
+    }
+
+    /// Whether a connection is one of the superuser or of the bus's own user.
+    pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
+        self.peers[peer].uid.is_some_and(|uid| uid == 0 || uid == self.identity.uid)
     }
 
     /// Answers a call, if it wants an answer.

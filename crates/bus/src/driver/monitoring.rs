@@ -95,6 +95,7 @@ pub(super) fn become_monitor(
     }
     bus.peers[call.from].stage = Stage::Monitor;
     bus.drop_replies(call.from, fx);
+    bus.drop_waiting(call.from, fx);
     fx.push(Effect::Log(Event::BecameMonitor { peer: call.from }));
     Ok(())
 }

@@ -10,13 +10,13 @@ use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, WellKnownName};
 
 use super::{Call, DRIVER_PATH, no_such_name};
+use crate::activation::Started;
 use crate::bus::Bus;
 use crate::effects::{Effects, Fds};
 use crate::error::{BusError, ErrorKind};
-use crate::input::PeerId;
+use crate::input::{Asker, PeerId};
 use crate::names::{Leave, OwnerChange, Released, RequestFlags, Ticket};
 use crate::peers::DRIVER_NAME;
-use crate::route::not_activatable;
 
 pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text, flags) = call.args::<(&str, u32)>()?;
@@ -32,6 +32,7 @@ pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Resul
     }
     if let Some(change) = request.change {
         bus.announce(&change, fx);
+        bus.service_arrived(text, call.from, fx);
     }
     bus.reply(call, &(request.result as u32,), fx)
 }
@@ -107,13 +108,17 @@ fn check_released(text: &str) -> Result<(), BusError> {
 pub(super) fn start_service(
     bus: &mut Bus,
     call: &Call<'_>,
-    _: &mut Effects,
+    fx: &mut Effects,
 ) -> Result<(), BusError> {
-    // There are no service files yet to start anything from, and the reference looks for the file
-    // before it looks whether the name has an owner.
-    let _ = bus;
-    let (text, _) = call.args::<(&str, u32)>()?;
-    Err(not_activatable(text))
+    let (name, _) = call.args::<(&str, u32)>()?;
+    let asker = Asker { peer: call.from, serial: call.message.serial() };
+    // As in the reference, a name without a service is unknown even if it has an owner.
+    bus.check_startable(name)?;
+    if bus.names.find(name).is_none() {
+        return bus.start_for(asker, name, fx);
+    }
+    bus.send_started(asker, Started::AlreadyRunning, fx);
+    Ok(())
 }
 
 pub(super) fn has_owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
@@ -169,7 +174,9 @@ pub(super) fn list_activatable(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
-    bus.reply(call, &([DRIVER_NAME.as_str()].as_slice(),), fx)
+    let names = core::iter::once(DRIVER_NAME.as_str()).chain(bus.config.services.names());
+    let names: Vec<String> = names.map(ToOwned::to_owned).collect();
+    bus.reply(call, &(names,), fx)
 }
 
 fn find(bus: &Bus, text: &str) -> Option<PeerId> {
@@ -203,6 +210,12 @@ impl Bus {
         if let Some(new) = new {
             self.send_signal(new, NAME_ACQUIRED, name, fx);
         }
+    }
+
+    /// Tells everybody that other services can be started than before.
+    pub(crate) fn announce_services(&mut self, fx: &mut Effects) {
+        let changed = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, SERVICES_CHANGED);
+        self.broadcast_own(changed, &(), fx);
     }
 
     fn send_signal(&mut self, to: PeerId, member: MemberName<'_>, name: &str, fx: &mut Effects) {
@@ -244,3 +257,4 @@ const DRIVER_INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.fre
 const NAME_LOST: MemberName<'static> = MemberName::literal("NameLost");
 const NAME_ACQUIRED: MemberName<'static> = MemberName::literal("NameAcquired");
 const NAME_OWNER_CHANGED: MemberName<'static> = MemberName::literal("NameOwnerChanged");
+const SERVICES_CHANGED: MemberName<'static> = MemberName::literal("ActivatableServicesChanged");

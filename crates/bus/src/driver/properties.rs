@@ -9,13 +9,14 @@ use wire::signature::Signature;
 
 use super::Call;
 use super::table::{INTERFACES, Interface};
+use crate::activation::ServiceManager;
 use crate::bus::Bus;
 use crate::effects::Effects;
 use crate::error::{BusError, ErrorKind};
 
 pub(super) fn get(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (interface, property) = call.args::<(&str, &str)>()?;
-    let value = value(find(interface)?, property)?;
+    let value = value(bus, find(interface)?, property)?;
     bus.reply(call, &(value,), fx)
 }
 
@@ -23,14 +24,14 @@ pub(super) fn get_all(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Resul
     let (name,) = call.args::<(&str,)>()?;
     let interface = find(name)?;
     let names = interface.properties.iter().map(|property| property.name);
-    let all = names.map(|name| Ok((name, value(interface, name)?)));
+    let all = names.map(|name| Ok((name, value(bus, interface, name)?)));
     let all = all.collect::<Result<BTreeMap<_, _>, BusError>>()?;
     bus.reply(call, &(all,), fx)
 }
 
-pub(super) fn set(_: &mut Bus, call: &Call<'_>, _: &mut Effects) -> Result<(), BusError> {
+pub(super) fn set(bus: &mut Bus, call: &Call<'_>, _: &mut Effects) -> Result<(), BusError> {
     let (interface, property, _) = call.args::<(&str, &str, Value)>()?;
-    value(find(interface)?, property)?;
+    value(bus, find(interface)?, property)?;
     let text = format!("Property '{interface}.{property}' cannot be set");
     Err(ErrorKind::PropertyReadOnly.because(text))
 }
@@ -42,13 +43,23 @@ fn find(name: &str) -> Result<&'static Interface, BusError> {
     })
 }
 
-fn value(interface: &Interface, property: &str) -> Result<Value, BusError> {
+fn value(bus: &Bus, interface: &Interface, property: &str) -> Result<Value, BusError> {
     match (interface.name, property) {
-        ("org.freedesktop.DBus", "Features") => Ok(strings(&["HeaderFiltering"])),
+        ("org.freedesktop.DBus", "Features") => Ok(strings(features(bus))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
         (interface, property) => {
             let text = format!("Property \"{interface}.{property}\" not found");
             Err(ErrorKind::UnknownProperty.because(text))
+        }
+    }
+}
+
+/// What this bus can do beyond what every bus can.
+const fn features(bus: &Bus) -> &'static [&'static str] {
+    match bus.config.services.manager {
+        ServiceManager::Absent => &["ActivatableServicesChanged", "HeaderFiltering"],
+        ServiceManager::Systemd => {
+            &["ActivatableServicesChanged", "HeaderFiltering", "SystemdActivation"]
         }
     }
 }

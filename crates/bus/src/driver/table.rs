@@ -188,6 +188,7 @@ pub(super) static INTERFACES: &[Interface] = &[
             },
             Signal { name: "NameLost", args: args!(name "s") },
             Signal { name: "NameAcquired", args: args!(name "s") },
+            Signal { name: "ActivatableServicesChanged", args: args!() },
         ],
         properties: &[
             Property { name: "Features", signature: "as" },

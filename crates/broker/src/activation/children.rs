@@ -1,0 +1,166 @@
+//! The processes of services, from their start until nothing of them is left.
+//!
+//! A child has two descriptors that the loop watches: its process, readable at its end, and the
+//! pipe that it has for its standard error. The pipe may outlive the process: a service that goes
+//! into the background leaves it to the process that stays.
+
+use std::collections::BTreeMap;
+use std::io::{self, PipeReader, Read};
+
+use bus::{HelperFailure, StartFailure, StartId};
+use sys::launch::{Child as Process, Ending};
+
+use super::launcher::{Origin, failed_to_execute};
+use super::tail::Tail;
+
+/// A child, as the poller knows it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct ChildKey(u32);
+
+impl ChildKey {
+    pub(crate) const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+struct Child {
+    start: StartId,
+    origin: Origin,
+    /// Gone when it has ended.
+    process: Option<Process>,
+    /// Gone when nobody has the other end any more.
+    output: Option<PipeReader>,
+    tail: Tail,
+}
+
+/// What came when a pipe was read once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spoken {
+    /// So many bytes.
+    Bytes(usize),
+    /// Nothing, for now.
+    Nothing,
+    /// Nothing, for ever.
+    End,
+}
+
+/// All children of which something is left.
+#[derive(Debug, Default)]
+pub(crate) struct Children {
+    by_key: BTreeMap<ChildKey, Child>,
+    next: u32,
+}
+
+impl Children {
+    /// Adds a process that was started.
+    pub(crate) fn add(
+        &mut self,
+        start: StartId,
+        origin: Origin,
+        process: Process,
+        output: PipeReader,
+    ) -> ChildKey {
+        while self.by_key.contains_key(&ChildKey(self.next)) {
+            self.next = self.next.wrapping_add(1);
+        }
+        let key = ChildKey(self.next);
+        self.next = self.next.wrapping_add(1);
+        let (process, output, tail) = (Some(process), Some(output), Tail::default());
+        self.by_key.insert(key, Child { start, origin, process, output, tail });
+        key
+    }
+
+    pub(crate) fn process(&self, key: ChildKey) -> Option<&Process> {
+        self.by_key.get(&key)?.process.as_ref()
+    }
+
+    pub(crate) fn output(&self, key: ChildKey) -> Option<&PipeReader> {
+        self.by_key.get(&key)?.output.as_ref()
+    }
+
+    /// The last of what the service of a start wrote, if it wrote anything.
+    pub(crate) fn tail(&self, start: StartId) -> Option<&Tail> {
+        let child = self.by_key.values().find(|child| child.start == start)?;
+        (!child.tail.is_empty()).then_some(&child.tail)
+    }
+
+    /// Reads once what a service wrote.
+    pub(crate) fn read(&mut self, key: ChildKey, buffer: &mut [u8]) -> Spoken {
+        let Some(child) = self.by_key.get_mut(&key) else { return Spoken::End };
+        let Some(output) = &mut child.output else { return Spoken::End };
+        match output.read(buffer) {
+            Ok(0) => {}
+            Ok(count) => {
+                child.tail.push(&buffer[..count]);
+                return Spoken::Bytes(count);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Spoken::Nothing,
+            Err(_) => {}
+        }
+        child.output = None;
+        self.forget_if_gone(key);
+        Spoken::End
+    }
+
+    /// If a process has ended: which start that was, and what has gone wrong if something has.
+    pub(crate) fn reap(&mut self, key: ChildKey) -> Option<(StartId, Option<StartFailure>)> {
+        let child = self.by_key.get_mut(&key)?;
+        let ending = child.process.as_ref()?.ending().unwrap_or(Some(Ending::Unknown))?;
+        child.process = None;
+        Some((child.start, failure_of(ending, child.origin)))
+    }
+
+    /// Forgets a child of which nothing is left.
+    pub(crate) fn forget_if_gone(&mut self, key: ChildKey) {
+        if self.process(key).is_none() && self.output(key).is_none() {
+            self.by_key.remove(&key);
+        }
+    }
+
+    /// Kills the process of a start, if it runs.
+    pub(crate) fn kill(&self, start: StartId) -> io::Result<()> {
+        let child = self.by_key.values().find(|child| child.start == start);
+        child.and_then(|child| child.process.as_ref()).map_or(Ok(()), Process::kill)
+    }
+}
+
+/// Whether the end of a process means that its service does not come. One that ends well may have
+/// gone into the background.
+fn failure_of(ending: Ending, origin: Origin) -> Option<StartFailure> {
+    match (ending, origin) {
+        (Ending::NotExecuted(error), _) => Some(failed_to_execute(error)),
+        (Ending::Exited(0), _) | (Ending::Unknown, _) => None,
+        (Ending::Exited(status), Origin::Direct) => Some(StartFailure::Exited { status }),
+        (Ending::Exited(status), Origin::Helper) => {
+            HelperFailure::from_status(status).map(StartFailure::Helper)
+        }
+        (Ending::Signaled(signal), _) => Some(StartFailure::Signaled { signal }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_end_means_depends_on_who_has_ended() {
+        let check = |ending: fn() -> Ending, direct, helper| {
+            assert_eq!(failure_of(ending(), Origin::Direct), direct);
+            assert_eq!(failure_of(ending(), Origin::Helper), helper);
+        };
+        check(|| Ending::Exited(0), None, None);
+        check(|| Ending::Unknown, None, None);
+        let killed = Some(StartFailure::Signaled { signal: 9 });
+        check(|| Ending::Signaled(9), killed.clone(), killed);
+        let helper = StartFailure::Helper(HelperFailure::ServiceNotFound);
+        check(|| Ending::Exited(6), Some(StartFailure::Exited { status: 6 }), Some(helper));
+        let why = String::from("No such file or directory");
+        let missing = Some(StartFailure::Exec { why });
+        check(|| Ending::NotExecuted(io::Error::from_raw_os_error(2)), missing.clone(), missing);
+    }
+}

@@ -1,0 +1,162 @@
+//! From the name of a service to a program that can be started.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+
+use bus::StartFailure;
+use sys::launch::Program;
+use sys::rlimit::OpenFiles;
+use sys::spawn::ChildSetup;
+
+use super::catalog::Catalog;
+use crate::busconfig::BusType;
+use crate::os_error::OsError;
+
+/// What is the same for all services of a bus as long as it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Launcher {
+    /// The variables that this process was started with.
+    inherited: Vec<(OsString, OsString)>,
+    /// Those that say where the bus is.
+    whereabouts: Vec<(&'static str, String)>,
+    setup: ChildSetup,
+}
+
+/// Who executes the program of a service, and so what the exit status of the process means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// The process itself.
+    Direct,
+    /// The helper that starts services as other users.
+    Helper,
+}
+
+impl Launcher {
+    /// For a bus that clients find at `address`. `open_files` is what this process was allowed
+    /// when it was started.
+    pub(crate) fn new(address: &str, bus_type: Option<&BusType>, open_files: OpenFiles) -> Self {
+        let setup = ChildSetup::new().open_files(open_files).without_protection();
+        let inherited = std::env::vars_os().collect();
+        Self { inherited, whereabouts: whereabouts(address, bus_type), setup }
+    }
+
+    pub(crate) const fn setup(&self) -> &ChildSetup {
+        &self.setup
+    }
+
+    /// The program of a service. `changes` is what was asked for to be in the environment.
+    pub(crate) fn program<'a>(
+        &self,
+        name: &str,
+        catalog: &Catalog,
+        changes: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(Program, Origin), StartFailure> {
+        let (words, origin) = words(name, catalog)?;
+        let environment = self.environment(changes);
+        let program = Program::new(words, environment);
+        program.map(|program| (program, origin)).map_err(failed_to_execute)
+    }
+
+    fn environment<'a>(
+        &self,
+        changes: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> BTreeMap<OsString, OsString> {
+        let is_ours = |name: &OsString| NOT_PASSED_ON.iter().any(|ours| name == ours);
+        let inherited = self.inherited.iter().filter(|(name, _)| !is_ours(name)).cloned();
+        let whereabouts = self.whereabouts.iter().map(|(name, value)| (*name, value.as_str()));
+        // No name has a "=" in it, or nobody could tell where it ends.
+        let changes = changes.filter(|(name, _)| !name.is_empty() && !name.contains('='));
+        let os = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
+        inherited.chain(changes.map(os)).chain(whereabouts.map(os)).collect()
+    }
+}
+
+/// Where the bus is, for those who look at variables.
+fn whereabouts(address: &str, bus_type: Option<&BusType>) -> Vec<(&'static str, String)> {
+    let mut variables = vec![("DBUS_STARTER_ADDRESS", address.to_owned())];
+    let bus_type = match bus_type {
+        None => return variables,
+        Some(BusType::Session) => {
+            variables.push(("DBUS_SESSION_BUS_ADDRESS", address.to_owned()));
+            "session"
+        }
+        Some(BusType::System) => {
+            variables.push(("DBUS_SYSTEM_BUS_ADDRESS", address.to_owned()));
+            "system"
+        }
+        Some(BusType::Other(name)) => name,
+    };
+    variables.push(("DBUS_STARTER_BUS_TYPE", bus_type.to_owned()));
+    variables
+}
+
+/// The command line: the service's own, or that of the helper, which finds the service by itself.
+fn words(name: &str, catalog: &Catalog) -> Result<(Vec<OsString>, Origin), StartFailure> {
+    if let Some(helper) = &catalog.helper {
+        return Ok((vec![helper.into(), name.into()], Origin::Helper));
+    }
+    let entry = catalog.table.get(name);
+    let entry = entry.ok_or_else(|| failed_to_execute(io::ErrorKind::NotFound.into()))?;
+    match &entry.service.command {
+        Ok(command) => Ok((command.words().iter().map(Into::into).collect(), Origin::Direct)),
+        Err(error) => Err(StartFailure::Command { why: error.to_string() }),
+    }
+}
+
+/// What those who wait are told of an error of the system: its text, as the C library has it.
+pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
+    StartFailure::Exec { why: OsError::from(error).to_string() }
+}
+
+/// Variables by which a service manager speaks to this process alone.
+const NOT_PASSED_ON: [&str; 5] =
+    ["LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "NOTIFY_SOCKET", "JOURNAL_STREAM"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launcher(inherited: &[(&str, &str)], bus_type: Option<&BusType>) -> Launcher {
+        let inherited = inherited.iter().map(|(name, value)| (name.into(), value.into()));
+        let whereabouts = whereabouts("unix:path=/x", bus_type);
+        Launcher { inherited: inherited.collect(), whereabouts, setup: ChildSetup::new() }
+    }
+
+    #[test]
+    fn a_service_knows_where_the_bus_is_and_nothing_meant_for_the_bus_alone() {
+        let check = |bus_type: Option<&BusType>, expected: &[&str]| {
+            let own = [("A", "1"), ("B", "2"), ("LISTEN_FDS", "1"), ("NOTIFY_SOCKET", "/x")];
+            let changes = [("B", "3"), ("C", "4=5"), ("D=E", "6"), ("DBUS_STARTER_ADDRESS", "no")];
+            let environment = launcher(&own, bus_type).environment(changes.into_iter());
+            let shown = environment.iter().map(|(name, value)| {
+                format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+            });
+            let shown: Vec<_> = shown.collect();
+            assert_eq!(shown[..3], ["A=1", "B=3", "C=4=5"]);
+            assert_eq!(shown[3..], *expected, "{bus_type:?}");
+        };
+        let starter = "DBUS_STARTER_ADDRESS=unix:path=/x";
+        check(None, &[starter]);
+        let session = "DBUS_SESSION_BUS_ADDRESS=unix:path=/x";
+        check(Some(&BusType::Session), &[session, starter, "DBUS_STARTER_BUS_TYPE=session"]);
+        let system = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/x";
+        let bus_type = "DBUS_STARTER_BUS_TYPE=system";
+        check(Some(&BusType::System), &[starter, bus_type, system]);
+        let other = BusType::Other("x".to_owned());
+        check(Some(&other), &[starter, "DBUS_STARTER_BUS_TYPE=x"]);
+    }
+
+    #[test]
+    fn the_helper_finds_services_by_itself() {
+        let catalog = Catalog { helper: Some("/helper".into()), ..Catalog::default() };
+        let (words, origin) = words("a.b", &catalog).unwrap();
+        assert_eq!((words, origin), (vec!["/helper".into(), "a.b".into()], Origin::Helper));
+        let gone = words_error("a.b", &Catalog::default());
+        assert!(matches!(gone, StartFailure::Exec { .. }), "{gone:?}");
+    }
+
+    fn words_error(name: &str, catalog: &Catalog) -> StartFailure {
+        words(name, catalog).expect_err("no such service")
+    }
+}

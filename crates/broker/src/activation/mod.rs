@@ -1,0 +1,17 @@
+//! Services as processes: which program, with which environment, and what becomes of it.
+//!
+//! ```text
+//!  catalog    service files of all folders -> what can be started, and what the bus is told of it
+//!  launcher   a name -> a program with its arguments and its environment
+//!  children   processes that run: how they end, and what they write to standard error
+//!  tail       the last of what one of them wrote, for the log
+//! ```
+
+mod catalog;
+mod children;
+mod launcher;
+mod tail;
+
+pub use catalog::{Catalog, read};
+pub(crate) use children::{ChildKey, Children, Spoken};
+pub(crate) use launcher::Launcher;

@@ -1,0 +1,66 @@
+//! The last of what a service wrote.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+/// The last bytes of a text that goes on and on.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    bytes: VecDeque<u8>,
+}
+
+impl Tail {
+    /// Adds what comes next.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend(&bytes[bytes.len().saturating_sub(BYTES_MAX)..]);
+        let surplus = self.bytes.len().saturating_sub(BYTES_MAX);
+        self.bytes.drain(..surplus);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// The last lines, each in quotation marks. The first of them may lack its beginning.
+impl fmt::Display for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
+        for (index, line) in last.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}\"{line}\"")?;
+        }
+        Ok(())
+    }
+}
+
+/// How much is kept of each service.
+const BYTES_MAX: usize = 1024;
+
+/// How many lines of that are shown.
+const LINES_MAX: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown() {
+        let check = |pieces: &[&str], expected: &str| {
+            let mut tail = Tail::default();
+            pieces.iter().for_each(|piece| tail.push(piece.as_bytes()));
+            assert_eq!(tail.to_string(), expected, "{pieces:?}");
+            assert!(tail.bytes.len() <= BYTES_MAX);
+        };
+        check(&[], "");
+        check(&["one\n"], "\"one\"");
+        check(&["on", "e\n\n", "two"], "\"one\", \"two\"");
+        check(&["1\n2\n3\n4\n5\n6\n7\n"], "\"3\", \"4\", \"5\", \"6\", \"7\"");
+        let long = "x".repeat(3000);
+        check(&["before", &long], &format!("\"{}\"", "x".repeat(BYTES_MAX)));
+        check(&[&long, "\nend\n"], &format!("\"{}\", \"end\"", "x".repeat(BYTES_MAX - 5)));
+    }
+}
