@@ -3,7 +3,7 @@
 use std::fs;
 
 use diligence_conformance::{
-    Bus, Config, Message, Program, Scratch, Value, check_all, eventually, kind, not_yet, require,
+    Bus, Config, Message, Program, Scratch, Value, check_all, eventually, kind, require,
 };
 
 const NAME: &str = "com.example.Service";
@@ -52,10 +52,6 @@ fn start(name: &str) -> Message {
 /// Started once, whether by name or by a call that waits for it meanwhile.
 #[test]
 fn starting() {
-    not_yet("services that the bus starts", starting_body);
-}
-
-fn starting_body() {
     let folder = services();
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
@@ -102,10 +98,6 @@ fn not_starting() {
 /// What goes wrong has a name of its own, told to all who wait.
 #[test]
 fn failing() {
-    not_yet("services that the bus starts", failing_body);
-}
-
-fn failing_body() {
     let folder = services();
     let bus = bus_with(&folder);
     let rows = [
@@ -137,10 +129,6 @@ fn failing_body() {
 /// The line of the program is split as a shell would, without a shell.
 #[test]
 fn arguments() {
-    not_yet("services that the bus starts", arguments_body);
-}
-
-fn arguments_body() {
     let folder = services();
     let bus = bus_with(&folder);
     bus.peer().send(start("com.example.Quoting"));
@@ -154,10 +142,6 @@ fn arguments_body() {
 /// The environment of services can be changed by a call, here by the program made for that.
 #[test]
 fn environment() {
-    not_yet("services that the bus starts", environment_body);
-}
-
-fn environment_body() {
     let folder = services();
     let bus = bus_with(&folder);
     let update = Program::named("dbus-update-activation-environment", "dbus-bin")

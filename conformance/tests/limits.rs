@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use diligence_conformance::{
     Bus, Config, Descriptors, Message, Peer, Scratch, Stream, Value, check_all, eventually, field,
-    flag, kind, not_yet,
+    flag, kind,
 };
 
 fn call(to: &Peer) -> Message {
@@ -341,10 +341,6 @@ fn with_services(folder: &Scratch) -> Config {
 
 #[test]
 fn service_start_timeout() {
-    not_yet("services that the bus starts", service_start_timeout_body);
-}
-
-fn service_start_timeout_body() {
     let folder = slow_services();
     let bus = Bus::start(&with_services(&folder).limit("service_start_timeout", 300));
     let mut peer = bus.peer();
@@ -361,10 +357,6 @@ fn service_start_timeout_body() {
 
 #[test]
 fn max_pending_service_starts() {
-    not_yet("services that the bus starts", max_pending_service_starts_body);
-}
-
-fn max_pending_service_starts_body() {
     let folder = slow_services();
     let config = with_services(&folder).limit("service_start_timeout", 500);
     let bus = Bus::start(&config.limit("max_pending_service_starts", 2));
