@@ -22,6 +22,7 @@
 //! | `command_line` | every option: exit status, output, where the bus listens |
 //! | `process` | pid file, background, signals, reloading, configuration files |
 //! | `handshake` | what is said before the first message |
+//! | `network` | TCP, nonces and cookies |
 //! | `hostile` | messages that break the format |
 //! | `driver` | every method of the bus's own object |
 //! | `names` | owners, queues, and who hears of a change |

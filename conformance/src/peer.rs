@@ -36,7 +36,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Connects to the first entry of an address.
+    /// Connects to the first entry of an address, and sends the nonce where there is one.
     ///
     /// # Errors
     ///
@@ -49,10 +49,13 @@ impl Stream {
         let first = address.split(';').next().unwrap_or_default();
         let stream = match first.split_once(':') {
             Some(("unix", keys)) => Self::Unix(dial_unix(keys)?),
-            Some(("tcp", keys)) => Self::Tcp(TcpStream::connect((
-                key(keys, "host").unwrap_or("localhost"),
-                key(keys, "port").and_then(|port| port.parse().ok()).expect("a port"),
-            ))?),
+            Some(("tcp", keys)) => Self::Tcp(dial_tcp(keys)?),
+            Some(("nonce-tcp", keys)) => {
+                let nonce = std::fs::read(key(keys, "noncefile").expect("a file"))?;
+                let mut stream = dial_tcp(keys)?;
+                stream.write_all(&nonce)?;
+                Self::Tcp(stream)
+            }
             _ => panic!("no address: {address:?}"),
         };
         match &stream {
@@ -517,4 +520,10 @@ fn dial_unix(keys: &str) -> io::Result<UnixStream> {
         return UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?);
     }
     UnixStream::connect(key(keys, "path").expect("a unix address has a path or an abstract name"))
+}
+
+fn dial_tcp(keys: &str) -> io::Result<TcpStream> {
+    let host = key(keys, "host").unwrap_or("localhost");
+    let port: u16 = key(keys, "port").and_then(|port| port.parse().ok()).expect("a port");
+    TcpStream::connect((host, port))
 }

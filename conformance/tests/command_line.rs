@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
 use diligence_conformance::{
     Bus, Config, Descriptors, Message, Peer, Program, Scratch, Stream, User, bus_program,
-    bus_program_as, check_all, eventually, fail_with, first_line, key, link_bus, not_yet, root_for,
+    bus_program_as, check_all, eventually, fail_with, first_line, key, link_bus, root_for,
     set_mode, socket_path,
 };
 
@@ -376,9 +376,7 @@ fn what_it_listens_at() {
 
 #[test]
 fn what_it_listens_at_for_the_network() {
-    not_yet("listening on TCP", || {
-        check_all(LISTENING_ON_TCP, |row| row.name.to_owned(), listens);
-    });
+    check_all(LISTENING_ON_TCP, |row| row.name.to_owned(), listens);
 }
 
 fn listens(row: &Listening) {
@@ -454,7 +452,7 @@ fn places_that_are_taken() {
 
 #[test]
 fn a_port_that_is_taken() {
-    not_yet("listening on TCP", || refuses_a_place_that_is_taken("tcp:host=127.0.0.1,port=0"));
+    refuses_a_place_that_is_taken("tcp:host=127.0.0.1,port=0");
 }
 
 fn refuses_a_place_that_is_taken(address: &str) {

@@ -1,7 +1,9 @@
 //! What the handshake needs to know of this machine: login names and files of cookies.
 
-use std::fs;
-use std::io;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sys::filesystem::{LockFile, Privacy, ensure_private_directory};
@@ -26,8 +28,7 @@ impl Authority for SystemAuthority {
         if request.uid != self.uid {
             return None;
         }
-        let home = User::by_id(request.uid).ok()??.home().to_owned();
-        let file = home.join(".dbus-keyrings").join(request.context.as_str());
+        let file = home_of(request.uid)?.join(KEYRINGS).join(request.context.as_str());
         usable_cookie(&file, request.now_unix).ok()
     }
 
@@ -36,28 +37,65 @@ impl Authority for SystemAuthority {
     }
 }
 
-/// Reads the file, makes a fresh cookie if it has none, and saves it.
+/// The home of the user of the bus, where programs of the same user look too: what the environment
+/// says, unless it is that of somebody else who started the bus.
+fn home_of(uid: u32) -> Option<PathBuf> {
+    let named = env::var_os("HOME").map(PathBuf::from);
+    let own = named.filter(|home| fs::metadata(home).is_ok_and(|found| found.uid() == uid));
+    own.or_else(|| Some(User::by_id(uid).ok()??.home().to_owned()))
+}
+
+/// Reads the file, and if it has no fresh cookie, makes one and saves it.
 fn usable_cookie(file: &Path, now_unix: u64) -> io::Result<Cookie> {
     let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
     if ensure_private_directory(folder)? != Privacy::Private {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let _lock = LockFile::create(with_suffix(file, ".lock"))?;
-    let mut keyring = match fs::read(file) {
-        Ok(bytes) => Keyring::parse(&bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Keyring::default(),
-        Err(error) => return Err(error),
-    };
+    // Files are replaced as a whole, so that reading needs no lock.
+    match read(file)?.newest(now_unix) {
+        Some(cookie) => Ok(cookie.clone()),
+        None => fresh_cookie(file, now_unix),
+    }
+}
+
+fn fresh_cookie(file: &Path, now_unix: u64) -> io::Result<Cookie> {
+    let _lock = lock(with_suffix(file, ".lock"), now_unix)?;
+    let mut keyring = read(file)?;
     if keyring.refresh(now_unix, random_bytes::<NEW_COOKIE_LEN>) == Refresh::Changed {
         save(file, &keyring)?;
     }
     keyring.newest(now_unix).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
+fn read(file: &Path) -> io::Result<Keyring> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Keyring::parse(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Keyring::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes the lock. Who has it for long has crashed, and loses it.
+fn lock(path: PathBuf, now_unix: u64) -> io::Result<LockFile> {
+    match LockFile::create(path.clone()) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let made = fs::symlink_metadata(&path)?.mtime();
+            if now_unix.saturating_sub(made.unsigned_abs()) < LOCK_SECONDS_MAX {
+                return Err(error);
+            }
+            fs::remove_file(&path)?;
+            LockFile::create(path)
+        }
+        outcome => outcome,
+    }
+}
+
 /// Replaces the file at once, so that no reader sees half of it.
 fn save(file: &Path, keyring: &Keyring) -> io::Result<()> {
     let new = with_suffix(file, ".new");
-    fs::write(&new, keyring.to_string())?;
+    let mut opened =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    opened.write_all(keyring.to_string().as_bytes())?;
     fs::rename(new, file)
 }
 
@@ -71,4 +109,56 @@ fn random_bytes<const LEN: usize>() -> [u8; LEN] {
     let mut bytes = [0; LEN];
     sys::random::fill(&mut bytes).expect("the kernel gives random bytes to everybody");
     bytes
+}
+
+/// The folder of cookies in a home.
+const KEYRINGS: &str = ".dbus-keyrings";
+
+/// A lock is held for the time that it takes to read and write a small file.
+const LOCK_SECONDS_MAX: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, SystemTime};
+
+    use sys::private_directory::PrivateDirectory;
+
+    const NOW: u64 = 1_000_000;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_cookie_is_made_when_there_is_no_fresh_one_and_the_folder_is_private() {
+        let home = PrivateDirectory::new("keyrings-").unwrap();
+        let file = home.path().join(KEYRINGS).join("context");
+        let first = usable_cookie(&file, NOW).unwrap();
+        assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+        assert_eq!(usable_cookie(&file, NOW + 10).unwrap(), first, "it is still fresh");
+        let second = usable_cookie(&file, NOW + 400).unwrap();
+        assert_ne!(second, first);
+        assert_eq!(read(&file).unwrap().cookies(), [first, second], "the old one is kept a while");
+        fs::set_permissions(file.parent().unwrap(), fs::Permissions::from_mode(0o750)).unwrap();
+        let error = usable_cookie(&file, NOW).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn a_lock_is_respected_until_it_is_old() {
+        let home = PrivateDirectory::new("lock-").unwrap();
+        let file = home.path().join(KEYRINGS).join("context");
+        fs::create_dir(file.parent().unwrap()).unwrap();
+        fs::set_permissions(file.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+        let held = fs::File::create(with_suffix(&file, ".lock")).unwrap();
+        held.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)).unwrap();
+        let busy = usable_cookie(&file, NOW + 1).unwrap_err();
+        assert_eq!(busy.kind(), io::ErrorKind::AlreadyExists);
+        let cookie = usable_cookie(&file, NOW + LOCK_SECONDS_MAX).unwrap();
+        assert!(!with_suffix(&file, ".lock").exists());
+        fs::write(with_suffix(&file, ".lock"), "").unwrap();
+        assert_eq!(usable_cookie(&file, NOW + 9).unwrap(), cookie, "reading needs no lock");
+    }
 }

@@ -10,13 +10,14 @@ use wire::message::InvalidMessage;
 use wire::sasl;
 
 use crate::event_loop::appetite::Appetite;
+use crate::login::Login;
 use crate::outgoing::{Queue, SharedFds};
 
 /// What the next bytes from a connection are.
 #[derive(Debug)]
 pub(crate) enum Phase {
     /// Lines of the handshake.
-    Handshake(Box<sasl::Server>),
+    Handshake(Box<Login>),
     /// Messages.
     Messages(Framer),
 }
@@ -28,6 +29,8 @@ pub(crate) enum End {
     Closed,
     /// The bus does not want it any more.
     Bus(DisconnectReason),
+    /// It did not send the secret of the address that it connected to.
+    WrongNonce,
     /// It broke the rules of the handshake.
     Handshake(sasl::server::Violation),
     /// It sent bytes that are no message.
@@ -87,11 +90,11 @@ pub(crate) enum Writing {
 }
 
 impl Connection {
-    pub(crate) fn new(peer: PeerId, socket: OwnedFd, server: sasl::Server) -> Self {
+    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login) -> Self {
         Self {
             peer,
             socket,
-            phase: Phase::Handshake(Box::new(server)),
+            phase: Phase::Handshake(Box::new(login)),
             queue: Queue::default(),
             fds: Vec::new(),
             fds_since: None,

@@ -63,6 +63,9 @@ impl Display for End {
         match self {
             Self::Closed => f.write_str("it has closed the connection"),
             Self::Bus(reason) => write_reason(f, reason),
+            Self::WrongNonce => {
+                f.write_str("it did not send the secret in the file of the address")
+            }
             Self::Handshake(violation) => {
                 write!(f, "it broke the rules of the handshake: {violation}")
             }

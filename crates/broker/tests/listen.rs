@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use diligence_broker::listen::{
-    Environment, ListenError, Listener, PassedSocketProblem, listen, parse,
+    Entry, Environment, ListenError, Listener, Nonce, PassedSocketProblem, listen, parse,
 };
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, connect_unix};
@@ -98,8 +98,10 @@ fn what_is_refused_is_told_in_known_words() {
     check("foo:x=y", "Unknown address type 'foo'");
     check("autolaunch:", "Unknown address type 'autolaunch'");
     check("unixexec:path=/bin/cat", "Unknown address type 'unixexec'");
-    check("tcp:host=localhost", "Address type 'tcp' is not supported, use 'unix' or 'systemd'");
-    check("nonce-tcp:", "Address type 'nonce-tcp' is not supported, use 'unix' or 'systemd'");
+    check(
+        "tcp:host=127.0.0.1,family=ipv6",
+        "Failed to lookup host/port: \"127.0.0.1:0\": Address family for hostname not supported (-9)",
+    );
     check("unix:path", "'=' character not found or has no value following it");
     check("unix:path=a b", "In D-Bus address, character ' ' should have been escaped");
     check("systemd:", "No socket received.");
@@ -186,7 +188,7 @@ fn sockets_of_the_service_manager_are_served_in_order_and_once() {
 
     // Nobody waits, and accepting does not wait for somebody.
     for listener in &listeners {
-        let accepted = sys::socket::accept(&listener.socket).unwrap();
+        let accepted = sys::socket::accept(&listener.sockets[0]).unwrap();
         assert!(matches!(accepted, sys::socket::Accepted::NoneWaiting));
     }
     TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -220,4 +222,64 @@ fn what_the_service_manager_passed_by_mistake_is_told() {
 fn unused(folder: &Path) -> PathBuf {
     let number = fs::read_dir(folder).expect("it is ours").count();
     folder.join(number.to_string())
+}
+
+#[test]
+fn a_place_on_the_network_is_served_and_printed() {
+    let folder = Folder::new("tcp");
+    let check = |text: &str, printed: &str, host: &str| {
+        let [listener] = &listen_at(text, &folder).unwrap()[..] else { panic!("one: {text}") };
+        assert_eq!(listener.kind, SocketKind::Tcp);
+        let Transport::Tcp(tcp) = &listener.address.transport else { panic!("not TCP: {text}") };
+        let port = tcp.port.expect("one was chosen").get();
+        let address = listener.address.to_string();
+        let expected = format!("{printed},port={port},family=ipv4,guid={}", listener.guid);
+        assert_eq!(address, expected, "{text}");
+        assert_eq!(listener.entry, Entry::Open);
+        TcpStream::connect((host, port)).unwrap();
+        let taken = listen_at(&format!("tcp:host=127.0.0.1,port={port}"), &folder).unwrap_err();
+        let words =
+            format!("Failed to bind socket \"127.0.0.1\" port {port}: Address already in use");
+        assert_eq!(taken.to_string(), words);
+    };
+    check("tcp:host=127.0.0.1", "tcp:host=127.0.0.1", "127.0.0.1");
+    check("tcp:host=127.0.0.1,port=0,family=ipv4", "tcp:host=127.0.0.1", "127.0.0.1");
+    check("tcp:host=example.com,bind=127.0.0.1", "tcp:host=example.com", "127.0.0.1");
+    check("tcp:host=example.com,bind=*", "tcp:host=example.com", "127.0.0.1");
+    check("tcp:family=ipv4", "tcp:host=localhost", "127.0.0.1");
+}
+
+/// Where IPv6 is switched off there is one socket, and else two at the same port.
+#[test]
+fn all_addresses_of_a_host_are_served_at_one_port() {
+    let folder = Folder::new("hosts");
+    let [listener] = &listen_at("tcp:host=localhost,bind=*", &folder).unwrap()[..] else {
+        panic!("one address is printed")
+    };
+    let Transport::Tcp(tcp) = &listener.address.transport else { panic!("not TCP") };
+    let port = tcp.port.unwrap().get();
+    let has_ipv6 = TcpListener::bind("[::1]:0").is_ok();
+    assert_eq!(listener.sockets.len(), if has_ipv6 { 2 } else { 1 });
+    TcpStream::connect(("127.0.0.1", port)).unwrap();
+    assert_eq!(TcpStream::connect(("::1", port)).is_ok(), has_ipv6);
+}
+
+#[test]
+fn a_nonce_is_written_to_a_private_file() {
+    let folder = Folder::new("nonce");
+    let temp_dir = folder.0.clone();
+    let mut environment = Environment { temp_dir, ..Environment::default() };
+    let address = parse("nonce-tcp:host=127.0.0.1").unwrap();
+    let [listener] = &listen(&address, &mut environment).unwrap()[..] else { panic!("one") };
+    let Transport::NonceTcp { noncefile: Some(file), .. } = &listener.address.transport else {
+        panic!("no file: {}", listener.address)
+    };
+    let file = PathBuf::from(str::from_utf8(file).unwrap());
+    assert!(file.starts_with(&folder.0) && file.ends_with("nonce"), "{}", file.display());
+    assert_eq!(fs::read(&file).unwrap().len(), Nonce::LEN);
+    assert!(matches!(listener.entry, Entry::Nonce(_)));
+    environment.temp_dir = folder.0.join("no");
+    let error = listen(&address, &mut environment).unwrap_err();
+    let words = "Failed to make a file for the nonce in \"{dir}/no\": No such file or directory";
+    assert_eq!(error.to_string(), folder.fill(words));
 }

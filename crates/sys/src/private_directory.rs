@@ -33,8 +33,12 @@ impl PrivateDirectory {
             .map_or_else(|| Self::new_in(Path::new("/tmp"), prefix), Ok)
     }
 
-    /// Makes one below `parent`.
-    fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+    /// Makes one below `parent`, whose name begins with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// Those of mkdir(2).
+    pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         loop {
             let path = parent.join(random_name(prefix)?);
             match DirBuilder::new().mode(0o700).create(&path) {

@@ -1,8 +1,8 @@
 //! Stream sockets: how they come to be and what they are. What goes through them is in
 //! [`transfer`](crate::transfer).
 //!
-//! Unix sockets are made here; TCP sockets by [`std::net`], after which [`accept`] and the rest
-//! treat both alike. Every descriptor made here is close-on-exec.
+//! Clients make their TCP sockets with [`std::net`]; what listens is made here, and [`accept`] and
+//! the rest treat both kinds alike. Every descriptor made here is close-on-exec.
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -49,6 +49,46 @@ pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     net::bind(&socket, &address)?;
     net::listen(&socket, BACKLOG)?;
     Ok(socket)
+}
+
+/// Which protocols a socket takes connections of that listens at an IPv6 address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ipv6Scope {
+    /// Those of IPv4 too, where the system is set up so (ipv6(7): `net.ipv6.bindv6only`).
+    AsSystem,
+    /// Those of IPv6 alone, so that another socket can listen at the same port for the others.
+    Only,
+}
+
+/// Makes a non-blocking TCP socket that listens at `address`, at a port of the kernel's choice if
+/// that is 0. What is written to the connections leaves at once (tcp(7): `TCP_NODELAY`).
+///
+/// # Errors
+///
+/// [`io::ErrorKind::AddrInUse`] when another socket listens there; otherwise those of bind(2).
+pub fn listen_tcp(address: SocketAddr, scope: Ipv6Scope) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    if address.is_ipv6() && scope == Ipv6Scope::Only {
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    // A connection that has just ended keeps its port for minutes.
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    send_at_once(&socket)?;
+    net::bind(&socket, &address)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+/// Lets a TCP socket send what is written without waiting for more (tcp(7): `TCP_NODELAY`). What
+/// it accepts does the same.
+///
+/// # Errors
+///
+/// When `socket` is no TCP socket.
+pub fn send_at_once(socket: impl AsFd) -> io::Result<()> {
+    Ok(sockopt::set_tcp_nodelay(socket, true)?)
 }
 
 /// Connects a blocking Unix stream socket to `address`, and waits while the listener is busy.

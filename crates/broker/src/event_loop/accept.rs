@@ -1,7 +1,7 @@
 //! New connections.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use bus::{Asker, Credentials, Details, Input, PeerId, PidFd};
@@ -13,15 +13,16 @@ use wire::sasl::{Server, ServerConfig};
 use super::{EventLoop, Listening, Source};
 use crate::connection::Connection;
 use crate::log::Severity;
+use crate::login::Login;
 
 impl EventLoop {
     /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
     /// one that comes alone costs no look for a second.
-    pub(super) fn accept(&mut self, index: usize) -> io::Result<()> {
+    pub(super) fn accept(&mut self, index: usize, socket: usize) -> io::Result<()> {
         if !self.bus.is_accepting() {
             return Ok(());
         }
-        match sys::socket::accept(&self.listeners[index].socket)? {
+        match sys::socket::accept(&self.listeners[index].sockets[socket])? {
             Accepted::Connection(socket) => self.connected(index, socket),
             Accepted::NoneWaiting => Ok(()),
             Accepted::OutOfRoom(error) => {
@@ -56,8 +57,9 @@ impl EventLoop {
             },
             cookie_context: Default::default(),
         });
+        let login = Login::new(listener.entry, server);
         self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read)?;
-        self.table.insert(Connection::new(peer, socket, server));
+        self.table.insert(Connection::new(peer, socket, login));
         let credentials = known.map(|known| Credentials { pid: known.pid, uid: Some(known.uid) });
         self.handle(Input::Connected { peer, credentials: credentials.unwrap_or_default() });
         Ok(())
@@ -68,6 +70,7 @@ impl EventLoop {
     pub(super) fn identify(&mut self, peer: PeerId, asker: Asker) {
         let Some(connection) = self.table.get_mut(peer) else { return };
         let mut details = Details::default();
+        // Of who comes over a network it knows nothing.
         if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
             details.groups = known.groups.map(Into::into);
             details.security_label = known.security_label.map(Into::into);
@@ -88,8 +91,10 @@ impl EventLoop {
         match (self.listening, self.bus.is_accepting()) {
             (Listening::Paused, true) => {
                 for (index, listener) in self.listeners.iter().enumerate() {
-                    let token = Source::Listener(index).token();
-                    self.poller.add(&listener.socket, token, Interest::Read)?;
+                    for (socket, listening) in listener.sockets.iter().enumerate() {
+                        let token = Source::Listener { index, socket }.token();
+                        self.poller.add(listening, token, Interest::Read)?;
+                    }
                 }
                 self.listening = Listening::Watched;
                 Ok(())
@@ -100,8 +105,8 @@ impl EventLoop {
     }
 
     fn pause_listening(&mut self) -> io::Result<()> {
-        for listener in &self.listeners {
-            self.poller.remove(listener.socket.as_fd())?;
+        for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
+            self.poller.remove(socket)?;
         }
         self.listening = Listening::Paused;
         Ok(())

@@ -210,10 +210,10 @@ impl EventLoop {
             match Source::from_token(event.token()) {
                 Source::Peer(peer) if !self.is_calm(peer) => floods = true,
                 Source::Peer(peer) => self.peer_event(peer, event),
-                Source::Listener(index) => self.accept(index)?,
                 Source::Child(key) => self.child_ended(key),
                 Source::Output(key) => self.child_spoke(key),
                 Source::Stderr => self.resume_outputs(),
+                Source::Listener { index, socket } => self.accept(index, socket)?,
                 Source::Alarm => self.check_deadlines()?,
                 Source::Signals => {
                     if self.take_signals()? == Flow::Stop {
@@ -351,11 +351,15 @@ enum Source {
     Alarm,
     /// Our own standard error, while services have more for it than it takes.
     Stderr,
-    Listener(usize),
     /// The process of a service.
     Child(ChildKey),
     /// What a service writes to its standard error.
     Output(ChildKey),
+    /// One of the sockets of a listener.
+    Listener {
+        index: usize,
+        socket: usize,
+    },
     Peer(PeerId),
 }
 
@@ -367,7 +371,7 @@ impl Source {
             Self::Stderr => STDERR,
             Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
-            Self::Listener(index) => LISTENER_BIT | index as u64,
+            Self::Listener { index, socket } => (socket as u64) << 32 | LISTENER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
     }
@@ -380,7 +384,10 @@ impl Source {
             _ if token as u32 as u64 == CHILD => Self::Child(ChildKey::new((token >> 32) as u32)),
             _ if token as u32 as u64 == OUTPUT => Self::Output(ChildKey::new((token >> 32) as u32)),
             // An index of a connection has less than 31 bits, as a descriptor has.
-            _ if token & LISTENER_BIT != 0 => Self::Listener((token & !LISTENER_BIT) as usize),
+            _ if token & LISTENER_BIT != 0 => Self::Listener {
+                index: (token as u32 & !(LISTENER_BIT as u32)) as usize,
+                socket: (token >> 32) as usize,
+            },
             _ => Self::Peer(PeerId::new(token as u32, (token >> 32) as u32)),
         }
     }

@@ -16,6 +16,7 @@ use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
 use crate::busconfig::Admission;
 use crate::connection::{End, Phase};
+use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
 
 impl EventLoop {
@@ -123,10 +124,11 @@ impl EventLoop {
     /// Takes a chunk of the handshake, and what follows it.
     fn handshake(&mut self, peer: PeerId, chunk: &mut [u8]) -> Result<(), End> {
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
-        let Phase::Handshake(server) = &mut connection.phase else { return Ok(()) };
+        let Phase::Handshake(login) = &mut connection.phase else { return Ok(()) };
+        let chunk = login.take_nonce(chunk).map_err(|WrongNonce| End::WrongNonce)?;
         let mut answer = Vec::new();
         let now_unix = sys::clock::realtime().as_secs();
-        let progress = server.receive(chunk, now_unix, &mut self.authority, &mut answer);
+        let progress = login.server.receive(chunk, now_unix, &mut self.authority, &mut answer);
         connection.queue.push_raw(&answer, &mut self.buffers.spare);
         self.mark_awaited(peer);
         match progress.map_err(End::Handshake)? {

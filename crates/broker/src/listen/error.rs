@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use sys::inherited::InheritError;
 use wire::address::{AddressError, AddressErrorKind};
@@ -19,17 +21,42 @@ pub enum ListenError {
         /// The text before the colon.
         name: String,
     },
-    /// Servers can listen at a transport of this name, but this one does not.
-    UnservedTransport {
-        /// The text before the colon.
-        name: String,
-    },
     /// `unix:runtime=yes` without a runtime folder.
     NoRuntimeDir,
     /// The system refuses.
     Bind {
         /// The path or the abstract name of the socket.
         name: OsString,
+        /// Why.
+        error: OsError,
+    },
+    /// The system refuses a place on the network.
+    BindTcp {
+        /// The address and the port.
+        address: SocketAddr,
+        /// Why.
+        error: OsError,
+    },
+    /// Nobody knows the host.
+    LookUp {
+        /// Its name.
+        host: String,
+        /// The port that was wanted, or 0.
+        port: u16,
+        /// What the resolver says, whose errors have no numbers here.
+        reason: String,
+    },
+    /// The host has no address of the protocol that was asked for.
+    NoAddress {
+        /// Its name.
+        host: String,
+        /// The port that was wanted, or 0.
+        port: u16,
+    },
+    /// The secret of `nonce-tcp:` cannot be put into a file.
+    NonceFile {
+        /// Where the file was to be.
+        folder: PathBuf,
         /// Why.
         error: OsError,
     },
@@ -81,12 +108,29 @@ impl fmt::Display for ListenError {
         match self {
             Self::Address(error) => write_address_error(f, error),
             Self::UnknownTransport { name } => write!(f, "Unknown address type '{name}'"),
-            Self::UnservedTransport { name } => {
-                write!(f, "Address type '{name}' is not supported, use 'unix' or 'systemd'")
-            }
             Self::NoRuntimeDir => f.write_str("\"XDG_RUNTIME_DIR\" is not set"),
             Self::Bind { name, error } => {
                 write!(f, "Failed to bind socket \"{}\": {error}", name.display())
+            }
+            Self::BindTcp { address, error } => {
+                let (host, port) = (address.ip(), address.port());
+                write!(f, "Failed to bind socket \"{host}\" port {port}: {error}")
+            }
+            Self::LookUp { host, port, reason } => {
+                write!(f, "Failed to lookup host/port: \"{host}:{port}\": {reason}")?;
+                resolver_error(reason).map_or(Ok(()), |number| write!(f, " ({number})"))
+            }
+            Self::NoAddress { host, port } => write!(
+                f,
+                "Failed to lookup host/port: \"{host}:{port}\": Address family for hostname not \
+                 supported (-9)"
+            ),
+            Self::NonceFile { folder, error } => {
+                write!(
+                    f,
+                    "Failed to make a file for the nonce in \"{}\": {error}",
+                    folder.display()
+                )
             }
             Self::NoSocketPassed => f.write_str("No socket received."),
             Self::Variables(error) => write!(f, "Cannot take the sockets of systemd: {error}"),
@@ -107,6 +151,17 @@ impl fmt::Display for PassedSocketProblem {
             Self::NoName => f.write_str("has no name to connect to"),
             Self::System(error) => write!(f, "cannot be examined: {error}"),
         }
+    }
+}
+
+/// The number of an error of the resolver (netdb.h), which other programs print behind its text.
+fn resolver_error(reason: &str) -> Option<i32> {
+    match reason {
+        "Name or service not known" => Some(-2),
+        "Temporary failure in name resolution" => Some(-3),
+        "Non-recoverable failure in name resolution" => Some(-4),
+        "No address associated with hostname" => Some(-5),
+        _ => None,
     }
 }
 

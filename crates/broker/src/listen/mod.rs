@@ -4,11 +4,13 @@
 //!  unix:path=, abstract=      bound there
 //!  unix:dir=, tmpdir=         bound in that folder under a random name
 //!  unix:runtime=yes           bound as "bus" in the user's runtime folder
+//!  tcp:host=,port=            bound there, at each address that the host has
+//!  nonce-tcp:host=,port=      the same, and a file with a secret that clients have to send
 //!  systemd:                   bound by the service manager, checked here
 //! ```
 //!
 //! A [`Listener`] knows the address that clients are to use, which is seldom the one that was
-//! asked for, and removes the file of its socket when it is dropped.
+//! asked for, and removes what it has put into the file system when it is dropped.
 //!
 //! ```
 //! use diligence_broker::listen::{Environment, listen, parse};
@@ -22,8 +24,10 @@
 //! ```
 
 mod error;
+mod nonce;
 mod passed;
 mod socket_file;
+mod tcp;
 
 use std::ffi::OsStr;
 use std::io;
@@ -34,38 +38,62 @@ use std::path::{Path, PathBuf};
 use sys::filesystem::{allow_everyone, remove_stale_socket};
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
-use wire::address::{Address, AddressList, Transport, UnixAddress};
+use wire::address::{Address, AddressList, TcpAddress, Transport, UnixAddress};
 use wire::guid::Guid;
 
 pub use error::{ListenError, PassedSocketProblem};
+pub use nonce::Nonce;
+pub(crate) use nonce::NonceFile;
 use socket_file::SocketFile;
 
-/// A socket that clients can connect to.
+/// An address that clients can connect to.
 #[derive(Debug)]
 pub struct Listener {
-    /// The listening socket, non-blocking.
-    pub socket: OwnedFd,
-    /// Its transport.
+    /// The listening sockets, non-blocking: one, or one for each address of a host on a network.
+    pub sockets: Vec<OwnedFd>,
+    /// Their transport.
     pub kind: SocketKind,
     /// What clients connect to, with [`guid`](Self::guid).
     pub address: Address,
     /// What tells this address from all others.
     pub guid: Guid,
-    /// Removed with the listener; absent where there is none or it is somebody else's.
-    _file: Option<SocketFile>,
+    /// What a client has to do first.
+    pub entry: Entry,
+    _remains: Remains,
 }
 
 impl Listener {
     fn new(
-        socket: OwnedFd,
+        sockets: Vec<OwnedFd>,
         kind: SocketKind,
         transport: Transport,
-        file: Option<SocketFile>,
+        entry: Entry,
+        remains: Remains,
     ) -> Result<Self, ListenError> {
         let guid = new_guid().map_err(|error| ListenError::Random(error.into()))?;
         let address = Address { guid: Some(guid), ..transport.into() };
-        Ok(Self { socket, kind, address, guid, _file: file })
+        Ok(Self { sockets, kind, address, guid, entry, _remains: remains })
     }
+}
+
+/// What a client has to do before it may begin to authenticate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// Nothing.
+    Open,
+    /// Send this, to show that it can read the file.
+    Nonce(Nonce),
+}
+
+/// What a listener has put into the file system. Removed with it.
+#[derive(Debug)]
+enum Remains {
+    /// Nothing, or what somebody else has put there.
+    Nothing,
+    /// The file of its socket.
+    Socket { _file: SocketFile },
+    /// The file of its nonce.
+    Nonce { _file: NonceFile },
 }
 
 /// What some addresses are about: things that this process was started with.
@@ -73,15 +101,17 @@ impl Listener {
 pub struct Environment {
     /// The folder for sockets of this user, `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
+    /// The folder for temporary files, where the secrets of `nonce-tcp:` go.
+    pub temp_dir: PathBuf,
     /// The sockets that the service manager passed, or why they could not be taken. They can be
     /// used once.
     pub passed: Result<Vec<OwnedFd>, InheritError>,
 }
 
 impl Default for Environment {
-    /// No runtime folder and no sockets.
+    /// No runtime folder, no sockets, and temporary files where they are by custom.
     fn default() -> Self {
-        Self { runtime_dir: None, passed: Ok(Vec::new()) }
+        Self { runtime_dir: None, temp_dir: "/tmp".into(), passed: Ok(Vec::new()) }
     }
 }
 
@@ -96,6 +126,8 @@ pub fn parse(text: &str) -> Result<AddressList, ListenError> {
 
 /// Listens at the first entry of `list` at which that is possible. That gives one listener, or as
 /// many as the service manager passed sockets.
+///
+/// This waits for the answer when the name of a host has to be looked up.
 ///
 /// # Errors
 ///
@@ -135,8 +167,9 @@ fn listen_at(
     match transport {
         Transport::Unix(unix) => listen_unix_at(unix, environment).map(|listener| vec![listener]),
         Transport::Systemd => passed::listeners(environment),
-        Transport::Tcp(_) | Transport::NonceTcp { .. } => {
-            Err(ListenError::UnservedTransport { name: transport.name().to_owned() })
+        Transport::Tcp(tcp) => listen_tcp_at(tcp).map(|listener| vec![listener]),
+        Transport::NonceTcp { tcp, .. } => {
+            listen_nonce_tcp_at(tcp, &environment.temp_dir).map(|listener| vec![listener])
         }
         _ => Err(ListenError::UnknownTransport { name: transport.name().to_owned() }),
     }
@@ -182,14 +215,33 @@ fn listen_path(path: &Path) -> Result<Listener, ListenError> {
     let file = SocketFile::of(path).map_err(failed)?;
     allow_everyone(path).map_err(failed)?;
     let transport = Transport::Unix(UnixAddress::Path(path.as_os_str().as_bytes().to_vec()));
-    Listener::new(socket, SocketKind::Unix, transport, Some(file))
+    let remains = Remains::Socket { _file: file };
+    Listener::new(vec![socket], SocketKind::Unix, transport, Entry::Open, remains)
 }
 
 fn listen_abstract(name: &[u8]) -> Result<Listener, ListenError> {
     let socket = listen_unix(Place::Abstract(name))
         .map_err(|error| bind_error(OsStr::from_bytes(name), error))?;
     let transport = Transport::Unix(UnixAddress::Abstract(name.to_vec()));
-    Listener::new(socket, SocketKind::Unix, transport, None)
+    Listener::new(vec![socket], SocketKind::Unix, transport, Entry::Open, Remains::Nothing)
+}
+
+fn listen_tcp_at(wanted: &TcpAddress) -> Result<Listener, ListenError> {
+    let tcp::Bound { sockets, address } = tcp::listen_at(wanted)?;
+    let transport = Transport::Tcp(address);
+    Listener::new(sockets, SocketKind::Tcp, transport, Entry::Open, Remains::Nothing)
+}
+
+fn listen_nonce_tcp_at(wanted: &TcpAddress, temp_dir: &Path) -> Result<Listener, ListenError> {
+    let tcp::Bound { sockets, address } = tcp::listen_at(wanted)?;
+    let file = NonceFile::new_in(temp_dir).map_err(|error| ListenError::NonceFile {
+        folder: temp_dir.to_owned(),
+        error: error.into(),
+    })?;
+    let noncefile = Some(file.path.as_os_str().as_bytes().to_vec());
+    let transport = Transport::NonceTcp { tcp: address, noncefile };
+    let entry = Entry::Nonce(file.nonce);
+    Listener::new(sockets, SocketKind::Tcp, transport, entry, Remains::Nonce { _file: file })
 }
 
 fn bind_error(name: &OsStr, error: io::Error) -> ListenError {

@@ -2,17 +2,18 @@
 
 use std::io;
 use std::mem;
-use std::net::{SocketAddr, TcpListener};
-use std::num::NonZeroU16;
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 
-use sys::socket::{LocalAddress, SocketKind, is_listening, local_address, socket_kind};
-use wire::address::{Family, TcpAddress, Transport, UnixAddress};
+use sys::socket::{
+    LocalAddress, SocketKind, is_listening, local_address, send_at_once, socket_kind,
+};
+use wire::address::{Transport, UnixAddress};
 
 use super::error::{ListenError, PassedSocketProblem};
-use super::{Environment, Listener};
+use super::{Entry, Environment, Listener, Remains, tcp};
 
 /// A listener for each socket that was passed and not used yet, in their order.
 pub(super) fn listeners(environment: &mut Environment) -> Result<Vec<Listener>, ListenError> {
@@ -25,7 +26,10 @@ pub(super) fn listeners(environment: &mut Environment) -> Result<Vec<Listener>, 
         adopt(socket).map_err(|problem| ListenError::PassedSocket { index, problem })
     };
     let adopted: Vec<_> = sockets.into_iter().enumerate().map(adopt).collect::<Result<_, _>>()?;
-    adopted.into_iter().map(|it| Listener::new(it.socket, it.kind, it.transport, None)).collect()
+    let listener = |Adopted { socket, kind, transport }| {
+        Listener::new(vec![socket], kind, transport, Entry::Open, Remains::Nothing)
+    };
+    adopted.into_iter().map(listener).collect()
 }
 
 struct Adopted {
@@ -54,22 +58,16 @@ fn transport(address: LocalAddress) -> Option<Transport> {
             Transport::Unix(UnixAddress::Path(path.as_os_str().as_bytes().to_vec()))
         }
         LocalAddress::Abstract(name) => Transport::Unix(UnixAddress::Abstract(name)),
-        LocalAddress::Internet(address) => Transport::Tcp(tcp_address(address)),
+        LocalAddress::Internet(address) => {
+            Transport::Tcp(tcp::reached_by(address.ip().to_string(), address))
+        }
         LocalAddress::Unnamed => return None,
     })
 }
 
-fn tcp_address(address: SocketAddr) -> TcpAddress {
-    TcpAddress {
-        host: Some(address.ip().to_string()),
-        bind: None,
-        port: NonZeroU16::new(address.port()),
-        family: Some(if address.is_ipv4() { Family::V4 } else { Family::V6 }),
-    }
-}
-
 fn without_blocking(socket: OwnedFd, kind: SocketKind) -> io::Result<OwnedFd> {
     if kind == SocketKind::Tcp {
+        send_at_once(&socket)?;
         let listener = TcpListener::from(socket);
         listener.set_nonblocking(true)?;
         return Ok(listener.into());

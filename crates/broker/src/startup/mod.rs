@@ -169,7 +169,11 @@ fn environment() -> Environment {
     let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| env::var(name).ok());
     let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref() };
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
-    Environment { runtime_dir: runtime_dir.map(PathBuf::from), passed: listen_fds(variables) }
+    Environment {
+        runtime_dir: runtime_dir.map(PathBuf::from),
+        temp_dir: env::temp_dir(),
+        passed: listen_fds(variables),
+    }
 }
 
 /// Reads the configuration, and the services that it names. A session bus needs no file.

@@ -1,0 +1,83 @@
+//! The secret of `nonce-tcp:`: 16 bytes in a file, which a client sends first, to show that it can
+//! read the file.
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use sys::private_directory::PrivateDirectory;
+
+/// What a client sends before all else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Nonce([u8; Self::LEN]);
+
+impl Nonce {
+    /// Bytes in one.
+    pub const LEN: usize = 16;
+
+    /// One that nobody can guess.
+    fn new() -> io::Result<Self> {
+        let mut bytes = [0; Self::LEN];
+        sys::random::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// Whether a client has sent it, in a time that does not tell how much of it is right.
+    pub(crate) fn is(&self, sent: &[u8; Self::LEN]) -> bool {
+        self.0.iter().zip(sent).fold(0, |differences, (own, sent)| differences | (own ^ sent)) == 0
+    }
+}
+
+/// Does not show the secret.
+impl fmt::Debug for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nonce").finish_non_exhaustive()
+    }
+}
+
+/// The file, in a folder of its own that only this user can enter; both are gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct NonceFile {
+    pub(crate) nonce: Nonce,
+    pub(crate) path: PathBuf,
+    _folder: PrivateDirectory,
+}
+
+impl NonceFile {
+    /// Makes a nonce, and its file below `parent`.
+    pub(crate) fn new_in(parent: &Path) -> io::Result<Self> {
+        let nonce = Nonce::new()?;
+        let folder = PrivateDirectory::new_in(parent, "dbus_nonce-")?;
+        let path = folder.path().join("nonce");
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(&nonce.0)?;
+        Ok(Self { nonce, path, _folder: folder })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_file_has_the_secret_and_goes_with_its_folder() {
+        let made = NonceFile::new_in(&std::env::temp_dir()).unwrap();
+        let content: [u8; Nonce::LEN] = fs::read(&made.path).unwrap().try_into().unwrap();
+        assert!(made.nonce.is(&content));
+        assert!((0..Nonce::LEN).all(|at| {
+            let mut wrong = content;
+            wrong[at] ^= 0x80;
+            !made.nonce.is(&wrong)
+        }));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let path = made.path.clone();
+        let folder = path.parent().unwrap();
+        assert_eq!((mode(&path), mode(folder)), (0o600, 0o700));
+        drop(made);
+        assert!(!folder.exists());
+    }
+}

@@ -1,0 +1,126 @@
+//! Sockets that listen on a network: `tcp:` and `nonce-tcp:`.
+//!
+//! A host can have several addresses, as `localhost` mostly has two. There is a socket for each of
+//! them then, all with the same port, and clients are told of one.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU16;
+use std::os::fd::OwnedFd;
+
+use sys::socket::{Ipv6Scope, LocalAddress, listen_tcp, local_address};
+use wire::address::{Family, TcpAddress};
+
+use super::ListenError;
+
+/// Sockets that listen, and where clients connect to.
+pub(super) struct Bound {
+    pub(super) sockets: Vec<OwnedFd>,
+    pub(super) address: TcpAddress,
+}
+
+/// Listens at every address of the host at which that is possible.
+pub(super) fn listen_at(wanted: &TcpAddress) -> Result<Bound, ListenError> {
+    let mut place = Place::default();
+    for address in addresses(wanted)? {
+        place.listen_at(address);
+    }
+    place.bound(wanted)
+}
+
+/// How clients on `host` reach a socket that listens at `address`.
+pub(super) fn reached_by(host: String, address: SocketAddr) -> TcpAddress {
+    TcpAddress {
+        host: Some(host),
+        bind: None,
+        port: NonZeroU16::new(address.port()),
+        family: Some(family(&address)),
+    }
+}
+
+/// What has come of it so far.
+#[derive(Default)]
+struct Place {
+    sockets: Vec<OwnedFd>,
+    /// Where the first socket listens.
+    first: Option<SocketAddr>,
+    /// Why the first address failed at which there is no socket.
+    error: Option<ListenError>,
+}
+
+impl Place {
+    /// Listens at one more address, at the port of the first. That it fails is no harm if there is
+    /// another: a host may have an address of a protocol that is switched off.
+    fn listen_at(&mut self, mut address: SocketAddr) {
+        if let Some(first) = self.first {
+            address.set_port(first.port());
+        }
+        let scope = match self.first {
+            Some(SocketAddr::V4(_)) => Ipv6Scope::Only,
+            _ => Ipv6Scope::AsSystem,
+        };
+        let socket = listen_tcp(address, scope).and_then(|socket| {
+            let place = local_address(&socket)?;
+            Ok((socket, place))
+        });
+        match socket {
+            Ok((socket, LocalAddress::Internet(place))) => {
+                self.first.get_or_insert(place);
+                self.sockets.push(socket);
+            }
+            Ok(_) => unreachable!("it was bound to an address of the Internet"),
+            Err(error) => {
+                self.error.get_or_insert(ListenError::BindTcp { address, error: error.into() });
+            }
+        }
+    }
+
+    fn bound(self, wanted: &TcpAddress) -> Result<Bound, ListenError> {
+        let host = wanted.host_or_default().to_owned();
+        match (self.first, self.error) {
+            (Some(first), _) => {
+                Ok(Bound { sockets: self.sockets, address: reached_by(host, first) })
+            }
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(ListenError::NoAddress { host, port: port(wanted) }),
+        }
+    }
+}
+
+/// The addresses to listen at, in the order in which the system lists them.
+fn addresses(wanted: &TcpAddress) -> Result<Vec<SocketAddr>, ListenError> {
+    let port = port(wanted);
+    let mut found = match wanted.bind.as_deref().unwrap_or_else(|| wanted.host_or_default()) {
+        EVERYWHERE => EVERY_ADDRESS.map(|address| SocketAddr::new(address, port)).into(),
+        host => look_up(host, port)?,
+    };
+    found.retain(|address| wanted.family.is_none_or(|wanted| wanted == family(address)));
+    Ok(found)
+}
+
+fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ListenError> {
+    let failed = |error: io::Error| {
+        let text = error.to_string();
+        let reason = text.rsplit_once(": ").map_or(&*text, |(_, reason)| reason).to_owned();
+        ListenError::LookUp { host: host.to_owned(), port, reason }
+    };
+    Ok((host, port).to_socket_addrs().map_err(failed)?.collect())
+}
+
+/// The port to listen at; 0 lets the kernel choose one.
+fn port(wanted: &TcpAddress) -> u16 {
+    wanted.port.map_or(0, NonZeroU16::get)
+}
+
+const fn family(address: &SocketAddr) -> Family {
+    match address {
+        SocketAddr::V4(_) => Family::V4,
+        SocketAddr::V6(_) => Family::V6,
+    }
+}
+
+/// In place of a host: all addresses of this machine.
+const EVERYWHERE: &str = "*";
+
+const EVERY_ADDRESS: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];

@@ -1,0 +1,109 @@
+//! What a connection says before its first message: on some addresses a secret, on all the
+//! handshake.
+
+use wire::sasl;
+
+use crate::listen::{Entry, Nonce};
+
+/// What has been said so far.
+#[derive(Debug)]
+pub(crate) struct Login {
+    /// The secret, while it has not come.
+    expected: Option<NonceCheck>,
+    pub(crate) server: sasl::Server,
+}
+
+impl Login {
+    /// Nothing was said yet.
+    pub(crate) fn new(entry: Entry, server: sasl::Server) -> Self {
+        let expected = match entry {
+            Entry::Open => None,
+            Entry::Nonce(nonce) => Some(NonceCheck { nonce, sent: [0; Nonce::LEN], len: 0 }),
+        };
+        Self { expected, server }
+    }
+
+    /// Takes the secret, or a piece of it, off the front of what came, if it has to come first. The
+    /// rest is for the [`server`](Self::server).
+    pub(crate) fn take_nonce<'c>(
+        &mut self,
+        chunk: &'c mut [u8],
+    ) -> Result<&'c mut [u8], WrongNonce> {
+        let Some(check) = &mut self.expected else { return Ok(chunk) };
+        let rest = check.take(chunk)?;
+        if check.len == Nonce::LEN {
+            self.expected = None;
+        }
+        Ok(rest)
+    }
+}
+
+/// A client sent another secret than that of the address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrongNonce;
+
+/// A secret that comes in pieces.
+#[derive(Debug)]
+struct NonceCheck {
+    nonce: Nonce,
+    sent: [u8; Nonce::LEN],
+    /// Bytes that have come.
+    len: usize,
+}
+
+impl NonceCheck {
+    fn take<'c>(&mut self, chunk: &'c mut [u8]) -> Result<&'c mut [u8], WrongNonce> {
+        let missing = &mut self.sent[self.len..];
+        let (piece, rest) = chunk.split_at_mut(missing.len().min(chunk.len()));
+        missing[..piece.len()].copy_from_slice(piece);
+        self.len += piece.len();
+        let is_wrong = self.len == Nonce::LEN && !self.nonce.is(&self.sent);
+        if is_wrong { Err(WrongNonce) } else { Ok(rest) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use wire::guid::Guid;
+    use wire::sasl::cookie::Context;
+    use wire::sasl::server::{FdSupport, PeerIdentity};
+    use wire::sasl::{Mechanisms, Server, ServerConfig};
+
+    use crate::listen::NonceFile;
+
+    #[test]
+    fn a_secret_may_come_in_pieces() {
+        let file = NonceFile::new_in(&std::env::temp_dir()).unwrap();
+        let right = fs::read(&file.path).unwrap();
+        let mut wrong = right.clone();
+        wrong[7] ^= 1;
+        let check = |secret: &[u8], piece: usize| {
+            let mut login = Login::new(Entry::Nonce(file.nonce), server());
+            let mut sent = [secret, b"\0AUTH"].concat();
+            let mut passed = Vec::new();
+            for chunk in sent.chunks_mut(piece) {
+                passed.extend_from_slice(login.take_nonce(chunk)?);
+            }
+            Ok(passed)
+        };
+        for piece in [1, 5, 16, 17, 100] {
+            assert_eq!(check(&right, piece), Ok(b"\0AUTH".to_vec()), "{piece}");
+            assert_eq!(check(&wrong, piece), Err(WrongNonce), "{piece}");
+        }
+        assert_eq!(check(&right[..15], 100), Err(WrongNonce), "NUL in place of the last byte");
+        let mut login = Login::new(Entry::Open, server());
+        assert_eq!(login.take_nonce(&mut [0, 65]), Ok(&mut [0, 65][..]));
+    }
+
+    fn server() -> Server {
+        Server::new(ServerConfig {
+            guid: Guid::from_bytes([7; 16]),
+            mechanisms: Mechanisms::ALL,
+            peer: PeerIdentity::default(),
+            fds: FdSupport::Unavailable,
+            cookie_context: Context::default(),
+        })
+    }
+}
