@@ -21,6 +21,7 @@
 //! | `callers` | programs that start a bus; clients of other users |
 //! | `command_line` | every option: exit status, output, where the bus listens |
 //! | `process` | pid file, background, signals, reloading, configuration files |
+//! | `reload` | folders of the configuration that change |
 //! | `handshake` | what is said before the first message |
 //! | `network` | TCP, nonces and cookies |
 //! | `hostile` | messages that break the format |

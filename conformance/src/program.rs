@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Gid, Pid, Signal, Uid, WaitId, WaitIdOptions};
+use rustix::thread;
 
 use crate::scratch::Scratch;
 
@@ -406,6 +407,21 @@ impl User {
     #[must_use]
     pub fn own_uid() -> u32 {
         rustix::process::geteuid().as_raw()
+    }
+
+    /// Does something as this user, in a thread of its own. Whoever it connects to sees that user.
+    ///
+    /// # Panics
+    ///
+    /// When these tests do not run as root, or what is done panics.
+    pub fn act<T: Send>(self, what: impl FnOnce() -> T + Send) -> T {
+        let as_user = move || {
+            let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+            thread::set_thread_res_gid(gid, gid, gid).expect("only root can be another user");
+            thread::set_thread_res_uid(uid, uid, uid).expect("only root can be another user");
+            what()
+        };
+        std::thread::scope(|scope| scope.spawn(as_user).join()).expect("what is done works")
     }
 
     /// Whether these tests run as root, and so can be another user.

@@ -164,6 +164,29 @@ fn notifications() {
     notifications.wait_for("STOPPING=1");
 }
 
+/// When the bus says that it is ready again, the new configuration is in force. The reference says
+/// so before.
+#[test]
+fn ready_with_the_new_configuration() {
+    let scratch = Scratch::new();
+    let notifications = Notifications::new(&scratch);
+    let path = &notifications.path;
+    let config = |rules| Config::session().limit("max_match_rules_per_connection", rules);
+    let mut bus = Bus::start_with(&config(0), |bus| bus.env("NOTIFY_SOCKET", path));
+    notifications.wait_for("READY=1");
+    let mut peer = bus.peer();
+    for rules in 1..=20 {
+        let text = config(rules).text(bus.scratch().path());
+        bus.scratch().file("bus.conf", &text);
+        bus.process().signal(Signal::HUP);
+        notifications.wait_for("RELOADING=1");
+        notifications.wait_for("READY=1");
+        let reply = peer.ask_bus("AddMatch", "type='signal'");
+        assert_eq!(reply.error_name(), "", "{}", reply.summary());
+    }
+    bus.stop();
+}
+
 /// The other end of `NOTIFY_SOCKET`.
 struct Notifications {
     socket: UnixDatagram,

@@ -27,6 +27,7 @@ pub mod event_loop;
 
 mod authority;
 mod connection;
+mod folders;
 mod login;
 mod outgoing;
 mod report;

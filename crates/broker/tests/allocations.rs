@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use diligence_broker::busconfig;
-use diligence_broker::event_loop::{EventLoop, Parts};
+use diligence_broker::busconfig::{self, ConfigError};
+use diligence_broker::event_loop::{EventLoop, Loaded, Parts, Reload};
 use diligence_broker::listen::{Environment, listen, parse};
 use diligence_broker::log::{Log, Target};
 use sys::rlimit::OpenFiles;
@@ -83,6 +83,17 @@ fn a_round_trip_allocates_nothing() {
     assert_eq!(allocations, 0, "in {ROUND_TRIPS} round trips");
 }
 
+/// A configuration that is always the same.
+struct Unchanged;
+
+impl Reload for Unchanged {
+    fn read(&mut self) -> Result<Loaded, ConfigError> {
+        Ok(busconfig::built_in_session().into())
+    }
+
+    fn done(&mut self) {}
+}
+
 fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
     let address = parse(&format!("unix:path={}", path.display())).expect("an address");
     let parts = Parts {
@@ -96,7 +107,7 @@ fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
         },
         loaded: busconfig::built_in_session().into(),
         open_files: OpenFiles::current(),
-        reload: Box::new(|| Ok(busconfig::built_in_session().into())),
+        reload: Box::new(Unchanged),
         log: Log::new("allocations", Target::Stderr),
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
     };

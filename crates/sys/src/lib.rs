@@ -25,6 +25,7 @@
 //!           launch       children that are not waited for, not even until they are executed
 //!           clock        the current time, read once per turn
 //!           timer        the moment of the next deadline as a readable descriptor
+//!           watch        changes of directories as a readable descriptor
 //!           random       unguessable bytes
 //! ```
 //!
@@ -103,6 +104,7 @@ pub mod spawn;
 pub mod clock;
 pub mod random;
 pub mod timer;
+pub mod watch;
 
 pub mod load;
 pub mod scheduling;

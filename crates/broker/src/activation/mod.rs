@@ -12,6 +12,7 @@ mod children;
 mod launcher;
 mod tail;
 
+pub(crate) use catalog::service_folders;
 pub use catalog::{Catalog, read};
 pub(crate) use children::{ChildKey, Children, Spoken};
 pub(crate) use launcher::Launcher;

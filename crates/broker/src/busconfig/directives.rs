@@ -12,6 +12,7 @@ use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning};
 use super::limits::Limit;
 use super::policy::Rule;
 use super::policy_reader::PolicyReader;
+use super::reader::absolute;
 
 /// What one file says, in order.
 pub(super) struct Directives {
@@ -134,7 +135,7 @@ impl Setting {
             "servicehelper" => text("servicehelper").map(|path| Self::ServiceHelper(path.into())),
             "servicedir" => {
                 let path = found.open("servicedir", &[])?.path_beside_file();
-                path.map(|path| Self::ServiceDir(ServiceDir::Path(path)))
+                path.map(|path| Self::ServiceDir(ServiceDir::Path(absolute(&path))))
             }
             SESSION_DIRS => empty(SESSION_DIRS, Self::ServiceDir(ServiceDir::StandardSession)),
             SYSTEM_DIRS => empty(SYSTEM_DIRS, Self::ServiceDir(ServiceDir::StandardSystem)),

@@ -55,6 +55,9 @@ pub struct Document {
     pub warnings: Vec<Warning>,
     /// Every file and directory that was read. When one changes, so may the configuration.
     pub sources: BTreeSet<PathBuf>,
+    /// The directories of which every file is included (`includedir`), whether they are there or
+    /// not; absolute.
+    pub include_dirs: BTreeSet<PathBuf>,
 }
 
 impl Document {
@@ -193,7 +196,7 @@ impl Listen {
 /// Where services are described.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ServiceDir {
-    /// In this directory.
+    /// In this directory; absolute.
     Path(PathBuf),
     /// In the directories that are usual for a session bus.
     StandardSession,

@@ -111,6 +111,7 @@ impl Reader<'_> {
                 }
             }
         }
+        document.include_dirs.insert(absolute(path));
         if path.is_dir() {
             document.sources.insert(path.clone());
         }
@@ -134,6 +135,12 @@ impl Reader<'_> {
         }
         self.file(path, &content, document)
     }
+}
+
+/// The path as it is found from everywhere: a bus in the background has left the folder in which it
+/// was started.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The bytes of a file.

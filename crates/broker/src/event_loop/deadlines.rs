@@ -73,6 +73,7 @@ impl EventLoop {
         for peer in mem::take(&mut self.work.timed) {
             self.check_timed(peer);
         }
+        self.check_folders();
         self.release_senders();
         Ok(())
     }

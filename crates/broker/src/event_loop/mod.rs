@@ -19,6 +19,7 @@ pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
 mod receive;
+mod reload;
 mod services;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -44,6 +45,7 @@ use crate::outgoing::{SharedFds, Spare};
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
+use reload::Changes;
 
 /// What is read from files: the configuration, and the services of the folders that it names.
 #[derive(Clone, Debug)]
@@ -62,7 +64,17 @@ impl From<Config> for Loaded {
 }
 
 /// Reads the configuration again.
-pub type Reload = Box<dyn FnMut() -> Result<Loaded, ConfigError>>;
+pub trait Reload {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it. The old one stays in force then.
+    fn read(&mut self) -> Result<Loaded, ConfigError>;
+
+    /// What was read is in force, or the old one after an error.
+    fn done(&mut self);
+}
 
 /// What a loop is made of.
 pub struct Parts {
@@ -75,7 +87,7 @@ pub struct Parts {
     /// What the processes of services may have open: as much as this one might at its start.
     pub open_files: OpenFiles,
     /// How to read that again.
-    pub reload: Reload,
+    pub reload: Box<dyn Reload>,
     /// Where to tell what an administrator should know.
     pub log: Log,
     /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again.
@@ -92,7 +104,6 @@ pub struct EventLoop {
     table: Table,
     authority: SystemAuthority,
     config: Config,
-    reload: Reload,
     catalog: Catalog,
     launcher: Launcher,
     children: Children,
@@ -100,6 +111,8 @@ pub struct EventLoop {
     paused_outputs: Vec<ChildKey>,
     /// Descriptors of messages that wait for a service.
     held_fds: BTreeMap<HeldFds, SharedFds>,
+    reload: Box<dyn Reload>,
+    changes: Changes,
     log: Log,
     now: Duration,
     alarm: Alarm,
@@ -162,6 +175,7 @@ impl EventLoop {
         let launcher = Launcher::new(&address, bus_type, parts.open_files);
         let configuration = config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
+        let changes = Changes::of(&config.document, &parts.log);
         let event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
@@ -177,6 +191,7 @@ impl EventLoop {
             children: Children::default(),
             paused_outputs: Vec::new(),
             held_fds: BTreeMap::new(),
+            changes,
             log: parts.log,
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
@@ -186,6 +201,9 @@ impl EventLoop {
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
         event_loop.poller.add(event_loop.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
+        if let Some(folders) = &event_loop.changes.folders {
+            event_loop.poller.add(folders, Source::Folders.token(), Interest::Read)?;
+        }
         Ok(event_loop)
     }
 
@@ -215,6 +233,7 @@ impl EventLoop {
                 Source::Stderr => self.resume_outputs(),
                 Source::Listener { index, socket } => self.accept(index, socket)?,
                 Source::Alarm => self.check_deadlines()?,
+                Source::Folders => self.folders_changed()?,
                 Source::Signals => {
                     if self.take_signals()? == Flow::Stop {
                         return Ok(Flow::Stop);
@@ -307,8 +326,10 @@ impl EventLoop {
 
     /// Reads the configuration again; if that fails, the old one stays.
     fn reconfigure(&mut self, asker: Option<Asker>) {
-        let outcome = match (self.reload)() {
+        self.changes.settle(&self.log);
+        let outcome = match self.reload.read() {
             Ok(Loaded { config, catalog }) => {
+                self.changes.watch(&config.document, &self.log);
                 self.config.configuration = config.configuration;
                 self.catalog = catalog;
                 self.log.write(Severity::Info, "Reloaded configuration");
@@ -325,6 +346,7 @@ impl EventLoop {
         peers.into_iter().for_each(|peer| self.limits_changed(peer));
         // A time limit may have become shorter.
         self.alarm.no_later_than(self.now);
+        self.reload.done();
     }
 
     /// Marks a connection to be closed at the end of the turn.
@@ -355,6 +377,8 @@ enum Source {
     Child(ChildKey),
     /// What a service writes to its standard error.
     Output(ChildKey),
+    /// Folders of the configuration.
+    Folders,
     /// One of the sockets of a listener.
     Listener {
         index: usize,
@@ -371,6 +395,7 @@ impl Source {
             Self::Stderr => STDERR,
             Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
+            Self::Folders => FOLDERS,
             Self::Listener { index, socket } => (socket as u64) << 32 | LISTENER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
@@ -383,6 +408,7 @@ impl Source {
             STDERR => Self::Stderr,
             _ if token as u32 as u64 == CHILD => Self::Child(ChildKey::new((token >> 32) as u32)),
             _ if token as u32 as u64 == OUTPUT => Self::Output(ChildKey::new((token >> 32) as u32)),
+            FOLDERS => Self::Folders,
             // An index of a connection has less than 31 bits, as a descriptor has.
             _ if token & LISTENER_BIT != 0 => Self::Listener {
                 index: (token as u32 & !(LISTENER_BIT as u32)) as usize,
@@ -397,6 +423,7 @@ const LISTENER_BIT: u64 = 1 << 31;
 
 const ALARM: u64 = u64::MAX - 1;
 const STDERR: u64 = u64::MAX - 2;
+const FOLDERS: u64 = u64::MAX - 3;
 
 /// The lower halves of tokens of services; there are never as many listeners.
 const CHILD: u64 = LISTENER_BIT | 1 << 30;

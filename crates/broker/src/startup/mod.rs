@@ -145,7 +145,7 @@ impl Opened {
         let manager = ServiceManager::from_environment();
         let identity = bus_identity()?;
         let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
-        let reload = reload(plan, manager.clone(), log.clone());
+        let reload = Box::new(Reread { plan, manager: manager.clone(), log: log.clone() });
         let parts =
             Parts { listeners, identity, loaded, open_files, reload, log: log.clone(), signals };
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
@@ -208,13 +208,22 @@ fn load(
 }
 
 /// Reads the configuration again, with the service manager in the picture.
-fn reload(plan: Plan, manager: ServiceManager, log: Log) -> Reload {
-    Box::new(move || {
-        warn_if_failed(&log, TELL_MANAGER, manager.reloading());
-        let loaded = load(&plan.config, plan.body_validation, plan.activation, &log);
-        warn_if_failed(&log, TELL_MANAGER, manager.ready());
-        loaded
-    })
+struct Reread {
+    plan: Plan,
+    manager: ServiceManager,
+    log: Log,
+}
+
+impl Reload for Reread {
+    fn read(&mut self) -> Result<Loaded, ConfigError> {
+        warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
+        let Plan { config, body_validation, activation, .. } = &self.plan;
+        load(config, *body_validation, *activation, &self.log)
+    }
+
+    fn done(&mut self) {
+        warn_if_failed(&self.log, TELL_MANAGER, self.manager.ready());
+    }
 }
 
 fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &Log) {

@@ -1,0 +1,129 @@
+//! Folders of the configuration that change: the bus notices, whatever the system lets it watch.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use diligence_conformance::{
+    Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, announce, eventually, root_for,
+};
+use rustix::fs::inotify;
+
+/// A file that lets each client have so many match rules.
+fn rules(count: u32) -> String {
+    format!("<busconfig><limit name='max_match_rules_per_connection'>{count}</limit></busconfig>\n")
+}
+
+fn with_folder(folder: &Path) -> Config {
+    Config::session().element(&format!("<includedir>{}</includedir>", folder.display()))
+}
+
+/// How many match rules a client may have now.
+fn rules_allowed(bus: &Bus) -> u32 {
+    let mut peer = bus.peer();
+    let granted =
+        |peer: &mut Peer| peer.ask_bus("AddMatch", "type='signal'").error_name().is_empty();
+    (0..10).take_while(|_| granted(&mut peer)).map(|_| 1).sum()
+}
+
+fn wait_for_rules(bus: &Bus, what: &str, count: u32) {
+    eventually(what, || (rules_allowed(bus) == count).then_some(()));
+}
+
+#[test]
+fn a_folder_of_files_that_come_and_go() {
+    let folder = Scratch::new();
+    let bus = Bus::start(&with_folder(folder.path()));
+    assert_eq!(rules_allowed(&bus), 10, "the default is far away");
+    folder.file("a.conf", &rules(1));
+    wait_for_rules(&bus, "a new file", 1);
+    folder.file("a.conf", &rules(2));
+    wait_for_rules(&bus, "a file with another content", 2);
+    folder.file("a.new", &rules(3));
+    fs::rename(folder.join("a.new"), folder.join("a.conf")).expect("ours");
+    wait_for_rules(&bus, "a file that is put in its place", 3);
+    fs::remove_file(folder.join("a.conf")).expect("ours");
+    wait_for_rules(&bus, "a file that goes", 10);
+    bus.stop();
+}
+
+/// Many changes, as when packages are installed, are looked at together.
+#[test]
+fn many_changes_at_once() {
+    let folder = Scratch::new();
+    let mut bus = Bus::start(&with_folder(folder.path()));
+    for count in 0..100 {
+        folder.file(&format!("{count:03}.conf"), "<busconfig></busconfig>");
+    }
+    folder.file("last.conf", &rules(7));
+    wait_for_rules(&bus, "the last one", 7);
+    if Flavour::under_test() == Flavour::Diligence {
+        let log = bus.process().stderr();
+        let reloads = log.matches("Reloaded configuration").count();
+        assert!((1..20).contains(&reloads), "{reloads} of a hundred: {log}");
+    }
+    bus.stop();
+}
+
+/// A folder may be made later. The reference sees it when it is told to reload.
+#[test]
+fn a_folder_that_comes_later() {
+    let parent = Scratch::new();
+    let folder = parent.join("some/where");
+    let mut bus = Bus::start(&with_folder(&folder));
+    assert_eq!(rules_allowed(&bus), 10);
+    fs::create_dir_all(&folder).expect("ours");
+    fs::write(folder.join("a.conf"), rules(1)).expect("ours");
+    if Flavour::under_test() == Flavour::Reference {
+        bus.process().signal(Signal::HUP);
+    }
+    wait_for_rules(&bus, "the folder", 1);
+    fs::write(folder.join("a.conf"), rules(2)).expect("ours");
+    wait_for_rules(&bus, "a file in it", 2);
+    bus.stop();
+}
+
+/// A user may have no more than so many instances of inotify. When they are used up the bus serves
+/// all the same, and reloads when it is told to. The reference serves too.
+#[test]
+fn nothing_can_be_watched() {
+    if !root_for("a user who has used up all inotify instances") {
+        return;
+    }
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").expect("Linux");
+    if limit.trim().parse::<u32>().is_ok_and(|limit| limit > INSTANCES_MAX) {
+        announce(
+            "left out, because too many inotify instances are allowed: nothing_can_be_watched",
+        );
+        return;
+    }
+    let new = || inotify::init(inotify::CreateFlags::CLOEXEC).ok();
+    let hoard: Vec<_> = LONELY.act(move || std::iter::from_fn(new).collect());
+    assert!(!hoard.is_empty());
+
+    let folder = Scratch::new();
+    diligence_conformance::set_mode(folder.path(), 0o755);
+    let mut bus = Bus::start_as(
+        LONELY,
+        &with_folder(folder.path()).policy("context='default'", "<allow user='*'/>"),
+    );
+    let log = bus.process().stderr();
+    assert!(log.to_lowercase().contains("watch") || log.contains("inotify"), "it says so: {log}");
+    folder.file("a.conf", &rules(1));
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(rules_allowed(&bus), 10, "nobody has told it");
+    bus.process().signal(Signal::HUP);
+    wait_for_rules(&bus, "SIGHUP", 1);
+    folder.file("a.conf", &rules(2));
+    let reply = bus.peer().call(Message::to_bus("ReloadConfig"));
+    assert_eq!(reply.error_name(), "", "{}", reply.summary());
+    assert_eq!(rules_allowed(&bus), 2);
+    drop(hoard);
+    bus.stop();
+}
+
+/// Debian's user `games`, who runs nothing else here.
+const LONELY: User = User { uid: 5, gid: 60 };
+
+/// More would take too many descriptors of this test.
+const INSTANCES_MAX: u32 = 1000;

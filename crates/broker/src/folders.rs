@@ -1,0 +1,230 @@
+//! The folders from which a configuration is read, watched for changes.
+//!
+//! A folder that is not there yet is waited for: then the nearest one above it is watched for the
+//! next step of the way.
+//!
+//! What the system does not let be watched is no reason to stop. Somebody who changes something
+//! there can say so, by SIGHUP or ReloadConfig.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sys::watch::{Change, DirectoryWatch, WatchId};
+
+use crate::os_error::OsError;
+
+/// The folders, and what watches them.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    watch: DirectoryWatch,
+    wanted: BTreeSet<PathBuf>,
+    watched: BTreeMap<WatchId, Vec<Role>>,
+    /// What could not be watched, of which the log knows.
+    unwatched: BTreeSet<PathBuf>,
+}
+
+/// Why a directory is watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Role {
+    /// What is in it counts.
+    Folder,
+    /// A folder that is not there is further down, behind this name.
+    Above { name: OsString },
+}
+
+/// Whether something has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    Nothing,
+    AChange,
+}
+
+/// A folder that cannot be watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Unwatched {
+    pub(crate) folder: PathBuf,
+    pub(crate) error: OsError,
+}
+
+impl Folders {
+    /// Watches nothing yet.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            watch: DirectoryWatch::new()?,
+            wanted: BTreeSet::new(),
+            watched: BTreeMap::new(),
+            unwatched: BTreeSet::new(),
+        })
+    }
+
+    /// Watches these folders from now on, and no others. Says which cannot be watched, each once.
+    pub(crate) fn watch(&mut self, wanted: BTreeSet<PathBuf>) -> Vec<Unwatched> {
+        self.wanted = wanted;
+        self.renew()
+    }
+
+    /// Watches what is there now, where folders have come or gone since.
+    pub(crate) fn renew(&mut self) -> Vec<Unwatched> {
+        let mut watched = BTreeMap::<_, Vec<Role>>::new();
+        let mut failed = Vec::new();
+        for folder in &self.wanted {
+            match self.start(folder) {
+                Ok((id, role)) => watched.entry(id).or_default().push(role),
+                Err(error) => {
+                    failed.push(Unwatched { folder: folder.clone(), error: error.into() });
+                }
+            }
+        }
+        for id in self.watched.keys().filter(|id| !watched.contains_key(id)) {
+            self.watch.remove(*id);
+        }
+        self.watched = watched;
+        let known = std::mem::take(&mut self.unwatched);
+        self.unwatched = failed.iter().map(|failed| failed.folder.clone()).collect();
+        failed.retain(|failed| !known.contains(&failed.folder));
+        failed
+    }
+
+    /// Takes note of what has happened.
+    pub(crate) fn look(&mut self) -> io::Result<Seen> {
+        let Self { watch, watched, .. } = self;
+        let mut seen = Seen::Nothing;
+        watch.take(|change| {
+            if matters(&change, watched) {
+                seen = Seen::AChange;
+            }
+        })?;
+        Ok(seen)
+    }
+
+    /// Watches a folder, or the nearest one above it that is there.
+    fn start(&self, folder: &Path) -> io::Result<(WatchId, Role)> {
+        let mut below: Option<&OsStr> = None;
+        for directory in folder.ancestors() {
+            let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+            match self.watch.add(path) {
+                Ok(id) => {
+                    let role = below.map_or(Role::Folder, |name| Role::Above { name: name.into() });
+                    return Ok((id, role));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    below = directory.file_name();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+impl AsFd for Folders {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
+    }
+}
+
+fn matters(change: &Change<'_>, watched: &BTreeMap<WatchId, Vec<Role>>) -> bool {
+    match change {
+        Change::Lost => true,
+        Change::Gone(directory) => watched.contains_key(directory),
+        Change::Entry { directory, name } => {
+            watched.get(directory).into_iter().flatten().any(|role| match role {
+                Role::Folder => true,
+                Role::Above { name: awaited } => awaited == name,
+            })
+        }
+    }
+}
+
+/// Changes that are waited out: whoever installs a package changes many files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Unrest {
+    since: Duration,
+    last: Duration,
+}
+
+impl Unrest {
+    /// Something has changed, perhaps after other things.
+    pub(crate) fn goes_on(earlier: Option<Self>, now: Duration) -> Self {
+        Self { since: earlier.map_or(now, |earlier| earlier.since), last: now }
+    }
+
+    /// When it is to be looked at what has come of it.
+    pub(crate) fn due(self) -> Duration {
+        (self.last + QUIET).min(self.since + PATIENCE)
+    }
+}
+
+/// How long nothing must have changed.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// How long that is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    use sys::private_directory::PrivateDirectory;
+
+    #[test]
+    fn folders_are_watched_and_those_that_are_not_there_are_waited_for() {
+        let scratch = PrivateDirectory::new("folders-").unwrap();
+        let at = |path: &str| scratch.path().join(path);
+        fs::create_dir(at("here")).unwrap();
+        let mut folders = Folders::new().unwrap();
+        assert_eq!(folders.watch(BTreeSet::from([at("here"), at("not/yet")])), []);
+        let check = |folders: &mut Folders, change: &dyn Fn(), expected: Seen| {
+            change();
+            assert_eq!(folders.look().unwrap(), expected);
+            assert_eq!(folders.look().unwrap(), Seen::Nothing);
+            assert_eq!(folders.renew(), []);
+        };
+        let write = |path: &str| fs::write(at(path), "").unwrap();
+        check(&mut folders, &|| (), Seen::Nothing);
+        check(&mut folders, &|| write("here/a"), Seen::AChange);
+        check(&mut folders, &|| write("beside"), Seen::Nothing);
+        check(&mut folders, &|| fs::create_dir(at("not")).unwrap(), Seen::AChange);
+        check(&mut folders, &|| write("not/beside"), Seen::Nothing);
+        check(&mut folders, &|| fs::create_dir(at("not/yet")).unwrap(), Seen::AChange);
+        check(&mut folders, &|| write("not/yet/a"), Seen::AChange);
+        check(&mut folders, &|| fs::remove_dir_all(at("here")).unwrap(), Seen::AChange);
+        check(&mut folders, &|| fs::create_dir(at("here")).unwrap(), Seen::AChange);
+        check(&mut folders, &|| write("here/b"), Seen::AChange);
+        assert_eq!(folders.watch(BTreeSet::from([at("here")])), []);
+        check(&mut folders, &|| write("not/yet/b"), Seen::Nothing);
+    }
+
+    #[test]
+    fn what_cannot_be_watched_is_told_once() {
+        let scratch = PrivateDirectory::new("unwatched-").unwrap();
+        let file = scratch.path().join("file");
+        fs::write(&file, "").unwrap();
+        let mut folders = Folders::new().unwrap();
+        let [Unwatched { folder, error }] = &folders.watch(BTreeSet::from([file.clone()]))[..]
+        else {
+            panic!("a file is no folder")
+        };
+        assert_eq!((folder, error.kind()), (&file, io::ErrorKind::NotADirectory));
+        assert_eq!(folders.renew(), []);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(folders.renew(), [], "it is waited for now");
+        fs::write(&file, "").unwrap();
+        assert_eq!(folders.renew().len(), 1);
+    }
+
+    #[test]
+    fn changes_are_waited_out_but_not_for_ever() {
+        let at = Duration::from_millis;
+        let first = Unrest::goes_on(None, at(1000));
+        assert_eq!(first.due(), at(1050));
+        let second = Unrest::goes_on(Some(first), at(1040));
+        assert_eq!(second.due(), at(1090));
+        assert_eq!(Unrest::goes_on(Some(second), at(1490)).due(), at(1500));
+    }
+}

@@ -1,0 +1,67 @@
+//! What is told of directories that change.
+
+#[path = "support/temp.rs"]
+mod temp;
+
+use temp::TempDir;
+
+use std::fs;
+
+use diligence_sys::watch::{Change, DirectoryWatch, WatchId};
+
+/// What has happened, as text: `a` for an entry, `-` for the directory itself.
+fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
+    let mut all = Vec::new();
+    let note = |change: Change<'_>| match change {
+        Change::Entry { directory: found, name } => {
+            assert_eq!(found, directory);
+            all.push(name.to_string_lossy().into_owned());
+        }
+        Change::Gone(found) => {
+            assert_eq!(found, directory);
+            all.push("-".into());
+        }
+        Change::Lost => panic!("so little is not lost"),
+    };
+    watch.take(note).expect("it can be read");
+    all.dedup();
+    all
+}
+
+#[test]
+fn every_change_of_an_entry_is_told_once_it_is_complete() {
+    let parent = TempDir::new();
+    let folder = parent.join("watched");
+    fs::create_dir(&folder).unwrap();
+    let watch = DirectoryWatch::new().unwrap();
+    let id = watch.add(&folder).unwrap();
+    assert_eq!(watch.add(&folder).unwrap(), id, "it is the same directory");
+    assert!(taken(&watch, id).is_empty());
+    let check = |change: &dyn Fn(), expected: &[&str]| {
+        change();
+        assert_eq!(taken(&watch, id), expected);
+    };
+    let at = |name: &str| folder.join(name);
+    check(&|| fs::write(at("a"), "text").unwrap(), &["a"]);
+    check(&|| fs::rename(at("a"), at("b")).unwrap(), &["a", "b"]);
+    check(&|| std::os::unix::fs::symlink("b", at("link")).unwrap(), &["link"]);
+    check(&|| drop(fs::read(at("b")).unwrap()), &[]);
+    check(&|| fs::create_dir(at("c")).unwrap(), &["c"]);
+    check(&|| fs::write(at("c/d"), "").unwrap(), &[]);
+    check(&|| fs::remove_dir_all(at("c")).unwrap(), &["c"]);
+    check(&|| fs::remove_dir_all(&folder).unwrap(), &["b", "link", "-"]);
+}
+
+#[test]
+fn what_is_not_there_cannot_be_watched() {
+    let folder = TempDir::new();
+    let watch = DirectoryWatch::new().unwrap();
+    let missing = watch.add(&folder.join("no")).unwrap_err();
+    assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
+    fs::write(folder.join("file"), "").unwrap();
+    assert!(watch.add(&folder.join("file")).is_err(), "only directories");
+    let id = watch.add(folder.as_ref()).unwrap();
+    watch.remove(id);
+    fs::write(folder.join("other"), "").unwrap();
+    assert!(taken(&watch, id).is_empty());
+}
