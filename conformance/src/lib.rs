@@ -31,6 +31,7 @@
 //! | `routing` | what the bus writes on a message, who gets it, what comes back |
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |
+//! | `fairness` | somebody who takes too much, and the others |
 //! | `cost` | what a small call costs the bus; ours only |
 //!
 //! A program that is missing is a failure which names the Debian package to install. Cases that

@@ -10,30 +10,32 @@ use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
-use super::{EventLoop, Listening, Source};
+use super::listening::Listening;
+use super::{EventLoop, Source};
 use crate::connection::Connection;
 use crate::log::Severity;
 use crate::login::Login;
+use crate::os_error::OsError;
 
 impl EventLoop {
     /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
     /// one that comes alone costs no look for a second.
     pub(super) fn accept(&mut self, index: usize, socket: usize) -> io::Result<()> {
-        if !self.bus.is_accepting() {
+        if self.listening != Listening::Watched || !self.bus.is_accepting() {
             return Ok(());
         }
         match sys::socket::accept(&self.listeners[index].sockets[socket])? {
-            Accepted::Connection(socket) => self.connected(index, socket),
-            Accepted::NoneWaiting => Ok(()),
-            Accepted::OutOfRoom(error) => {
-                let line = format!("Cannot accept a connection: {error}");
-                self.log.write(Severity::Warning, line);
-                self.pause_listening()
+            Accepted::Connection(socket) => {
+                self.note_accepted(&socket)?;
+                self.connected(index, socket);
+                Ok(())
             }
+            Accepted::NoneWaiting => Ok(()),
+            Accepted::OutOfRoom(error) => self.out_of_room(&OsError::from(error)),
         }
     }
 
-    fn connected(&mut self, index: usize, socket: OwnedFd) -> io::Result<()> {
+    fn connected(&mut self, index: usize, socket: OwnedFd) {
         let listener = &self.listeners[index];
         let known = match listener.kind {
             SocketKind::Unix => match sys::credentials::peer_ids(&socket) {
@@ -41,7 +43,7 @@ impl EventLoop {
                 Err(error) => {
                     let line = format!("Cannot tell who has connected, so refuse it: {error}");
                     self.log.write(Severity::Warning, line);
-                    return Ok(());
+                    return;
                 }
             },
             SocketKind::Tcp | SocketKind::Other => None,
@@ -58,11 +60,14 @@ impl EventLoop {
             cookie_context: Default::default(),
         });
         let login = Login::new(listener.entry, server);
-        self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read)?;
+        if let Err(error) = self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read) {
+            let line = format!("Cannot watch a new connection, so refuse it: {error}");
+            self.log.write(Severity::Warning, line);
+            return;
+        }
         self.table.insert(Connection::new(peer, socket, login));
         let credentials = known.map(|known| Credentials { pid: known.pid, uid: Some(known.uid) });
         self.handle(Input::Connected { peer, credentials: credentials.unwrap_or_default() });
-        Ok(())
     }
 
     /// Asks the kernel for all about the process behind a connection. What it cannot tell, or not
@@ -84,31 +89,5 @@ impl EventLoop {
         if let Some(connection) = self.table.get_mut(peer) {
             connection.pidfd = None;
         }
-    }
-
-    /// Watches the listeners, or not, as the bus has room for more connections.
-    pub(super) fn update_listening(&mut self) -> io::Result<()> {
-        match (self.listening, self.bus.is_accepting()) {
-            (Listening::Paused, true) => {
-                for (index, listener) in self.listeners.iter().enumerate() {
-                    for (socket, listening) in listener.sockets.iter().enumerate() {
-                        let token = Source::Listener { index, socket }.token();
-                        self.poller.add(listening, token, Interest::Read)?;
-                    }
-                }
-                self.listening = Listening::Watched;
-                Ok(())
-            }
-            (Listening::Watched, false) => self.pause_listening(),
-            _ => Ok(()),
-        }
-    }
-
-    fn pause_listening(&mut self) -> io::Result<()> {
-        for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
-            self.poller.remove(socket)?;
-        }
-        self.listening = Listening::Paused;
-        Ok(())
     }
 }

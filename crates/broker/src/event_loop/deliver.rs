@@ -8,7 +8,7 @@ use bus::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Input, 
 use sys::poll::Interest;
 use wire::Message;
 
-use super::{EventLoop, Listening, Source};
+use super::{EventLoop, Source};
 use crate::connection::{End, Phase, Writing};
 use crate::log::Severity;
 use crate::outgoing::{
@@ -289,10 +289,7 @@ impl EventLoop {
         let released = &mut self.buffers.released;
         connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
         drop(connection);
-        // A descriptor has become free, perhaps the one that a new connection waits for.
-        if self.listening == Listening::Paused {
-            let _ = self.update_listening();
-        }
+        self.note_closed();
         self.release_senders();
         self.handle(Input::Disconnected { peer });
     }

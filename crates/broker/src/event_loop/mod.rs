@@ -18,6 +18,7 @@ mod accept;
 pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
+mod listening;
 mod receive;
 mod reload;
 mod services;
@@ -45,6 +46,7 @@ use crate::outgoing::{SharedFds, Spare};
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
+use listening::{Descriptors, Listening};
 use reload::Changes;
 
 /// What is read from files: the configuration, and the services of the folders that it names.
@@ -99,6 +101,7 @@ pub struct EventLoop {
     poller: Poller,
     listeners: Vec<Listener>,
     listening: Listening,
+    descriptors: Descriptors,
     signals: SignalSource,
     bus: Bus,
     table: Table,
@@ -119,14 +122,6 @@ pub struct EventLoop {
     work: Work,
     conversation: Conversation,
     buffers: Buffers,
-}
-
-/// Whether the poller watches the listeners.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Listening {
-    Watched,
-    /// Too many connections have not said Hello, or there is no descriptor left for one more.
-    Paused,
 }
 
 /// Connections that need something.
@@ -179,7 +174,8 @@ impl EventLoop {
         let event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
-            listening: Listening::Paused,
+            listening: Listening::Crowded,
+            descriptors: Descriptors::of_this_process(),
             signals: parts.signals,
             bus: Bus::new(parts.identity, configuration, u64::from_ne_bytes(key)),
             table: Table::default(),

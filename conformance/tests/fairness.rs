@@ -1,0 +1,185 @@
+//! Somebody who takes too much, asks too often or reads nothing: the others do not notice.
+
+use std::fs;
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{
+    Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream, User, Value,
+    bus_binary, copy_bus, eventually, field, flag, kind, root_for,
+};
+
+/// Longer than any answer takes, shorter than any waiting for somebody else.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+fn open_to_all() -> Config {
+    Config::session().policy("context='default'", "<allow user='*'/>")
+}
+
+fn call(to: &str) -> Message {
+    Message::call(to, "/com/example/Object", "com.example.I", "Method")
+}
+
+fn signal() -> Message {
+    Message::signal("/com/example/Object", "com.example.I", "Signal")
+}
+
+/// A call and its answer between two clients, many times; the longest that one took.
+fn longest_round_trip(caller: &mut Peer, callee: &mut Peer, count: u32) -> Duration {
+    let times = (0..count).map(|_| {
+        let started = Instant::now();
+        let serial = caller.send(call(callee.name()));
+        let found = callee.receive().expect("open");
+        callee.send(Message::reply(&found));
+        assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(serial));
+        started.elapsed()
+    });
+    times.max().unwrap_or_default()
+}
+
+/// One user floods, on several connections, with signals that another connection of his never
+/// reads. Two clients of another user talk.
+#[test]
+fn one_user_floods() {
+    if !root_for("a flood of another user") {
+        return;
+    }
+    let bus = Bus::start(&open_to_all());
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let mut theirs = User::NOBODY.act(|| [(); 4].map(|()| bus.peer()));
+    theirs[0].add_match("member='Signal'");
+    let [sleeper, flooders @ ..] = &mut theirs;
+    let is_over = AtomicBool::new(false);
+    let longest = std::thread::scope(|scope| {
+        for flooder in flooders.iter_mut() {
+            scope.spawn(|| {
+                let body = Value::text(&"x".repeat(2_000));
+                let bytes = flooder.numbered(signal().arg(body)).encode().repeat(20);
+                while !is_over.load(Ordering::Relaxed) {
+                    flooder.send_bytes(&bytes);
+                }
+            });
+        }
+        let longest = longest_round_trip(&mut caller, &mut callee, 200);
+        is_over.store(true, Ordering::Relaxed);
+        // Whoever waits for room is let go.
+        drop(sleeper.drain());
+        longest
+    });
+    assert!(longest < AT_ONCE, "a call took {longest:?}");
+    bus.stop();
+}
+
+/// One user does not read the signals that he asked for. Those of another lose none and wait for
+/// nothing.
+#[test]
+fn one_user_does_not_read() {
+    if !root_for("a client of another user that does not read") {
+        return;
+    }
+    let bus = Bus::start(&open_to_all().limit("max_outgoing_bytes", 100_000));
+    let [mut sender, mut reader] = [bus.peer(), bus.peer()];
+    reader.add_match("member='Signal'");
+    let mut sleeper = User::NOBODY.act(|| bus.peer());
+    sleeper.add_match("member='Signal'");
+    let body = Value::text(&"x".repeat(10_000));
+    for _ in 0..300 {
+        let started = Instant::now();
+        let serial = sender.send(signal().arg(body.clone()));
+        assert_eq!(reader.receive().map(|found| found.serial), Some(serial));
+        let took = started.elapsed();
+        // While the bus finds out that nobody reads there, it holds the sender up, for a second.
+        assert!(took < AT_ONCE + Duration::from_secs(1), "a signal took {took:?}");
+    }
+    assert!(longest_round_trip(&mut sender, &mut reader, 50) < AT_ONCE);
+    assert!(!sleeper.drain().is_empty());
+    bus.stop();
+}
+
+/// One user has all the connections that one may have. Others may connect.
+#[test]
+fn one_user_has_many_connections() {
+    if !root_for("many connections of another user") {
+        return;
+    }
+    let bus = Bus::start(&open_to_all().limit("max_connections_per_user", 5));
+    let _hoard = User::NOBODY.act(|| [(); 5].map(|()| bus.peer()));
+    let refused = User::NOBODY.act(|| {
+        let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+        late.hello().error_name().to_owned()
+    });
+    assert_eq!(refused, "LimitsExceeded");
+    assert!(bus.peer().is_alive());
+    bus.stop();
+}
+
+/// A bus that may have few descriptors, as an ordinary user who cannot raise that.
+fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
+    let as_user = |_| {
+        let limited = Program::named("prlimit", "util-linux").arg(format!("--nofile={count}"));
+        if User::is_root() {
+            limited.user(User::NOBODY).arg(copy_bus(scratch))
+        } else {
+            limited.arg(link(scratch))
+        }
+    };
+    Bus::start_with(&open_to_all(), as_user)
+}
+
+fn link(scratch: &Scratch) -> std::path::PathBuf {
+    let link = scratch.join("dbus-daemon");
+    std::os::unix::fs::symlink(bus_binary(), &link).expect("a fresh folder");
+    link
+}
+
+/// No descriptor is left for another connection. Those who are connected go on, and pass
+/// descriptors; whoever comes waits until somebody leaves. The reference breaks off connections
+/// whose descriptors it cannot take.
+#[test]
+fn descriptors_run_out() {
+    let scratch = Scratch::new();
+    diligence_conformance::set_mode(scratch.path(), 0o755);
+    let mut bus = bus_with_descriptors(64, &scratch);
+    let [mut one, mut other] = [bus.peer(), bus.peer()];
+    let hoard: Vec<_> = (0..100).map(|_| Stream::connect(bus.address())).collect();
+    let mut waiting = Stream::connect(bus.address());
+    waiting.write(b"\0AUTH\r\n");
+    assert!(waiting.is_silent(Duration::from_millis(300)), "this one waits");
+    assert!(longest_round_trip(&mut one, &mut other, 20) < AT_ONCE);
+
+    if Flavour::under_test() == Flavour::Diligence {
+        passes_descriptors(&mut one, &mut other);
+        let log = bus.process().stderr();
+        assert_eq!(log.matches("Cannot accept connections").count(), 1, "{log}");
+        let before = processor_time(bus.process().id());
+        std::thread::sleep(Duration::from_millis(500));
+        let used = processor_time(bus.process().id()) - before;
+        assert!(used <= TICKS_IDLE, "it waits without turning round: {used} ticks");
+    }
+
+    drop(hoard);
+    assert!(waiting.read_line().is_some_and(|line| line.starts_with("REJECTED")));
+    eventually("room for others", || Stream::dial(bus.address()).ok());
+    assert!(bus.peer().is_alive());
+    assert!(one.is_alive() && other.is_alive());
+    bus.stop();
+}
+
+fn passes_descriptors(one: &mut Peer, other: &mut Peer) {
+    let file = fs::File::open("/dev/null").expect("it exists");
+    let message = call(other.name()).flags(flag::NO_REPLY_EXPECTED);
+    let message = message.field(field::UNIX_FDS, Value::U32(4));
+    let bytes = one.numbered(message).encode();
+    one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
+    assert_eq!(other.receive().map(|found| found.kind), Some(kind::CALL));
+}
+
+/// What a process has used, in hundredths of a second (proc(5)).
+fn processor_time(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let fields = text.rsplit_once(')').expect("a name in parentheses").1.split_whitespace();
+    fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
+}
+
+const TICKS_IDLE: u64 = 5;

@@ -1,0 +1,144 @@
+//! When connections are accepted, and when not.
+//!
+//! A process may have so many descriptors and no more. Before the last of them are gone the bus
+//! stops to accept: those who are connected send descriptors too, and files have to be read again.
+//! Whoever wants to connect waits then, in the queue of the kernel, until somebody leaves.
+
+use std::fmt::Display;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use sys::poll::Interest;
+use sys::rlimit::OpenFiles;
+
+use super::{EventLoop, Source};
+use crate::log::Severity;
+
+/// Whether the poller watches the listeners.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Listening {
+    Watched,
+    /// Too many connections have not said Hello.
+    Crowded,
+    /// There is no descriptor for one more. When a connection ends there may be one, and it is
+    /// looked at now and then whether somebody else has given one back.
+    OutOfRoom {
+        retry_at: Duration,
+    },
+}
+
+/// How many descriptors there are, and whether they are short.
+#[derive(Debug)]
+pub(super) struct Descriptors {
+    /// The number from which on they are kept for others than new connections.
+    reserved: u64,
+    /// When they were short last, while the log has not said that it is over.
+    short: Option<Duration>,
+}
+
+impl Descriptors {
+    /// Those that this process may have.
+    pub(super) fn of_this_process() -> Self {
+        let max = OpenFiles::current().soft().unwrap_or(u64::MAX);
+        Self { reserved: max - RESERVE.min(max / 4), short: None }
+    }
+
+    /// Whether more are left than are kept. The kernel gives each the lowest number that is free.
+    fn are_left(&self, latest: impl AsFd) -> bool {
+        let number = latest.as_fd().as_raw_fd();
+        u64::try_from(number).is_ok_and(|number| number < self.reserved)
+    }
+}
+
+impl EventLoop {
+    /// Watches the listeners, or not, as the bus has room for more connections.
+    pub(super) fn update_listening(&mut self) -> io::Result<()> {
+        match (self.listening, self.bus.is_accepting()) {
+            (Listening::Watched, false) => self.stop_listening(Listening::Crowded),
+            (Listening::Crowded, true) => self.start_listening(),
+            (Listening::OutOfRoom { retry_at }, true) if retry_at <= self.now => self.retry(),
+            (Listening::OutOfRoom { retry_at }, _) => {
+                self.alarm.no_later_than(retry_at);
+                Ok(())
+            }
+            (Listening::Watched, true) | (Listening::Crowded, false) => Ok(()),
+        }
+    }
+
+    /// A connection was accepted, of which `descriptor` is the latest descriptor.
+    pub(super) fn note_accepted(&mut self, descriptor: impl AsFd) -> io::Result<()> {
+        if !self.descriptors.are_left(descriptor) {
+            return self.out_of_room(&"nearly all descriptors are in use");
+        }
+        if let Some(short) = self.descriptors.short
+            && self.now.saturating_sub(short) > SHORTAGE_OVER
+        {
+            self.descriptors.short = None;
+            self.log.write(Severity::Notice, "Connections are accepted again");
+        }
+        Ok(())
+    }
+
+    /// There is no room for one more connection.
+    pub(super) fn out_of_room(&mut self, why: &dyn Display) -> io::Result<()> {
+        let earlier = self.descriptors.short.replace(self.now);
+        // Where one leaves and another takes the place, it is still the same shortage.
+        if earlier.is_none_or(|earlier| self.now.saturating_sub(earlier) > SHORTAGE_OVER) {
+            let line = format!(
+                "Cannot accept connections: {why}; those who want to connect wait until others leave"
+            );
+            self.log.write(Severity::Warning, line);
+        }
+        self.stop_listening(Listening::OutOfRoom { retry_at: self.now + RETRY_AFTER })
+    }
+
+    /// A connection has ended, so that a descriptor is free, perhaps the one that others wait for.
+    pub(super) fn note_closed(&mut self) {
+        if let Listening::OutOfRoom { retry_at } = &mut self.listening {
+            *retry_at = self.now;
+        }
+    }
+
+    fn retry(&mut self) -> io::Result<()> {
+        match self.poller.as_fd().try_clone_to_owned() {
+            Ok(next) if self.descriptors.are_left(&next) => self.start_listening(),
+            _ => {
+                let retry_at = self.now + RETRY_AFTER;
+                self.alarm.no_later_than(retry_at);
+                self.listening = Listening::OutOfRoom { retry_at };
+                Ok(())
+            }
+        }
+    }
+
+    fn start_listening(&mut self) -> io::Result<()> {
+        for (index, listener) in self.listeners.iter().enumerate() {
+            for (socket, listening) in listener.sockets.iter().enumerate() {
+                let token = Source::Listener { index, socket }.token();
+                self.poller.add(listening, token, Interest::Read)?;
+            }
+        }
+        self.listening = Listening::Watched;
+        Ok(())
+    }
+
+    fn stop_listening(&mut self, listening: Listening) -> io::Result<()> {
+        if self.listening == Listening::Watched {
+            for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
+                self.poller.remove(socket)?;
+            }
+        }
+        self.listening = listening;
+        Ok(())
+    }
+}
+
+/// Descriptors that are kept, where the process may have four times as many.
+const RESERVE: u64 = 64;
+
+/// How often it is looked at whether there are descriptors again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long descriptors must not have been short for the shortage to be over.
+const SHORTAGE_OVER: Duration = Duration::from_secs(5);
