@@ -5,14 +5,14 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
 use crate::activation::Starts;
-use crate::config::{Configuration, Identity};
+use crate::config::{Configuration, Identity, Limits};
 use crate::effects::{DisconnectReason, Effect, Effects, Event};
 use crate::error::ErrorKind;
 use crate::hash::KeyedState;
 use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::names::{Names, UniqueNames};
-use crate::peers::{Peers, RuleIndex, Stage};
+use crate::peers::{Peers, Room, RuleIndex, Stage};
 use crate::replies::Replies;
 use crate::time::Time;
 
@@ -41,8 +41,9 @@ pub struct Bus {
     pub(crate) recipients: Recipients,
     pub(crate) replies: Replies,
     pub(crate) starts: Starts,
-    /// Until when connections that have not said Hello must have.
-    pub(crate) auth_deadlines: BTreeSet<(Time, PeerId)>,
+    /// Connections that have not said Hello, and since when. How long they may take is for the
+    /// configuration to say, which may be read again meanwhile.
+    pub(crate) waited_for: BTreeSet<(Time, PeerId)>,
     pub(crate) next_unique: u64,
     pub(crate) next_serial: u32,
     /// Counted up whenever a name has another owner.
@@ -88,7 +89,7 @@ impl Bus {
             recipients: Recipients::default(),
             replies: Replies::new(hasher),
             starts: Starts::default(),
-            auth_deadlines: BTreeSet::new(),
+            waited_for: BTreeSet::new(),
             next_unique: 0,
             next_serial: 1,
             owner_generation: 0,
@@ -118,9 +119,15 @@ impl Bus {
 
     /// When [`Input::DeadlinePassed`] is due, if ever.
     pub fn next_deadline(&self) -> Option<Time> {
-        let auth = self.auth_deadlines.first().map(|(time, _)| *time);
+        let auth = self.next_auth_deadline();
         let replies = self.replies.next_deadline();
         [auth, replies, self.starts.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// When the next connection must have said Hello.
+    fn next_auth_deadline(&self) -> Option<Time> {
+        let (since, _) = self.waited_for.first()?;
+        Some(since.after(self.config.limits.auth_timeout?))
     }
 
     /// Whether more connections may be accepted: not while too many have yet to say Hello.
@@ -131,6 +138,11 @@ impl Bus {
     /// The configuration in force.
     pub const fn configuration(&self) -> &Configuration {
         &self.config
+    }
+
+    /// The limits that hold for a connection.
+    pub fn limits_of(&self, peer: PeerId) -> &Limits {
+        self.config.limits_of(self.peers.get(peer).and_then(|peer| peer.uid))
     }
 
     /// The unique name of a connection, once it has said Hello.
@@ -156,11 +168,9 @@ impl Bus {
 
     fn connected(&mut self, id: PeerId, credentials: Credentials) {
         self.peers.insert(id, credentials);
-        if let Some(timeout) = self.config.limits.auth_timeout {
-            let deadline = self.now.after(timeout);
-            self.auth_deadlines.insert((deadline, id));
-            self.peers[id].auth_deadline = Some(deadline);
-        }
+        self.waited_for.insert((self.now, id));
+        self.peers[id].waited_since = Some(self.now);
+        self.peers[id].room = Room::within(self.config.limits_of(self.peers[id].uid));
     }
 
     fn authenticated(&mut self, id: PeerId, uid: Option<u32>, fds: FdPassing) {
@@ -170,23 +180,22 @@ impl Bus {
             peer.uid = uid;
             peer.fds = fds;
             peer.stage = Stage::Unregistered;
+            peer.room = Room::within(self.config.limits_of(uid));
         }
     }
 
-    /// Forgets until when a connection must have said Hello.
-    fn drop_auth_deadline(&mut self, id: PeerId) {
-        if let Some(deadline) = self.peers[id].auth_deadline.take() {
-            self.auth_deadlines.remove(&(deadline, id));
+    /// The time in which a connection must say Hello no longer runs.
+    fn stop_waiting_for(&mut self, id: PeerId) {
+        if let Some(since) = self.peers[id].waited_since.take() {
+            self.waited_for.remove(&(since, id));
         }
     }
 
     fn written(&mut self, id: PeerId, amount: Amount, fx: &mut Effects) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.discharge(amount);
-        let limits = &self.config.limits;
         if let Some(lost) = peer.losing
-            && peer.queued.bytes <= limits.max_outgoing_bytes / 2
-            && peer.queued.fds <= limits.max_outgoing_unix_fds / 2
+            && peer.keeps_up()
         {
             peer.losing = None;
             fx.push(Effect::Log(Event::CaughtUp { peer: id, lost }));
@@ -196,7 +205,7 @@ impl Bus {
     fn disconnected(&mut self, id: PeerId, fx: &mut Effects) {
         let Some(peer) = self.peers.get(id) else { return };
         let was_active = peer.is_active();
-        self.drop_auth_deadline(id);
+        self.stop_waiting_for(id);
         self.drop_rules(id);
         self.drop_waiting(id, fx);
         if was_active {
@@ -214,7 +223,7 @@ impl Bus {
     pub(crate) fn admit(&mut self, id: PeerId) {
         let unique = self.next_unique;
         self.next_unique += 1;
-        self.drop_auth_deadline(id);
+        self.stop_waiting_for(id);
         self.peers.register(id, unique);
         self.unique_names.insert(unique, id);
         self.note_new_name(id);
@@ -255,10 +264,10 @@ impl Bus {
     }
 
     fn deadline_passed(&mut self, fx: &mut Effects) {
-        while let Some(&(deadline, id)) = self.auth_deadlines.first()
-            && deadline <= self.now
+        while let Some(&(_, id)) = self.waited_for.first()
+            && self.next_auth_deadline().is_some_and(|deadline| deadline <= self.now)
         {
-            self.drop_auth_deadline(id);
+            self.stop_waiting_for(id);
             self.disconnect(id, DisconnectReason::AuthTimeout, fx);
         }
         while let Some(late) = self.replies.pop_expired(self.now) {
@@ -286,6 +295,9 @@ impl Bus {
     fn reconfigure(&mut self, config: Configuration, fx: &mut Effects) {
         let has_same_services = self.config.services.names().eq(config.services.names());
         self.config = config;
+        for peer in self.peers.iter_mut() {
+            peer.room = Room::within(self.config.limits_of(peer.uid));
+        }
         if !has_same_services {
             self.announce_services(fx);
         }

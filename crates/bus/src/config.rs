@@ -1,6 +1,7 @@
 //! What a bus is told at its start and when its configuration is read again.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Identity {
 pub struct Configuration {
     /// What each connection, and all together, may use.
     pub limits: Limits,
+    /// All limits of those users for whom some are others.
+    pub user_limits: BTreeMap<u32, Limits>,
     /// What is allowed beyond the plain exchange of messages.
     pub policy: Policy,
     /// What can be started.
@@ -36,6 +39,13 @@ pub struct Configuration {
     pub service_helper: ServiceHelper,
     /// Whether the bodies of messages are checked before they are passed on.
     pub body_validation: BodyValidation,
+}
+
+impl Configuration {
+    /// The limits that hold for the connections of a user.
+    pub fn limits_of(&self, uid: Option<u32>) -> &Limits {
+        uid.and_then(|uid| self.user_limits.get(&uid)).unwrap_or(&self.limits)
+    }
 }
 
 /// Whether the bodies of messages are checked before they are passed on.

@@ -105,7 +105,7 @@ impl Bus {
         if fds > 0 && peer.fds == FdPassing::Refused {
             return;
         }
-        if peer.is_full(&self.config.limits, fds) {
+        if peer.is_full(fds) {
             return self.lose(to, Some(forward.from), fx);
         }
         self.deliver(forward, to, Urgency::Passing, fx);

@@ -160,7 +160,7 @@ impl Bus {
         if peer.stage == Stage::Gone || (fds != Fds::None && peer.fds == FdPassing::Refused) {
             return;
         }
-        if peer.is_full(&self.config.limits, fds_of(fds)) {
+        if peer.is_full(fds_of(fds)) {
             return self.lose(to, None, fx);
         }
         peer.charge(head.len() as u64, fds_of(fds).into());

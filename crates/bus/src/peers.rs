@@ -53,6 +53,29 @@ pub(crate) struct Peaks {
     pub(crate) outgoing_fds: u64,
 }
 
+/// Those of the limits of a connection that are looked at with every message, as they are for its
+/// user.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    /// Bytes that may be queued for it.
+    bytes: u64,
+    /// Descriptors that may be.
+    fds: u64,
+    /// Calls of it that may wait for a reply.
+    pub(crate) replies: u64,
+}
+
+impl Room {
+    /// What these limits leave.
+    pub(crate) const fn within(limits: &Limits) -> Self {
+        Self {
+            bytes: limits.max_outgoing_bytes,
+            fds: limits.max_outgoing_unix_fds,
+            replies: limits.max_replies_per_connection,
+        }
+    }
+}
+
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -65,8 +88,10 @@ pub(crate) struct Peer {
     /// Its unique name, as the field that is put on its messages.
     pub(crate) sender: SenderField,
     pub(crate) unique: Option<u64>,
-    /// Until when it must have said Hello.
-    pub(crate) auth_deadline: Option<Time>,
+    /// Since when it has yet to say Hello, while the time for that runs.
+    pub(crate) waited_since: Option<Time>,
+    /// What may wait for it, and what it may wait for.
+    pub(crate) room: Room,
     /// Names that it owns or waits for, in the order in which it asked.
     pub(crate) names: BTreeMap<Ticket, NameId>,
     /// Its rules, in no particular order; each knows its place here.
@@ -117,7 +142,8 @@ impl Peer {
             fds: FdPassing::Refused,
             sender: SenderField::new(unnamed),
             unique: None,
-            auth_deadline: None,
+            waited_since: None,
+            room: Room::default(),
             names: BTreeMap::new(),
             rules: Vec::new(),
             rule_count: 0,
@@ -166,9 +192,13 @@ impl Peer {
     /// Whether its queue has no room for another message with so many descriptors. One message may
     /// go beyond the limit, so that a limit below the size of messages does not stop everything.
     #[inline]
-    pub(crate) const fn is_full(&self, limits: &Limits, fds: u32) -> bool {
-        self.queued.bytes > limits.max_outgoing_bytes
-            || (fds > 0 && self.queued.fds > limits.max_outgoing_unix_fds)
+    pub(crate) const fn is_full(&self, fds: u32) -> bool {
+        self.queued.bytes > self.room.bytes || (fds > 0 && self.queued.fds > self.room.fds)
+    }
+
+    /// Whether so much less waits for it than may that it keeps up.
+    pub(crate) const fn keeps_up(&self) -> bool {
+        self.queued.bytes <= self.room.bytes / 2 && self.queued.fds <= self.room.fds / 2
     }
 
     /// Puts one message on its account.
@@ -253,6 +283,10 @@ impl Peers {
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
         self.places.get_mut(id.index())?.as_deref_mut().filter(|peer| peer.id == id)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+        self.places.iter_mut().flatten().map(|peer| &mut **peer)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {

@@ -229,7 +229,7 @@ impl Bus {
         if forward.is_too_long() {
             return Err(too_long());
         }
-        if recipient.is_full(&self.config.limits, fds) {
+        if recipient.is_full(fds) {
             let what = "Rejected: destination has a full message queue, 0 matched rules";
             let text = self.describe(what, forward, recipient, requested);
             return Err(ErrorKind::LimitsExceeded.because(text));
@@ -249,7 +249,7 @@ impl Bus {
         let serial = forward.message.serial();
         let pending = PendingReply { caller: forward.from, serial, callee: to };
         let deadline = self.config.limits.reply_timeout.map(|timeout| self.now.after(timeout));
-        let max = self.config.limits.max_replies_per_connection;
+        let max = self.peers[forward.from].room.replies;
         self.replies.expect(pending, deadline, max).map_err(|error| match error {
             ExpectError::SerialInUse => ErrorKind::AccessDenied.because(
                 "Message has the same reply serial as a currently-outstanding existing method call",

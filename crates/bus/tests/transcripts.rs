@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use diligence_bus::{
     Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
-    HelperFailure, Identity, Input, PeerId, PidFd, Service, ServiceHelper, ServiceManager,
+    HelperFailure, Identity, Input, Limits, PeerId, PidFd, Service, ServiceHelper, ServiceManager,
     StartFailure, StartId, Time, Urgency, Verdict,
 };
 use diligence_testkit::golden::{self, Mode};
@@ -131,7 +131,8 @@ impl Runner {
             return self.message(peer, rest);
         }
         match word {
-            "limit" => self.limit(rest),
+            "limit" => set_limit(&mut self.settings.limits, rest),
+            "user" => self.user_limit(rest),
             "policy" => self.policy(rest),
             "helper" => self.settings.service_helper = ServiceHelper::Present,
             "identity" => self.identity(rest),
@@ -169,33 +170,11 @@ impl Runner {
         }
     }
 
-    fn limit(&mut self, rest: &str) {
-        let (name, value) = rest.split_once('=').expect("limit NAME=VALUE");
-        let limits = &mut self.settings.limits;
-        if let Some(time) = match name {
-            "auth_timeout" => Some(&mut limits.auth_timeout),
-            "reply_timeout" => Some(&mut limits.reply_timeout),
-            "service_start_timeout" => Some(&mut limits.service_start_timeout),
-            _ => None,
-        } {
-            *time = (value != "never").then(|| duration(value));
-            return;
-        }
-        let place = match name {
-            "max_outgoing_bytes" => &mut limits.max_outgoing_bytes,
-            "max_outgoing_unix_fds" => &mut limits.max_outgoing_unix_fds,
-            "max_completed_connections" => &mut limits.max_completed_connections,
-            "max_incomplete_connections" => &mut limits.max_incomplete_connections,
-            "max_connections_per_user" => &mut limits.max_connections_per_user,
-            "max_names_per_connection" => &mut limits.max_names_per_connection,
-            "max_match_rules_per_connection" => &mut limits.max_match_rules_per_connection,
-            "max_replies_per_connection" => &mut limits.max_replies_per_connection,
-            "max_pending_service_starts" => &mut limits.max_pending_service_starts,
-            "max_incoming_bytes" => &mut limits.max_incoming_bytes,
-            "max_incoming_unix_fds" => &mut limits.max_incoming_unix_fds,
-            _ => panic!("{name} is no limit of the core"),
-        };
-        *place = value.parse().expect("a number");
+    fn user_limit(&mut self, rest: &str) {
+        let (uid, rest) = rest.split_once(" limit ").expect("user UID limit NAME=VALUE");
+        let uid = uid.parse().expect("a number");
+        let all = self.settings.limits.clone();
+        set_limit(self.settings.user_limits.entry(uid).or_insert(all), rest);
     }
 
     fn policy(&mut self, rest: &str) {
@@ -418,6 +397,34 @@ impl Runner {
 }
 
 /// A message on one line.
+fn set_limit(limits: &mut Limits, rest: &str) {
+    let (name, value) = rest.split_once('=').expect("limit NAME=VALUE");
+    if let Some(time) = match name {
+        "auth_timeout" => Some(&mut limits.auth_timeout),
+        "reply_timeout" => Some(&mut limits.reply_timeout),
+        "service_start_timeout" => Some(&mut limits.service_start_timeout),
+        _ => None,
+    } {
+        *time = (value != "never").then(|| duration(value));
+        return;
+    }
+    let place = match name {
+        "max_outgoing_bytes" => &mut limits.max_outgoing_bytes,
+        "max_outgoing_unix_fds" => &mut limits.max_outgoing_unix_fds,
+        "max_completed_connections" => &mut limits.max_completed_connections,
+        "max_incomplete_connections" => &mut limits.max_incomplete_connections,
+        "max_connections_per_user" => &mut limits.max_connections_per_user,
+        "max_names_per_connection" => &mut limits.max_names_per_connection,
+        "max_match_rules_per_connection" => &mut limits.max_match_rules_per_connection,
+        "max_replies_per_connection" => &mut limits.max_replies_per_connection,
+        "max_pending_service_starts" => &mut limits.max_pending_service_starts,
+        "max_incoming_bytes" => &mut limits.max_incoming_bytes,
+        "max_incoming_unix_fds" => &mut limits.max_incoming_unix_fds,
+        _ => panic!("{name} is no limit of the core"),
+    };
+    *place = value.parse().expect("a number");
+}
+
 fn describe(message: &Message<'_>) -> String {
     let is_own = is_own(message);
     let serial = (!is_own).then(|| format!("#{}", message.serial()));

@@ -43,14 +43,13 @@ fn check_room(bus: &Bus, call: &Call<'_>) -> Result<(), BusError> {
         )));
     }
     let uid = bus.peers[call.from].uid;
+    let max = bus.config.limits_of(uid).max_connections_per_user;
     match uid {
-        Some(uid) if bus.peers.complete_of(uid) as u64 >= limits.max_connections_per_user => {
-            Err(ErrorKind::LimitsExceeded.because(format!(
+        Some(uid) if bus.peers.complete_of(uid) as u64 >= max => Err(ErrorKind::LimitsExceeded
+            .because(format!(
                 "The maximum number of active connections for UID {uid} has been reached \
-                 (max_connections_per_user={})",
-                limits.max_connections_per_user
-            )))
-        }
+                 (max_connections_per_user={max})"
+            ))),
         _ => Ok(()),
     }
 }

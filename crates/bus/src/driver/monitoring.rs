@@ -14,8 +14,8 @@ use crate::matches::Removed;
 use crate::peers::{OwnedRule, RuleIndex, Stage};
 
 pub(super) fn add_match(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    let limit = bus.config.limits.max_match_rules_per_connection;
     let peer = &bus.peers[call.from];
+    let limit = bus.config.limits_of(peer.uid).max_match_rules_per_connection;
     if peer.rule_count as u64 >= limit {
         return Err(ErrorKind::LimitsExceeded.because(format!(
             "Connection \"{}\" is not allowed to add more match rules \

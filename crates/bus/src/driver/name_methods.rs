@@ -40,8 +40,8 @@ pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Resul
 /// The limit on names, which counts the unique name, and those that are waited for. What is the
 /// caller's already needs no room.
 fn check_name_room(bus: &Bus, caller: PeerId, text: &str) -> Result<(), BusError> {
-    let limit = bus.config.limits.max_names_per_connection;
     let peer = &bus.peers[caller];
+    let limit = bus.config.limits_of(peer.uid).max_names_per_connection;
     if (peer.name_count() as u64) < limit
         || bus.names.find(text).is_some_and(|id| bus.names.is_in_queue(id, caller))
     {
