@@ -183,3 +183,81 @@ fn processor_time(pid: u32) -> u64 {
 }
 
 const TICKS_IDLE: u64 = 5;
+
+/// What our bus does beyond the reference stands where the reference does not look.
+fn instructed(config: Config, settings: &str) -> Config {
+    config.element(&format!("<?diligence {settings}?>"))
+}
+
+/// A user who connects again and again is slowed down to the rate, and refused if many of his
+/// connections wait. Others connect as fast as they like.
+#[test]
+fn one_user_connects_too_often() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let rate = "<limit name='max_connections_per_second_per_user'>50</limit>\
+                <limit name='max_connection_burst_per_user'>5</limit>";
+    let mut bus = Bus::start(&instructed(open_to_all(), rate));
+    let address = bus.address().to_owned();
+    std::thread::sleep(Duration::from_millis(200));
+    let started = Instant::now();
+    (0..30).for_each(|_| assert!(Peer::connect(&address).is_alive()));
+    // Five at once and 25 at 50 a second, less what the first ones took.
+    assert!(started.elapsed() > Duration::from_millis(400), "{:?}", started.elapsed());
+    let log = bus.process().stderr();
+    assert_eq!(
+        log.matches("connects too often: new connections are served later").count(),
+        1,
+        "{log}"
+    );
+
+    if root_for("connections of two users") {
+        let storm: Vec<_> = (0..60).map(|_| Stream::connect(&address)).collect();
+        let started = Instant::now();
+        User::NOBODY.act(|| (0..5).for_each(|_| assert!(Peer::connect(&address).is_alive())));
+        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+        let mut latest = storm.into_iter().rev().take(20);
+        assert!(latest.all(|mut stream| stream.is_closed()), "a storm is not let in");
+        let log = bus.process().stderr();
+        assert!(log.contains("connects too often: new connections are refused"), "{log}");
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(bus.peer().is_alive(), "who waits is served again");
+    bus.stop();
+}
+
+/// One user may have more than everybody, without everybody having it.
+#[test]
+fn one_user_may_have_more() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("limits of two users") {
+        return;
+    }
+    let more = "<limit name='max_match_rules_per_connection' user='nobody'>5</limit>\
+                <limit name='max_connections_per_user' user='65534'>4</limit>";
+    let config = open_to_all().limit("max_match_rules_per_connection", 2);
+    let bus = Bus::start(&instructed(config.limit("max_connections_per_user", 2), more));
+    let rules = |mut peer: Peer| {
+        let granted = |_: &u32| peer.ask_bus("AddMatch", "type='signal'").error_name().is_empty();
+        (0..10).take_while(granted).count()
+    };
+    let mine = [bus.peer(), bus.peer()];
+    let theirs = User::NOBODY.act(|| [(); 4].map(|()| bus.peer()));
+    for user in [User::NOBODY, User { uid: 0, gid: 0 }] {
+        let error = user.act(|| Peer::before_hello(bus.address(), Descriptors::Unwanted).hello());
+        assert_eq!(error.error_name(), "LimitsExceeded", "{user:?}");
+    }
+    let [first, ..] = mine;
+    let [other, ..] = theirs;
+    assert_eq!((rules(first), rules(other)), (2, 5));
+    bus.stop();
+}
+
+/// Other buses read the same file, and pass over what is not for them.
+#[test]
+fn instructions_do_not_disturb_others() {
+    let settings = "<limit name='max_connections_per_second_per_user'>1000</limit>";
+    let bus = Bus::start(&instructed(Config::session(), settings));
+    assert!(bus.peer().is_alive());
+    bus.stop();
+}

@@ -323,6 +323,32 @@ fn max_outgoing_unix_fds() {
     bus.stop();
 }
 
+/// Who has sent more descriptors than that to somebody who does not read is not read himself,
+/// until they have left.
+#[test]
+fn max_incoming_unix_fds() {
+    let bus = Bus::start(&Config::session().limit("max_incoming_unix_fds", 4));
+    let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
+    let large = Value::text(&"x".repeat(100_000));
+    for _ in 0..5 {
+        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()));
+        assert!(sender.is_alive());
+    }
+    let file = std::fs::File::open("/dev/null").expect("it exists");
+    for _ in 0..8 {
+        let message =
+            call(&sleeper).flags(flag::NO_REPLY_EXPECTED).field(field::UNIX_FDS, Value::U32(1));
+        let bytes = sender.numbered(message).encode();
+        sender.send_with_descriptors(&bytes, &[file.as_fd()]);
+    }
+    let asked = sender.send(Message::to_bus("GetId"));
+    assert!(sender.receive_within(Duration::from_millis(200)).is_none(), "it is not read");
+    assert!(other.is_alive());
+    assert_eq!(sleeper.drain().len(), 13, "nothing is lost");
+    assert_eq!(sender.receive().and_then(|reply| reply.reply_serial()), Some(asked));
+    bus.stop();
+}
+
 /// A folder with services that start, and never take their names.
 fn slow_services() -> Scratch {
     let folder = Scratch::new();

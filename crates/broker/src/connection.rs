@@ -11,7 +11,7 @@ use wire::sasl;
 
 use crate::event_loop::appetite::Appetite;
 use crate::login::Login;
-use crate::outgoing::{Queue, SharedFds};
+use crate::outgoing::{Load, Queue, SharedFds};
 
 /// What the next bytes from a connection are.
 #[derive(Debug)]
@@ -60,9 +60,13 @@ pub(crate) struct Connection {
     pub(crate) pidfd: Option<SharedFds>,
     /// How much of it is taken at once.
     pub(crate) appetite: Appetite,
-    /// Bytes of this connection's messages that wait in the queues of slow recipients.
-    pub(crate) in_flight: usize,
+    /// Those of this connection's messages that wait in the queues of slow recipients.
+    pub(crate) in_flight: Load,
+    /// How much of that there may be, and how much may wait for it.
+    pub(crate) room: Room,
     pub(crate) writing: Writing,
+    /// When it is read from first, while that is to come: its user connects too often.
+    pub(crate) served_at: Option<Duration>,
     /// What the poller watches it for, if it does.
     pub(crate) watched: Option<Interest>,
     /// Whether it is in the list of those to be written to in this turn.
@@ -90,7 +94,7 @@ pub(crate) enum Writing {
 }
 
 impl Connection {
-    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login) -> Self {
+    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login, room: Room) -> Self {
         Self {
             peer,
             socket,
@@ -100,9 +104,11 @@ impl Connection {
             fds_since: None,
             pidfd: None,
             appetite: Appetite::default(),
-            in_flight: 0,
+            in_flight: Load::default(),
+            room,
             writing: Writing::Flowing,
-            watched: Some(Interest::Read),
+            served_at: None,
+            watched: None,
             is_dirty: false,
             is_timed: false,
             has_backlog: false,
@@ -111,8 +117,8 @@ impl Connection {
     }
 
     /// What to ask the poller for.
-    pub(crate) fn wanted_interest(&self, limits: &bus::Limits) -> Interest {
-        let reads = self.end.is_none() && self.may_send(limits);
+    pub(crate) fn wanted_interest(&self) -> Interest {
+        let reads = self.end.is_none() && self.served_at.is_none() && self.may_send();
         match (reads, self.writing) {
             (true, Writing::Flowing) => Interest::Read,
             (true, _) => Interest::ReadWrite,
@@ -136,19 +142,41 @@ impl Connection {
 
     /// When something is to be done about it, if it stays as it is.
     pub(crate) fn due(&self, fds_timeout: Option<Duration>) -> Option<Duration> {
-        [self.stall_due(), self.fds_due(fds_timeout)].into_iter().flatten().min()
+        [self.stall_due(), self.fds_due(fds_timeout), self.served_at].into_iter().flatten().min()
     }
 
     /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
     /// while it leaves too much of what it asked for unread.
+    pub(crate) fn may_send(&self) -> bool {
+        (self.in_flight.bytes as u64) < self.room.bytes_in_flight
+            && u64::from(self.in_flight.fds) < self.room.fds_in_flight
+            && (self.queue.len() as u64) <= self.room.bytes_queued
+    }
+}
+
+/// How much of one connection may be under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Room {
+    /// Bytes of its own that wait for slow recipients.
+    bytes_in_flight: u64,
+    /// Descriptors of its own that do.
+    fds_in_flight: u64,
+    /// Bytes that wait for it.
+    bytes_queued: u64,
+}
+
+impl Room {
+    /// What these limits leave.
     ///
     /// A sender is slowed well before the queue of a recipient that reads is full, so that nobody
     /// who keeps reading loses a signal.
-    pub(crate) fn may_send(&self, limits: &bus::Limits) -> bool {
+    pub(crate) fn within(limits: &bus::Limits) -> Self {
         let before_loss = limits.max_outgoing_bytes / 2;
-        let in_flight_max = limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1);
-        (self.in_flight as u64) < in_flight_max
-            && (self.queue.len() as u64) <= limits.max_outgoing_bytes
+        Self {
+            bytes_in_flight: limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1),
+            fds_in_flight: limits.max_incoming_unix_fds.max(1),
+            bytes_queued: limits.max_outgoing_bytes,
+        }
     }
 }
 

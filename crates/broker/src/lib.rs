@@ -25,6 +25,7 @@ pub mod os_error;
 
 pub mod event_loop;
 
+mod arrivals;
 mod authority;
 mod connection;
 mod folders;

@@ -106,7 +106,23 @@ struct Entry {
     from: Option<PeerId>,
     /// Until they have left, with the first byte.
     fds: Option<SharedFds>,
+    /// Descriptors with the whole message.
+    fd_count: u32,
     charge: Charge,
+}
+
+impl Entry {
+    fn load(&self) -> Load {
+        Load { bytes: self.len, fds: self.fd_count }
+    }
+}
+
+/// What a message takes up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) bytes: usize,
+    /// Descriptors.
+    pub(crate) fds: u32,
 }
 
 /// Whether a message is held against its sender.
@@ -191,7 +207,7 @@ impl Queue {
         &mut self,
         socket: BorrowedFd<'_>,
         spare: &mut Spare,
-        released: impl FnMut(PeerId, usize),
+        released: impl FnMut(PeerId, Load),
     ) -> Progress {
         let mut written = Amount::default();
         let outcome = match &mut self.contents {
@@ -214,7 +230,7 @@ impl Queue {
     }
 
     /// Holds all messages against their senders, or none. `changed` is told of each that changes.
-    pub(crate) fn set_charges(&mut self, charge: Charge, changed: impl FnMut(PeerId, usize)) {
+    pub(crate) fn set_charges(&mut self, charge: Charge, changed: impl FnMut(PeerId, Load)) {
         if let Some(contents) = &mut self.contents {
             contents.set_charges(charge, changed);
         }
@@ -254,7 +270,8 @@ impl Contents {
             self.segments.push_back(Segment::Shared(stretch));
         }
         self.with_fds += usize::from(fds.is_some());
-        self.entries.push_back(Entry { kind, left: len, len, from, fds, charge });
+        let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
+        self.entries.push_back(Entry { kind, left: len, len, from, fds, fd_count, charge });
         self.bytes += len;
     }
 
@@ -262,7 +279,7 @@ impl Contents {
         &mut self,
         socket: BorrowedFd<'_>,
         written: &mut Amount,
-        mut released: impl FnMut(PeerId, usize),
+        mut released: impl FnMut(PeerId, Load),
     ) -> Outcome {
         while self.bytes > 0 {
             let (asked, result) = self.write_once(socket);
@@ -292,11 +309,11 @@ impl Contents {
         }
     }
 
-    fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, usize)) {
+    fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, Load)) {
         for entry in self.entries.iter_mut().filter(|entry| entry.charge != charge) {
             entry.charge = charge;
             if let Some(from) = entry.from {
-                changed(from, entry.len);
+                changed(from, entry.load());
             }
         }
     }
@@ -361,7 +378,7 @@ impl Contents {
         &mut self,
         count: usize,
         written: &mut Amount,
-        released: &mut impl FnMut(PeerId, usize),
+        released: &mut impl FnMut(PeerId, Load),
     ) {
         self.bytes -= count;
         self.advance_entries(count, written, released);
@@ -372,7 +389,7 @@ impl Contents {
         &mut self,
         mut count: usize,
         written: &mut Amount,
-        released: &mut impl FnMut(PeerId, usize),
+        released: &mut impl FnMut(PeerId, Load),
     ) {
         while count > 0
             && let Some(entry) = self.entries.front_mut()
@@ -392,7 +409,7 @@ impl Contents {
                 return;
             }
             if let (Charge::OnSender, Some(from)) = (entry.charge, entry.from) {
-                released(from, entry.len);
+                released(from, entry.load());
             }
             self.entries.pop_front();
         }
@@ -464,6 +481,10 @@ mod tests {
 
     const A: PeerId = PeerId::new(0, 0);
     const B: PeerId = PeerId::new(1, 0);
+
+    const fn bytes(count: usize) -> Load {
+        Load { bytes: count, fds: 0 }
+    }
 
     fn push(queue: &mut Queue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
         queue.push(
@@ -590,12 +611,12 @@ mod tests {
         let mut changed = Vec::new();
         queue.set_charges(Charge::OnSender, |from, len| changed.push((from, len)));
         queue.set_charges(Charge::OnSender, |from, len| changed.push((from, len)));
-        assert_eq!(changed, [(A, 15), (B, 20)]);
+        assert_eq!(changed, [(A, bytes(15)), (B, bytes(20))]);
         push(&mut queue, A, &[0; 30], OutgoingBody::Bytes(&[]));
         let (ours, _theirs) = sys::socket::socket_pair().unwrap();
         let mut released = Vec::new();
         queue.write_to(ours.as_fd(), &mut Spare::default(), |from, len| released.push((from, len)));
-        assert_eq!(released, [(A, 15), (B, 20)]);
+        assert_eq!(released, [(A, bytes(15)), (B, bytes(20))]);
     }
 
     #[test]

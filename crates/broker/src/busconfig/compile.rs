@@ -83,8 +83,9 @@ pub(super) fn compile(
         None => ServiceHelper::Absent,
     };
     let limits = document.limits.clone();
+    let user_limits = document.user_limits();
     let configuration =
-        Configuration { limits, policy, service_helper, ..Configuration::default() };
+        Configuration { limits, user_limits, policy, service_helper, ..Configuration::default() };
     Ok(Compiled { admission, configuration })
 }
 

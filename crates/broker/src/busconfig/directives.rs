@@ -8,8 +8,9 @@ use wire::sasl::Mechanism;
 use super::document::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 use super::element::{Element, Found, Xml};
 use super::environment::Accounts;
-use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning};
+use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning, WarningKind};
 use super::limits::Limit;
+use super::own::{INSTRUCTION, OwnSetting};
 use super::policy::Rule;
 use super::policy_reader::PolicyReader;
 use super::reader::absolute;
@@ -44,6 +45,7 @@ pub(super) enum Setting {
     Policy(Vec<Rule>),
     Associate(Vec<Association>),
     AppArmor(AppArmor),
+    Own(OwnSetting),
 }
 
 /// An `<include>`.
@@ -97,11 +99,36 @@ impl Directives {
         }
         let mut policies = PolicyReader::new(accounts);
         let children = root.open(ROOT, &[])?.elements()?;
-        let list = children
+        let mut list = children
             .map(|child| Directive::parse(child, &mut policies))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { list, warnings: policies.warnings })
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut warnings = policies.warnings;
+        for instruction in xml.instructions(INSTRUCTION)? {
+            list.extend(own_settings(file, &instruction, accounts, &mut warnings)?);
+        }
+        Ok(Self { list, warnings })
     }
+}
+
+/// Reads what one instruction says, as an element in its place.
+fn own_settings(
+    file: &Arc<Path>,
+    text: &str,
+    accounts: &dyn Accounts,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Directive>, ConfigError> {
+    let xml = Xml::parse(file, text)?;
+    let mut list = Vec::new();
+    for child in xml.root().open(INSTRUCTION, &[])?.elements()? {
+        match OwnSetting::parse(child, accounts)? {
+            Ok(setting) => list.push(Directive::Set(Setting::Own(setting))),
+            Err(account) => {
+                let kind = WarningKind::LimitForNobody(account);
+                warnings.push(Warning { origin: child.origin(), kind });
+            }
+        }
+    }
+    Ok(list)
 }
 
 impl Directive {

@@ -1,6 +1,6 @@
 //! What a configuration says, put together from all of its files and not yet judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use bus::{Limits, Verdict};
@@ -10,6 +10,7 @@ use wire::sasl::Mechanisms;
 use super::directives::Setting;
 use super::environment::Environment;
 use super::error::{ConfigError, ConfigErrorKind, Origin, Warning};
+use super::own::OwnSettings;
 use super::policy::PolicyDocument;
 use super::reader;
 
@@ -45,6 +46,8 @@ pub struct Document {
     pub service_dirs: Vec<ServiceDir>,
     /// The limits, those that are not set included (`limit`).
     pub limits: Limits,
+    /// What is said to this bus alone (`<?diligence ?>`).
+    pub own: OwnSettings,
     /// Who may do what (`policy`).
     pub policy: PolicyDocument,
     /// Which names SELinux watches over (`selinux`).
@@ -97,6 +100,11 @@ impl Document {
         self.auth.unwrap_or(Mechanisms::ALL)
     }
 
+    /// All limits of those users for whom some are others than for everybody.
+    pub fn user_limits(&self) -> BTreeMap<u32, Limits> {
+        self.own.limits_by_user(&self.limits)
+    }
+
     /// Takes over what an element says.
     pub(super) fn apply(&mut self, setting: Setting) {
         match setting {
@@ -117,6 +125,7 @@ impl Document {
             Setting::Policy(rules) => self.policy.rules.extend(rules),
             Setting::Associate(associations) => self.associations.extend(associations),
             Setting::AppArmor(app_armor) => self.app_armor = Some(app_armor),
+            Setting::Own(setting) => self.own.apply(setting),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! and then read as a leaf, as a text, or as a parent of elements.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +32,34 @@ impl<'a> Xml<'a> {
     pub(super) fn root(&self) -> Found<'_> {
         Found { node: self.tree.root_element(), places: &self.places }
     }
+
+    /// The processing instructions with this name, each as a text in which its content stands as
+    /// in an element of that name, at the place that it has in the file.
+    pub(super) fn instructions(&self, name: &str) -> Result<Vec<String>, ConfigError> {
+        let is_wanted = |node: &Node<'_, '_>| node.pi().is_some_and(|found| found.target == name);
+        let all = self.tree.root().descendants().filter(is_wanted);
+        let root = self.tree.root_element();
+        all.map(|node| {
+            let place = node.range();
+            if node.parent() != Some(root) {
+                return Err(self.places.find(place.start).error(ShapeError::MisplacedInstruction));
+            }
+            let text = str::from_utf8(self.places.text).expect("it was made from a text");
+            Ok(as_element(text, place, name))
+        })
+        .collect()
+    }
+}
+
+/// The text with nothing but space before `place`, and an element in place of the instruction that
+/// is there. Its start tag is as long as the start of the instruction.
+fn as_element(text: &str, place: Range<usize>, name: &str) -> String {
+    let before = text[..place.start].chars();
+    let before = before.map(|found| if found == '\n' { found } else { ' ' });
+    let start = format!("<{name}>");
+    let content = text[place].strip_suffix("?>").unwrap_or_default();
+    let content = content.get("<?".len() + name.len()..).unwrap_or_default();
+    format!("{}{start}{content}</{name}>", before.collect::<String>())
 }
 
 /// Turns offsets into places. They are asked for from the start of the text to its end, so each

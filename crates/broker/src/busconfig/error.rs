@@ -302,6 +302,8 @@ pub enum ShapeError {
     NotYesNo(&'static str),
     /// `<limit>` without `name`.
     LimitWithoutName,
+    /// `<?diligence ?>` that does not stand in `<busconfig>` itself.
+    MisplacedInstruction,
     /// `<associate>` without one of its two attributes.
     AssociateIncomplete,
 }
@@ -334,6 +336,9 @@ impl fmt::Display for ShapeError {
                 write!(f, "{attribute} attribute must have value \"yes\" or \"no\"")
             }
             Self::LimitWithoutName => f.write_str("<limit> element must have a \"name\" attribute"),
+            Self::MisplacedInstruction => {
+                f.write_str("<?diligence ?> is only allowed in <busconfig> itself")
+            }
             Self::AssociateIncomplete => f.write_str(
                 "Element <associate> must have attributes own=\"<servicename>\" and \
                  context=\"<selinux context>\"",
@@ -353,6 +358,10 @@ pub enum LimitError {
     Negative,
     /// The value is more than this limit can be.
     TooLarge,
+    /// The limit is one of the bus as a whole, or of each message, and not of a user.
+    OfNoUser,
+    /// It can be set for a user, and no user is named. Without one it belongs outside.
+    WithoutUser,
 }
 
 impl LimitError {
@@ -365,6 +374,17 @@ impl LimitError {
             ),
             Self::Negative => write!(f, "<limit name=\"{name}\"> must be a positive number"),
             Self::TooLarge => write!(f, "<limit name=\"{name}\"> value is too large"),
+            Self::OfNoUser => {
+                write!(
+                    f,
+                    "<limit name=\"{name}\"> cannot be set for a user, so not in <?diligence ?>"
+                )
+            }
+            Self::WithoutUser => write!(
+                f,
+                "<limit name=\"{name}\"> in <?diligence ?> must have a \"user\" attribute; for \
+                 everybody it is set outside"
+            ),
         }
     }
 }
@@ -397,6 +417,8 @@ pub enum WarningKind {
         /// The account.
         account: Account,
     },
+    /// A limit is for a user who does not exist, so it is left out.
+    LimitForNobody(Account),
     /// A file of an included directory cannot be used, so it is left out as a whole.
     FileSkipped(Box<ConfigError>),
 }
@@ -410,6 +432,7 @@ impl fmt::Display for WarningKind {
             Self::RuleForNobody { verdict, account } => {
                 write!(f, "Unknown {account} on element <{}>", element_of(*verdict))
             }
+            Self::LimitForNobody(account) => write!(f, "Unknown {account} on element <limit>"),
             Self::FileSkipped(error) => {
                 write!(f, "Encountered error '{error}' while parsing, so the file is left out")
             }

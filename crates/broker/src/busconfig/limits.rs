@@ -9,6 +9,7 @@ use super::error::LimitError;
 /// A limit and the value that it is to have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
+    name: &'static str,
     target: Target,
     value: i64,
 }
@@ -16,7 +17,7 @@ pub(super) struct Limit {
 impl Limit {
     /// Reads the text of a `<limit>`.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, LimitError> {
-        let (_, target) =
+        let (name, target) =
             *LIMITS.iter().find(|(known, _)| *known == name).ok_or(LimitError::Unknown)?;
         let value = parse_integer(text).ok_or(LimitError::NotANumber)?;
         if value < 0 && !target.can_be_unlimited() {
@@ -24,8 +25,14 @@ impl Limit {
         } else if value > target.max() {
             Err(LimitError::TooLarge)
         } else {
-            Ok(Self { target, value })
+            Ok(Self { name, target, value })
         }
+    }
+
+    /// Whether it is a limit on what one connection, or one user, has, so that it can be another
+    /// for a user.
+    pub(super) fn can_be_of_a_user(self) -> bool {
+        OF_USERS.contains(&self.name)
     }
 
     pub(super) fn apply(self, limits: &mut Limits) {
@@ -40,6 +47,15 @@ impl Limit {
         }
     }
 }
+
+/// The same limit with the same value. A limit is known by its name.
+impl PartialEq for Limit {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, self.value) == (other.name, other.value)
+    }
+}
+
+impl Eq for Limit {}
 
 /// Where the value of a limit goes.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +107,17 @@ const LIMITS: [(&str, Target); 21] = [
     ("max_containers_per_user", Target::Unused),
     ("max_container_metadata_bytes", Target::Unused),
     ("max_connections_per_container", Target::Unused),
+];
+
+const OF_USERS: [&str; 8] = [
+    "max_incoming_bytes",
+    "max_incoming_unix_fds",
+    "max_outgoing_bytes",
+    "max_outgoing_unix_fds",
+    "max_connections_per_user",
+    "max_names_per_connection",
+    "max_match_rules_per_connection",
+    "max_replies_per_connection",
 ];
 
 /// Reads a number as C does when it may choose the base: `0x` before hexadecimal digits, `0` before

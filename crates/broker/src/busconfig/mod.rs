@@ -31,6 +31,7 @@ mod element;
 mod environment;
 mod error;
 mod limits;
+mod own;
 mod policy;
 mod policy_reader;
 mod reader;
@@ -51,6 +52,7 @@ pub use error::{
     Account, ConfigError, ConfigErrorKind, FILE_LEN_MAX, LimitError, Origin, Position, ReadError,
     ShapeError, Warning, WarningKind, XmlError,
 };
+pub use own::{OwnSettings, RateSetting};
 pub use policy::{
     ANY_FDS, Audience, FD_COUNT_MAX, MessageMatch, Names, PolicyDocument, ReceiveMatch, Recipient,
     Replies, Right, Rule, Scope, SendMatch, Subject, Who,

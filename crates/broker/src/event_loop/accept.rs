@@ -1,18 +1,19 @@
 //! New connections.
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use bus::{Asker, Credentials, Details, Input, PeerId, PidFd};
-use sys::poll::Interest;
 use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
+use super::EventLoop;
 use super::listening::Listening;
-use super::{EventLoop, Source};
-use crate::connection::Connection;
+use crate::arrivals::{News, Rate, Turn};
+use crate::connection::{Connection, Room};
 use crate::log::Severity;
 use crate::login::Login;
 use crate::os_error::OsError;
@@ -36,38 +37,62 @@ impl EventLoop {
     }
 
     fn connected(&mut self, index: usize, socket: OwnedFd) {
-        let listener = &self.listeners[index];
-        let known = match listener.kind {
-            SocketKind::Unix => match sys::credentials::peer_ids(&socket) {
-                Ok(known) => Some(known),
-                Err(error) => {
-                    let line = format!("Cannot tell who has connected, so refuse it: {error}");
-                    self.log.write(Severity::Warning, line);
-                    return;
-                }
-            },
-            SocketKind::Tcp | SocketKind::Other => None,
+        let Some(credentials) = self.who_connects(index, &socket) else { return };
+        let served_at = match self.take_turn(credentials.uid) {
+            Turn::Now => None,
+            Turn::At(time) => Some(time),
+            Turn::Never => return,
         };
         let peer = self.table.next_id();
+        let login = self.login(index, credentials.uid);
+        let room = Room::within(&self.bus.configuration().limits);
+        let connection = Connection::new(peer, socket, login, room);
+        self.table.insert(Connection { served_at, ..connection });
+        self.handle(Input::Connected { peer, credentials });
+        match served_at {
+            None => self.update_interest(peer),
+            Some(_) => self.watch_time(peer),
+        }
+    }
+
+    /// Who is at the other end, as far as the kernel knows; `None` when it should and does not.
+    fn who_connects(&self, index: usize, socket: &OwnedFd) -> Option<Credentials> {
+        if self.listeners[index].kind != SocketKind::Unix {
+            return Some(Credentials::default());
+        }
+        match sys::credentials::peer_ids(socket) {
+            Ok(known) => Some(Credentials { pid: known.pid, uid: Some(known.uid) }),
+            Err(error) => {
+                let line = format!("Cannot tell who has connected, so refuse it: {error}");
+                self.log.write(Severity::Warning, line);
+                None
+            }
+        }
+    }
+
+    /// When somebody who has just connected is served.
+    fn take_turn(&mut self, uid: Option<u32>) -> Turn {
+        let Some(rate) = Rate::of(&self.config.document.own, uid) else { return Turn::Now };
+        let (turn, news) = self.arrivals.arrived(uid, rate, self.now);
+        if news == News::First {
+            self.log.write(Severity::Warning, TooOften { uid, rate, turn });
+        }
+        turn
+    }
+
+    fn login(&self, index: usize, uid: Option<u32>) -> Login {
+        let listener = &self.listeners[index];
         let server = Server::new(ServerConfig {
             guid: listener.guid,
             mechanisms: self.config.mechanisms(),
-            peer: PeerIdentity { uid: known.as_ref().map(|known| known.uid) },
+            peer: PeerIdentity { uid },
             fds: match listener.kind {
                 SocketKind::Unix => FdSupport::Available,
                 SocketKind::Tcp | SocketKind::Other => FdSupport::Unavailable,
             },
             cookie_context: Default::default(),
         });
-        let login = Login::new(listener.entry, server);
-        if let Err(error) = self.poller.add(&socket, Source::Peer(peer).token(), Interest::Read) {
-            let line = format!("Cannot watch a new connection, so refuse it: {error}");
-            self.log.write(Severity::Warning, line);
-            return;
-        }
-        self.table.insert(Connection::new(peer, socket, login));
-        let credentials = known.map(|known| Credentials { pid: known.pid, uid: Some(known.uid) });
-        self.handle(Input::Connected { peer, credentials: credentials.unwrap_or_default() });
+        Login::new(listener.entry, server)
     }
 
     /// Asks the kernel for all about the process behind a connection. What it cannot tell, or not
@@ -89,5 +114,32 @@ impl EventLoop {
         if let Some(connection) = self.table.get_mut(peer) {
             connection.pidfd = None;
         }
+    }
+}
+
+/// What the log says of a user who connects too often.
+struct TooOften {
+    uid: Option<u32>,
+    rate: Rate,
+    turn: Turn,
+}
+
+impl fmt::Display for TooOften {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rate { per_second, burst } = self.rate;
+        match self.uid {
+            Some(uid) => write!(f, "User {uid} connects")?,
+            None => f.write_str("Those who come over a network connect")?,
+        }
+        f.write_str(" too often: new connections are ")?;
+        f.write_str(match self.turn {
+            Turn::Never => "refused",
+            Turn::Now | Turn::At(_) => "served later",
+        })?;
+        write!(
+            f,
+            " (max_connections_per_second_per_user={per_second}, \
+             max_connection_burst_per_user={burst})"
+        )
     }
 }

@@ -99,7 +99,12 @@ impl EventLoop {
             connection.writing = Writing::Stalled;
             connection.queue.return_lent();
             let released = &mut self.buffers.released;
-            connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
+            connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
+        }
+        if connection.served_at.is_some_and(|at| at <= self.now) {
+            connection.served_at = None;
+            self.update_interest(peer);
+            return;
         }
         if connection.fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
             self.end(peer, End::FdsPending);

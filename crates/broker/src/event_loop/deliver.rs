@@ -9,10 +9,10 @@ use sys::poll::Interest;
 use wire::Message;
 
 use super::{EventLoop, Source};
-use crate::connection::{End, Phase, Writing};
+use crate::connection::{End, Phase, Room, Writing};
 use crate::log::Severity;
 use crate::outgoing::{
-    Charge, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
+    Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
 };
 use crate::report::{Who, event_line};
 
@@ -62,7 +62,8 @@ impl EventLoop {
             Writing::Flowing | Writing::Stalled => Charge::Free,
         };
         let head = effects.bytes(delivery.head);
-        let len = head.len() + body.len();
+        let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
+        let load = Load { bytes: head.len() + body.len(), fds: fd_count };
         let message = Outgoing { from, head, body, fds };
         connection.queue.push(message, charge, &mut self.buffers.spare);
         if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.appetite.is_flood() {
@@ -75,7 +76,7 @@ impl EventLoop {
             Urgency::Passing => self.mark_passing(delivery.to),
         }
         if let (Charge::OnSender, Some(from)) = (charge, from) {
-            self.charge_sender(from, len);
+            self.charge_sender(from, load);
         }
         if is_long {
             self.flush_one(delivery.to);
@@ -137,7 +138,7 @@ impl EventLoop {
         connection.is_dirty = false;
         let released = &mut self.buffers.released;
         let socket = connection.socket.as_fd();
-        let release = |from, len| released.push((from, len));
+        let release = |from, load| released.push((from, load));
         let spare = &mut self.buffers.spare;
         let Progress { written, outcome } = connection.queue.write_to(socket, spare, release);
         if written.bytes > 0 {
@@ -179,17 +180,18 @@ impl EventLoop {
                 let mut charged = Vec::new();
                 connection
                     .queue
-                    .set_charges(Charge::OnSender, |from, len| charged.push((from, len)));
-                charged.into_iter().for_each(|(from, len)| self.charge_sender(from, len));
+                    .set_charges(Charge::OnSender, |from, load| charged.push((from, load)));
+                charged.into_iter().for_each(|(from, load)| self.charge_sender(from, load));
                 self.watch_time(peer);
             }
         }
         self.update_interest(peer);
     }
 
-    fn charge_sender(&mut self, from: PeerId, len: usize) {
+    fn charge_sender(&mut self, from: PeerId, load: Load) {
         if let Some(sender) = self.table.get_mut(from) {
-            sender.in_flight += len;
+            sender.in_flight.bytes += load.bytes;
+            sender.in_flight.fds += load.fds;
             self.update_interest(from);
         }
     }
@@ -197,9 +199,11 @@ impl EventLoop {
     /// Takes off the accounts of senders what has left.
     pub(super) fn release_senders(&mut self) {
         for index in 0..self.buffers.released.len() {
-            let (from, len) = self.buffers.released[index];
+            let (from, load) = self.buffers.released[index];
             if let Some(sender) = self.table.get_mut(from) {
-                sender.in_flight = sender.in_flight.saturating_sub(len);
+                let in_flight = &mut sender.in_flight;
+                in_flight.bytes = in_flight.bytes.saturating_sub(load.bytes);
+                in_flight.fds = in_flight.fds.saturating_sub(load.fds);
                 self.update_interest(from);
             }
         }
@@ -215,8 +219,7 @@ impl EventLoop {
     /// not be read now.
     pub(super) fn hung_up(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get_mut(peer) else { return };
-        let limits = &self.bus.configuration().limits;
-        if !connection.has_backlog && connection.may_send(limits) {
+        if !connection.has_backlog && connection.may_send() {
             // It may not have been waited for to be readable, so there may still be something.
             self.receive(peer);
         } else if connection.watched.take().is_some() {
@@ -226,10 +229,9 @@ impl EventLoop {
     }
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
-    fn update_interest(&mut self, peer: PeerId) {
-        let limits = &self.bus.configuration().limits;
+    pub(super) fn update_interest(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get_mut(peer) else { return };
-        let wanted = connection.wanted_interest(limits);
+        let wanted = connection.wanted_interest();
         let token = Source::Peer(peer).token();
         let told = match (connection.watched, wanted) {
             (Some(watched), wanted) if wanted == watched => return,
@@ -248,10 +250,12 @@ impl EventLoop {
     /// Applies changed limits to a connection.
     pub(super) fn limits_changed(&mut self, peer: PeerId) {
         let limits = self.framer_limits();
-        if let Some(connection) = self.table.get_mut(peer)
-            && let Phase::Messages(framer) = &mut connection.phase
-        {
-            framer.set_limits(limits);
+        let room = Room::within(self.bus.limits_of(peer));
+        if let Some(connection) = self.table.get_mut(peer) {
+            connection.room = room;
+            if let Phase::Messages(framer) = &mut connection.phase {
+                framer.set_limits(limits);
+            }
         }
         self.update_interest(peer);
     }
@@ -287,7 +291,7 @@ impl EventLoop {
         }
         let Some(mut connection) = self.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
-        connection.queue.set_charges(Charge::Free, |from, len| released.push((from, len)));
+        connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
         drop(connection);
         self.note_closed();
         self.release_senders();

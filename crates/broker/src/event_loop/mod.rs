@@ -37,12 +37,13 @@ use sys::signals::{Signal, SignalSource};
 use wire::framer::SCRATCH_LEN_MIN;
 
 use crate::activation::{Catalog, ChildKey, Children, Launcher};
+use crate::arrivals::Arrivals;
 use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
-use crate::outgoing::{SharedFds, Spare};
+use crate::outgoing::{Load, SharedFds, Spare};
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
@@ -121,6 +122,7 @@ pub struct EventLoop {
     alarm: Alarm,
     work: Work,
     conversation: Conversation,
+    arrivals: Arrivals,
     buffers: Buffers,
 }
 
@@ -148,7 +150,7 @@ struct Buffers {
     scratch: Vec<Rc<Vec<u8>>>,
     fds: Vec<OwnedFd>,
     effects: Effects,
-    released: Vec<(PeerId, usize)>,
+    released: Vec<(PeerId, Load)>,
     spare: Spare,
 }
 
@@ -193,6 +195,7 @@ impl EventLoop {
             alarm: Alarm::new()?,
             work: Work::default(),
             conversation: Conversation::default(),
+            arrivals: Arrivals::default(),
             buffers: Buffers::default(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
@@ -326,6 +329,7 @@ impl EventLoop {
         let outcome = match self.reload.read() {
             Ok(Loaded { config, catalog }) => {
                 self.changes.watch(&config.document, &self.log);
+                self.config.document.own = config.document.own;
                 self.config.configuration = config.configuration;
                 self.catalog = catalog;
                 self.log.write(Severity::Info, "Reloaded configuration");

@@ -15,7 +15,7 @@ use wire::sasl::server::{Identity, Progress};
 use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
 use crate::busconfig::Admission;
-use crate::connection::{End, Phase};
+use crate::connection::{End, Phase, Room};
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
 
@@ -23,9 +23,7 @@ impl EventLoop {
     /// Reads once from a connection and handles what came.
     pub(super) fn receive(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get(peer) else { return };
-        let may_read = connection.end.is_none()
-            && !connection.has_backlog
-            && connection.may_send(&self.bus.configuration().limits);
+        let may_read = connection.end.is_none() && !connection.has_backlog && connection.may_send();
         if !may_read {
             return;
         }
@@ -166,6 +164,10 @@ impl EventLoop {
             return Err(End::NotAdmitted);
         }
         self.handle(Input::Authenticated { peer, uid, fds });
+        let room = Room::within(self.bus.limits_of(peer));
+        if let Some(connection) = self.table.get_mut(peer) {
+            connection.room = room;
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod elements;
 mod includes;
 mod judgement;
+mod own;
 mod reference;
 mod rules;
 mod soundness;

@@ -1,0 +1,196 @@
+//! How often a user may connect.
+//!
+//! Who connects more often than allowed is slowed down: the connection is accepted, and not read
+//! from until it is its turn. A program that connects again and again is slowed by that to the rate
+//! that it may have. If several do, and too many of one user's connections wait, the next ones are
+//! refused, so that they do not take the places of others.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::time::Duration;
+
+use crate::busconfig::{OwnSettings, RateSetting};
+
+/// A rate, and how far somebody may be ahead of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rate {
+    pub(crate) per_second: u32,
+    pub(crate) burst: u32,
+}
+
+impl Rate {
+    /// The rate of a user; `None` is any.
+    pub(crate) fn of(settings: &OwnSettings, user: Option<u32>) -> Option<Self> {
+        let own = user.and_then(|uid| settings.connection_rates.get(&uid));
+        let RateSetting { per_second, burst } =
+            own.copied().unwrap_or_default().or(settings.connection_rate);
+        let per_second = per_second.filter(|&count| count > 0)?;
+        Some(Self { per_second, burst: burst.unwrap_or(BURST_DEFAULT).max(1) })
+    }
+
+    /// The time from one connection to the next.
+    fn interval(self) -> Duration {
+        Duration::from_secs(1) / self.per_second
+    }
+
+    /// How far ahead of the rate is still in order.
+    fn tolerance(self) -> Duration {
+        self.interval() * (self.burst - 1)
+    }
+}
+
+/// When a connection is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// At once.
+    Now,
+    /// Then.
+    At(Duration),
+    /// Never.
+    Never,
+}
+
+/// How much is to be said of it in the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum News {
+    /// Nothing, or nothing that was not said.
+    Old,
+    /// It is the first of this user's connections to have to wait, or to be refused, for a while.
+    First,
+}
+
+/// Who has connected of late. Those who come over a network count as one.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    users: HashMap<Option<u32>, Account>,
+}
+
+/// What a user has used up.
+#[derive(Debug)]
+struct Account {
+    /// When the next connection would come if all had come at the rate.
+    next: Duration,
+    /// What the log knows, until the user has come back to the rate.
+    reported: Option<Turn>,
+}
+
+impl Arrivals {
+    /// Somebody connects.
+    pub(crate) fn arrived(&mut self, user: Option<u32>, rate: Rate, now: Duration) -> (Turn, News) {
+        if self.users.len() >= USERS_MAX {
+            self.users.retain(|_, account| account.next > now);
+        }
+        let account = match self.users.entry(user) {
+            Entry::Occupied(mut known) => {
+                if known.get().next <= now {
+                    known.insert(Account::new(now));
+                }
+                known.into_mut()
+            }
+            Entry::Vacant(new) => new.insert(Account::new(now)),
+        };
+        let turn = account.take_turn(rate, now);
+        (turn, account.report(turn))
+    }
+}
+
+impl Account {
+    fn new(now: Duration) -> Self {
+        Self { next: now, reported: None }
+    }
+
+    fn take_turn(&mut self, rate: Rate, now: Duration) -> Turn {
+        let at = self.next.saturating_sub(rate.tolerance());
+        if at > now + rate.interval() * WAITING_MAX {
+            return Turn::Never;
+        }
+        self.next += rate.interval();
+        if at <= now { Turn::Now } else { Turn::At(at) }
+    }
+
+    fn report(&mut self, turn: Turn) -> News {
+        let is_new = match (turn, self.reported) {
+            (Turn::Now, _) | (_, Some(Turn::Never)) | (Turn::At(_), Some(_)) => false,
+            (Turn::At(_) | Turn::Never, _) => true,
+        };
+        if is_new {
+            self.reported = Some(turn);
+            return News::First;
+        }
+        News::Old
+    }
+}
+
+/// Connections at once where nothing is said of that.
+const BURST_DEFAULT: u32 = 32;
+
+/// Connections of one user that may wait for their turn.
+const WAITING_MAX: u32 = 16;
+
+/// Users that are remembered before it is looked at who need not be.
+const USERS_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: Rate = Rate { per_second: 10, burst: 3 };
+
+    fn at(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_burst_is_served_then_the_rate_then_some_wait_and_the_rest_is_refused() {
+        let mut arrivals = Arrivals::default();
+        let mut arrive = |user, now| arrivals.arrived(Some(user), RATE, at(now));
+        for _ in 0..3 {
+            assert_eq!(arrive(7, 5000), (Turn::Now, News::Old));
+        }
+        assert_eq!(arrive(7, 5000), (Turn::At(at(5100)), News::First));
+        for waiting in 2..=16 {
+            assert_eq!(arrive(7, 5000), (Turn::At(at(5000 + 100 * waiting)), News::Old));
+        }
+        assert_eq!(arrive(7, 5000), (Turn::Never, News::First));
+        assert_eq!(arrive(7, 5000), (Turn::Never, News::Old));
+        assert_eq!(arrive(8, 5000), (Turn::Now, News::Old), "others are served");
+        assert_eq!(arrive(7, 5100), (Turn::At(at(6700)), News::Old), "one has had its turn");
+        assert_eq!(arrive(7, 5100), (Turn::Never, News::Old));
+        for _ in 0..3 {
+            assert_eq!(arrive(7, 60_000), (Turn::Now, News::Old), "after a pause");
+        }
+        assert_eq!(arrive(7, 60_000), (Turn::At(at(60_100)), News::First));
+    }
+
+    #[test]
+    fn who_keeps_to_the_rate_never_waits() {
+        let mut arrivals = Arrivals::default();
+        for step in 0..1000 {
+            assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).0, Turn::Now);
+        }
+    }
+
+    #[test]
+    fn users_are_forgotten() {
+        let mut arrivals = Arrivals::default();
+        for user in 0..10_000 {
+            let _ = arrivals.arrived(Some(user), RATE, at(u64::from(user)));
+        }
+        assert!(arrivals.users.len() <= USERS_MAX);
+    }
+
+    #[test]
+    fn the_rate_of_a_user_is_the_nearest_that_is_said() {
+        let setting = |per_second, burst| RateSetting { per_second, burst };
+        let mut settings = OwnSettings::default();
+        assert_eq!(Rate::of(&settings, Some(7)), None);
+        settings.connection_rate = setting(Some(10), None);
+        settings.connection_rates.insert(7, setting(None, Some(3)));
+        settings.connection_rates.insert(8, setting(Some(0), None));
+        assert_eq!(Rate::of(&settings, Some(7)), Some(RATE));
+        assert_eq!(Rate::of(&settings, Some(8)), None);
+        let others = Some(Rate { per_second: 10, burst: BURST_DEFAULT });
+        assert_eq!(Rate::of(&settings, Some(9)), others);
+        assert_eq!(Rate::of(&settings, None), others);
+    }
+}

@@ -1,0 +1,153 @@
+//! What a configuration says to this bus alone: `<?diligence …?>`.
+//!
+//! Other buses refuse a file with an element, an attribute or a limit that they do not know. But XML
+//! has a form for what is meant for one program, the processing instruction, and they pass over it;
+//! so one file does for all. In the instruction stand elements, as they do elsewhere:
+//!
+//! ```xml
+//! <?diligence
+//!   <limit name="max_connections_per_second_per_user">50</limit>
+//!   <limit name="max_connections_per_user" user="monitor">2000</limit>
+//! ?>
+//! ```
+//!
+//! As with elements, nothing unknown passes, and an instruction that stands where it is not looked
+//! for is an error.
+
+use std::collections::BTreeMap;
+
+use bus::Limits;
+
+use super::element::{Element, Found};
+use super::environment::Accounts;
+use super::error::{Account, ConfigError, ConfigErrorKind, LimitError, ShapeError};
+use super::limits::{Limit, parse_integer};
+
+/// What the instructions of all files say together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OwnSettings {
+    /// How often a user may connect.
+    pub connection_rate: RateSetting,
+    /// The same, for users of whom something else is said.
+    pub connection_rates: BTreeMap<u32, RateSetting>,
+    /// Limits that are others for a user.
+    user_limits: Vec<(u32, Limit)>,
+}
+
+/// How often somebody may connect, as far as something is said of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RateSetting {
+    /// Connections in a second, in the long run; 0 is any number.
+    pub per_second: Option<u32>,
+    /// Connections at once, after a pause.
+    pub burst: Option<u32>,
+}
+
+impl RateSetting {
+    /// What it is where it says nothing of its own.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self { per_second: self.per_second.or(other.per_second), burst: self.burst.or(other.burst) }
+    }
+}
+
+impl OwnSettings {
+    /// Takes over what one element says.
+    pub(super) fn apply(&mut self, setting: OwnSetting) {
+        match setting {
+            OwnSetting::Rate { user, change } => {
+                let rate = match user {
+                    None => &mut self.connection_rate,
+                    Some(uid) => self.connection_rates.entry(uid).or_default(),
+                };
+                *rate = change.or(*rate);
+            }
+            OwnSetting::Limit { user, limit } => self.user_limits.push((user, limit)),
+        }
+    }
+
+    /// The limits of those users for whom they are others.
+    pub(super) fn limits_by_user(&self, limits: &Limits) -> BTreeMap<u32, Limits> {
+        let mut by_user = BTreeMap::new();
+        for (user, limit) in &self.user_limits {
+            limit.apply(by_user.entry(*user).or_insert_with(|| limits.clone()));
+        }
+        by_user
+    }
+}
+
+/// What one element in an instruction says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OwnSetting {
+    /// How often everybody, or a user, may connect.
+    Rate { user: Option<u32>, change: RateSetting },
+    /// A limit that is another for a user.
+    Limit { user: u32, limit: Limit },
+}
+
+impl OwnSetting {
+    /// Reads an element in an instruction. What it says of a user who does not exist is nothing.
+    pub(super) fn parse(
+        found: Found<'_>,
+        accounts: &dyn Accounts,
+    ) -> Result<Result<Self, Account>, ConfigError> {
+        if found.name() != "limit" {
+            return Err(found.unknown_in(INSTRUCTION));
+        }
+        let element = found.open("limit", &["name", "user"])?;
+        let whose = match element.attribute("user").map(|name| (name, accounts.user_id(name))) {
+            None => Ok(None),
+            Some((_, Some(uid))) => Ok(Some(uid)),
+            Some((name, None)) => Err(Account::User(name.to_owned())),
+        };
+        // A mistake in the rest is one whether the user exists or not.
+        let setting = Self::limit(element, whose.clone().unwrap_or(Some(0)))?;
+        Ok(whose.map(|_| setting))
+    }
+
+    fn limit(element: Element<'_>, user: Option<u32>) -> Result<Self, ConfigError> {
+        let Some(name) = element.attribute("name") else {
+            return Err(element.refuse(ShapeError::LimitWithoutName));
+        };
+        let text = element.text()?;
+        let refuse = |error| element.refuse(ConfigErrorKind::Limit { name: name.into(), error });
+        let count = || count(&text).map_err(refuse);
+        match (name, user) {
+            (RATE, _) => {
+                let change = RateSetting { per_second: Some(count()?), burst: None };
+                Ok(Self::Rate { user, change })
+            }
+            (BURST, _) => {
+                let change = RateSetting { per_second: None, burst: Some(count()?) };
+                Ok(Self::Rate { user, change })
+            }
+            (_, Some(user)) => {
+                let limit = Limit::parse(name, &text).map_err(refuse)?;
+                let is_of_users = limit.can_be_of_a_user();
+                let limit = is_of_users.then_some(limit).ok_or(LimitError::OfNoUser);
+                Ok(Self::Limit { user, limit: limit.map_err(refuse)? })
+            }
+            (_, None) => match Limit::parse(name, &text).map_err(refuse)?.can_be_of_a_user() {
+                true => Err(refuse(LimitError::WithoutUser)),
+                false => Err(refuse(LimitError::OfNoUser)),
+            },
+        }
+    }
+}
+
+fn count(text: &str) -> Result<u32, LimitError> {
+    match parse_integer(text) {
+        None => Err(LimitError::NotANumber),
+        Some(..0) => Err(LimitError::Negative),
+        Some(number) => u32::try_from(number).map_err(|_| LimitError::TooLarge),
+    }
+}
+
+/// The name of the instruction.
+pub(super) const INSTRUCTION: &str = "diligence";
+
+/// Connections of a user in a second.
+const RATE: &str = "max_connections_per_second_per_user";
+
+/// Connections of a user at once.
+const BURST: &str = "max_connection_burst_per_user";
