@@ -5,7 +5,7 @@ use std::path::Path;
 
 use diligence_conformance::{
     Bus, Config, Daemon, Flavour, Message, Peer, Program, Scratch, Signal, Stream, Value,
-    bus_program, check_all, eventually, first_line, link_bus, not_yet, require,
+    bus_program, check_all, eventually, first_line, link_bus, require,
 };
 
 #[test]
@@ -93,10 +93,6 @@ fn keep_umask() {
 /// SIGHUP, ReloadConfig and a change in a folder of services all reload; a broken file does not.
 #[test]
 fn reloading() {
-    not_yet("services that the bus starts", reloading_body);
-}
-
-fn reloading_body() {
     let services = Scratch::new();
     let folder = services.path().display();
     let config = Config::session().element(&format!("<servicedir>{folder}</servicedir>"));

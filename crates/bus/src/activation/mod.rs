@@ -107,8 +107,7 @@ impl Bus {
 
     /// The limits on what waits: how many, and how much of one connection.
     fn check_room_to_wait(&self, from: PeerId, name: &str) -> Result<(), BusError> {
-        let limits = &self.config.limits;
-        let max = limits.max_pending_service_starts;
+        let max = self.config.limits.max_pending_service_starts;
         if self.starts.waiting() as u64 >= max {
             return Err(ErrorKind::LimitsExceeded.because(format!(
                 "The maximum number of pending activations has been reached, activation of {name} \
@@ -116,6 +115,7 @@ impl Bus {
             )));
         }
         let held = self.peers[from].held;
+        let limits = self.limits_of(from);
         let (bytes, fds) = (limits.max_incoming_bytes, limits.max_incoming_unix_fds);
         if held.bytes > bytes || held.fds > fds {
             return Err(ErrorKind::LimitsExceeded.because(format!(
