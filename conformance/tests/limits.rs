@@ -160,6 +160,19 @@ fn reply_timeout() {
     bus.stop();
 }
 
+/// Zero is for ever here, and not at once.
+#[test]
+fn reply_timeout_of_zero() {
+    let bus = Bus::start(&Config::session().limit("reply_timeout", 0));
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let serial = caller.send(call(&callee));
+    assert!(caller.receive_within(Duration::from_millis(200)).is_none());
+    let found = callee.receive().expect("open");
+    callee.send(Message::reply(&found));
+    assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(serial));
+    bus.stop();
+}
+
 /// The size of a message is known from its first bytes, so the sender need not send it all.
 #[test]
 fn max_message_size() {

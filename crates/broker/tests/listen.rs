@@ -115,7 +115,11 @@ fn what_is_refused_is_told_in_known_words() {
         "unix:path={dir}/no/x;foo:",
         "Failed to bind socket \"{dir}/no/x\": No such file or directory",
     );
-    check("foo:;unix:path={dir}/no/x", "Unknown address type 'foo'");
+    check(
+        "foo:;unix:path={dir}/no/x",
+        "Failed to bind socket \"{dir}/no/x\": No such file or directory",
+    );
+    check("foo:;bar:", "Unknown address type 'foo'");
     assert_eq!(
         fs::read_to_string(folder.0.join("plain")).unwrap(),
         "text",

@@ -130,9 +130,10 @@ impl Bus {
         Some(since.after(self.config.limits.auth_timeout?))
     }
 
-    /// Whether more connections may be accepted: not while too many have yet to say Hello.
+    /// Whether more connections may be accepted: not while too many have yet to say Hello. One may
+    /// always try.
     pub fn is_accepting(&self) -> bool {
-        (self.peers.incomplete as u64) < self.config.limits.max_incomplete_connections
+        (self.peers.incomplete as u64) < self.config.limits.max_incomplete_connections.max(1)
     }
 
     /// The configuration in force.

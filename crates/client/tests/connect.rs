@@ -119,12 +119,11 @@ fn with_cookies() {
     let Ok(directory) = env::var("TEST_DIRECTORY") else { return };
     let directory = TempDir(directory.into());
     let auth = "<auth>DBUS_COOKIE_SHA1</auth>";
-    let bus = TestBus::reference_at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    let bus = TestBus::at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
     assert!(works(&bus.connect()));
 
-    let nonce =
-        TestBus::reference_at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    let nonce = TestBus::at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(nonce.address.contains("noncefile="), "{}", nonce.address);
     assert!(works(&nonce.connect()));
 }

@@ -20,7 +20,7 @@ impl Limit {
         let (name, target) =
             *LIMITS.iter().find(|(known, _)| *known == name).ok_or(LimitError::Unknown)?;
         let value = parse_integer(text).ok_or(LimitError::NotANumber)?;
-        if value < 0 && !target.can_be_unlimited() {
+        if value < 0 {
             Err(LimitError::Negative)
         } else if value > target.max() {
             Err(LimitError::TooLarge)
@@ -41,7 +41,7 @@ impl Limit {
             Target::Size(field) | Target::Count(field) => *field(limits) = value,
             Target::Time(field) => *field(limits) = Some(Duration::from_millis(value)),
             Target::TimeOrNever(field) => {
-                *field(limits) = (self.value >= 0).then(|| Duration::from_millis(value));
+                *field(limits) = (value > 0).then(|| Duration::from_millis(value));
             }
             Target::Unused => {}
         }
@@ -66,7 +66,7 @@ enum Target {
     Count(fn(&mut Limits) -> &mut u64),
     /// Milliseconds.
     Time(fn(&mut Limits) -> &mut Option<Duration>),
-    /// Milliseconds; a negative number means that the time never passes.
+    /// Milliseconds; 0 means that the time never passes.
     TimeOrNever(fn(&mut Limits) -> &mut Option<Duration>),
     /// A limit on what this bus does not have.
     Unused,
@@ -78,10 +78,6 @@ impl Target {
             Self::Size(_) => i64::MAX,
             Self::Count(_) | Self::Time(_) | Self::TimeOrNever(_) | Self::Unused => i32::MAX as i64,
         }
-    }
-
-    const fn can_be_unlimited(self) -> bool {
-        matches!(self, Self::TimeOrNever(_))
     }
 }
 
@@ -205,7 +201,8 @@ mod tests {
             ("max_containers", "2147483648", Err(LimitError::TooLarge)),
             ("auth_timeout", "-1", Err(LimitError::Negative)),
             ("auth_timeout", "2147483648", Err(LimitError::TooLarge)),
-            ("reply_timeout", "-1", Ok(-1)),
+            ("reply_timeout", "-1", Err(LimitError::Negative)),
+            ("reply_timeout", "0", Ok(0)),
             ("reply_timeout", "2147483648", Err(LimitError::TooLarge)),
             ("max_incoming_bytes", "-1", Err(LimitError::Negative)),
             ("max_incoming_bytes", "9223372036854775807", Ok(i64::MAX)),
@@ -220,7 +217,7 @@ mod tests {
     #[test]
     fn a_reply_may_take_for_ever_again() {
         let mut limits = Limits::default();
-        for (text, expected) in [("100", Some(Duration::from_millis(100))), ("-1", None)] {
+        for (text, expected) in [("100", Some(Duration::from_millis(100))), ("0", None)] {
             Limit::parse("reply_timeout", text).unwrap().apply(&mut limits);
             assert_eq!(limits.reply_timeout, expected);
         }

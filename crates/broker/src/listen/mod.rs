@@ -131,21 +131,21 @@ pub fn parse(text: &str) -> Result<AddressList, ListenError> {
 ///
 /// # Errors
 ///
-/// Why the first entry failed, when all did.
+/// When all failed, why the first did of those with a transport that is known.
 pub fn listen(
     list: &AddressList,
     environment: &mut Environment,
 ) -> Result<Vec<Listener>, ListenError> {
-    let mut first_error = None;
+    let mut errors = Vec::new();
     for address in list {
         match listen_at(&address.transport, environment) {
             Ok(listeners) => return Ok(listeners),
-            Err(error) => {
-                first_error.get_or_insert(error);
-            }
+            Err(error) => errors.push(error),
         }
     }
-    Err(first_error.expect("an address list has at least one entry"))
+    let is_known = |error: &ListenError| !matches!(error, ListenError::UnknownTransport { .. });
+    let telling = errors.iter().position(is_known).unwrap_or(0);
+    Err(errors.swap_remove(telling))
 }
 
 /// Makes an id for a server address, or for a bus.

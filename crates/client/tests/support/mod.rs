@@ -44,15 +44,6 @@ impl TestBus {
 
     /// A bus that listens at `listen`, with more of a configuration.
     pub(crate) fn at(directory: &TempDir, listen: &str, more: &str) -> Self {
-        Self::program_at(&program(), directory, listen, more)
-    }
-
-    /// The reference's bus, for transports that others may not have.
-    pub(crate) fn reference_at(directory: &TempDir, listen: &str, more: &str) -> Self {
-        Self::program_at(REFERENCE, directory, listen, more)
-    }
-
-    fn program_at(program: &str, directory: &TempDir, listen: &str, more: &str) -> Self {
         let config = directory.file("bus.conf");
         let text = format!(
             r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -69,7 +60,7 @@ impl TestBus {
             </busconfig>"#
         );
         fs::write(&config, text).expect("the directory is ours");
-        Self::start_program(program, &["--config-file", &config])
+        Self::start_program(&program(), &["--config-file", &config])
     }
 
     pub(crate) fn connect(&self) -> Connection {
