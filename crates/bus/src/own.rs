@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags, WriteError};
-use wire::names::{BusName, ErrorName};
+use wire::names::ErrorName;
 
 use crate::bus::Bus;
 use crate::effects::{Body, Delivery, Effect, Effects, Fds, Span, Urgency};
@@ -68,24 +68,18 @@ impl Bus {
         Ok(())
     }
 
-    /// Sends a message of the bus itself to one connection, addressed to a name that it owns.
+    /// Writes a message of the bus itself, with whatever destination it has.
     ///
     /// Fails only if `args` are too long for a message.
-    pub(crate) fn send_own_to_name(
+    pub(crate) fn write_own(
         &mut self,
-        to: PeerId,
-        name: BusName<'_>,
         builder: Builder<'_>,
         args: &impl EncodeArgs,
         fx: &mut Effects,
-    ) -> Result<(), WriteError> {
+    ) -> Result<Span, WriteError> {
         let serial = self.take_serial();
-        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).destination(name);
-        let builder = builder.sender(DRIVER_NAME.into());
-        let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
-        self.show_monitors_own(head, Fds::None, Some(to), fx);
-        self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
-        Ok(())
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).sender(DRIVER_NAME.into());
+        fx.written(|bytes| builder.write(bytes, serial, args))
     }
 
     /// Sends a signal of the bus itself to all who want it. The arguments must be short.
@@ -95,10 +89,8 @@ impl Bus {
         args: &impl EncodeArgs,
         fx: &mut Effects,
     ) {
-        let serial = self.take_serial();
-        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).sender(DRIVER_NAME.into());
-        let head = fx
-            .written(|bytes| builder.write(bytes, serial, args))
+        let head = self
+            .write_own(builder, args, fx)
             .expect("the arguments of the bus's signals are short");
         self.show_monitors_own(head, Fds::None, None, fx);
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
@@ -122,7 +114,7 @@ impl Bus {
     }
 
     /// Gives a copy of a message of the bus itself to the monitors that want it.
-    fn show_monitors_own(
+    pub(crate) fn show_monitors_own(
         &mut self,
         head: Span,
         fds: Fds,
@@ -148,7 +140,7 @@ impl Bus {
 
     /// Queues a message of the bus itself for one connection; loses it if there is no room, since
     /// nobody else could be told.
-    fn deliver_own(
+    pub(crate) fn deliver_own(
         &mut self,
         to: PeerId,
         head: Span,

@@ -128,10 +128,11 @@ impl Bus {
         fx: &mut Effects,
     ) {
         let forward = self.forward(from, message, fx);
-        let to = self.resolve(name);
-        self.show_monitors(&forward, to, fx);
-        let outcome = match to {
-            Some(to) => self.pass_on(&forward, to, fx),
+        let outcome = match self.resolve(name) {
+            Some(to) => {
+                self.show_monitors(&forward, Some(to), fx);
+                self.pass_on(&forward, to, fx)
+            }
             None => self.send_to_absent(&forward, name, fx),
         };
         if let Err(error) = outcome {

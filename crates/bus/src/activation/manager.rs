@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 
 use wire::Message;
 use wire::message::{Builder, MessageType};
-use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath, WellKnownName};
+use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 
 use super::Failed;
 use super::services::{Road, SYSTEMD};
 use super::starts::Waiting;
 use crate::bus::Bus;
 use crate::driver::DRIVER_PATH;
-use crate::effects::{Cause, Effects};
+use crate::effects::{Cause, Effects, Fds, Span, Urgency};
 use crate::error::ErrorKind;
 use crate::input::PeerId;
 
@@ -31,15 +31,46 @@ pub(crate) enum Order {
 }
 
 impl Bus {
-    /// Has the service manager do something, now or when it comes.
+    /// Has the service manager do something, now or when it comes. Monitors see it now.
     pub(super) fn tell_manager(&mut self, order: Order, asker: PeerId, fx: &mut Effects) {
-        match self.names.owner_of(SYSTEMD) {
-            Some(manager) => self.send_order(manager, &order, fx),
+        let manager = self.names.owner_of(SYSTEMD);
+        let unique = manager.map(|manager| self.peers[manager].sender.clone());
+        // As with the reference, calls are addressed to whoever has the name.
+        let to = match (&order, &unique) {
+            (Order::SetEnvironment(_), Some(unique)) => unique.name(),
+            _ => SYSTEMD,
+        };
+        let head = self.write_order(to, &order, fx);
+        self.show_monitors_own(head, Fds::None, manager, fx);
+        match manager {
+            Some(manager) => self.deliver_own(manager, head, Fds::None, Urgency::Awaited, fx),
             None => {
                 let start = self.start(SYSTEMD, Road::ByItself, asker, fx);
                 self.starts.wait(start, Waiting::Order(order));
             }
         }
+    }
+
+    /// Has the service manager do what it was to do before it came.
+    pub(super) fn send_late_order(&mut self, manager: PeerId, order: &Order, fx: &mut Effects) {
+        let head = self.write_order(SYSTEMD, order, fx);
+        self.deliver_own(manager, head, Fds::None, Urgency::Awaited, fx);
+    }
+
+    fn write_order(&mut self, to: &str, order: &Order, fx: &mut Effects) -> Span {
+        let to = BusName::new(to).expect("the name of a connection");
+        let written = match order {
+            Order::Start(unit) => {
+                let request = Builder::signal(DRIVER_PATH, ACTIVATOR, ACTIVATION_REQUEST);
+                self.write_own(request.destination(to), &(&**unit,), fx)
+            }
+            Order::SetEnvironment(variables) => {
+                let variables: Vec<&str> = variables.iter().map(|text| &**text).collect();
+                let call = Builder::method_call(MANAGER_PATH, SET_ENVIRONMENT).interface(MANAGER);
+                self.write_own(call.destination(to), &(variables,), fx)
+            }
+        };
+        written.expect("no longer than the message or the file that it was made from")
     }
 
     /// Passes changed variables on to the service manager, if it starts services of this bus.
@@ -50,22 +81,6 @@ impl Bus {
         fx: &mut Effects,
     ) {
         self.tell_manager(Order::SetEnvironment(variables), asker, fx);
-    }
-
-    pub(super) fn send_order(&mut self, manager: PeerId, order: &Order, fx: &mut Effects) {
-        let to: BusName<'_> = WellKnownName::literal(SYSTEMD).into();
-        let sent = match order {
-            Order::Start(unit) => {
-                let request = Builder::signal(DRIVER_PATH, ACTIVATOR, ACTIVATION_REQUEST);
-                self.send_own_to_name(manager, to, request, &(&**unit,), fx)
-            }
-            Order::SetEnvironment(variables) => {
-                let variables: Vec<&str> = variables.iter().map(|text| &**text).collect();
-                let call = Builder::method_call(MANAGER_PATH, SET_ENVIRONMENT);
-                self.send_own_to_name(manager, to, call.interface(MANAGER), &(variables,), fx)
-            }
-        };
-        sent.expect("no longer than the message that it was made from");
     }
 
     /// Hears a signal that is addressed to the bus. Only the service manager has something to say,

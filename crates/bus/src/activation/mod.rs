@@ -61,6 +61,20 @@ impl Bus {
         name: BusName<'_>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
+        let start = self.start_by(forward, name, fx);
+        // Monitors see what the service manager is asked for before what it is asked for.
+        self.show_monitors(forward, None, fx);
+        self.hold(start?, forward, fx);
+        Ok(())
+    }
+
+    /// Starts the service that a message is for.
+    fn start_by(
+        &mut self,
+        forward: &Forward<'_>,
+        name: BusName<'_>,
+        fx: &mut Effects,
+    ) -> Result<StartId, BusError> {
         if forward.message.flags().contains(Flags::NO_AUTO_START) {
             let text = format!("Name \"{name}\" does not exist");
             return Err(ErrorKind::NameHasNoOwner.because(text));
@@ -68,9 +82,7 @@ impl Bus {
         let road = self.road_to(name.as_str())?;
         self.check_before_start(forward)?;
         self.check_room_to_wait(forward.from, name.as_str())?;
-        let start = self.start(name.as_str(), road, forward.from, fx);
-        self.hold(start, forward, fx);
-        Ok(())
+        Ok(self.start(name.as_str(), road, forward.from, fx))
     }
 
     /// Starts the service of a name that nobody owns, and answers the caller when it is there.
@@ -178,7 +190,7 @@ impl Bus {
             match waiting {
                 Waiting::Caller(asker) => self.send_started(asker, Started::Now, fx),
                 Waiting::Message(held) => self.deliver_held(&held, owner, fx),
-                Waiting::Order(order) => self.send_order(owner, &order, fx),
+                Waiting::Order(order) => self.send_late_order(owner, &order, fx),
             }
         }
     }
