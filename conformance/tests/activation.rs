@@ -3,7 +3,8 @@
 use std::fs;
 
 use diligence_conformance::{
-    Bus, Config, Message, Program, Scratch, Value, check_all, eventually, kind, require,
+    Bus, Config, Flavour, Message, Program, Scratch, Value, check_all, eventually, field, kind,
+    require, set_mode,
 };
 
 const NAME: &str = "com.example.Service";
@@ -152,5 +153,105 @@ fn environment() {
     assert_eq!(reply.first_u32(), Some(1), "{}", reply.summary());
     let environment = fs::read_to_string(folder.join("environment")).expect("it ran");
     assert!(environment.lines().any(|line| line == "DILIGENCE_CONFORMANCE=some text"));
+    bus.stop();
+}
+
+/// Whoever starts services as other users says by its exit status what went wrong.
+#[test]
+fn helper() {
+    let folder = Scratch::new();
+    let script = folder.file("helper.sh", "#!/bin/sh\nexit ${1##*.Code}\n");
+    set_mode(&script, 0o755);
+    #[rustfmt::skip]
+    let rows = [
+        (1, "Spawn.ChildExited"), (2, "NoMemory"), (3, "Spawn.ConfigInvalid"),
+        (4, "Spawn.FailedToSetup"), (5, "Spawn.ServiceNotValid"), (6, "Spawn.ServiceNotFound"),
+        (7, "Spawn.PermissionsInvalid"), (8, "Spawn.FileInvalid"), (9, "Spawn.ExecFailed"),
+        (10, "InvalidArgs"), (11, "Spawn.ChildSignaled"), (12, "Spawn.ChildExited"),
+    ];
+    for (status, _) in rows {
+        add(&folder, &format!("com.example.Code{status}"), "/bin/false\nUser=root");
+    }
+    let elements = format!(
+        "<servicedir>{0}</servicedir><servicehelper>{0}/helper.sh</servicehelper>",
+        shown(&folder)
+    );
+    let bus = Bus::start(&Config::session().element(&elements));
+    check_all(
+        &rows,
+        |(status, _)| format!("exit status {status}"),
+        |(status, error)| {
+            let reply = bus.peer().call(start(&format!("com.example.Code{status}")));
+            // The reference takes a file that is wrong for one that is not allowed.
+            let error = match (Flavour::under_test(), status) {
+                (Flavour::Reference, 8) => "Spawn.PermissionsInvalid",
+                _ => error,
+            };
+            assert_eq!(reply.error_name(), error, "{}", reply.summary());
+        },
+    );
+    bus.stop();
+}
+
+/// Whoever asked and has left is not waited for, and its messages are not delivered; what others
+/// sent meanwhile is.
+#[test]
+fn leaving() {
+    let folder = services();
+    let bus = bus_with(&folder);
+    let [mut gone, mut stays] = [bus.peer(), bus.peer()];
+    let greet = |name: &str| Message::call(NAME, PATH, INTERFACE, "Greet").arg(Value::text(name));
+    gone.send(greet("nobody"));
+    drop(gone);
+    let reply = stays.call(greet("somebody"));
+    assert!(reply.first_text().contains("somebody"), "{}", reply.summary());
+    bus.stop();
+}
+
+/// What waits counts, whether it is a caller or a message.
+#[test]
+fn waiting_counts() {
+    let folder = Scratch::new();
+    add(&folder, NAME, "/bin/sleep 30");
+    let element = format!("<servicedir>{}</servicedir>", shown(&folder));
+    let config = Config::session().element(&element).limit("service_start_timeout", 500);
+    let bus = Bus::start(&config.limit("max_pending_service_starts", 3));
+    let mut peer = bus.peer();
+    let call = || Message::call(NAME, PATH, INTERFACE, "Greet");
+    let waiting = [peer.send(start(NAME)), peer.send(call()), peer.send(call())];
+    let reply = peer.call(call());
+    assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
+    for serial in waiting {
+        let reply = peer.receive().expect("open");
+        assert_eq!((reply.error_name(), reply.reply_serial()), ("TimedOut", Some(serial)));
+    }
+    bus.stop();
+}
+
+/// Whoever takes the name has it, and what was sent to it, in this order: who asked for the start,
+/// everybody, the messages, and last the answer to the one who took it.
+#[test]
+fn order() {
+    let folder = Scratch::new();
+    add(&folder, NAME, "/bin/sleep 30");
+    let bus = bus_with(&folder);
+    let mut owner = bus.peer();
+    owner.add_match("member='NameOwnerChanged'");
+    owner.send(start(NAME));
+    owner.send(Message::call(NAME, PATH, INTERFACE, "First"));
+    let signal = Message::signal(PATH, INTERFACE, "Second");
+    owner.send(signal.text(field::DESTINATION, NAME));
+    owner.send(Message::to_bus("RequestName").arg(Value::text(NAME)).arg(Value::U32(0)));
+    let got = (0..6).map(|_| owner.receive().expect("open"));
+    let got = got.filter(|message| message.member() != "NameAcquired");
+    let got: Vec<_> = got.map(|message| (message.kind, message.member().to_owned())).collect();
+    let expected = [
+        (kind::SIGNAL, "NameOwnerChanged"),
+        (kind::RETURN, ""),
+        (kind::CALL, "First"),
+        (kind::SIGNAL, "Second"),
+        (kind::RETURN, ""),
+    ];
+    assert_eq!(got, expected.map(|(kind, member)| (kind, member.to_owned())));
     bus.stop();
 }

@@ -1,4 +1,4 @@
-//! Giving up root, after everything that needs it was opened.
+//! Who this process acts for, and giving up root, after everything that needs it was opened.
 
 use crate::raw;
 use std::io;
@@ -12,6 +12,19 @@ pub struct Identity<'a> {
     pub gid: u32,
     /// The supplementary groups.
     pub groups: &'a [u32],
+}
+
+/// The user who started this process, whatever its file makes of it (getuid(2)).
+#[must_use]
+pub fn real_user() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// The user whose rights this process has (geteuid(2)): another one than the
+/// [real](real_user) one in a program that is set-user-ID.
+#[must_use]
+pub fn effective_user() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Makes the whole process take on `identity`, with no way back.

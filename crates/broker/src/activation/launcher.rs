@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 
-use bus::StartFailure;
+use bus::{HelperFailure, StartFailure};
 use sys::launch::Program;
 use sys::rlimit::OpenFiles;
 use sys::spawn::ChildSetup;
@@ -93,11 +93,14 @@ fn whereabouts(address: &str, bus_type: Option<&BusType>) -> Vec<(&'static str, 
 
 /// The command line: the service's own, or that of the helper, which finds the service by itself.
 fn words(name: &str, catalog: &Catalog) -> Result<(Vec<OsString>, Origin), StartFailure> {
-    if let Some(helper) = &catalog.helper {
-        return Ok((vec![helper.into(), name.into()], Origin::Helper));
-    }
     let entry = catalog.table.get(name);
     let entry = entry.ok_or_else(|| failed_to_execute(io::ErrorKind::NotFound.into()))?;
+    if let Some(helper) = &catalog.helper {
+        return match entry.service.user {
+            Some(_) => Ok((vec![helper.into(), name.into()], Origin::Helper)),
+            None => Err(StartFailure::Helper(HelperFailure::FileInvalid)),
+        };
+    }
     match &entry.service.command {
         Ok(command) => Ok((command.words().iter().map(Into::into).collect(), Origin::Direct)),
         Err(error) => Err(StartFailure::Command { why: error.to_string() }),
@@ -116,6 +119,7 @@ const NOT_PASSED_ON: [&str; 5] =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use services::{Folder, Table};
 
     fn launcher(inherited: &[(&str, &str)], bus_type: Option<&BusType>) -> Launcher {
         let inherited = inherited.iter().map(|(name, value)| (name.into(), value.into()));
@@ -149,14 +153,30 @@ mod tests {
 
     #[test]
     fn the_helper_finds_services_by_itself() {
-        let catalog = Catalog { helper: Some("/helper".into()), ..Catalog::default() };
-        let (words, origin) = words("a.b", &catalog).unwrap();
-        assert_eq!((words, origin), (vec!["/helper".into(), "a.b".into()], Origin::Helper));
-        let gone = words_error("a.b", &Catalog::default());
-        assert!(matches!(gone, StartFailure::Exec { .. }), "{gone:?}");
-    }
-
-    fn words_error(name: &str, catalog: &Catalog) -> StartFailure {
-        words(name, catalog).expect_err("no such service")
+        let folder = std::env::temp_dir().join(format!("diligence-helper-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, user) in [("a.With", "User=me"), ("a.Without", "")] {
+            let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/x y\n{user}\n");
+            std::fs::write(folder.join(format!("{name}.service")), text).unwrap();
+        }
+        let (table, _) = Table::read(&[Folder::new(folder.clone())]);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let direct = Catalog { table, helper: None };
+        let helped = Catalog { helper: Some("/helper".into()), ..direct.clone() };
+        let check = |catalog: &Catalog, name: &str, expected: Result<(&str, Origin), _>| {
+            let found = words(name, catalog).map(|(words, origin)| {
+                let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+                (words.join(" "), origin)
+            });
+            let expected = expected.map(|(words, origin)| (words.to_owned(), origin));
+            assert_eq!(found, expected, "{name}");
+        };
+        check(&direct, "a.With", Ok(("/bin/x y", Origin::Direct)));
+        check(&direct, "a.Without", Ok(("/bin/x y", Origin::Direct)));
+        check(&helped, "a.With", Ok(("/helper a.With", Origin::Helper)));
+        let no_user = StartFailure::Helper(HelperFailure::FileInvalid);
+        check(&helped, "a.Without", Err(no_user));
+        let gone = failed_to_execute(io::ErrorKind::NotFound.into());
+        check(&direct, "a.Gone", Err(gone));
     }
 }

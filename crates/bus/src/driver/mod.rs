@@ -61,6 +61,8 @@ impl Bus {
         message: &Message<'_>,
         fx: &mut Effects,
     ) {
+        // As with the reference, monitors see what comes of it first.
+        self.hear(from, message, fx);
         let forward = match self.is_first_hello(from, message) {
             // Its handler shows it, with the name that it gives.
             true => None,
@@ -70,11 +72,7 @@ impl Bus {
             MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
             MessageType::Unknown(_) => Err(unknown_type()),
             _ if !self.peers[from].is_active() => Err(not_registered()),
-            MessageType::Signal => {
-                self.hear(from, message, fx);
-                Ok(())
-            }
-            // Nothing that the bus could want to hear comes as a reply.
+            // Nothing else that the bus could want to hear comes as a signal or reply.
             _ => Ok(()),
         };
         match (outcome, forward) {

@@ -1,0 +1,128 @@
+//! What this program wants to know of the configuration of the system bus.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use roxmltree::{Document, Node, ParsingOptions};
+use services::{Folder, system_folders};
+
+/// Who the bus runs as, and where its services are described.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// The user, by name or number.
+    pub user: String,
+    /// The folders, the first of which counts most.
+    pub folders: Vec<Folder>,
+}
+
+impl Config {
+    /// Reads a file, and nothing that it includes: what others may add to the configuration does
+    /// not decide what root does.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConfigError`].
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(file).map_err(ConfigError::Unreadable)?;
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        Self::parse(&text, folder)
+    }
+
+    /// Reads a text in which relative paths are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConfigError`].
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+        let tree = Document::parse_with_options(text, options).map_err(ConfigError::Xml)?;
+        let root = tree.root_element();
+        if !root.has_tag_name("busconfig") {
+            return Err(ConfigError::NoBusconfig);
+        }
+        let mut user = None;
+        let mut folders = Vec::new();
+        for element in root.children().filter(Node::is_element) {
+            match element.tag_name().name() {
+                "user" => user = Some(text_of(element)),
+                "servicedir" => folders.push(Folder::new(folder.join(text_of(element)))),
+                "standard_system_servicedirs" => folders.extend(system_folders()),
+                _ => {}
+            }
+        }
+        let user = user.filter(|user| !user.is_empty()).ok_or(ConfigError::NoUser)?;
+        Ok(Self { user, folders })
+    }
+}
+
+fn text_of(element: Node<'_, '_>) -> String {
+    element.text().unwrap_or_default().trim().to_owned()
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// It cannot be read.
+    Unreadable(io::Error),
+    /// It is not XML.
+    Xml(roxmltree::Error),
+    /// It is no configuration of a bus.
+    NoBusconfig,
+    /// It does not say as whom the bus runs.
+    NoUser,
+    /// It says so, and nobody knows that user.
+    UnknownUser,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the configuration of the system bus ")?;
+        match self {
+            Self::Unreadable(error) => write!(f, "cannot be read: {error}"),
+            Self::Xml(error) => write!(f, "is not XML: {error}"),
+            Self::NoBusconfig => f.write_str("has no <busconfig>"),
+            Self::NoUser => f.write_str("has no <user>"),
+            Self::UnknownUser => f.write_str("names a user that does not exist"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn parse(elements: &str) -> Result<Config, ConfigError> {
+        Config::parse(&format!("<busconfig>{elements}</busconfig>"), Path::new("/conf"))
+    }
+
+    #[test]
+    fn only_the_user_and_the_folders_count() {
+        let config = parse(
+            "<!-- c --><type>system</type><user> bus </user><servicedir>/a</servicedir>\
+             <standard_system_servicedirs/><include>/other</include><servicedir>b</servicedir>",
+        );
+        let config = config.expect("a configuration");
+        assert_eq!(config.user, "bus");
+        let paths: Vec<_> = config.folders.into_iter().map(|folder| folder.path).collect();
+        assert_eq!(paths.first(), Some(&PathBuf::from("/a")));
+        assert_eq!(paths.get(1), Some(&PathBuf::from("/etc/dbus-1/system-services")));
+        assert_eq!(paths.last(), Some(&PathBuf::from("/conf/b")));
+    }
+
+    #[test]
+    fn what_is_no_configuration_is_told_apart() {
+        let check = |elements: &str| parse(elements).expect_err(elements);
+        assert!(matches!(check("<type>system</type>"), ConfigError::NoUser));
+        assert!(matches!(check("<user> </user>"), ConfigError::NoUser));
+        assert!(matches!(check("<user>"), ConfigError::Xml(_)));
+        let other = Config::parse("<x><user>a</user></x>", Path::new("/"));
+        assert!(matches!(other, Err(ConfigError::NoBusconfig)));
+        let missing = Config::read(Path::new("/nonexistent.conf"));
+        assert!(matches!(missing, Err(ConfigError::Unreadable(_))));
+    }
+}

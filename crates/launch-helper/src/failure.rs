@@ -1,0 +1,90 @@
+//! What can go wrong.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use services::{CommandError, ServiceFileError};
+
+use crate::config::ConfigError;
+
+/// Why a service is not started.
+#[derive(Debug)]
+pub enum Failure {
+    /// There is not exactly one argument.
+    Usage,
+    /// The argument is no name of a service.
+    NameInvalid,
+    /// The configuration cannot be used.
+    Config(ConfigError),
+    /// The caller is not the user that the bus runs as.
+    WrongCaller,
+    /// The program is not installed set-user-ID root.
+    NotPrivileged,
+    /// There is no service file for the name.
+    ServiceNotFound,
+    /// The service file cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// The service file is none.
+    FileInvalid(PathBuf, ServiceFileError),
+    /// The service file is for another name.
+    Misnamed(PathBuf),
+    /// The service file does not say as whom the service runs.
+    NoUser(PathBuf),
+    /// The command line in the service file is wrong.
+    Command(PathBuf, CommandError),
+    /// Nobody knows the user of the service.
+    UnknownUser(String),
+    /// The system does not let this program do its work.
+    Setup(io::Error),
+    /// The program of the service cannot be executed.
+    Exec(io::Error),
+}
+
+impl Failure {
+    /// What the bus is told.
+    #[must_use]
+    pub const fn exit_status(&self) -> u8 {
+        match self {
+            Self::Config(_) => 3,
+            Self::UnknownUser(_) | Self::Setup(_) => 4,
+            Self::NameInvalid => 5,
+            Self::ServiceNotFound => 6,
+            Self::WrongCaller | Self::NotPrivileged => 7,
+            Self::Unreadable(..)
+            | Self::FileInvalid(..)
+            | Self::Misnamed(_)
+            | Self::NoUser(_)
+            | Self::Command(..) => 8,
+            Self::Exec(_) => 9,
+            Self::Usage => 10,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage => f.write_str("expected one argument, the name of a service"),
+            Self::NameInvalid => f.write_str("the argument is no name of a service"),
+            Self::Config(error) => error.fmt(f),
+            Self::WrongCaller => {
+                f.write_str("only the user that the system bus runs as may start services")
+            }
+            Self::NotPrivileged => f.write_str("this program is not installed set-user-ID root"),
+            Self::ServiceNotFound => f.write_str("there is no service file for this name"),
+            Self::Unreadable(path, error) => write!(f, "\"{}\": {error}", path.display()),
+            Self::FileInvalid(path, error) => write!(f, "\"{}\": {error}", path.display()),
+            Self::Misnamed(path) => {
+                write!(f, "\"{}\" is for another name than it is called after", path.display())
+            }
+            Self::NoUser(path) => write!(f, "\"{}\" has no \"User=\"", path.display()),
+            Self::Command(path, error) => write!(f, "\"{}\": {error}", path.display()),
+            Self::UnknownUser(user) => write!(f, "there is no user \"{user}\""),
+            Self::Setup(error) => error.fmt(f),
+            Self::Exec(error) => write!(f, "cannot execute the program of the service: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

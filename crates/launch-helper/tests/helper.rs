@@ -1,0 +1,86 @@
+//! What the helper refuses, and that what it starts has nothing of the caller's.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use diligence_launch_helper::{find, run};
+use services::Folder;
+
+/// A folder that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("diligence-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for tests");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).expect("a folder for tests");
+        path
+    }
+
+    fn folders(&self) -> Vec<Folder> {
+        vec![Folder::new(self.0.join("missing")), Folder::new(self.0.clone())]
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn status(arguments: &[&str], config: &Path) -> u8 {
+    let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
+    run(&arguments, config, None).exit_status()
+}
+
+/// Every refusal comes before anything is changed, so these run in the process of the tests.
+#[test]
+fn what_is_refused_has_its_exit_status() {
+    let scratch = Scratch::new("helper-refuses");
+    let config = |user: &str| {
+        let text = format!("<busconfig><user>{user}</user></busconfig>");
+        scratch.file("system.conf", &text)
+    };
+    let missing = Path::new("/nonexistent/system.conf");
+    assert_eq!(status(&["helper"], missing), 10);
+    assert_eq!(status(&["helper", "a.b", "c"], missing), 10);
+    assert_eq!(status(&["helper", "a"], missing), 5);
+    assert_eq!(status(&["helper", ":1.1"], missing), 5);
+    assert_eq!(status(&["helper", "a.b/../../c"], missing), 5);
+    assert_eq!(status(&["helper", "a.b"], missing), 3);
+    assert_eq!(status(&["helper", "a.b"], &scratch.file("no-user.conf", "<busconfig/>")), 3);
+    assert_eq!(status(&["helper", "a.b"], &config("no such user")), 3);
+    // Whoever runs the tests is not this user.
+    assert_eq!(status(&["helper", "a.b"], &config("daemon")), 7);
+}
+
+#[test]
+fn a_service_is_what_its_own_file_says() {
+    let scratch = Scratch::new("helper-finds");
+    let check = |file: &str, text: &str, expected: Result<&[&str], u8>| {
+        let path = scratch.file(file, text);
+        let found = find("a.b", &scratch.folders());
+        let words = found.as_ref().map(|service| {
+            let rest = service.arguments.iter().map(String::as_str);
+            [service.user.as_str(), service.program.as_str()].into_iter().chain(rest).collect()
+        });
+        let words: Result<Vec<_>, _> = words.map_err(|failure| failure.exit_status());
+        assert_eq!(words.as_deref().map_err(|status| *status), expected, "{text}");
+        fs::remove_file(path).expect("it was there");
+    };
+    let service = |rest: &str| format!("[D-BUS Service]\nName=a.b\n{rest}\n");
+    let good = service("Exec=/bin/x 'y z'\nUser=me");
+    check("a.b.service", &good, Ok(&["me", "/bin/x", "y z"]));
+    check("other.service", &good, Err(6));
+    check("a.b.service", &good.replace("a.b", "c.d"), Err(8));
+    check("a.b.service", &service("Exec=/bin/x"), Err(8));
+    check("a.b.service", &service("User=me"), Err(8));
+    check("a.b.service", &service("Exec='\nUser=me"), Err(8));
+    check("a.b.service", "nonsense", Err(8));
+}
