@@ -6,6 +6,7 @@ DESTDIR ?=
 
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM     := $(TARGET)/release/diligence
+HELPER      := $(TARGET)/release/dbus-daemon-launch-helper
 COMPLETIONS := $(TARGET)/completions
 
 BIN     := $(DESTDIR)$(PREFIX)/bin
@@ -27,7 +28,7 @@ help:
 	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
-	$(CARGO) build --release --locked --package diligence-cli
+	$(CARGO) build --release --locked --package diligence-cli --package diligence-launch-helper
 
 run: build
 	$(PROGRAM) up --demo
@@ -60,10 +61,16 @@ packages-build packages-test: packages-%:
 
 # Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
 # looks for one, for those who want to use it in their stead, and the units are for who enables them.
+# The helper only runs for the bus, since it runs as root; a package has its rights set when installed.
 install: build
 	install -D -m 755 $(PROGRAM) $(BIN)/diligence
 	install -d $(LIBEXEC)
 	ln -sf ../../bin/diligence $(LIBEXEC)/dbus-daemon
+	install -m 755 $(HELPER) $(LIBEXEC)/dbus-daemon-launch-helper
+	if [ -z '$(DESTDIR)' ] && [ $$(id -u) = 0 ] && getent group messagebus > /dev/null; then \
+	    chgrp messagebus $(LIBEXEC)/dbus-daemon-launch-helper; \
+	    chmod 4750 $(LIBEXEC)/dbus-daemon-launch-helper; \
+	fi
 	$(PROGRAM) generate man $(MAN)/man1
 	$(PROGRAM) generate completions $(COMPLETIONS)
 	install -D -m 644 $(COMPLETIONS)/diligence.bash $(SHARE)/bash-completion/completions/diligence
