@@ -1,6 +1,7 @@
 //! Services that the bus starts.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use diligence_conformance::{
     Bus, Config, Flavour, Message, Program, Scratch, Value, check_all, eventually, field, kind,
@@ -253,5 +254,58 @@ fn order() {
         (kind::RETURN, ""),
     ];
     assert_eq!(got, expected.map(|(kind, member)| (kind, member.to_owned())));
+    bus.stop();
+}
+
+/// A service that has not come in time is ended.
+#[test]
+fn late_services_are_ended() {
+    let folder = Scratch::new();
+    let script = format!("echo $$ > {}/pid; exec sleep 60", shown(&folder));
+    add(&folder, NAME, &format!("/bin/sh -c '{script}'"));
+    let element = format!("<servicedir>{}</servicedir>", shown(&folder));
+    let bus = Bus::start(&Config::session().element(&element).limit("service_start_timeout", 500));
+    let reply = bus.peer().call(start(NAME));
+    assert_eq!(reply.error_name(), "TimedOut", "{}", reply.summary());
+    let pid = fs::read_to_string(folder.join("pid")).expect("it ran");
+    let process = format!("/proc/{}/exe", pid.trim());
+    // A zombie has no program, and is one only until somebody waits for it.
+    eventually("its end", || fs::read_link(&process).is_err().then_some(()));
+    bus.stop();
+}
+
+/// What a service writes to its standard error comes out where that of the bus does; if it fails,
+/// our log has the end of it too.
+#[test]
+fn what_services_write() {
+    let folder = Scratch::new();
+    add(&folder, NAME, "/bin/sh -c 'echo some words >&2; echo and why >&2; exit 3'");
+    let bus = bus_with(&folder);
+    let reply = bus.peer().call(start(NAME));
+    assert_eq!(reply.error_name(), "Spawn.ChildExited", "{}", reply.summary());
+    let stderr = bus.stop().stderr;
+    assert!(stderr.lines().any(|line| line == "some words"), "{stderr}");
+    let failed = format!("Activated service '{NAME}' failed: Process {NAME} exited with status 3");
+    let line = stderr.lines().find(|line| line.contains(&failed)).expect("a line of the log");
+    if Flavour::under_test() == Flavour::Diligence {
+        assert!(line.ends_with("It wrote last: \"some words\", \"and why\""), "{line}");
+    }
+    let asked = format!("Activating service name='{NAME}' requested by ':1.");
+    assert!(stderr.contains(&asked), "{stderr}");
+}
+
+/// A service that writes more than anybody wants to read holds up nobody.
+#[test]
+fn a_service_that_writes_much() {
+    let folder = Scratch::new();
+    add(&folder, NAME, "/bin/sh -c 'yes | head -c 10000000 >&2'");
+    let bus = bus_with(&folder);
+    let mut peer = bus.peer();
+    peer.send(start(NAME));
+    for _ in 0..100 {
+        let started = Instant::now();
+        assert!(peer.is_alive());
+        assert!(started.elapsed() < Duration::from_secs(1), "the bus answers");
+    }
     bus.stop();
 }

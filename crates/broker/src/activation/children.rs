@@ -89,7 +89,7 @@ impl Children {
         (!child.tail.is_empty()).then_some(&child.tail)
     }
 
-    /// Reads once what a service wrote.
+    /// Reads once what a service wrote. At the end, the child [may be gone](Self::forget_if_gone).
     pub(crate) fn read(&mut self, key: ChildKey, buffer: &mut [u8]) -> Spoken {
         let Some(child) = self.by_key.get_mut(&key) else { return Spoken::End };
         let Some(output) = &mut child.output else { return Spoken::End };
@@ -103,11 +103,11 @@ impl Children {
             Err(_) => {}
         }
         child.output = None;
-        self.forget_if_gone(key);
         Spoken::End
     }
 
     /// If a process has ended: which start that was, and what has gone wrong if something has.
+    /// The child [may be gone](Self::forget_if_gone) then.
     pub(crate) fn reap(&mut self, key: ChildKey) -> Option<(StartId, Option<StartFailure>)> {
         let child = self.by_key.get_mut(&key)?;
         let ending = child.process.as_ref()?.ending().unwrap_or(Some(Ending::Unknown))?;
@@ -115,7 +115,7 @@ impl Children {
         Some((child.start, failure_of(ending, child.origin)))
     }
 
-    /// Forgets a child of which nothing is left.
+    /// Forgets a child of which nothing is left, and the tail of what it wrote.
     pub(crate) fn forget_if_gone(&mut self, key: ChildKey) {
         if self.process(key).is_none() && self.output(key).is_none() {
             self.by_key.remove(&key);

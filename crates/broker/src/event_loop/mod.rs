@@ -390,44 +390,47 @@ enum Source {
 impl Source {
     fn token(self) -> u64 {
         match self {
-            Self::Signals => u64::MAX,
+            Self::Signals => SIGNALS,
             Self::Alarm => ALARM,
             Self::Stderr => STDERR,
             Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
             Self::Folders => FOLDERS,
-            Self::Listener { index, socket } => (socket as u64) << 32 | LISTENER_BIT | index as u64,
+            Self::Listener { index, socket } => (socket as u64) << 32 | OTHER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
     }
 
     const fn from_token(token: u64) -> Self {
+        let (upper, lower) = ((token >> 32) as u32, token as u32);
         match token {
-            u64::MAX => Self::Signals,
+            // An index of a connection has less than 31 bits, as a descriptor has.
+            _ if token & OTHER_BIT == 0 => Self::Peer(PeerId::new(lower, upper)),
+            SIGNALS => Self::Signals,
             ALARM => Self::Alarm,
             STDERR => Self::Stderr,
-            _ if token as u32 as u64 == CHILD => Self::Child(ChildKey::new((token >> 32) as u32)),
-            _ if token as u32 as u64 == OUTPUT => Self::Output(ChildKey::new((token >> 32) as u32)),
             FOLDERS => Self::Folders,
-            // An index of a connection has less than 31 bits, as a descriptor has.
-            _ if token & LISTENER_BIT != 0 => Self::Listener {
-                index: (token as u32 & !(LISTENER_BIT as u32)) as usize,
-                socket: (token >> 32) as usize,
+            _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
+            _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
+            _ => Self::Listener {
+                index: (lower & !(OTHER_BIT as u32)) as usize,
+                socket: upper as usize,
             },
-            _ => Self::Peer(PeerId::new(token as u32, (token >> 32) as u32)),
         }
     }
 }
 
-const LISTENER_BIT: u64 = 1 << 31;
+/// Set in the tokens of everything that is no connection.
+const OTHER_BIT: u64 = 1 << 31;
 
+const SIGNALS: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 const STDERR: u64 = u64::MAX - 2;
 const FOLDERS: u64 = u64::MAX - 3;
 
 /// The lower halves of tokens of services; there are never as many listeners.
-const CHILD: u64 = LISTENER_BIT | 1 << 30;
-const OUTPUT: u64 = LISTENER_BIT | 1 << 30 | 1;
+const CHILD: u64 = OTHER_BIT | 1 << 30;
+const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
 
 /// Bytes that are read at once.
 const SCRATCH_LEN: usize = 256 * 1024;

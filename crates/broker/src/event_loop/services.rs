@@ -64,6 +64,7 @@ impl EventLoop {
     /// A service has written something to its standard error, or closed it.
     pub(super) fn child_spoke(&mut self, key: ChildKey) {
         self.take_output(key);
+        self.children.forget_if_gone(key);
     }
 
     /// Passes on what a service wrote, once. If our own standard error takes nothing now, it waits
