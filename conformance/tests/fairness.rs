@@ -261,3 +261,29 @@ fn instructions_do_not_disturb_others() {
     assert!(bus.peer().is_alive());
     bus.stop();
 }
+
+/// One user has all the places of those that have not said Hello. His next ones wait, and others
+/// come in. With the reference nobody does until auth_timeout.
+#[test]
+fn one_user_says_nothing() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("silent clients of another user") {
+        return;
+    }
+    let mut bus = Bus::start(&open_to_all().limit("max_incomplete_connections", 4));
+    let address = bus.address().to_owned();
+    let mut silent: Vec<_> =
+        User::NOBODY.act(|| (0..20).map(|_| Stream::connect(&address)).collect());
+    silent.iter_mut().for_each(|stream| stream.write(b"\0AUTH\r\n"));
+    let started = Instant::now();
+    (0..10).for_each(|_| assert!(bus.peer().is_alive()));
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+    let (served, waiting) = silent.split_at_mut(4);
+    assert!(served.iter_mut().all(|stream| stream.read_line().is_some()));
+    assert!(waiting.iter_mut().all(|stream| stream.is_silent(Duration::from_millis(10))));
+    let log = bus.process().stderr();
+    let line = "User 65534 has too many connections that have not said Hello: the next ones wait";
+    assert_eq!(log.matches(line).count(), 1, "{log}");
+    silent.drain(..4);
+    assert!(silent[0].read_line().is_some(), "there are places again");
+    bus.stop();
+}

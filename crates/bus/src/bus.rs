@@ -136,6 +136,13 @@ impl Bus {
         (self.peers.incomplete as u64) < self.config.limits.max_incomplete_connections.max(1)
     }
 
+    /// Whether a user has so many connections that have not said Hello that, while the bus is
+    /// not [accepting](Self::is_accepting), his next ones should wait and those of others should not.
+    pub fn is_crowding(&self, uid: Option<u32>) -> bool {
+        let share = (self.config.limits.max_incomplete_connections / 2).max(1);
+        self.peers.incomplete_of(uid) as u64 >= share
+    }
+
     /// The configuration in force.
     pub const fn configuration(&self) -> &Configuration {
         &self.config

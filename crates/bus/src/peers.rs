@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use core::hash::Hash;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -229,6 +230,8 @@ pub(crate) struct Peers {
     pub(crate) complete: usize,
     /// How many have, by user.
     complete_by_user: HashMap<u32, usize, FixedState>,
+    /// How many have not, by the user whom the kernel named.
+    incomplete_by_user: HashMap<Option<u32>, usize, FixedState>,
 }
 
 impl Peers {
@@ -237,6 +240,7 @@ impl Peers {
             self.places.resize_with(id.index() + 1, || None);
         }
         debug_assert!(self.places[id.index()].is_none(), "{id} is connected already");
+        *self.incomplete_by_user.entry(credentials.uid).or_default() += 1;
         self.places[id.index()] = Some(Box::new(Peer::new(id, credentials)));
         self.incomplete += 1;
     }
@@ -245,6 +249,8 @@ impl Peers {
     pub(crate) fn register(&mut self, id: PeerId, unique: u64) {
         self[id].register(unique);
         self.incomplete -= 1;
+        let user = self[id].credentials.uid;
+        count_down(&mut self.incomplete_by_user, user);
         self.complete += 1;
         if let Some(uid) = self[id].uid {
             *self.complete_by_user.entry(uid).or_default() += 1;
@@ -256,21 +262,22 @@ impl Peers {
         self.complete_by_user.get(&uid).copied().unwrap_or_default()
     }
 
+    /// How many connections have not said Hello of those whom the kernel named this user.
+    pub(crate) fn incomplete_of(&self, uid: Option<u32>) -> usize {
+        self.incomplete_by_user.get(&uid).copied().unwrap_or_default()
+    }
+
     pub(crate) fn remove(&mut self, id: PeerId) -> Option<Box<Peer>> {
         self.get(id)?;
         let peer = self.places[id.index()].take()?;
         if !peer.is_complete() {
             self.incomplete -= 1;
+            count_down(&mut self.incomplete_by_user, peer.credentials.uid);
             return Some(peer);
         }
         self.complete -= 1;
-        if let Some(Entry::Occupied(mut count)) =
-            peer.uid.map(|uid| self.complete_by_user.entry(uid))
-        {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
+        if let Some(uid) = peer.uid {
+            count_down(&mut self.complete_by_user, uid);
         }
         Some(peer)
     }
@@ -291,6 +298,16 @@ impl Peers {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {
         self.places.iter().flatten().map(|peer| &**peer)
+    }
+}
+
+/// Counts one less, and forgets what is counted when there is none.
+fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize, FixedState>, key: K) {
+    if let Entry::Occupied(mut count) = counts.entry(key) {
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
     }
 }
 

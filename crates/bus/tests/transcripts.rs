@@ -153,6 +153,11 @@ impl Runner {
                 let accepting = self.world().bus.is_accepting();
                 self.say(&format!("= {accepting}"));
             }
+            "crowding" => {
+                let uid = Some(rest.parse().expect("a number"));
+                let crowding = self.world().bus.is_crowding(uid);
+                self.say(&format!("= {crowding}"));
+            }
             "reloaded" => {
                 let settings = self.settings.clone();
                 self.reloaded(Ok(Box::new(settings)));

@@ -11,6 +11,7 @@ use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
 use super::EventLoop;
+use super::line::{Joined, Newcomer};
 use super::listening::Listening;
 use crate::arrivals::{News, Rate, Turn};
 use crate::connection::{Connection, Room};
@@ -22,7 +23,7 @@ impl EventLoop {
     /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
     /// one that comes alone costs no look for a second.
     pub(super) fn accept(&mut self, index: usize, socket: usize) -> io::Result<()> {
-        if self.listening != Listening::Watched || !self.bus.is_accepting() {
+        if self.listening != Listening::Watched {
             return Ok(());
         }
         match sys::socket::accept(&self.listeners[index].sockets[socket])? {
@@ -36,15 +37,44 @@ impl EventLoop {
         }
     }
 
-    fn connected(&mut self, index: usize, socket: OwnedFd) {
-        let Some(credentials) = self.who_connects(index, &socket) else { return };
+    fn connected(&mut self, listener: usize, socket: OwnedFd) {
+        let Some(credentials) = self.who_connects(listener, &socket) else { return };
         let served_at = match self.take_turn(credentials.uid) {
             Turn::Now => None,
             Turn::At(time) => Some(time),
             Turn::Never => return,
         };
+        let newcomer = Newcomer { socket, listener, credentials, served_at };
+        if self.bus.is_accepting() || !self.bus.is_crowding(newcomer.credentials.uid) {
+            self.serve(newcomer);
+        } else {
+            self.join_line(newcomer);
+        }
+    }
+
+    fn join_line(&mut self, newcomer: Newcomer) {
+        let uid = newcomer.credentials.uid;
+        let joined = self.line.join(newcomer);
+        if self.line.is_news(self.now) {
+            let max = self.bus.configuration().limits.max_incomplete_connections;
+            self.log.write(Severity::Warning, Crowd { uid, max, joined });
+        }
+    }
+
+    /// Serves those who had to wait, as far as there are places again.
+    pub(super) fn serve_line(&mut self) {
+        while self.bus.is_accepting()
+            && let Some(newcomer) = self.line.next()
+        {
+            self.serve(newcomer);
+        }
+    }
+
+    fn serve(&mut self, newcomer: Newcomer) {
+        let Newcomer { socket, listener, credentials, served_at } = newcomer;
+        let served_at = served_at.filter(|&time| time > self.now);
         let peer = self.table.next_id();
-        let login = self.login(index, credentials.uid);
+        let login = self.login(listener, credentials.uid);
         let room = Room::within(&self.bus.configuration().limits);
         let connection = Connection::new(peer, socket, login, room);
         self.table.insert(Connection { served_at, ..connection });
@@ -141,5 +171,27 @@ impl fmt::Display for TooOften {
             " (max_connections_per_second_per_user={per_second}, \
              max_connection_burst_per_user={burst})"
         )
+    }
+}
+
+/// What the log says of a user whose connections keep the places of those that have not said Hello.
+struct Crowd {
+    uid: Option<u32>,
+    max: u64,
+    joined: Joined,
+}
+
+impl fmt::Display for Crowd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.uid {
+            Some(uid) => write!(f, "User {uid} has")?,
+            None => f.write_str("Those who come over a network have")?,
+        }
+        f.write_str(" too many connections that have not said Hello: the next ones ")?;
+        f.write_str(match self.joined {
+            Joined::Waits => "wait",
+            Joined::Refused => "are closed",
+        })?;
+        write!(f, " (max_incomplete_connections={})", self.max)
     }
 }

@@ -19,8 +19,8 @@ use crate::log::Severity;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Listening {
     Watched,
-    /// Too many connections have not said Hello.
-    Crowded,
+    /// The loop has not begun.
+    NotYet,
     /// There is no descriptor for one more. When a connection ends there may be one, and it is
     /// looked at now and then whether somebody else has given one back.
     OutOfRoom {
@@ -52,17 +52,16 @@ impl Descriptors {
 }
 
 impl EventLoop {
-    /// Watches the listeners, or not, as the bus has room for more connections.
+    /// Watches the listeners, unless there is no room for more connections.
     pub(super) fn update_listening(&mut self) -> io::Result<()> {
-        match (self.listening, self.bus.is_accepting()) {
-            (Listening::Watched, false) => self.stop_listening(Listening::Crowded),
-            (Listening::Crowded, true) => self.start_listening(),
-            (Listening::OutOfRoom { retry_at }, true) if retry_at <= self.now => self.retry(),
-            (Listening::OutOfRoom { retry_at }, _) => {
+        match self.listening {
+            Listening::Watched => Ok(()),
+            Listening::NotYet => self.start_listening(),
+            Listening::OutOfRoom { retry_at } if retry_at <= self.now => self.retry(),
+            Listening::OutOfRoom { retry_at } => {
                 self.alarm.no_later_than(retry_at);
                 Ok(())
             }
-            (Listening::Watched, true) | (Listening::Crowded, false) => Ok(()),
         }
     }
 

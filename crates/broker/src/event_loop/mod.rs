@@ -18,6 +18,7 @@ mod accept;
 pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
+mod line;
 mod listening;
 mod receive;
 mod reload;
@@ -47,6 +48,7 @@ use crate::outgoing::{Load, SharedFds, Spare};
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
+use line::Line;
 use listening::{Descriptors, Listening};
 use reload::Changes;
 
@@ -123,6 +125,7 @@ pub struct EventLoop {
     work: Work,
     conversation: Conversation,
     arrivals: Arrivals,
+    line: Line,
     buffers: Buffers,
 }
 
@@ -176,7 +179,7 @@ impl EventLoop {
         let event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
-            listening: Listening::Crowded,
+            listening: Listening::NotYet,
             descriptors: Descriptors::of_this_process(),
             signals: parts.signals,
             bus: Bus::new(parts.identity, configuration, u64::from_ne_bytes(key)),
@@ -196,6 +199,7 @@ impl EventLoop {
             work: Work::default(),
             conversation: Conversation::default(),
             arrivals: Arrivals::default(),
+            line: Line::default(),
             buffers: Buffers::default(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
@@ -247,6 +251,7 @@ impl EventLoop {
         }
         self.flush();
         self.close_ended();
+        self.serve_line();
         self.update_listening()?;
         self.set_alarm()?;
         Ok(Flow::Continue)
