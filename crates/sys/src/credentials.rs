@@ -70,10 +70,31 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
         pid,
         uid,
         gid,
-        groups: peer_groups(socket, gid)?,
+        groups: all_groups(socket, gid)?,
         security_label: peer_security_label(socket)?,
         pidfd: raw::peer_pidfd(socket).ok(),
     })
+}
+
+/// Asks for the groups of who connected, or made, the other end of `socket`: ascending, each once.
+/// `None` when the kernel cannot tell.
+///
+/// # Errors
+///
+/// As [`peer_credentials`].
+pub fn peer_groups(socket: impl AsFd) -> io::Result<Option<Vec<u32>>> {
+    let socket = socket.as_fd();
+    all_groups(socket, peer_ids(socket)?.gid)
+}
+
+/// Asks for the label that a security module has given to who connected, or made, the other end of
+/// `socket`, without NUL bytes at the end.
+///
+/// # Errors
+///
+/// When `socket` is no socket.
+pub fn peer_label(socket: impl AsFd) -> io::Result<Option<Vec<u8>>> {
+    peer_security_label(socket.as_fd())
 }
 
 /// The identity of this process, as a peer would see it.
@@ -96,7 +117,7 @@ fn peer_numbers(socket: BorrowedFd<'_>) -> io::Result<[u32; 3]> {
     Ok([(); 3].map(|()| numbers.next().expect("three numbers in twelve bytes")))
 }
 
-fn peer_groups(socket: BorrowedFd<'_>, primary: u32) -> io::Result<Option<Vec<u32>>> {
+fn all_groups(socket: BorrowedFd<'_>, primary: u32) -> io::Result<Option<Vec<u32>>> {
     let Some(value) = optional_value(socket, libc::SO_PEERGROUPS)? else {
         return Ok(None);
     };

@@ -77,6 +77,11 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The type of the message.
+    pub const fn message_type(&self) -> MessageType {
+        self.message_type
+    }
+
     /// The interface of a method that is called.
     #[must_use]
     pub const fn interface(self, interface: InterfaceName<'a>) -> Self {
