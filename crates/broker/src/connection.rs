@@ -43,6 +43,8 @@ pub(crate) enum End {
     FdsPending,
     /// It may not connect to this bus.
     NotAdmitted,
+    /// What the policy asks of it cannot be learnt.
+    StandingUnknown,
 }
 
 /// A connection.

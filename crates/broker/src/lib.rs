@@ -32,4 +32,5 @@ mod folders;
 mod login;
 mod outgoing;
 mod report;
+mod standing;
 mod table;

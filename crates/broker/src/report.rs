@@ -80,6 +80,10 @@ impl Display for End {
                 "it sent file descriptors and for too long no message that they belong to",
             ),
             Self::NotAdmitted => f.write_str("its user may not connect to this bus"),
+            Self::StandingUnknown => f.write_str(
+                "its groups, or whether its user sits at the machine, cannot be told, and the \
+                 policy asks for that",
+            ),
         }
     }
 }
@@ -140,6 +144,20 @@ pub(crate) fn event_line(bus: &Bus, children: &Children, event: &Event) -> (Seve
             let wrote = wrote.map_or(String::new(), |tail| format!(". It wrote last: {tail}"));
             (Severity::Warning, line + &wrote)
         }
+        Event::Withheld { sender, peer, why } => {
+            let sender = sender
+                .map_or_else(|| String::from("the bus itself"), |sender| who(sender).to_string());
+            let line = format!(
+                "Messages are kept from connection {} by the policy, the first one from {sender}: \
+                 {why}",
+                who(*peer)
+            );
+            (Severity::Info, line)
+        }
+        Event::Allowed { peer, what } => (
+            Severity::Warning,
+            format!("A message of {} passed a rule that is logged: {what}", who(*peer)),
+        ),
         Event::Refused { peer, why } => {
             (Severity::Warning, format!("A message of {} was refused: {why}", who(*peer)))
         }

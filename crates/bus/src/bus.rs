@@ -13,6 +13,7 @@ use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::names::{Names, UniqueNames};
 use crate::peers::{Peers, Room, RuleIndex, Stage};
+use crate::policy::ClientPolicies;
 use crate::replies::Replies;
 use crate::time::Time;
 
@@ -40,6 +41,7 @@ pub struct Bus {
     pub(crate) routes: RouteCache,
     pub(crate) recipients: Recipients,
     pub(crate) replies: Replies,
+    pub(crate) policies: ClientPolicies,
     pub(crate) starts: Starts,
     /// Connections that have not said Hello, and since when. How long they may take is for the
     /// configuration to say, which may be read again meanwhile.
@@ -88,6 +90,7 @@ impl Bus {
             routes: RouteCache::new(hasher.clone()),
             recipients: Recipients::default(),
             replies: Replies::new(hasher),
+            policies: ClientPolicies::default(),
             starts: Starts::default(),
             waited_for: BTreeSet::new(),
             next_unique: 0,
@@ -107,6 +110,7 @@ impl Bus {
             Input::Written { to, amount } => self.written(to, amount, effects),
             Input::Connected { peer, credentials } => self.connected(peer, credentials),
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
+            Input::Described { peer, standing } => self.described(peer, standing),
             Input::Disconnected { peer } => self.disconnected(peer, effects),
             Input::DeadlinePassed => self.deadline_passed(effects),
             Input::Identified { peer, details, asker } => {
@@ -161,6 +165,11 @@ impl Bus {
     /// What the bus knows of the process at the other end of a connection.
     pub fn credentials(&self, peer: PeerId) -> Option<&Credentials> {
         self.peers.get(peer).map(|peer| &peer.credentials)
+    }
+
+    /// As whom a connection has authenticated.
+    pub fn user(&self, peer: PeerId) -> Option<u32> {
+        self.peers.get(peer)?.uid
     }
 
     /// The well-known names that a connection owns.
@@ -234,6 +243,7 @@ impl Bus {
         self.stop_waiting_for(id);
         self.peers.register(id, unique);
         self.unique_names.insert(unique, id);
+        self.choose_policy(id);
         self.note_new_name(id);
     }
 
@@ -303,6 +313,7 @@ impl Bus {
     fn reconfigure(&mut self, config: Configuration, fx: &mut Effects) {
         let has_same_services = self.config.services.names().eq(config.services.names());
         self.config = config;
+        self.choose_policies();
         for peer in self.peers.iter_mut() {
             peer.room = Room::within(self.config.limits_of(peer.uid));
         }

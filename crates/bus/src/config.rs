@@ -8,6 +8,7 @@ use core::time::Duration;
 use wire::guid::Guid;
 
 use crate::activation::Services;
+use crate::policy::Policy;
 
 /// Who the bus itself is. Does not change while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +32,7 @@ pub struct Configuration {
     pub limits: Limits,
     /// All limits of those users for whom some are others.
     pub user_limits: BTreeMap<u32, Limits>,
-    /// What is allowed beyond the plain exchange of messages.
+    /// Who may do what.
     pub policy: Policy,
     /// What can be started.
     pub services: Services,
@@ -67,25 +68,6 @@ pub enum ServiceHelper {
     Absent,
     /// Services are started by a helper, with rights and environment of their own.
     Present,
-}
-
-/// A verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Verdict {
-    /// It may be done.
-    Allow,
-    /// It may not.
-    #[default]
-    Deny,
-}
-
-/// What a bus allows on which everybody may connect, send, receive and own names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Policy {
-    /// Replies that nobody asked for, or a second time (`eavesdrop="true"` on sending).
-    pub unrequested_replies: Verdict,
-    /// Seeing messages that are addressed to others (`eavesdrop="true"` on receiving).
-    pub eavesdropping: Verdict,
 }
 
 /// The limits of `busconfig`, under their names there. Times that are `None` never pass.

@@ -286,4 +286,22 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// The policy has kept a message from a connection, and nobody was told: it was a copy of a
+    /// broadcast or of what is for others, or the bus itself has sent it. Reported once for each
+    /// connection.
+    Withheld {
+        /// Whose message; `None` for the bus itself.
+        sender: Option<PeerId>,
+        /// Who did not get it.
+        peer: PeerId,
+        /// Why.
+        why: String,
+    },
+    /// A message was passed on by a rule that wants to be heard of.
+    Allowed {
+        /// Whose message.
+        peer: PeerId,
+        /// Which.
+        what: String,
+    },
 }

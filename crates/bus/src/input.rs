@@ -10,6 +10,7 @@ use wire::Message;
 
 use crate::activation::{StartFailure, StartId};
 use crate::config::Configuration;
+use crate::policy::Standing;
 
 /// A connection, as the bus and whoever moves its bytes call it.
 ///
@@ -144,6 +145,14 @@ pub enum Input<'a> {
         uid: Option<u32>,
         /// Whether descriptors may be passed.
         fds: FdPassing,
+    },
+    /// What the policy asks of a connection was learnt: before [`Self::Authenticated`], and again
+    /// before [`Self::Reconfigured`] brings a policy that asks for more.
+    Described {
+        /// The connection.
+        peer: PeerId,
+        /// What there is to know.
+        standing: Standing,
     },
     /// A message came, and with it the descriptors that it announces.
     Message {

@@ -52,6 +52,7 @@ mod names;
 mod observers;
 mod own;
 mod peers;
+pub mod policy;
 mod replies;
 mod route;
 mod time;
@@ -60,10 +61,11 @@ pub use activation::{
     HelperFailure, Road, Service, ServiceManager, Services, StartFailure, StartId,
 };
 pub use bus::Bus;
-pub use config::{BodyValidation, Configuration, Identity, Limits, Policy, ServiceHelper, Verdict};
+pub use config::{BodyValidation, Configuration, Identity, Limits, ServiceHelper};
 pub use driver::introspection_xml;
 pub use effects::{
     Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span, Urgency,
 };
 pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd};
+pub use policy::{Policy, Verdict};
 pub use time::Time;

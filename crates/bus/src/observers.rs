@@ -7,7 +7,6 @@
 use wire::Message;
 
 use crate::bus::Bus;
-use crate::config::Verdict;
 use crate::effects::{Effect, Effects, Event, Urgency};
 use crate::input::{FdPassing, PeerId};
 use crate::matches::{ArgsRead, Subject};
@@ -59,7 +58,9 @@ impl Bus {
             return;
         }
         self.find_monitors(forward.message, Some(forward.from), addressed);
-        self.pass_to_found(forward, None, fx);
+        let recipients = core::mem::take(&mut self.recipients);
+        recipients.list().iter().for_each(|&to| self.pass(forward, to, fx));
+        self.recipients = recipients;
     }
 
     /// Gives a copy of a message to those who see what is addressed to others.
@@ -69,21 +70,19 @@ impl Bus {
         addressed: Option<PeerId>,
         fx: &mut Effects,
     ) {
-        if self.eavesdropping_rules.is_empty()
-            || self.config.policy.eavesdropping == Verdict::Deny
-            || forward.is_too_long()
-        {
+        if self.eavesdropping_rules.is_empty() || forward.is_too_long() {
             return;
         }
         let Self { peers, names, eavesdropping_rules, recipients, .. } = self;
         let subject = Subject::new(forward.message, Some(forward.from), addressed, peers, names);
         recipients.clear();
         eavesdropping_rules.find_all(&subject, recipients);
-        self.pass_to_found(forward, addressed, fx);
+        self.pass_to_listeners(forward, addressed, fx);
     }
 
-    /// Queues a message for all in `self.recipients` but `addressed`, who has it already.
-    pub(crate) fn pass_to_found(
+    /// Queues a message for all in `self.recipients` who may have it, but `addressed`, who has it
+    /// already.
+    pub(crate) fn pass_to_listeners(
         &mut self,
         forward: &Forward<'_>,
         addressed: Option<PeerId>,
@@ -91,7 +90,7 @@ impl Bus {
     ) {
         let recipients = core::mem::take(&mut self.recipients);
         for &to in recipients.list() {
-            if Some(to) != addressed {
+            if Some(to) != addressed && self.may_listen(forward, to, fx) {
                 self.pass(forward, to, fx);
             }
         }

@@ -12,6 +12,7 @@ use crate::effects::{Body, Delivery, Effect, Effects, Fds, Span, Urgency};
 use crate::error::{BusError, ErrorKind};
 use crate::input::{FdPassing, PeerId};
 use crate::peers::{DRIVER_NAME, Stage};
+use crate::policy::Kind;
 
 impl Bus {
     /// Sends an error in reply to the message `serial` of a connection.
@@ -55,7 +56,7 @@ impl Bus {
         fds: Fds,
         fx: &mut Effects,
     ) -> Result<(), WriteError> {
-        let serial = self.take_serial();
+        let (serial, kind) = (self.take_serial(), Kind::of_bus(builder.message_type()));
         let Some(peer) = self.peers.get(to) else { return Ok(()) };
         let builder = builder
             .flags(Flags::NO_REPLY_EXPECTED)
@@ -64,7 +65,9 @@ impl Bus {
             .unix_fds(fds_of(fds));
         let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
         self.show_monitors_own(head, fds, Some(to), fx);
-        self.deliver_own(to, head, fds, Urgency::Awaited, fx);
+        if self.may_hear_bus(to, head, kind, fx) {
+            self.deliver_own(to, head, fds, Urgency::Awaited, fx);
+        }
         Ok(())
     }
 
@@ -82,6 +85,27 @@ impl Bus {
         fx.written(|bytes| builder.write(bytes, serial, args))
     }
 
+    /// Shows monitors the error that the sender of message `serial`, `None` for the bus itself,
+    /// would get if it were told that somebody may not have a copy of it.
+    pub(crate) fn show_monitors_refusal(
+        &mut self,
+        sender: Option<PeerId>,
+        serial: NonZeroU32,
+        error: &BusError,
+        fx: &mut Effects,
+    ) {
+        let own_serial = self.take_serial();
+        let peer = sender.and_then(|sender| self.peers.get(sender));
+        let builder = Builder::error(error.kind.name(), serial)
+            .flags(Flags::NO_REPLY_EXPECTED)
+            .destination(peer.map_or(DRIVER_NAME.into(), |peer| peer.name()))
+            .sender(DRIVER_NAME.into());
+        let head = fx
+            .written(|bytes| builder.write(bytes, own_serial, &(error.text.as_str(),)))
+            .expect("the text of an error is short");
+        self.show_monitors_own(head, Fds::None, sender, fx);
+    }
+
     /// Sends a signal of the bus itself to all who want it. The arguments must be short.
     pub(crate) fn broadcast_own(
         &mut self,
@@ -89,13 +113,20 @@ impl Bus {
         args: &impl EncodeArgs,
         fx: &mut Effects,
     ) {
+        let kind = Kind::of_bus(builder.message_type());
         let head = self
             .write_own(builder, args, fx)
             .expect("the arguments of the bus's signals are short");
         self.show_monitors_own(head, Fds::None, None, fx);
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         self.find_listeners(&message, None);
-        self.deliver_own_to_found(head, Fds::None, fx);
+        let recipients = core::mem::take(&mut self.recipients);
+        for &to in recipients.list() {
+            if self.may_hear_bus(to, head, kind, fx) {
+                self.deliver_own(to, head, Fds::None, Urgency::Passing, fx);
+            }
+        }
+        self.recipients = recipients;
     }
 
     /// Answers a call without a destination: with no names on either side.
@@ -126,11 +157,6 @@ impl Bus {
         }
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         self.find_monitors(&message, None, addressed);
-        self.deliver_own_to_found(head, fds, fx);
-    }
-
-    /// Queues a message of the bus itself for all in `self.recipients`.
-    fn deliver_own_to_found(&mut self, head: Span, fds: Fds, fx: &mut Effects) {
         let recipients = core::mem::take(&mut self.recipients);
         for &to in recipients.list() {
             self.deliver_own(to, head, fds, Urgency::Passing, fx);

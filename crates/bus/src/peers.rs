@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::hash::Hash;
 
@@ -17,6 +18,7 @@ use crate::error::ErrorKind;
 use crate::input::{Amount, Credentials, FdPassing, PeerId};
 use crate::matches::RuleId;
 use crate::names::{NameId, Ticket};
+use crate::policy::{ClientPolicy, Kind, Standing};
 use crate::time::Time;
 
 /// The name of the bus itself.
@@ -110,6 +112,12 @@ pub(crate) struct Peer {
     pub(crate) lost: u64,
     /// Messages lost since it last kept up.
     pub(crate) losing: Option<u64>,
+    /// Messages that the policy has kept from it, and nobody was told.
+    pub(crate) withheld: u64,
+    /// What its policy was chosen by.
+    pub(crate) standing: Standing,
+    /// What it may do; set when it says Hello.
+    pub(crate) policy: Option<Rc<ClientPolicy>>,
     /// Which kinds of refusals were reported: one report of each is enough.
     pub(crate) reported: Vec<ErrorKind>,
 }
@@ -154,6 +162,9 @@ impl Peer {
             sent: Amount::default(),
             lost: 0,
             losing: None,
+            withheld: 0,
+            standing: Standing::default(),
+            policy: None,
             reported: Vec::new(),
         }
     }
@@ -183,6 +194,19 @@ impl Peer {
     /// Whether it has said Hello, whatever became of it.
     pub(crate) const fn is_complete(&self) -> bool {
         self.unique.is_some()
+    }
+
+    /// Whether it may send every message of this kind. If not, the rules have to be asked.
+    #[inline]
+    pub(crate) fn sends_all(&self, kind: Kind) -> bool {
+        self.policy.as_deref().is_some_and(|policy| policy.send.pass_all(kind))
+    }
+
+    /// Whether it may receive every message of this kind. If not, the rules have to be asked. Who
+    /// has no name yet hears only what the bus answers.
+    #[inline]
+    pub(crate) fn receives_all(&self, kind: Kind) -> bool {
+        self.policy.as_deref().is_none_or(|policy| policy.receive.pass_all(kind))
     }
 
     /// Names on its account: its unique name, and all that it owns or waits for.

@@ -1,7 +1,6 @@
 //! From whom to whom: what the bus does with a message ("Message Bus Message Routing").
 
 use alloc::format;
-use alloc::string::String;
 
 use wire::Message;
 use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
@@ -9,13 +8,14 @@ use wire::message::{Builder, FixedHeader, MessageType};
 use wire::names::BusName;
 
 use crate::bus::Bus;
-use crate::config::{BodyValidation, Verdict};
+use crate::config::BodyValidation;
 use crate::effects::{
     Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency,
 };
 use crate::error::{BusError, ErrorKind};
 use crate::input::{FdPassing, PeerId};
 use crate::peers::{DRIVER_NAME, Peer, Stage};
+use crate::policy::{Passage, Reply};
 use crate::replies::{ExpectError, PendingReply, ReplyId};
 
 /// A message from a peer, with its header as recipients will see it.
@@ -117,7 +117,7 @@ impl Bus {
         }
         self.show_monitors(&forward, None, fx);
         self.find_listeners(forward.message, Some(from));
-        self.pass_to_found(&forward, None, fx);
+        self.pass_to_listeners(&forward, None, fx);
     }
 
     fn unicast(
@@ -147,7 +147,7 @@ impl Bus {
         to: PeerId,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        self.check_unicast(forward, to)?;
+        self.check_unicast(forward, to, fx)?;
         let urgency = match forward.message.message_type() {
             MessageType::Signal => Urgency::Passing,
             _ => Urgency::Awaited,
@@ -185,10 +185,17 @@ impl Bus {
 
     /// Says whether an addressed message may go. If it is a call it is remembered, if it is a
     /// reply then its call is forgotten.
-    fn check_unicast(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
+    fn check_unicast(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
         check_type(forward.message)?;
-        let requested = self.check_reply(forward, to)?;
-        self.check_room(forward, &self.peers[to], requested)?;
+        let requested = self.find_call(forward, to);
+        let passage = Passage::to_addressee(forward, to, reply_to(forward.message, requested));
+        self.check_policy(&passage, fx)?;
+        self.check_room(forward, &passage, &self.peers[to])?;
         self.expect_reply(forward, to)?;
         // Only now, so that a caller whose reply could not be passed on is told when it is clear
         // that none will come.
@@ -198,41 +205,26 @@ impl Bus {
         Ok(())
     }
 
-    /// A reply must be one that its recipient waits for. Finds the call, if there is one.
-    fn check_reply(&self, forward: &Forward<'_>, to: PeerId) -> Result<Option<ReplyId>, BusError> {
-        let message = forward.message;
-        let Some(serial) = message.reply_serial().filter(|_| message.message_type().is_reply())
-        else {
-            return Ok(None);
-        };
-        let pending = PendingReply { caller: to, serial, callee: forward.from };
-        if let Some(call) = self.replies.find(&pending) {
-            return Ok(Some(call));
-        }
-        match self.config.policy.unrequested_replies {
-            Verdict::Allow => Ok(None),
-            Verdict::Deny => {
-                let what = "Rejected send message, 0 matched rules";
-                let recipient = &self.peers[to];
-                Err(ErrorKind::AccessDenied.because(self.describe(what, forward, recipient, None)))
-            }
-        }
+    /// Finds the call that a message answers, if its recipient waits for that.
+    fn find_call(&self, forward: &Forward<'_>, to: PeerId) -> Option<ReplyId> {
+        let serial = forward.message.reply_serial()?;
+        self.replies.find(&PendingReply { caller: to, serial, callee: forward.from })
     }
 
     /// Whether the message is one that the recipient can take now.
     fn check_room(
         &self,
         forward: &Forward<'_>,
+        passage: &Passage<'_>,
         recipient: &Peer,
-        requested: Option<ReplyId>,
     ) -> Result<(), BusError> {
         let fds = forward.message.unix_fds();
         if forward.is_too_long() {
             return Err(too_long());
         }
         if recipient.is_full(fds) {
-            let what = "Rejected: destination has a full message queue, 0 matched rules";
-            let text = self.describe(what, forward, recipient, requested);
+            let what = "Rejected: destination has a full message queue";
+            let text = self.describe(what, 0, passage);
             return Err(ErrorKind::LimitsExceeded.because(text));
         }
         if fds > 0 && recipient.fds == FdPassing::Refused {
@@ -258,31 +250,6 @@ impl Bus {
             ExpectError::TooMany => ErrorKind::LimitsExceeded
                 .because("The maximum number of pending replies per connection has been reached"),
         })
-    }
-
-    /// The reference's sentence about a message that may not go to `recipient`.
-    fn describe(
-        &self,
-        what: &str,
-        forward: &Forward<'_>,
-        recipient: &Peer,
-        requested: Option<ReplyId>,
-    ) -> String {
-        let message = forward.message;
-        let sender = &self.peers[forward.from];
-        format!(
-            "{what}; type=\"{}\", sender=\"{}\" ({}) interface=\"{}\" member=\"{}\" \
-             error name=\"{}\" requested_reply=\"{}\" destination=\"{}\" ({})",
-            message.message_type(),
-            sender.sender.name(),
-            who(sender),
-            message.interface().map_or(UNSET, |name| name.as_str()),
-            message.member().map_or(UNSET, |name| name.as_str()),
-            message.error_name().map_or(UNSET, |name| name.as_str()),
-            u8::from(requested.is_some()),
-            message.destination().map_or(UNSET, |name| name.as_str()),
-            who(recipient),
-        )
     }
 
     /// Tells the sender of a message that it was refused, and why.
@@ -349,6 +316,15 @@ pub(crate) fn unknown_type() -> BusError {
     ErrorKind::AccessDenied.because("Message bus will not accept messages of unknown type\n")
 }
 
+/// Whether a message is a reply, and one that was asked for.
+const fn reply_to(message: &Message<'_>, call: Option<ReplyId>) -> Reply {
+    match (message.reply_serial(), call) {
+        (None, _) => Reply::No,
+        (Some(_), Some(_)) => Reply::Requested,
+        (Some(_), None) => Reply::Unrequested,
+    }
+}
+
 fn too_long() -> BusError {
     ErrorKind::LimitsExceeded
         .because("The message is longer than a message may be once its sender's name is in it")
@@ -360,12 +336,6 @@ pub(crate) fn not_activatable(name: &str) -> BusError {
     ErrorKind::ServiceUnknown.because(text)
 }
 
-/// A process, as error texts name it.
-pub(crate) fn who(peer: &Peer) -> String {
-    let number = |n: Option<u32>| n.map_or_else(|| String::from("?"), |n| format!("{n}"));
-    format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid))
-}
-
 /// Reads the number in a unique name, exactly as the bus writes it.
 fn parse_unique(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with(['0', '+']);
@@ -373,9 +343,6 @@ fn parse_unique(text: &str) -> Option<u64> {
 }
 
 const PEER: &str = "org.freedesktop.DBus.Peer";
-
-/// What texts say of a field that a message does not have.
-const UNSET: &str = "(unset)";
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use diligence_bus::{
     Asker, Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy,
-    Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId, Verdict,
+    Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId,
 };
 use diligence_testkit::random::Random;
+use diligence_testkit::rules::rule;
 use diligence_testkit::world::{
     Reads, Seen, World, build, driver_method, interface, member, name, path,
 };
@@ -347,10 +348,7 @@ fn configuration(random: &mut Random) -> Configuration {
         max_incoming_bytes: random.pick(&[100, 1 << 20]),
         ..Limits::default()
     };
-    let policy = Policy {
-        unrequested_replies: random.pick(&[Verdict::Allow, Verdict::Deny]),
-        eavesdropping: random.pick(&[Verdict::Allow, Verdict::Deny]),
-    };
+    let policy = policy(random);
     let service_helper = random.pick(&[ServiceHelper::Absent, ServiceHelper::Present]);
     let services = services(random);
     Configuration { limits, policy, services, service_helper, ..Configuration::default() }
@@ -363,3 +361,35 @@ fn services(random: &mut Random) -> Services {
     services.add("com.unit", Service { unit: Some("a.service".into()) });
     services
 }
+
+/// Mostly one on which something happens.
+fn policy(random: &mut Random) -> Policy {
+    match random.below(4) {
+        0 => Policy::open(),
+        1 => Policy::unrestricted(),
+        _ => {
+            let mut rules: Vec<&str> = RULES[..4].to_vec();
+            rules.extend((0..random.below(6)).map(|_| random.pick(RULES)));
+            Policy::new(rules.into_iter().map(rule).collect())
+        }
+    }
+}
+
+/// The first four allow all.
+const RULES: &[&str] = &[
+    "allow connect *",
+    "allow own *",
+    "allow send",
+    "allow receive",
+    "deny own below=a",
+    "deny send type=signal audience=broadcast",
+    "deny send to=org.freedesktop.DBus member=GetId",
+    "deny send replies=unrequested",
+    "deny receive type=signal from=org.freedesktop.DBus",
+    "deny receive type=method_call",
+    "deny receive recipient=eavesdropper",
+    "user=0 deny send to=:1.1",
+    "group=4 deny receive fds=1..3",
+    "console deny own *",
+    "mandatory allow send type=error log",
+];

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diligence_bus::{Configuration, Limits, PeerId, Policy, Verdict};
+use diligence_bus::{Configuration, Limits, PeerId, Policy};
 use diligence_testkit::model::{Change, Names, Rule, Subject};
 use diligence_testkit::random::Random;
 use diligence_testkit::world::{Seen, World, interface, member, name, path};
@@ -76,7 +76,7 @@ fn routes_of_many_senders_do_not_mix() {
 
 impl Test {
     fn new() -> Self {
-        let policy = Policy { eavesdropping: Verdict::Allow, unrequested_replies: Verdict::Allow };
+        let policy = Policy::unrestricted();
         let world = World::new(Configuration { policy, ..Configuration::default() });
         let (random, names) = (Random::from_env(), Names::default());
         let mut test = Self { world, random, names, peers: Vec::new(), deliveries: 0 };

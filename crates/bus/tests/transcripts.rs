@@ -3,9 +3,11 @@
 //!
 //! ```text
 //! # Lines with a hash are comments.
-//! limit max_names_per_connection=4     settings: also policy, helper, identity
+//! limit max_names_per_connection=4     settings: also helper, identity,
+//! policy open                          unrestricted, closed; or of rules, see
+//! rule user=7 deny own a.b             `diligence_testkit::rules`
 //! join a uid=1000 pid=42 fds           connect, authenticate and say Hello
-//! connect b uid=0 pid=7 groups=0,4     the same in steps
+//! connect b uid=0 pid=7 groups=0,4     the same in steps; also console, comm=x
 //! auth b fds
 //! a: bus RequestName "com.example.A" u:0
 //! a: call com.example.B /x a.b.M "text" no-reply
@@ -37,12 +39,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use diligence_bus::policy::{Console, Rule, Standing};
 use diligence_bus::{
     Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
-    HelperFailure, Identity, Input, Limits, PeerId, PidFd, Service, ServiceHelper, ServiceManager,
-    StartFailure, StartId, Time, Urgency, Verdict,
+    HelperFailure, Identity, Input, Limits, PeerId, PidFd, Policy, Service, ServiceHelper,
+    ServiceManager, StartFailure, StartId, Time, Urgency,
 };
 use diligence_testkit::golden::{self, Mode};
+use diligence_testkit::rules;
 use diligence_testkit::text::{self, Cursor};
 use diligence_testkit::world::{self, Reads, Seen, World};
 use wire::body::Value;
@@ -80,6 +84,7 @@ fn files() -> Vec<PathBuf> {
 struct Runner {
     settings: Configuration,
     identity: Identity,
+    rules: Vec<Rule>,
     /// Made when the first connection comes, so that settings can stand before.
     world: Option<World>,
     peers: BTreeMap<String, PeerId>,
@@ -97,6 +102,7 @@ impl Runner {
         let mut runner = Self {
             settings: Configuration::default(),
             identity: world::identity(),
+            rules: Vec::new(),
             world: None,
             peers: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -134,6 +140,7 @@ impl Runner {
             "limit" => set_limit(&mut self.settings.limits, rest),
             "user" => self.user_limit(rest),
             "policy" => self.policy(rest),
+            "rule" => self.rule(rest),
             "helper" => self.settings.service_helper = ServiceHelper::Present,
             "identity" => self.identity(rest),
             "service" => self.service(rest),
@@ -182,15 +189,20 @@ impl Runner {
         set_limit(self.settings.user_limits.entry(uid).or_insert(all), rest);
     }
 
-    fn policy(&mut self, rest: &str) {
-        for (name, value) in pairs(rest) {
-            let verdict = if value == "allow" { Verdict::Allow } else { Verdict::Deny };
-            match name {
-                "unrequested_replies" => self.settings.policy.unrequested_replies = verdict,
-                "eavesdropping" => self.settings.policy.eavesdropping = verdict,
-                _ => panic!("{name} is no policy"),
-            }
-        }
+    fn policy(&mut self, name: &str) {
+        self.rules.clear();
+        self.settings.policy = match name {
+            "open" => Policy::open(),
+            "unrestricted" => Policy::unrestricted(),
+            "closed" => Policy::new(Vec::new()),
+            _ => panic!("{name} is no policy"),
+        };
+    }
+
+    /// Adds a rule to those since the last policy.
+    fn rule(&mut self, line: &str) {
+        self.rules.push(rules::rule(line));
+        self.settings.policy = Policy::new(self.rules.clone());
     }
 
     fn service(&mut self, rest: &str) {
@@ -241,6 +253,8 @@ impl Runner {
         let (peer, seen) = self.world().connect(credentials(options), details(options));
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
+        let standing = standing(options);
+        self.world().input(Input::Described { peer, standing });
         seen
     }
 
@@ -392,16 +406,24 @@ impl Runner {
             }
             Event::Started { name } => format!("log: started {name}"),
             Event::StartFailed { name, cause, why, .. } => {
-                format!("log: failed {name} by {cause:?}: {}", text::show(&why.as_str().into()))
+                format!("log: failed {name} by {cause:?}: {}", quoted(why))
             }
-            Event::Refused { peer, why } => {
-                format!("log: refused {}: {}", name(peer), text::show(&why.as_str().into()))
+            Event::Refused { peer, why } => format!("log: refused {}: {}", name(peer), quoted(why)),
+            Event::Withheld { sender, peer, why } => {
+                let sender = sender.as_ref().map_or("the bus", name);
+                format!("log: withheld from {}, of {sender}: {}", name(peer), quoted(why))
+            }
+            Event::Allowed { peer, what } => {
+                format!("log: allowed {}: {}", name(peer), quoted(what))
             }
         }
     }
 }
 
-/// A message on one line.
+fn quoted(text: &str) -> String {
+    text::show(&text.into())
+}
+
 fn set_limit(limits: &mut Limits, rest: &str) {
     let (name, value) = rest.split_once('=').expect("limit NAME=VALUE");
     if let Some(time) = match name {
@@ -430,6 +452,7 @@ fn set_limit(limits: &mut Limits, rest: &str) {
     *place = value.parse().expect("a number");
 }
 
+/// A message on one line.
 fn describe(message: &Message<'_>) -> String {
     let is_own = is_own(message);
     let serial = (!is_own).then(|| format!("#{}", message.serial()));
@@ -615,7 +638,7 @@ fn credentials(options: &str) -> Credentials {
         match name {
             "uid" => credentials.uid = value.parse().ok(),
             "pid" => credentials.pid = value.parse().ok(),
-            "groups" | "label" => {}
+            "groups" | "label" | "comm" => {}
             _ => panic!("{name} is nothing of a connection"),
         }
     }
@@ -630,6 +653,17 @@ fn details(options: &str) -> Details {
         groups: value("groups").map(numbers),
         security_label: value("label").map(|label| label.as_bytes().into()),
         pidfd: if has_pidfd { PidFd::Held } else { PidFd::Absent },
+    }
+}
+
+fn standing(options: &str) -> Standing {
+    let is_at_console = options.split_whitespace().any(|word| word == "console");
+    let command = pairs(options).find(|(name, _)| *name == "comm");
+    Standing {
+        groups: details(options).groups,
+        console: if is_at_console { Console::Present } else { Console::Absent },
+        command: command.map(|(_, command)| command.to_owned()),
+        label: None,
     }
 }
 

@@ -4,10 +4,12 @@
 //! - [`world`]: a bus with connections; whatever it sends is checked.
 //! - [`text`]: values of D-Bus as people write and read them.
 //! - [`model`]: what the bus should do, written plainly, to compare with.
+//! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
 
 pub mod golden;
 pub mod model;
 pub mod random;
+pub mod rules;
 pub mod text;
 pub mod world;

@@ -7,7 +7,7 @@
 //!   text ──▶ element       well-formed XML, of which no element or attribute is unknown
 //!        ──▶ directives    what one file says, in order; rules with their accounts looked up
 //!        ──▶ Document      what all files say together: the last word, and whole lists
-//!        ──▶ Config        who is let in, limits and policy in the words of the bus
+//!        ──▶ Config        limits and policy in the words of the bus
 //! ```
 //!
 //! [`load`] takes all four. What this bus cannot enforce is an error of the last step
@@ -15,12 +15,11 @@
 //! to know what the files say.
 //!
 //! ```
-//! use diligence_broker::busconfig::{self, Admission, BusType};
+//! use diligence_broker::busconfig::{self, BusType};
 //!
 //! let config = busconfig::built_in_session();
 //! assert_eq!(config.document.bus_type, Some(BusType::Session));
 //! assert_eq!(config.addresses()?[0].to_string(), "unix:tmpdir=/tmp");
-//! assert_eq!(config.admission, Admission::OwnUser);
 //! # Ok::<(), busconfig::ConfigError>(())
 //! ```
 
@@ -43,7 +42,7 @@ use bus::{Configuration, Verdict};
 use wire::address::AddressList;
 use wire::sasl::Mechanisms;
 
-pub use compile::{Admission, NotEnforced};
+pub use compile::NotEnforced;
 pub use document::{
     AppArmor, AppArmorMode, Association, BusType, Document, Fork, Listen, ServiceDir, Syslog, Umask,
 };
@@ -53,10 +52,7 @@ pub use error::{
     ShapeError, Warning, WarningKind, XmlError,
 };
 pub use own::{OwnSettings, RateSetting};
-pub use policy::{
-    ANY_FDS, Audience, FD_COUNT_MAX, MessageMatch, Names, PolicyDocument, ReceiveMatch, Recipient,
-    Replies, Right, Rule, Scope, SendMatch, Subject, Who,
-};
+pub use policy::{PolicyDocument, Rule};
 pub use rule::RuleError;
 
 /// What a bus is to do, and what its configuration says.
@@ -64,8 +60,6 @@ pub use rule::RuleError;
 pub struct Config {
     /// What the files say.
     pub document: Document,
-    /// Who may connect.
-    pub admission: Admission,
     /// What the bus itself is told: limits, policy, and how services are started.
     pub configuration: Configuration,
 }
@@ -91,9 +85,8 @@ impl Config {
     }
 
     fn compile(document: Document, environment: &Environment<'_>) -> Result<Self, ConfigError> {
-        let compile::Compiled { admission, configuration } =
-            compile::compile(&document, environment)?;
-        Ok(Self { document, admission, configuration })
+        let configuration = compile::compile(&document, environment)?;
+        Ok(Self { document, configuration })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reading `<policy>`: for whom it is, and the rules in it.
 
-use bus::Verdict;
+use bus::policy::{Scope, Subject, Verdict, Who};
 
 use super::element::{Element, Found};
 use super::environment::Accounts;
 use super::error::{Account, ConfigError, ConfigErrorKind, Origin, Warning, WarningKind};
-use super::policy::{Rule, Scope, Subject, Who};
+use super::policy::Rule;
 use super::rule::{RuleElement, Topic};
 
 /// Reads policies, and collects what was odd about them.

@@ -4,7 +4,10 @@ mod error;
 
 use std::ops::RangeInclusive;
 
-use bus::Verdict;
+use bus::policy::{
+    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies, Right, Scope,
+    SendMatch, Verdict,
+};
 use wire::message::MessageType;
 
 pub use error::RuleError;
@@ -12,10 +15,6 @@ pub use error::RuleError;
 use super::element::{Element, Found};
 use super::error::{ConfigError, ConfigErrorKind, Origin, element_of};
 use super::limits::parse_integer;
-use super::policy::{
-    ANY_FDS, Audience, MessageMatch, Names, ReceiveMatch, Recipient, Replies, Right, Scope,
-    SendMatch,
-};
 
 /// An `<allow>` or `<deny>` whose attributes are all known.
 #[derive(Clone, Copy)]
@@ -26,7 +25,7 @@ pub(super) struct RuleElement<'a> {
 
 /// What a rule is about, before its accounts are looked up.
 pub(super) enum Topic<'a> {
-    Own(Names),
+    Own(NamePattern),
     User(&'a str),
     Group(&'a str),
     Send(SendMatch),
@@ -54,8 +53,8 @@ impl<'a> RuleElement<'a> {
     /// What the rule is about. It can only be one thing.
     pub(super) fn topic(self) -> Result<Topic<'a>, ConfigError> {
         let alone = [
-            self.text("own").map(|name| Topic::Own(any_or(name, Names::One))),
-            self.text("own_prefix").map(|prefix| Topic::Own(Names::Prefix(prefix.into()))),
+            self.text("own").map(|name| Topic::Own(any_or(name, NamePattern::One))),
+            self.text("own_prefix").map(|prefix| Topic::Own(NamePattern::Prefix(prefix.into()))),
             self.text("user").map(Topic::User),
             self.text("group").map(Topic::Group),
         ];
@@ -98,17 +97,17 @@ impl<'a> RuleElement<'a> {
             Some(false) => Audience::Unicast,
         };
         let destination = self.destination()?;
-        if let (Audience::Broadcast, Names::One(name)) = (audience, &destination) {
+        if let (Audience::Broadcast, NamePattern::One(name)) = (audience, &destination) {
             return Err(self.refuse(RuleError::BroadcastTo(name.clone())));
         }
         Ok(SendMatch { message: self.message_match(&SEND)?, destination, audience })
     }
 
-    fn destination(self) -> Result<Names, ConfigError> {
+    fn destination(self) -> Result<NamePattern, ConfigError> {
         match (self.text("send_destination"), self.text("send_destination_prefix")) {
-            (None, None) => Ok(Names::Any),
-            (Some(name), None) => Ok(any_or(name, Names::One)),
-            (None, Some(prefix)) => Ok(Names::Prefix(prefix.into())),
+            (None, None) => Ok(NamePattern::Any),
+            (Some(name), None) => Ok(any_or(name, NamePattern::One)),
+            (None, Some(prefix)) => Ok(NamePattern::Prefix(prefix.into())),
             (Some(_), Some(_)) => Err(self.refuse(RuleError::TwoDestinations)),
         }
     }
@@ -226,8 +225,8 @@ impl<'a> RuleElement<'a> {
     }
 }
 
-fn any_or(name: &str, names: impl FnOnce(String) -> Names) -> Names {
-    if name == "*" { Names::Any } else { names(name.into()) }
+fn any_or(name: &str, names: impl FnOnce(String) -> NamePattern) -> NamePattern {
+    if name == "*" { NamePattern::Any } else { names(name.into()) }
 }
 
 fn is_about_messages(attribute: &str) -> bool {

@@ -15,6 +15,7 @@
 //! everything queued is written before it goes on.
 
 mod accept;
+mod admission;
 pub(crate) mod appetite;
 mod deadlines;
 mod deliver;
@@ -334,6 +335,7 @@ impl EventLoop {
         let outcome = match self.reload.read() {
             Ok(Loaded { config, catalog }) => {
                 self.changes.watch(&config.document, &self.log);
+                self.describe_anew(&config.configuration.policy);
                 self.config.document.own = config.document.own;
                 self.config.configuration = config.configuration;
                 self.catalog = catalog;

@@ -14,7 +14,6 @@ use wire::sasl::server::{Identity, Progress};
 
 use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
-use crate::busconfig::Admission;
 use crate::connection::{End, Phase, Room};
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
@@ -156,13 +155,7 @@ impl EventLoop {
             Identity::Uid(uid) => Some(uid),
             _ => None,
         };
-        let admitted = match uid {
-            None => self.config.admits_anonymous(),
-            Some(uid) => self.config.admission == Admission::Everybody || uid == self.authority.uid,
-        };
-        if !admitted {
-            return Err(End::NotAdmitted);
-        }
+        self.admit(peer, uid)?;
         self.handle(Input::Authenticated { peer, uid, fds });
         let room = Room::within(self.bus.limits_of(peer));
         if let Some(connection) = self.table.get_mut(peer) {

@@ -1,12 +1,11 @@
 //! Configurations as files: what they say, what is wrong with them, what the bus is to do.
 
 mod elements;
+mod enforced;
 mod includes;
-mod judgement;
 mod own;
 mod reference;
 mod rules;
-mod soundness;
 
 use std::fs;
 use std::path::PathBuf;

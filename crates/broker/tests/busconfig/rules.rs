@@ -1,10 +1,10 @@
 //! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
 
-use bus::Verdict;
-use diligence_broker::busconfig::{
-    ANY_FDS, Audience, MessageMatch, Names, ReceiveMatch, Recipient, Replies, Rule, Scope,
-    SendMatch, Subject, Who,
+use bus::policy::{
+    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies, Scope,
+    SendMatch, Subject, Verdict, Who,
 };
+use diligence_broker::busconfig::Rule;
 use wire::message::MessageType;
 
 use crate::{Files, check_refusal, environment};
@@ -34,7 +34,7 @@ fn any_message(replies: Replies) -> MessageMatch {
 
 fn any_send(replies: Replies) -> SendMatch {
     let message = any_message(replies);
-    SendMatch { message, destination: Names::Any, audience: Audience::Any }
+    SendMatch { message, destination: NamePattern::Any, audience: Audience::Any }
 }
 
 fn any_receive(replies: Replies, recipient: Recipient) -> ReceiveMatch {
@@ -59,18 +59,18 @@ fn scopes_are_what_they_name() {
             panic!("{rules:?}");
         };
         assert_eq!((*scope, origin.position.line), (expected, 3));
-        assert_eq!(*subject, Subject::Own(Names::One("a.b".into())));
+        assert_eq!(*subject, Subject::Own(NamePattern::One("a.b".into())));
     }
 }
 
 #[test]
 fn a_rule_is_about_one_thing() {
     let cases = [
-        ("<allow own='*'/>", Subject::Own(Names::Any)),
-        ("<allow own=''/>", Subject::Own(Names::One(String::new()))),
-        ("<allow own_prefix='a.b'/>", Subject::Own(Names::Prefix("a.b".into()))),
+        ("<allow own='*'/>", Subject::Own(NamePattern::Any)),
+        ("<allow own=''/>", Subject::Own(NamePattern::One(String::new()))),
+        ("<allow own_prefix='a.b'/>", Subject::Own(NamePattern::Prefix("a.b".into()))),
         // A prefix has no wildcard: it would be a name that nobody has.
-        ("<allow own_prefix='*'/>", Subject::Own(Names::Prefix("*".into()))),
+        ("<allow own_prefix='*'/>", Subject::Own(NamePattern::Prefix("*".into()))),
         ("<allow user='*'/>", Subject::Connect(Who::Anybody)),
         ("<allow group='*'/>", Subject::Connect(Who::Anybody)),
         ("<allow user='alice'/>", Subject::Connect(Who::User(1000))),
@@ -98,7 +98,7 @@ fn every_attribute_of_sending_is_understood() {
         replies: Replies::Unrequested,
         fds: 1..=16,
     };
-    let destination = Names::One("c.d".into());
+    let destination = NamePattern::One("c.d".into());
     let expected = SendMatch { message, destination, audience: Audience::Unicast };
     assert_eq!(named.subject, Subject::Send(expected));
 
@@ -108,7 +108,7 @@ fn every_attribute_of_sending_is_understood() {
     let mut expected = any_send(Replies::Requested);
     expected.message.message_type = Some(MessageType::Error);
     expected.message.error = Some("a.E".into());
-    expected.destination = Names::Prefix("c".into());
+    expected.destination = NamePattern::Prefix("c".into());
     assert_eq!(prefixed.subject, Subject::Send(expected));
 }
 

@@ -80,7 +80,7 @@ impl Bus {
             return Err(ErrorKind::NameHasNoOwner.because(text));
         }
         let road = self.road_to(name.as_str())?;
-        self.check_before_start(forward)?;
+        self.check_before_start(forward, fx)?;
         self.check_room_to_wait(forward.from, name.as_str())?;
         Ok(self.start(name.as_str(), road, forward.from, fx))
     }
@@ -110,10 +110,14 @@ impl Bus {
 
     /// Whether a message is one that a service may be started for. What it may do beyond that, its
     /// recipient being unknown yet, is judged when it is delivered.
-    fn check_before_start(&self, forward: &Forward<'_>) -> Result<(), BusError> {
+    fn check_before_start(
+        &mut self,
+        forward: &Forward<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
         match forward.message.message_type() {
             MessageType::Unknown(_) => Err(unknown_type()),
-            _ => Ok(()),
+            _ => self.check_policy_to_nobody(forward.from, forward.message, fx),
         }
     }
 

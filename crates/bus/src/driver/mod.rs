@@ -28,7 +28,8 @@ use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
 use crate::own::reply_too_long;
 use crate::peers::DRIVER_NAME;
-use crate::route::{Forward, unknown_type, who};
+use crate::policy::who;
+use crate::route::{Forward, unknown_type};
 
 /// The object that the bus is.
 pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
@@ -61,24 +62,43 @@ impl Bus {
         message: &Message<'_>,
         fx: &mut Effects,
     ) {
-        // As with the reference, monitors see what comes of it first.
-        self.hear(from, message, fx);
-        let forward = match self.is_first_hello(from, message) {
-            // Its handler shows it, with the name that it gives.
-            true => None,
-            false => self.show_driver_call(from, message, fx),
-        };
-        let outcome = match message.message_type() {
+        let allowed = self.check_to_bus(from, message, fx);
+        if allowed.is_ok() {
+            // As with the reference, monitors see what comes of it first.
+            self.hear(from, message, fx);
+        }
+        let is_hello = self.is_first_hello(from, message);
+        // The handler of Hello shows it, with the name that it gives.
+        let forward = if is_hello { None } else { self.show_driver_call(from, message, fx) };
+        let outcome = allowed.and_then(|()| match message.message_type() {
             MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
-            MessageType::Unknown(_) => Err(unknown_type()),
-            _ if !self.peers[from].is_active() => Err(not_registered()),
             // Nothing else that the bus could want to hear comes as a signal or reply.
             _ => Ok(()),
-        };
-        match (outcome, forward) {
-            (Ok(()), Some(forward)) => self.show_eavesdroppers(&forward, None, fx),
-            (Ok(()), None) => {}
-            (Err(error), _) => self.refuse(from, message, &error, fx),
+        });
+        match outcome {
+            Err(error) => self.refuse(from, message, &error, fx),
+            // With the call that adds it, the first rule of all already sees something.
+            Ok(()) if !is_hello && !self.eavesdropping_rules.is_empty() => {
+                let forward = forward.unwrap_or_else(|| self.forward(from, message, fx));
+                self.show_eavesdroppers(&forward, None, fx);
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// Whether a message may go to the bus. Who has said no Hello has no rules: it may say that, and
+    /// other calls are told so where the method is looked for.
+    fn check_to_bus(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        match message.message_type() {
+            MessageType::Unknown(_) => Err(unknown_type()),
+            _ if self.peers[from].is_active() => self.check_policy_to_nobody(from, message, fx),
+            MessageType::MethodCall => Ok(()),
+            _ => Err(not_registered()),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::peers::DRIVER_NAME;
 pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text, flags) = call.args::<(&str, u32)>()?;
     check_requested(bus, call, text)?;
+    bus.check_owning(call.from, text)?;
     check_name_room(bus, call.from, text)?;
     let request = bus.names.request(text, call.from, RequestFlags::from_bits(flags));
     if let Some(ticket) = request.joined {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::busconfig::policy::{FD_COUNT_MAX, Right};
+use bus::policy::{FD_COUNT_MAX, Right};
 
 /// What is wrong with an `<allow>` or `<deny>`.
 #[derive(Clone, PartialEq, Eq, Debug)]

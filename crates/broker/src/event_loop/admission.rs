@@ -1,0 +1,54 @@
+//! Who may connect, and what the policy has to know of who does.
+
+use std::io;
+
+use bus::policy::{Newcomer, Standing};
+use bus::{Input, PeerId, Policy, Verdict};
+
+use super::EventLoop;
+use crate::connection::End;
+use crate::log::Severity;
+use crate::report::Who;
+use crate::standing;
+
+impl EventLoop {
+    /// Lets somebody in who has authenticated, as this user or anonymously; or not.
+    pub(super) fn admit(&mut self, peer: PeerId, uid: Option<u32>) -> Result<(), End> {
+        let policy = &self.bus.configuration().policy;
+        let Some(uid) = uid else {
+            return self.config.admits_anonymous().then_some(()).ok_or(End::NotAdmitted);
+        };
+        let standing = self.learn(peer, uid, policy).map_err(|_| End::StandingUnknown)?;
+        let groups = standing.groups.as_deref().unwrap_or_default();
+        let newcomer = Newcomer { uid, groups, bus_uid: self.authority.uid };
+        if policy.admits(&newcomer) == Verdict::Deny {
+            return Err(End::NotAdmitted);
+        }
+        if standing != Standing::default() {
+            self.handle(Input::Described { peer, standing });
+        }
+        Ok(())
+    }
+
+    /// Learns what another policy asks of all who are there. Of whom it cannot be learnt, the bus is
+    /// told nothing, and lets them do nothing.
+    pub(super) fn describe_anew(&mut self, policy: &Policy) {
+        let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
+        for peer in peers {
+            let Some(uid) = self.bus.user(peer) else { continue };
+            let standing = self.learn(peer, uid, policy).unwrap_or_else(|error| {
+                let who = Who { bus: &self.bus, peer };
+                let line = format!("Cannot tell what the policy asks of {who}: {error}");
+                self.log.write(Severity::Warning, line);
+                Standing::default()
+            });
+            self.handle(Input::Described { peer, standing });
+        }
+    }
+
+    fn learn(&self, peer: PeerId, uid: u32, policy: &Policy) -> io::Result<Standing> {
+        let connection = self.table.get(peer).ok_or(io::ErrorKind::NotConnected)?;
+        let known = self.bus.credentials(peer).ok_or(io::ErrorKind::NotConnected)?;
+        standing::learn(policy, &connection.socket, known, uid)
+    }
+}

@@ -1,0 +1,154 @@
+//! What the bus is told of a configuration, and which ones it cannot enforce.
+
+use bus::policy::{NamePattern, Newcomer, Rule, SendMatch, Subject, Who};
+use bus::{Policy, ServiceHelper, Verdict};
+use diligence_broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
+
+use crate::{Files, environment};
+
+fn policy(elements: &str) -> Policy {
+    let config = Files::with_main(elements).load(&environment());
+    config.unwrap_or_else(|error| panic!("{elements}: {error}")).configuration.policy
+}
+
+#[test]
+fn the_bus_is_told_every_rule() {
+    let names = |name: &str| NamePattern::One(name.into());
+    let expected = Policy::new(vec![
+        Rule::allow(Subject::Connect(Who::Anybody)),
+        Rule::deny(Subject::Own(names("a.b"))),
+        Rule {
+            log: true,
+            ..Rule::allow(Subject::Send(SendMatch {
+                destination: names("a.b"),
+                message: bus::policy::MessageMatch {
+                    replies: bus::policy::Replies::Requested,
+                    ..Default::default()
+                },
+                ..SendMatch::default()
+            }))
+        },
+        Rule {
+            scope: bus::policy::Scope::Group(50),
+            ..Rule::allow(Subject::Own(NamePattern::Prefix("a".into())))
+        },
+    ]);
+    let found = policy(
+        "<policy group='staff'><allow own_prefix='a'/></policy>\
+         <policy context='default'><allow user='*'/><deny own='a.b'/></policy>\
+         <policy group='nosuch'><deny own='*'/></policy>\
+         <policy context='default'><allow send_destination='a.b' log='true'/></policy>",
+    );
+    assert_eq!(found, expected);
+    assert_eq!(policy("<fork/>"), Policy::new(Vec::new()));
+}
+
+#[test]
+fn who_may_connect_is_said_by_the_last_rule() {
+    // The bus's own user, root, alice, and a member of staff.
+    let cases = [
+        ("", [true, false, false, false]),
+        ("<allow user='*'/>", [true; 4]),
+        ("<deny user='*'/>", [false; 4]),
+        ("<allow user='root'/>", [true, true, false, false]),
+        ("<allow user='*'/><deny user='alice'/>", [true, true, false, true]),
+        ("<deny user='alice'/><allow user='*'/>", [true; 4]),
+        ("<allow group='staff'/>", [true, false, false, true]),
+        ("<allow group='*'/><deny group='staff'/>", [true, true, true, false]),
+        ("<allow user='nosuch'/><deny group='nosuch'/>", [true, false, false, false]),
+        // Rules about other things do not count.
+        ("<allow own='*'/><allow send_path='*'/>", [true, false, false, false]),
+    ];
+    let newcomers = [(500, &[][..]), (0, &[0]), (1000, &[1000]), (1001, &[50, 1001])];
+    for (rules, expected) in cases {
+        for scope in ["default", "mandatory"] {
+            let policy = policy(&format!("<policy context='{scope}'>{rules}</policy>"));
+            let admitted = newcomers.map(|(uid, groups)| {
+                policy.admits(&Newcomer { uid, groups, bus_uid: 500 }) == Verdict::Allow
+            });
+            assert_eq!(admitted, expected, "{scope}: {rules}");
+        }
+        // Nobody asks a console who may connect.
+        let policy = policy(&format!("<policy at_console='true'>{rules}</policy>"));
+        let newcomer = Newcomer { uid: 1000, groups: &[], bus_uid: 500 };
+        assert_eq!(policy.admits(&newcomer), Verdict::Deny, "{rules}");
+    }
+    let mandatory = policy(
+        "<policy context='mandatory'><deny user='alice'/></policy>\
+         <policy context='default'><allow user='*'/></policy>",
+    );
+    let alice = Newcomer { uid: 1000, groups: &[], bus_uid: 500 };
+    assert_eq!(mandatory.admits(&alice), Verdict::Deny);
+}
+
+#[test]
+fn what_a_policy_does_not_ask_is_not_looked_up() {
+    let session = "<policy context='default'><allow send_destination='*' eavesdrop='true'/>\
+                   <allow eavesdrop='true'/><allow own='*'/></policy>";
+    // Groups, the console, who is refused what.
+    let cases = [
+        (String::new(), [false; 3]),
+        ("<policy group='staff'><allow own='*'/></policy>".into(), [true, false, false]),
+        ("<policy context='default'><allow group='staff'/></policy>".into(), [true, false, false]),
+        ("<policy at_console='true'><allow own='*'/></policy>".into(), [false, true, false]),
+        ("<policy user='root'><allow eavesdrop='false'/></policy>".into(), [false, false, true]),
+        ("<policy at_console='false'><deny own='a.b'/></policy>".into(), [false, true, true]),
+        ("<policy user='root'><deny send_path='/x'/></policy>".into(), [false, false, true]),
+        ("<policy context='default'><deny user='alice'/></policy>".into(), [false; 3]),
+    ];
+    for (elements, expected) in cases {
+        let policy = policy(&format!("{session}{elements}"));
+        let asked = [policy.asks_for_groups(), policy.asks_for_console(), policy.restricts()];
+        assert_eq!(asked, expected, "{elements}");
+    }
+    let closed = policy("<policy context='default'><allow own='*'/></policy>");
+    assert!(closed.restricts(), "what nobody allows is refused too");
+}
+
+#[test]
+fn a_refusal_says_what_and_why() {
+    let files = Files::with_main("<apparmor mode='required'/>");
+    assert_eq!(
+        files.shorten(files.load(&environment()).unwrap_err()),
+        "main.conf:2:1: AppArmor is to decide what is allowed on the bus; this bus cannot enforce \
+         that yet, and refuses to start rather than allow more"
+    );
+    let text = NotEnforced::Selinux.to_string();
+    assert!(text.starts_with("SELinux is to decide who may own a name;"), "{text}");
+}
+
+#[test]
+fn security_modules_that_should_have_a_say_are_not_passed_over() {
+    use SecurityModule::{Active, Inactive};
+    let apparmor = |mode: &str| format!("<apparmor mode='{mode}'/>");
+    let associate = "<selinux><associate own='a.b' context='c'/></selinux>".to_owned();
+    let cases = [
+        (apparmor("required"), Inactive, Err(NotEnforced::AppArmor)),
+        (apparmor("required"), Active, Err(NotEnforced::AppArmor)),
+        (apparmor("enabled"), Inactive, Ok(())),
+        (apparmor("enabled"), Active, Err(NotEnforced::AppArmor)),
+        ("<apparmor/>".into(), Active, Err(NotEnforced::AppArmor)),
+        (apparmor("disabled"), Active, Ok(())),
+        (apparmor("required") + &apparmor("disabled"), Active, Ok(())),
+        (String::new(), Active, Ok(())),
+        (associate.clone(), Inactive, Ok(())),
+        (associate, Active, Err(NotEnforced::Selinux)),
+        ("<selinux/>".into(), Active, Ok(())),
+    ];
+    for (elements, module, expected) in cases {
+        let files = Files::with_main(&elements);
+        let environment = Environment { selinux: module, app_armor: module, ..environment() };
+        let found = files.load(&environment).map(|_| ()).map_err(|error| error.kind);
+        assert_eq!(found, expected.map_err(ConfigErrorKind::NotEnforced), "{elements} {module:?}");
+    }
+}
+
+#[test]
+fn a_helper_is_passed_on() {
+    for (elements, expected) in
+        [("", ServiceHelper::Absent), ("<servicehelper>/h</servicehelper>", ServiceHelper::Present)]
+    {
+        let config = Files::with_main(elements).load(&environment()).unwrap();
+        assert_eq!(config.configuration.service_helper, expected);
+    }
+}

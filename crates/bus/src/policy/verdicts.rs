@@ -1,0 +1,317 @@
+//! Where the bus asks its policy: about messages, names and those who say Hello.
+//!
+//! A message that everybody may send and receive costs one comparison here for its sender and one
+//! for each recipient. Only for the others are the rules looked at.
+
+use alloc::format;
+use alloc::string::String;
+use core::num::NonZeroU32;
+
+use wire::Message;
+
+use super::message_rules::{Letter, Ruling};
+use super::party::Party;
+use super::{Kind, Reply, Standing, Verdict, Way};
+use crate::bus::Bus;
+use crate::effects::{Effect, Effects, Event, Span};
+use crate::error::{BusError, ErrorKind};
+use crate::input::PeerId;
+use crate::peers::{DRIVER_NAME, Peer, Stage};
+use crate::route::Forward;
+
+/// A message on its way from one to another.
+pub(crate) struct Passage<'m> {
+    pub(crate) message: &'m Message<'m>,
+    /// `None` is the bus itself.
+    pub(crate) from: Option<PeerId>,
+    /// `None` is the bus itself, or a service that is yet to be started.
+    pub(crate) to: Option<PeerId>,
+    pub(crate) reply: Reply,
+    /// What it is to who sends it.
+    pub(crate) sent: Way,
+    /// What it is to who gets it.
+    pub(crate) received: Way,
+}
+
+impl<'m> Passage<'m> {
+    /// To the connection that it is addressed to.
+    pub(crate) const fn to_addressee(forward: &Forward<'m>, to: PeerId, reply: Reply) -> Self {
+        let (sent, received) = (Way::Addressed, Way::Addressed);
+        Self {
+            message: forward.message,
+            from: Some(forward.from),
+            to: Some(to),
+            reply,
+            sent,
+            received,
+        }
+    }
+
+    /// To somebody who listens.
+    fn to_listener(forward: &Forward<'m>, to: PeerId) -> Self {
+        let message = forward.message;
+        let (sent, received) = match message.destination() {
+            None => (Way::Broadcast, Way::Addressed),
+            Some(_) => (Way::Addressed, Way::Overheard),
+        };
+        let reply = Reply::to_others(message);
+        Self { message, from: Some(forward.from), to: Some(to), reply, sent, received }
+    }
+
+    const fn kinds(&self) -> [Kind; 2] {
+        let (message_type, reply) = (self.message.message_type(), self.reply);
+        [Kind::new(message_type, reply, self.sent), Kind::new(message_type, reply, self.received)]
+    }
+}
+
+/// That rules say no.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    /// Whose rules, in the words of the reference.
+    what: &'static str,
+    /// How many of them match.
+    rules: usize,
+}
+
+impl Bus {
+    pub(crate) fn described(&mut self, id: PeerId, standing: Standing) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.standing = standing;
+        }
+    }
+
+    /// Compiles the rules for a connection, or finds them compiled.
+    pub(crate) fn choose_policy(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let policy = self.policies.of(&self.config.policy, peer.uid, &peer.standing);
+        peer.policy = Some(policy);
+    }
+
+    /// Does so for all, since the rules have changed.
+    pub(crate) fn choose_policies(&mut self) {
+        self.policies.clear();
+        let named = self.peers.iter().filter(|peer| peer.is_complete()).map(|peer| peer.id);
+        for id in named.collect::<alloc::vec::Vec<_>>() {
+            self.choose_policy(id);
+        }
+    }
+
+    /// Whether a message may go to the connection that it is addressed to.
+    #[inline]
+    pub(crate) fn check_policy(
+        &mut self,
+        passage: &Passage<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        let [sent, received] = passage.kinds();
+        let sends = passage.from.is_none_or(|from| self.peers[from].sends_all(sent));
+        let receives = passage.to.is_none_or(|to| self.peers[to].receives_all(received));
+        if sends && receives {
+            return Ok(());
+        }
+        self.ask_rules(passage, fx).map_err(|refusal| self.explain(refusal, passage))
+    }
+
+    /// Whether a message may go to the bus itself, or to a service that is yet to be started and of
+    /// which nothing is known but the name that the message is addressed to.
+    pub(crate) fn check_policy_to_nobody(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        let reply = Reply::to_others(message);
+        let (sent, received) = (Way::ToNobody, Way::ToNobody);
+        let passage = Passage { message, from: Some(from), to: None, reply, sent, received };
+        self.check_policy(&passage, fx)
+    }
+
+    /// Whether somebody who listens may have a copy of a message. If not, only monitors hear of it.
+    #[inline]
+    pub(crate) fn may_listen(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        fx: &mut Effects,
+    ) -> bool {
+        let passage = Passage::to_listener(forward, to);
+        let [sent, received] = passage.kinds();
+        if self.peers[forward.from].sends_all(sent) && self.peers[to].receives_all(received) {
+            return true;
+        }
+        let Err(refusal) = self.ask_rules(&passage, fx) else { return true };
+        self.withhold(refusal, &passage, to, fx);
+        false
+    }
+
+    /// Whether a connection may have a message that the bus itself has written to `head`.
+    #[inline]
+    pub(crate) fn may_hear_bus(
+        &mut self,
+        to: PeerId,
+        head: Span,
+        kind: Kind,
+        fx: &mut Effects,
+    ) -> bool {
+        let Some(peer) = self.peers.get(to) else { return false };
+        peer.receives_all(kind) || self.ask_rules_for_bus(to, head, kind, fx)
+    }
+
+    fn ask_rules_for_bus(&mut self, to: PeerId, head: Span, kind: Kind, fx: &mut Effects) -> bool {
+        let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+        let Kind { reply, way, .. } = kind;
+        let passage = Passage {
+            message: &message,
+            from: None,
+            to: Some(to),
+            reply,
+            sent: way,
+            received: way,
+        };
+        let Err(refusal) = self.check_receiving(&passage) else { return true };
+        let withheld = self.explain_withheld(refusal, &passage, to);
+        let serial = message.serial();
+        self.note_withheld(withheld, None, serial, to, fx);
+        false
+    }
+
+    /// Whether a connection may own a name.
+    pub(crate) fn check_owning(&self, owner: PeerId, name: &str) -> Result<(), BusError> {
+        let peer = &self.peers[owner];
+        let policy = peer.policy.as_deref();
+        if policy.is_some_and(|policy| policy.may_own(name) == Verdict::Allow) {
+            return Ok(());
+        }
+        Err(ErrorKind::AccessDenied.because(format!(
+            "Connection \"{}\" is not allowed to own the service \"{name}\" due to security \
+             policies in the configuration file",
+            peer.name()
+        )))
+    }
+
+    fn ask_rules(&mut self, passage: &Passage<'_>, fx: &mut Effects) -> Result<(), Refusal> {
+        if let Some(log) = self.check_sending(passage)? {
+            fx.push(Effect::Log(log));
+        }
+        self.check_receiving(passage)
+    }
+
+    /// What the sender's rules say; an event if they want it told that they allow.
+    fn check_sending(&self, passage: &Passage<'_>) -> Result<Option<Event>, Refusal> {
+        let Some(from) = passage.from else { return Ok(None) };
+        let Some(policy) = self.peers[from].policy.as_deref() else { return Ok(None) };
+        let Passage { message, reply, sent: way, .. } = *passage;
+        let party = match (passage.to, message.destination()) {
+            (Some(to), _) => self.party(to),
+            (None, name) => Party::Name(name.map_or("", |name| name.as_str())),
+        };
+        match policy.send.judge(&Letter { message, reply, way, party }) {
+            Ruling::Pass => Ok(None),
+            Ruling::PassLogged(count) => {
+                let what = self.describe("Would reject message", count, passage);
+                Ok(Some(Event::Allowed { peer: from, what }))
+            }
+            Ruling::Refuse(rules) => Err(Refusal { what: "Rejected send message", rules }),
+        }
+    }
+
+    /// What the recipient's rules say.
+    fn check_receiving(&self, passage: &Passage<'_>) -> Result<(), Refusal> {
+        let Some(to) = passage.to else { return Ok(()) };
+        let Some(policy) = self.peers[to].policy.as_deref() else { return Ok(()) };
+        let Passage { message, reply, received: way, .. } = *passage;
+        let party = match passage.from {
+            Some(from) => self.party(from),
+            None => Party::Name(DRIVER_NAME.as_str()),
+        };
+        match policy.receive.judge(&Letter { message, reply, way, party }) {
+            Ruling::Pass | Ruling::PassLogged(_) => Ok(()),
+            Ruling::Refuse(rules) => Err(Refusal { what: "Rejected receive message", rules }),
+        }
+    }
+
+    fn party(&self, id: PeerId) -> Party<'_> {
+        Party::Peer { peer: &self.peers[id], names: &self.names }
+    }
+
+    /// Keeps a copy of a message from a connection.
+    fn withhold(&mut self, refusal: Refusal, passage: &Passage<'_>, to: PeerId, fx: &mut Effects) {
+        let why = self.explain_withheld(refusal, passage, to);
+        self.note_withheld(why, passage.from, passage.message.serial(), to, fx);
+    }
+
+    /// Why a connection does not get a message, if there is anybody to be told.
+    fn explain_withheld(
+        &self,
+        refusal: Refusal,
+        passage: &Passage<'_>,
+        to: PeerId,
+    ) -> Option<BusError> {
+        let is_first = self.peers.get(to).is_some_and(|peer| peer.withheld == 0);
+        let is_told = is_first || !self.monitoring_rules.is_empty();
+        is_told.then(|| self.explain(refusal, passage))
+    }
+
+    /// Counts a message that the policy keeps from a connection. Only monitors hear of each.
+    fn note_withheld(
+        &mut self,
+        why: Option<BusError>,
+        sender: Option<PeerId>,
+        serial: NonZeroU32,
+        to: PeerId,
+        fx: &mut Effects,
+    ) {
+        self.counters.refused += 1;
+        let Some(peer) = self.peers.get_mut(to) else { return };
+        peer.withheld += 1;
+        let is_first = peer.withheld == 1 && peer.stage != Stage::Gone;
+        let Some(why) = why else { return };
+        if !self.monitoring_rules.is_empty() {
+            self.show_monitors_refusal(sender, serial, &why, fx);
+        }
+        if is_first {
+            fx.push(Effect::Log(Event::Withheld { sender, peer: to, why: why.text }));
+        }
+    }
+
+    fn explain(&self, refusal: Refusal, passage: &Passage<'_>) -> BusError {
+        let text = self.describe(refusal.what, refusal.rules, passage);
+        ErrorKind::AccessDenied.because(text)
+    }
+
+    /// The reference's sentence about a message that may not pass, or only just.
+    pub(crate) fn describe(&self, what: &str, rules: usize, passage: &Passage<'_>) -> String {
+        let message = passage.message;
+        let peer = |id: Option<PeerId>| id.and_then(|id| self.peers.get(id));
+        let sender = peer(passage.from);
+        format!(
+            "{what}, {rules} matched rules; type=\"{}\", sender=\"{}\" ({}) interface=\"{}\" \
+             member=\"{}\" error name=\"{}\" requested_reply=\"{}\" destination=\"{}\" ({})",
+            message.message_type(),
+            sender.map_or(UNSET, |sender| sender.sender.name()),
+            sender.map_or_else(|| String::from("(bus)"), who),
+            message.interface().map_or(UNSET, |name| name.as_str()),
+            message.member().map_or(UNSET, |name| name.as_str()),
+            message.error_name().map_or(UNSET, |name| name.as_str()),
+            u8::from(passage.reply == Reply::Requested),
+            message.destination().map_or(DRIVER_NAME.as_str(), |name| name.as_str()),
+            peer(passage.to).map_or_else(|| String::from("bus"), who),
+        )
+    }
+}
+
+/// A process, as error texts name it.
+pub(crate) fn who(peer: &Peer) -> String {
+    let number = |n: Option<u32>| n.map_or_else(|| String::from("?"), |n| format!("{n}"));
+    let mut text = format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid));
+    let Standing { command, label, .. } = &peer.standing;
+    for (what, value) in [("comm", command), ("label", label)] {
+        if let Some(value) = value {
+            text.push_str(&format!(" {what}=\"{value}\""));
+        }
+    }
+    text
+}
+
+/// What texts say of a field that a message does not have.
+const UNSET: &str = "(unset)";
