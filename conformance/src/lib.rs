@@ -29,6 +29,7 @@
 //! | `names` | owners, queues, and who hears of a change |
 //! | `matching` | match rules |
 //! | `routing` | what the bus writes on a message, who gets it, what comes back |
+//! | `policy` | who may do what: random rules, the same verdicts as the reference |
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |
 //! | `fairness` | somebody who takes too much, and the others |

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Gid, Pid, Signal, Uid, WaitId, WaitIdOptions};
-use rustix::thread;
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use crate::scratch::Scratch;
 
@@ -403,25 +403,40 @@ impl User {
     /// Nobody, who is neither root nor the owner of any bus here.
     pub const NOBODY: Self = Self { uid: 65534, gid: 65534 };
 
+    /// Does something as this user. Whoever it connects to sees that user. Only root may; the rest
+    /// of the tests stays root.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel refuses, or `body` panics.
+    pub fn act<T: Send>(self, body: impl FnOnce() -> T + Send) -> T {
+        self.act_in(&[], body)
+    }
+
+    /// Does something as this user, with these groups besides its own.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel refuses, or `body` panics.
+    pub fn act_in<T: Send>(self, groups: &[u32], body: impl FnOnce() -> T + Send) -> T {
+        let groups: Vec<Gid> = groups.iter().map(|&gid| Gid::from_raw(gid)).collect();
+        let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+        // The kernel keeps the identity of each thread for itself, and this one ends here.
+        std::thread::scope(|scope| {
+            let act = scope.spawn(move || {
+                set_thread_groups(&groups).expect("only root acts as others");
+                set_thread_res_gid(gid, gid, gid).expect("only root acts as others");
+                set_thread_res_uid(None, uid, None).expect("only root acts as others");
+                body()
+            });
+            act.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
     /// The user id of the tests themselves.
     #[must_use]
     pub fn own_uid() -> u32 {
         rustix::process::geteuid().as_raw()
-    }
-
-    /// Does something as this user, in a thread of its own. Whoever it connects to sees that user.
-    ///
-    /// # Panics
-    ///
-    /// When these tests do not run as root, or what is done panics.
-    pub fn act<T: Send>(self, what: impl FnOnce() -> T + Send) -> T {
-        let as_user = move || {
-            let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
-            thread::set_thread_res_gid(gid, gid, gid).expect("only root can be another user");
-            thread::set_thread_res_uid(uid, uid, uid).expect("only root can be another user");
-            what()
-        };
-        std::thread::scope(|scope| scope.spawn(as_user).join()).expect("what is done works")
     }
 
     /// Whether these tests run as root, and so can be another user.

@@ -1,0 +1,191 @@
+//! Two buses of which the same is asked, and the clients that ask.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use diligence_conformance::{
+    Bus, Config, Descriptors, Message, Peer, Program, Signal, Stream, User, Value, eventually,
+    field, installed, kind,
+};
+
+/// A client: a user, and its groups besides its own.
+pub(crate) const CLIENTS: [(User, &[u32]); 5] = [
+    (User { uid: 0, gid: 0 }, &[0]),
+    (User::NOBODY, &[]),
+    (User { uid: 1, gid: 1 }, &[]),
+    (User { uid: 0, gid: 0 }, &[2, 1, 65534]),
+    (User::NOBODY, &[2]),
+];
+
+/// A bus and its clients.
+pub(crate) struct Side {
+    bus: Bus,
+    config: Config,
+    /// `None` is one that was not let in.
+    clients: Vec<Option<Client>>,
+    reloads: usize,
+}
+
+struct Client {
+    peer: Peer,
+    /// Calls that it got and has not answered.
+    calls: VecDeque<Message>,
+}
+
+impl Side {
+    pub(crate) fn ours(policies: &str) -> Self {
+        let config = config(policies);
+        Self::new(Bus::start(&config), config)
+    }
+
+    pub(crate) fn reference(policies: &str) -> Self {
+        let config = config(policies);
+        let program = || Program::at(installed("dbus-daemon", "dbus-daemon"));
+        Self::new(Bus::start_with(&config, |_| program()), config)
+    }
+
+    fn new(bus: Bus, config: Config) -> Self {
+        let clients = CLIENTS.iter().map(|(user, groups)| {
+            let stream = user.act_in(groups, || {
+                let mut stream = Stream::connect(bus.address());
+                stream.log_in(Descriptors::Negotiated);
+                stream
+            });
+            let client = Client { peer: Peer::over(stream), calls: VecDeque::new() };
+            client.admitted()
+        });
+        let clients = clients.collect();
+        Self { bus, config, clients, reloads: 0 }
+    }
+
+    /// What the clients hear at first, and of their rules.
+    pub(crate) fn begin(&mut self) -> Vec<Vec<String>> {
+        let rules = ["type='signal'", "type='signal',member='M'", "eavesdrop='true'"];
+        let mut heard = vec![Vec::new(); self.clients.len()];
+        for (place, rule) in [(0, 0), (1, 1), (2, 0), (3, 2)] {
+            let call = Message::to_bus("AddMatch").arg(Value::text(rules[rule]));
+            add(&mut heard, self.act(place, call, 0));
+        }
+        heard
+    }
+
+    /// Sends a message with so many descriptors, and gives what each client hears then.
+    pub(crate) fn act(&mut self, place: usize, message: Message, fds: usize) -> Vec<Vec<String>> {
+        if let Some(client) = &mut self.clients[place] {
+            client.send(message, fds);
+        }
+        self.settle(place)
+    }
+
+    /// The oldest call that a client has got and not answered.
+    pub(crate) fn unanswered(&mut self, place: usize) -> Option<Message> {
+        self.clients[place].as_mut()?.calls.pop_front()
+    }
+
+    /// Gives the bus another policy.
+    pub(crate) fn reload(&mut self, policies: &str) {
+        self.config = config(policies);
+        let folder = self.bus.scratch().path().to_owned();
+        std::fs::write(folder.join("bus.conf"), self.config.text(&folder)).expect("a file");
+        self.reloads += 1;
+        let reloads = self.reloads;
+        let process = self.bus.process();
+        process.signal(Signal::HUP);
+        eventually("the new policy", || {
+            let count = process.stderr().matches("Reloaded configuration").count();
+            (count == reloads).then_some(())
+        });
+        // What a bus says of the reload itself is not the matter here.
+        self.settle(0);
+    }
+
+    pub(crate) fn stop(self) {
+        drop(self.clients);
+        self.bus.stop();
+    }
+
+    /// Waits until the bus has handled what a client has sent, and then until the others have got
+    /// what came of it.
+    fn settle(&mut self, first: usize) -> Vec<Vec<String>> {
+        let mut heard = vec![Vec::new(); self.clients.len()];
+        let order = [first].into_iter().chain(0..self.clients.len());
+        for place in order {
+            if let Some(client) = &mut self.clients[place] {
+                heard[place].extend(client.hear());
+            }
+        }
+        heard
+    }
+}
+
+impl Client {
+    /// Says Hello, unless it is not let in.
+    fn admitted(mut self) -> Option<Self> {
+        self.send(Message::to_bus("Hello"), 0);
+        let serial = self.ping();
+        while let Some(message) = self.peer.receive() {
+            if is_pong(&message, serial) {
+                return Some(self);
+            }
+        }
+        None
+    }
+
+    fn send(&mut self, message: Message, fds: usize) {
+        if fds == 0 {
+            self.peer.send(message);
+            return;
+        }
+        let count = u32::try_from(fds).expect("a few");
+        let message = message.field(field::UNIX_FDS, Value::U32(count));
+        let bytes = self.peer.numbered(message).encode();
+        let file = OwnedFd::from(std::fs::File::open("/dev/null").expect("it is there"));
+        let fds: Vec<_> = (0..fds).map(|_| file.as_fd()).collect();
+        self.peer.send_with_descriptors(&bytes, &fds);
+    }
+
+    /// Asks the other end of the connection for a sign of life, which no policy is about.
+    fn ping(&mut self) -> u32 {
+        let ping = Message::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
+        self.peer.send(ping.without(field::DESTINATION))
+    }
+
+    /// All that has come.
+    fn hear(&mut self) -> Vec<String> {
+        let serial = self.ping();
+        let mut heard = Vec::new();
+        loop {
+            let Some(message) = self.peer.receive() else {
+                heard.push("closed".to_owned());
+                return heard;
+            };
+            if is_pong(&message, serial) {
+                return heard;
+            }
+            heard.push(shown(&message));
+            if message.kind == kind::CALL {
+                self.calls.push_back(message);
+            }
+        }
+    }
+}
+
+fn is_pong(message: &Message, serial: u32) -> bool {
+    message.sender().is_empty() && message.reply_serial() == Some(serial)
+}
+
+/// All of a message that both buses must agree on: not the serials that a bus gives its own.
+fn shown(message: &Message) -> String {
+    let mut fields = message.fields.clone();
+    fields.sort_by_key(|(code, _)| *code);
+    let Message { kind, flags, body, descriptors, .. } = message;
+    format!("type {kind} flags {flags} {fields:?} {body:?} {} fds", descriptors.len())
+}
+
+fn add(all: &mut [Vec<String>], more: Vec<Vec<String>>) {
+    all.iter_mut().zip(more).for_each(|(all, more)| all.extend(more));
+}
+
+fn config(policies: &str) -> Config {
+    Config::closed().element(policies)
+}

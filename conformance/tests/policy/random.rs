@@ -1,0 +1,263 @@
+//! Random policies and random messages, from a seed that is printed.
+
+use diligence_conformance::{BUS_NAME, BUS_PATH, Message, Value, field, flag, kind};
+
+/// Numbers that are the same from the same seed (splitmix64).
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) const fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+
+    pub(crate) fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T {
+        things[self.below(things.len())]
+    }
+
+    /// The elements `<policy>` of a configuration.
+    pub(crate) fn policies(&mut self) -> String {
+        let mut policies = String::new();
+        // Mostly there is something to take away from, otherwise hardly anything would happen.
+        for rule in OPEN {
+            if !self.once_in(8) {
+                policies.push_str(&in_policy("context='default'", rule));
+            }
+        }
+        for _ in 0..self.below(14) {
+            let scope = self.pick(SCOPES);
+            policies.push_str(&in_policy(scope, &self.rule(scope)));
+        }
+        policies
+    }
+
+    fn rule(&mut self, scope: &str) -> String {
+        let verdict = self.pick(&["allow", "deny", "deny"]);
+        let attributes = match self.below(10) {
+            0 if scope.starts_with("context") => self.attribute(&CONNECT),
+            0 | 1 => self.attribute(&OWN),
+            2..6 => self.message_rule("send", &[&DESTINATION, &BROADCAST]),
+            _ => self.message_rule("receive", &[&SENDER]),
+        };
+        format!("<{verdict}{attributes}/>")
+    }
+
+    fn attribute(&mut self, list: &[(&str, &str)]) -> String {
+        let (name, value) = list[self.below(list.len())];
+        format!(" {name}='{value}'")
+    }
+
+    /// Attributes of messages, as far as they go together.
+    fn message_rule(&mut self, side: &str, own: &[&[(&str, &str)]]) -> String {
+        loop {
+            let mut attributes = String::new();
+            for list in MESSAGE {
+                if self.once_in(4) {
+                    attributes += &self.attribute(list).replace("SIDE", side);
+                }
+            }
+            for list in own {
+                if self.once_in(3) {
+                    attributes += &self.attribute(list);
+                }
+            }
+            if is_possible(&attributes, side) {
+                return attributes;
+            }
+        }
+    }
+
+    /// A message that a client could send without being disconnected.
+    pub(crate) fn message(&mut self, clients: usize) -> Message {
+        let destination = self.destination(clients);
+        let message = match self.below(8) {
+            0..4 => self.call(&destination),
+            4 => self.signal().text(field::DESTINATION, &destination),
+            5 | 6 => self.signal(),
+            _ => self.answer_to_nothing(&destination),
+        };
+        if self.once_in(6) { message.flags(flag::NO_AUTO_START) } else { message }
+    }
+
+    fn destination(&mut self, clients: usize) -> String {
+        match self.below(3) {
+            0 => self.pick(NAMES).to_owned(),
+            _ => format!(":1.{}", self.below(clients)),
+        }
+    }
+
+    fn call(&mut self, destination: &str) -> Message {
+        let message = Message::call(destination, self.pick(PATHS), "a.b", self.pick(MEMBERS));
+        match self.below(4) {
+            0 => message.without(field::INTERFACE),
+            _ => message.text(field::INTERFACE, self.pick(INTERFACES)),
+        }
+    }
+
+    fn signal(&mut self) -> Message {
+        let (path, member) = (self.pick(PATHS), self.pick(MEMBERS));
+        let message = Message::signal(path, self.pick(INTERFACES), member);
+        // One that claims to be an answer, too.
+        match self.once_in(12) {
+            true => message.field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL)),
+            false => message,
+        }
+    }
+
+    fn answer_to_nothing(&mut self, destination: &str) -> Message {
+        let message = Message::new(kind::RETURN)
+            .field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL))
+            .text(field::DESTINATION, destination);
+        if self.once_in(2) { message } else { self.as_error(message) }
+    }
+
+    /// The answer to a call.
+    pub(crate) fn answer(&mut self, call: &Message) -> Message {
+        let reply = Message::reply(call);
+        if self.once_in(2) { reply } else { self.as_error(reply) }
+    }
+
+    fn as_error(&mut self, mut message: Message) -> Message {
+        message.kind = kind::ERROR;
+        message.text(field::ERROR_NAME, self.pick(ERRORS))
+    }
+
+    /// A call of the bus itself that changes no more than who has which name.
+    pub(crate) fn call_of_bus(&mut self) -> Message {
+        let name = self.pick(NAMES);
+        match self.below(8) {
+            0..3 => Message::to_bus("RequestName").arg(Value::text(name)).arg(Value::U32(0)),
+            3 => Message::to_bus("ReleaseName").arg(Value::text(name)),
+            4 => Message::to_bus("GetNameOwner").arg(Value::text(name)),
+            5 => Message::to_bus("NameHasOwner").arg(Value::text(name)).without(field::INTERFACE),
+            6 => Message::call(BUS_NAME, "/x", "org.freedesktop.DBus.Peer", "Ping"),
+            _ => Message::call(BUS_NAME, BUS_PATH, "a.b", self.pick(MEMBERS)),
+        }
+    }
+}
+
+fn in_policy(scope: &str, rule: &str) -> String {
+    format!("<policy {scope}>{rule}</policy>\n")
+}
+
+/// Whether a rule with these attributes is one that can be read.
+fn is_possible(attributes: &str, side: &str) -> bool {
+    let has = |name: &str| attributes.contains(&format!(" {name}="));
+    let has_own = |name: &str| has(&format!("{side}_{name}"));
+    let says_something = attributes.contains(side) || has("eavesdrop");
+    says_something
+        && !(has_own("member") && !has_own("interface") && !has_own("path"))
+        && !(has_own("error") && (has_own("member") || has_own("interface")))
+        && !(attributes.contains("broadcast='true'") && attributes.contains("destination"))
+        && (side != "send" || attributes.contains("send_"))
+}
+
+/// No client sends this serial.
+const NOBODYS_SERIAL: u32 = 0xffff_0000;
+
+const OPEN: [&str; 4] = [
+    "<allow user='*'/>",
+    "<allow own='*'/>",
+    "<allow send_destination='*' eavesdrop='true'/>",
+    "<allow eavesdrop='true'/>",
+];
+
+const SCOPES: &[&str] = &[
+    "context='default'",
+    "context='default'",
+    "context='default'",
+    "context='mandatory'",
+    "user='root'",
+    "user='nobody'",
+    "user='daemon'",
+    "group='root'",
+    "group='nogroup'",
+    "group='daemon'",
+    "group='bin'",
+    "at_console='true'",
+    "at_console='false'",
+];
+
+const CONNECT: [(&str, &str); 6] = [
+    ("user", "*"),
+    ("user", "nobody"),
+    ("user", "daemon"),
+    ("group", "*"),
+    // Of which each client is by the kernel what it is by the user database.
+    ("group", "root"),
+    ("group", "sys"),
+];
+
+const OWN: [(&str, &str); 7] = [
+    ("own", "*"),
+    ("own", "com.example.A"),
+    ("own", "com.example.A.b"),
+    ("own", "com.example.Bc"),
+    ("own_prefix", "com.example"),
+    ("own_prefix", "com.example.A"),
+    ("own_prefix", "com.example.B"),
+];
+
+const DESTINATION: [(&str, &str); 10] = [
+    ("send_destination", "*"),
+    ("send_destination", "com.example.A"),
+    ("send_destination", "com.example.A.b"),
+    ("send_destination", "com.example.Bc"),
+    ("send_destination", "org.freedesktop.DBus"),
+    ("send_destination", ":1.1"),
+    ("send_destination", "no name"),
+    ("send_destination_prefix", "com.example.A"),
+    ("send_destination_prefix", "com.example.B"),
+    ("send_destination_prefix", "org.freedesktop"),
+];
+
+const SENDER: [(&str, &str); 6] = [
+    ("receive_sender", "*"),
+    ("receive_sender", "com.example.A"),
+    ("receive_sender", "com.example.A.b"),
+    ("receive_sender", "com.example.Bc"),
+    ("receive_sender", "org.freedesktop.DBus"),
+    ("receive_sender", ":1.2"),
+];
+
+const BROADCAST: [(&str, &str); 2] = [("send_broadcast", "true"), ("send_broadcast", "false")];
+
+const MESSAGE: [&[(&str, &str)]; 8] = [
+    &[
+        ("SIDE_type", "*"),
+        ("SIDE_type", "method_call"),
+        ("SIDE_type", "method_return"),
+        ("SIDE_type", "error"),
+        ("SIDE_type", "signal"),
+    ],
+    &[("SIDE_path", "*"), ("SIDE_path", "/x"), ("SIDE_path", "/org/freedesktop/DBus")],
+    &[
+        ("SIDE_interface", "*"),
+        ("SIDE_interface", "a.b"),
+        ("SIDE_interface", "org.freedesktop.DBus"),
+    ],
+    &[("SIDE_member", "*"), ("SIDE_member", "M"), ("SIDE_member", "RequestName")],
+    &[("SIDE_error", "*"), ("SIDE_error", "a.E")],
+    &[("SIDE_requested_reply", "true"), ("SIDE_requested_reply", "false")],
+    &[("eavesdrop", "true"), ("eavesdrop", "false")],
+    &[("min_fds", "0"), ("min_fds", "1"), ("max_fds", "0"), ("max_fds", "1")],
+];
+
+const NAMES: &[&str] = &["com.example.A", "com.example.A.b", "com.example.Bc"];
+const PATHS: &[&str] = &["/x", "/y"];
+const INTERFACES: &[&str] = &["a.b", "a.c"];
+const MEMBERS: &[&str] = &["M", "N"];
+const ERRORS: &[&str] = &["a.E", "a.F"];
