@@ -4,6 +4,7 @@
 //! `DILIGENCE_SEED` repeats a run, `DILIGENCE_POLICIES` says how many policies are tried.
 
 mod both;
+mod cases;
 mod random;
 
 use std::collections::hash_map::RandomState;

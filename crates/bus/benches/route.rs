@@ -5,8 +5,9 @@
 
 use diligence_bus::{
     Amount, Body, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, Limits,
-    PeerId, Time,
+    PeerId, Policy, Time,
 };
+use diligence_testkit::rules::rule;
 use diligence_testkit::world::{build, driver_method, identity, interface, member, name, path};
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -27,15 +28,22 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
+        Self::under(Policy::unrestricted())
+    }
+
+    fn under(policy: Policy) -> Self {
         let limits = Limits { max_match_rules_per_connection: 1_000_000, ..Limits::session() };
-        let config = Configuration { limits, ..Configuration::default() };
+        let config = Configuration { limits, policy, ..Configuration::default() };
         Self { bus: Bus::new(identity(), config, 7), effects: Effects::new(), next: 0 }
     }
 
     fn with_peers(count: u32) -> (Self, Vec<PeerId>) {
-        let mut fixture = Self::new();
-        let peers = (0..count).map(|_| fixture.join()).collect();
-        (fixture, peers)
+        Self::new().joined_by(count)
+    }
+
+    fn joined_by(mut self, count: u32) -> (Self, Vec<PeerId>) {
+        let peers = (0..count).map(|_| self.join()).collect();
+        (self, peers)
     }
 
     fn input(&mut self, input: Input<'_>) {
@@ -136,6 +144,63 @@ fn parse_call_and_reply(bencher: Bencher<'_, '_>) {
         fixture.send(peers[0], &parse(&call));
         fixture.send(peers[1], &parse(&reply));
     });
+}
+
+/// The policy of a system bus with so many services, as they are written everywhere.
+fn system_policy(services: u32) -> Policy {
+    let stock = [
+        "allow connect *",
+        "deny own *",
+        "deny send type=method_call",
+        "allow send type=signal",
+        "allow send type=method_return replies=requested",
+        "allow send type=error replies=requested",
+        "allow receive type=method_call replies=requested recipient=addressee",
+        "allow receive type=method_return replies=requested recipient=addressee",
+        "allow receive type=error replies=requested recipient=addressee",
+        "allow receive type=signal replies=requested recipient=addressee",
+        "allow send to=org.freedesktop.DBus interface=org.freedesktop.DBus",
+        "deny send to=org.freedesktop.DBus interface=org.freedesktop.DBus member=UpdateActivationEnvironment",
+        "user=1000 allow own org.example.Service",
+        "allow send to=org.example.Service interface=org.example.Thing",
+    ];
+    let mut rules: Vec<_> = stock.into_iter().map(rule).collect();
+    for service in 0..services {
+        let name = format!("org.example.Service{service}");
+        rules.push(rule(&format!("user=0 allow own {name}")));
+        rules.push(rule(&format!("user=0 allow send to={name}")));
+        rules.push(rule(&format!("deny send to={name}")));
+        rules.push(rule(&format!("allow send interface={name}")));
+        for member in ["Get", "List", "Open", "Close", "Changed"] {
+            rules.push(rule(&format!("allow send to={name} interface={name} member={member}")));
+        }
+    }
+    Policy::new(rules)
+}
+
+/// A call and its reply where policies decide: two messages.
+#[divan::bench(args = [0, 60])]
+fn call_and_reply_on_a_system_bus(bencher: Bencher<'_, '_>, services: u32) {
+    let (mut fixture, peers) = Fixture::under(system_policy(services)).joined_by(2);
+    fixture.call(peers[1], "RequestName", &["org.example.Service".into(), 0_u32.into()]);
+    let bytes = call_and_reply("org.example.Service");
+    let [call, reply] = bytes.each_ref().map(|bytes| parse(bytes));
+    bencher.counter(ItemsCount::new(2_u32)).bench_local(|| {
+        fixture.send(peers[0], &call);
+        fixture.send(peers[1], &reply);
+    });
+}
+
+/// A signal that ten connections listen to where policies decide.
+#[divan::bench(args = [0, 60])]
+fn broadcast_on_a_system_bus(bencher: Bencher<'_, '_>, services: u32) {
+    let (mut fixture, peers) = Fixture::under(system_policy(services)).joined_by(11);
+    for &peer in &peers[1..] {
+        fixture.add_rule(peer, "type='signal',interface='org.example.Thing',member='Changed'");
+    }
+    let bytes = signal(&["some text".into()]);
+    let message = parse(&bytes);
+    bencher.bench_local(|| fixture.send(peers[0], &message));
 }
 
 /// A signal that has listeners, by a rule on its interface and member.

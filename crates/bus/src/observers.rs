@@ -89,8 +89,9 @@ impl Bus {
         fx: &mut Effects,
     ) {
         let recipients = core::mem::take(&mut self.recipients);
+        let restricts = self.config.policy.restricts();
         for &to in recipients.list() {
-            if Some(to) != addressed && self.may_listen(forward, to, fx) {
+            if Some(to) != addressed && (!restricts || self.may_listen(forward, to, fx)) {
                 self.pass(forward, to, fx);
             }
         }
@@ -98,6 +99,7 @@ impl Bus {
     }
 
     /// Queues a message for somebody it is not addressed to; loses it if there is no room.
+    #[inline]
     fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
         let fds = forward.message.unix_fds();
         let Some(peer) = self.peers.get(to) else { return };

@@ -114,8 +114,8 @@ pub(crate) struct Peer {
     pub(crate) losing: Option<u64>,
     /// Messages that the policy has kept from it, and nobody was told.
     pub(crate) withheld: u64,
-    /// What its policy was chosen by.
-    pub(crate) standing: Standing,
+    /// What its policy was chosen by, where policies ask for more than the user.
+    pub(crate) standing: Option<Box<Standing>>,
     /// What it may do; set when it says Hello.
     pub(crate) policy: Option<Rc<ClientPolicy>>,
     /// Which kinds of refusals were reported: one report of each is enough.
@@ -163,7 +163,7 @@ impl Peer {
             lost: 0,
             losing: None,
             withheld: 0,
-            standing: Standing::default(),
+            standing: None,
             policy: None,
             reported: Vec::new(),
         }

@@ -157,6 +157,7 @@ impl Bus {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn deliver(
         &mut self,
         forward: &Forward<'_>,

@@ -58,7 +58,7 @@ impl ClientPolicies {
         &mut self,
         policy: &Policy,
         uid: Option<u32>,
-        standing: &Standing,
+        standing: Option<&Standing>,
     ) -> Rc<ClientPolicy> {
         let membership = Membership::of(policy, uid, standing);
         let new = || Rc::new(membership.select(policy));
@@ -81,13 +81,13 @@ enum Membership {
 }
 
 impl Membership {
-    fn of(policy: &Policy, uid: Option<u32>, standing: &Standing) -> Self {
+    fn of(policy: &Policy, uid: Option<u32>, standing: Option<&Standing>) -> Self {
         let Some(uid) = uid else { return Self::Known(Box::default()) };
-        let groups = match &standing.groups {
+        let groups = match standing.and_then(|standing| standing.groups.as_deref()) {
             None if policy.asks_for_groups() => return Self::Unknown,
-            groups => groups.as_deref().unwrap_or_default(),
+            groups => groups.unwrap_or_default(),
         };
-        let console = match standing.console {
+        let console = match standing.map_or(Console::Unknown, |standing| standing.console) {
             Console::Unknown if policy.asks_for_console() => return Self::Unknown,
             Console::Present => Scope::AtConsole,
             Console::Absent | Console::Unknown => Scope::NotAtConsole,

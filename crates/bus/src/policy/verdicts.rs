@@ -1,8 +1,10 @@
 //! Where the bus asks its policy: about messages, names and those who say Hello.
 //!
-//! A message that everybody may send and receive costs one comparison here for its sender and one
-//! for each recipient. Only for the others are the rules looked at.
+//! On a bus that restricts nothing a message costs one comparison here, and one for each recipient. On
+//! others it costs one more for its sender and one for each recipient if it is of a kind that they all
+//! may send and receive; only for the rest are the rules looked at.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::num::NonZeroU32;
@@ -76,14 +78,15 @@ struct Refusal {
 impl Bus {
     pub(crate) fn described(&mut self, id: PeerId, standing: Standing) {
         if let Some(peer) = self.peers.get_mut(id) {
-            peer.standing = standing;
+            peer.standing = Some(standing).filter(|it| *it != Standing::default()).map(Box::new);
         }
     }
 
     /// Compiles the rules for a connection, or finds them compiled.
     pub(crate) fn choose_policy(&mut self, id: PeerId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let policy = self.policies.of(&self.config.policy, peer.uid, &peer.standing);
+        let standing = peer.standing.as_deref();
+        let policy = self.policies.of(&self.config.policy, peer.uid, standing);
         peer.policy = Some(policy);
     }
 
@@ -103,10 +106,7 @@ impl Bus {
         passage: &Passage<'_>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        let [sent, received] = passage.kinds();
-        let sends = passage.from.is_none_or(|from| self.peers[from].sends_all(sent));
-        let receives = passage.to.is_none_or(|to| self.peers[to].receives_all(received));
-        if sends && receives {
+        if !self.config.policy.restricts() {
             return Ok(());
         }
         self.ask_rules(passage, fx).map_err(|refusal| self.explain(refusal, passage))
@@ -127,7 +127,8 @@ impl Bus {
     }
 
     /// Whether somebody who listens may have a copy of a message. If not, only monitors hear of it.
-    #[inline]
+    /// Need not be asked on a bus that restricts nothing.
+    #[inline(never)]
     pub(crate) fn may_listen(
         &mut self,
         forward: &Forward<'_>,
@@ -135,17 +136,15 @@ impl Bus {
         fx: &mut Effects,
     ) -> bool {
         let passage = Passage::to_listener(forward, to);
-        let [sent, received] = passage.kinds();
-        if self.peers[forward.from].sends_all(sent) && self.peers[to].receives_all(received) {
-            return true;
-        }
         let Err(refusal) = self.ask_rules(&passage, fx) else { return true };
-        self.withhold(refusal, &passage, to, fx);
+        let why = self.explain_withheld(refusal, &passage, to);
+        self.note_withheld(why, passage.from, passage.message.serial(), to, fx);
         false
     }
 
     /// Whether a connection may have a message that the bus itself has written to `head`.
-    #[inline]
+    /// Need not be asked on a bus that restricts nothing.
+    #[inline(never)]
     pub(crate) fn may_hear_bus(
         &mut self,
         to: PeerId,
@@ -153,11 +152,9 @@ impl Bus {
         kind: Kind,
         fx: &mut Effects,
     ) -> bool {
-        let Some(peer) = self.peers.get(to) else { return false };
-        peer.receives_all(kind) || self.ask_rules_for_bus(to, head, kind, fx)
-    }
-
-    fn ask_rules_for_bus(&mut self, to: PeerId, head: Span, kind: Kind, fx: &mut Effects) -> bool {
+        if self.peers.get(to).is_none_or(|peer| peer.receives_all(kind)) {
+            return true;
+        }
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         let Kind { reply, way, .. } = kind;
         let passage = Passage {
@@ -189,11 +186,18 @@ impl Bus {
         )))
     }
 
+    #[inline(never)]
     fn ask_rules(&mut self, passage: &Passage<'_>, fx: &mut Effects) -> Result<(), Refusal> {
-        if let Some(log) = self.check_sending(passage)? {
+        let [sent, received] = passage.kinds();
+        if passage.from.is_some_and(|from| !self.peers[from].sends_all(sent))
+            && let Some(log) = self.check_sending(passage)?
+        {
             fx.push(Effect::Log(log));
         }
-        self.check_receiving(passage)
+        match passage.to.is_some_and(|to| !self.peers[to].receives_all(received)) {
+            true => self.check_receiving(passage),
+            false => Ok(()),
+        }
     }
 
     /// What the sender's rules say; an event if they want it told that they allow.
@@ -232,12 +236,6 @@ impl Bus {
 
     fn party(&self, id: PeerId) -> Party<'_> {
         Party::Peer { peer: &self.peers[id], names: &self.names }
-    }
-
-    /// Keeps a copy of a message from a connection.
-    fn withhold(&mut self, refusal: Refusal, passage: &Passage<'_>, to: PeerId, fx: &mut Effects) {
-        let why = self.explain_withheld(refusal, passage, to);
-        self.note_withheld(why, passage.from, passage.message.serial(), to, fx);
     }
 
     /// Why a connection does not get a message, if there is anybody to be told.
@@ -304,7 +302,9 @@ impl Bus {
 pub(crate) fn who(peer: &Peer) -> String {
     let number = |n: Option<u32>| n.map_or_else(|| String::from("?"), |n| format!("{n}"));
     let mut text = format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid));
-    let Standing { command, label, .. } = &peer.standing;
+    let standing = peer.standing.as_deref();
+    let command = standing.and_then(|standing| standing.command.as_deref());
+    let label = standing.and_then(|standing| standing.label.as_deref());
     for (what, value) in [("comm", command), ("label", label)] {
         if let Some(value) = value {
             text.push_str(&format!(" {what}=\"{value}\""));

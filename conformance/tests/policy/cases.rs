@@ -1,0 +1,115 @@
+//! Who may connect, and what the stock configuration of a system bus lets whom do.
+
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Message, Peer, Scratch, Stream, User, Value,
+    bus_program, check_all, first_line, kind, require, root_for,
+};
+
+const ROOT: User = User { uid: 0, gid: 0 };
+const DAEMON: User = User { uid: 1, gid: 1 };
+
+fn connect(address: &str, user: User) -> Stream {
+    user.act(|| {
+        let mut stream = Stream::connect(address);
+        stream.log_in(Descriptors::Negotiated);
+        stream
+    })
+}
+
+/// A client of this user, if it is let in.
+fn join(address: &str, user: User) -> Option<Peer> {
+    let mut peer = Peer::over(connect(address, user));
+    peer.send(Message::to_bus("Hello"));
+    let reply = peer.receive()?;
+    assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+    assert_eq!(peer.receive().map(|m| m.member().to_owned()), Some("NameAcquired".into()));
+    Some(peer)
+}
+
+/// Who may connect: the last rule that matches decides, and without any the bus's own user.
+#[test]
+fn connecting() {
+    if !root_for("who may connect") {
+        return;
+    }
+    // Rules, and whether root, the user of the bus, gets in, and nobody, and daemon.
+    let rows = [
+        ("", "", [true, false, false]),
+        ("<allow user='*'/>", "", [true, true, true]),
+        ("<allow user='nobody'/>", "", [true, true, false]),
+        ("<allow user='65534'/>", "", [true, true, false]),
+        ("<deny user='root'/><allow user='daemon'/>", "", [false, false, true]),
+        ("<allow user='*'/><deny user='nobody'/>", "", [true, false, true]),
+        ("<deny user='nobody'/><allow user='*'/>", "", [true, true, true]),
+        ("<allow user='*'/>", "<deny user='daemon'/>", [true, true, false]),
+        ("<deny user='*'/>", "<allow user='daemon'/>", [false, false, true]),
+        ("<allow group='*'/>", "", [true, true, true]),
+        ("<allow group='daemon'/>", "", [true, false, true]),
+        ("<allow group='nosuch'/>", "", [true, false, false]),
+        ("<allow own='*'/>", "", [true, false, false]),
+    ];
+    check_all(
+        &rows,
+        |row| format!("{} {}", row.0, row.1),
+        |(default, mandatory, expected)| {
+            let messages = "<allow send_type='*'/><allow receive_type='*'/>";
+            let config = Config::closed()
+                .policy("context='default'", &format!("{messages}{default}"))
+                .policy("context='mandatory'", mandatory);
+            let bus = Bus::start(&config);
+            let users = [ROOT, User::NOBODY, DAEMON];
+            let admitted = users.map(|user| join(bus.address(), user).is_some());
+            assert_eq!(admitted, *expected);
+            bus.stop();
+        },
+    );
+}
+
+/// The configuration that Debian installs for the system bus, at an address of the test's own.
+#[test]
+fn the_stock_system_bus() {
+    if !root_for("the system bus, which changes to its own user") {
+        return;
+    }
+    require("/usr/share/dbus-1/system.conf", "dbus-system-bus-common");
+    let scratch = Scratch::new();
+    diligence_conformance::set_mode(scratch.path(), 0o777);
+    let address = format!("--address=unix:path={}/bus", scratch.path().display());
+    let program = bus_program().args(["--system", "--nofork", "--nopidfile", "--nosyslog"]);
+    let mut running = program.arg(address).arg("--print-address=1").start();
+    let address = running.wait_for("address", |stdout, _| first_line(stdout));
+    Stream::knock(&address);
+
+    let call = |interface, member| Message::call(BUS_NAME, BUS_PATH, interface, member);
+    let request =
+        || Message::to_bus("RequestName").arg(Value::text("com.example.A")).arg(Value::U32(0));
+    let stats = "org.freedesktop.DBus.Debug.Stats";
+    // What root hears of it, and what nobody does.
+    let rows = [
+        (call(BUS_NAME, "GetId"), ["", ""]),
+        (call("org.freedesktop.DBus.Introspectable", "Introspect"), ["", ""]),
+        (call("org.freedesktop.DBus.Peer", "Ping"), ["AccessDenied", "AccessDenied"]),
+        (call(stats, "GetStats"), ["", "AccessDenied"]),
+        (request(), ["AccessDenied", "AccessDenied"]),
+        (Message::to_bus("UpdateActivationEnvironment"), ["AccessDenied", "AccessDenied"]),
+        (Message::call(":1.0", "/x", "a.b", "M"), ["AccessDenied", "AccessDenied"]),
+    ];
+    let mut clients =
+        [ROOT, User::NOBODY].map(|user| join(&address, user).expect("everybody may connect"));
+    for (call, expected) in rows {
+        for (client, expected) in clients.iter_mut().zip(expected) {
+            let reply = client.call(call.clone());
+            let (member, summary) = (call.member(), reply.summary());
+            assert_eq!(reply.error_name(), expected, "{member}: {summary}");
+        }
+    }
+    // Signals to all pass.
+    let [root, nobody] = &mut clients;
+    root.add_match("interface='a.b'");
+    nobody.send(Message::signal("/x", "a.b", "S"));
+    nobody.collect();
+    let heard: Vec<_> = root.collect().iter().map(|m| m.member().to_owned()).collect();
+    assert_eq!(heard, ["S"]);
+    drop(clients);
+    let _ = running.terminate().success();
+}
