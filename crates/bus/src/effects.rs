@@ -28,10 +28,13 @@ impl Effects {
         Self { list: Vec::new(), bytes: Vec::new() }
     }
 
-    /// Forgets all effects and keeps the memory.
+    /// Forgets all effects and keeps the memory, as far as most inputs need it.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
+        if self.bytes.capacity() > BYTES_KEPT_MAX {
+            self.bytes = Vec::new();
+        }
     }
 
     /// The effects, in the order in which they must be carried out.
@@ -72,6 +75,10 @@ impl Effects {
         Ok(Span { start, end: self.bytes.len() })
     }
 }
+
+/// Bytes of memory that are kept from input to input. Only long replies of the bus and messages that
+/// have waited for their recipient need more.
+const BYTES_KEPT_MAX: usize = 1 << 20;
 
 /// A part of the bytes that the effects own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -51,13 +51,9 @@ impl Failure {
             Self::NameInvalid => 5,
             Self::ServiceNotFound => 6,
             Self::WrongCaller | Self::NotPrivileged => 7,
-            Self::Unreadable(..)
-            | Self::FileInvalid(..)
-            | Self::Misnamed(_)
-            | Self::NoUser(_)
-            | Self::Command(..) => 8,
+            Self::Unreadable(..) | Self::FileInvalid(..) | Self::Misnamed(_) | Self::NoUser(_) => 8,
             Self::Exec(_) => 9,
-            Self::Usage => 10,
+            Self::Usage | Self::Command(..) => 10,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
 
 use diligence_launch_helper::{find, run};
 use services::Folder;
@@ -81,6 +83,54 @@ fn a_service_is_what_its_own_file_says() {
     check("a.b.service", &good.replace("a.b", "c.d"), Err(8));
     check("a.b.service", &service("Exec=/bin/x"), Err(8));
     check("a.b.service", &service("User=me"), Err(8));
-    check("a.b.service", &service("Exec='\nUser=me"), Err(8));
+    check("a.b.service", &service("Exec='\nUser=me"), Err(10));
     check("a.b.service", "nonsense", Err(8));
+}
+
+/// The variable that makes a copy of this program the helper, with its value for a configuration.
+const CONFIG: &str = "DILIGENCE_HELPER_CONFIG";
+
+/// Not a test, but what a copy of this program does that [`a_service_gets_its_own_user_alone`]
+/// starts.
+#[test]
+fn the_helper() {
+    if let Some(config) = std::env::var_os(CONFIG) {
+        let arguments = ["helper".into(), "a.b".into()];
+        let address = std::env::var_os("DBUS_STARTER_ADDRESS");
+        exit(run(&arguments, Path::new(&config), address).exit_status().into());
+    }
+}
+
+#[test]
+fn a_service_gets_its_own_user_alone() {
+    if sys::privileges::effective_user() != 0 {
+        // Past the capture of output, since it is to be read although the test passes.
+        let _ =
+            writeln!(std::io::stderr(), "left out, because only root can start as another user");
+        return;
+    }
+    let scratch = Scratch::new("helper-starts");
+    let script = "id -u; id -G; env";
+    let service = format!("[D-BUS Service]\nName=a.b\nExec=/bin/sh -c '{script}'\nUser=nobody\n");
+    scratch.file("a.b.service", &service);
+    let folder = scratch.0.display();
+    let config =
+        format!("<busconfig><user>root</user><servicedir>{folder}</servicedir></busconfig>");
+    let ran = Command::new(std::env::current_exe().expect("this program has a file"))
+        .args(["--exact", "the_helper", "--nocapture", "--quiet"])
+        .env(CONFIG, scratch.file("system.conf", &config))
+        .env("DBUS_STARTER_ADDRESS", "unix:path=/x")
+        .env("SECRET", "x")
+        .output()
+        .expect("it can be executed");
+    let output = String::from_utf8_lossy(&ran.stdout);
+    let lines: Vec<_> = output.lines().filter(|line| !line.starts_with("running")).collect();
+    let nobody = sys::users::User::by_name("nobody").expect("users").expect("a user of that name");
+    let groups = nobody.groups().expect("groups");
+    let groups: Vec<_> = groups.iter().map(u32::to_string).collect();
+    assert!(lines.contains(&nobody.uid().to_string().as_str()), "{output}");
+    assert!(lines.contains(&groups.join(" ").as_str()), "{output}");
+    assert!(lines.contains(&"DBUS_STARTER_ADDRESS=unix:path=/x"), "{output}");
+    assert!(lines.contains(&"DBUS_STARTER_BUS_TYPE=system"), "{output}");
+    assert!(!output.contains("SECRET") && !output.contains(CONFIG), "{output}");
 }

@@ -122,6 +122,13 @@ impl Children {
         }
     }
 
+    /// Kills and forgets a child that cannot be watched.
+    pub(crate) fn discard(&mut self, key: ChildKey) {
+        let process = self.by_key.remove(&key).and_then(|child| child.process);
+        // It was started just now, as the same user.
+        let _ = process.as_ref().map(Process::kill);
+    }
+
     /// Kills the process of a start, if it runs.
     pub(crate) fn kill(&self, start: StartId) -> io::Result<()> {
         let child = self.by_key.values().find(|child| child.start == start);

@@ -25,7 +25,10 @@ impl EventLoop {
         let failed = |error| StartFailure::Fork { why: OsError::from(error).to_string() };
         let (process, output) = program.start(self.launcher.setup()).map_err(failed)?;
         let key = self.children.add(start, origin, process, output);
-        self.watch_child(key).map_err(failed)
+        self.watch_child(key).map_err(|error| {
+            self.children.discard(key);
+            failed(error)
+        })
     }
 
     fn watch_child(&self, key: ChildKey) -> io::Result<()> {

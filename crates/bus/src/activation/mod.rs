@@ -85,17 +85,21 @@ impl Bus {
         Ok(self.start(name.as_str(), road, forward.from, fx))
     }
 
-    /// Starts the service of a name that nobody owns, and answers the caller when it is there.
+    /// Starts the service of a name that nobody owns. Who asks for that waits for it, if it wants
+    /// an answer.
     pub(crate) fn start_for(
         &mut self,
-        asker: Asker,
+        from: PeerId,
         name: &str,
+        asker: Option<Asker>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
         let road = self.road_to(name)?;
-        self.check_room_to_wait(asker.peer, name)?;
-        let start = self.start(name, road, asker.peer, fx);
-        self.starts.wait(start, Waiting::Caller(asker));
+        self.check_room_to_wait(from, name)?;
+        let start = self.start(name, road, from, fx);
+        if let Some(asker) = asker {
+            self.starts.wait(start, Waiting::Caller(asker));
+        }
         Ok(())
     }
 
@@ -192,7 +196,7 @@ impl Bus {
         fx.push(Effect::Log(Event::Started { name: start.name }));
         for waiting in start.waiting {
             match waiting {
-                Waiting::Caller(asker) => self.send_started(asker, Started::Now, fx),
+                Waiting::Caller(asker) => self.send_started(asker, fx),
                 Waiting::Message(held) => self.deliver_held(&held, owner, fx),
                 Waiting::Order(order) => self.send_late_order(owner, &order, fx),
             }
@@ -200,9 +204,9 @@ impl Bus {
     }
 
     /// Answers StartServiceByName.
-    pub(crate) fn send_started(&mut self, asker: Asker, started: Started, fx: &mut Effects) {
+    fn send_started(&mut self, asker: Asker, fx: &mut Effects) {
         let builder = Builder::method_return(asker.serial);
-        self.send_own(asker.peer, builder, &(started as u32,), Fds::None, fx)
+        self.send_own(asker.peer, builder, &(Started::Now as u32,), Fds::None, fx)
             .expect("a number is short");
     }
 

@@ -112,14 +112,14 @@ pub(super) fn start_service(
     fx: &mut Effects,
 ) -> Result<(), BusError> {
     let (name, _) = call.args::<(&str, u32)>()?;
-    let asker = Asker { peer: call.from, serial: call.message.serial() };
     // As in the reference, a name without a service is unknown even if it has an owner.
     bus.check_startable(name)?;
     if bus.names.find(name).is_none() {
-        return bus.start_for(asker, name, fx);
+        let asker = Asker { peer: call.from, serial: call.message.serial() };
+        let asker = call.message.expects_reply().then_some(asker);
+        return bus.start_for(call.from, name, asker, fx);
     }
-    bus.send_started(asker, Started::AlreadyRunning, fx);
-    Ok(())
+    bus.reply(call, &(Started::AlreadyRunning as u32,), fx)
 }
 
 pub(super) fn has_owner(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
