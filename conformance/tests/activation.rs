@@ -309,3 +309,38 @@ fn a_service_that_writes_much() {
     }
     bus.stop();
 }
+
+/// Programs that know nothing of the bus they are on.
+#[test]
+fn services_that_people_use() {
+    let echo = require("/usr/bin/dbus-test-tool", "dbus-bin").display().to_string();
+    let own = Scratch::new();
+    add(&own, "com.example.Echo", &format!("{echo} echo --session --name=com.example.Echo"));
+    require("/usr/libexec/dconf-service", "dconf-service");
+    require("/usr/libexec/at-spi-bus-launcher", "at-spi2-core");
+    let elements = format!(
+        "<servicedir>{}</servicedir><servicedir>/usr/share/dbus-1/services</servicedir>",
+        shown(&own)
+    );
+    let home = Scratch::new();
+    let runtime = home.folder("run", 0o700);
+    let bus = Bus::start_with(&Config::session().element(&elements), |program| {
+        program.env("HOME", home.path()).env("XDG_RUNTIME_DIR", &runtime)
+    });
+    let rows = [
+        ("com.example.Echo", "/"),
+        ("ca.desrt.dconf", "/ca/desrt/dconf/Writer/user"),
+        ("org.a11y.Bus", "/org/a11y/bus"),
+    ];
+    check_all(
+        &rows,
+        |(name, _)| (*name).to_owned(),
+        |(name, path)| {
+            let introspect =
+                Message::call(name, path, "org.freedesktop.DBus.Introspectable", "Introspect");
+            let reply = bus.peer().call(introspect);
+            assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+        },
+    );
+    bus.stop();
+}

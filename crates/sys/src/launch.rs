@@ -7,7 +7,6 @@
 //! The program inherits what is not close-on-exec, which is nothing but the standard streams, and
 //! an ignored `SIGPIPE`.
 
-use crate::daemonize::{self, Fork};
 use crate::raw;
 use crate::spawn::ChildSetup;
 use rustix::io::ioctl_fionbio;
@@ -15,7 +14,7 @@ use rustix::process::{
     PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, pidfd_send_signal, waitid,
 };
 use std::ffi::{CString, OsString};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 
@@ -51,10 +50,6 @@ impl Program {
     /// Starts it. What it writes to its standard error, and what its own children do, can be read
     /// from the pipe that comes with it; reading never waits.
     ///
-    /// # Panics
-    ///
-    /// When this process has more than one thread: see [`daemonize::fork`].
-    ///
     /// # Errors
     ///
     /// No process could be made, or no descriptors. That the file cannot be executed is no error
@@ -64,23 +59,13 @@ impl Program {
         let (output, writing) = io::pipe()?;
         ioctl_fionbio(&report, true)?;
         ioctl_fionbio(&output, true)?;
-        match daemonize::fork()? {
-            Fork::Child => self.become_it(setup, &writing, reporting),
-            Fork::Parent { child } => Ok((Child::new(child, report)?, output)),
-        }
-    }
-
-    /// Goes on as the program, in the new process.
-    fn become_it(&self, setup: &ChildSetup, stderr: &PipeWriter, mut report: PipeWriter) -> ! {
-        let outcome = rustix::stdio::dup2_stderr(stderr).map_err(io::Error::from);
-        let error = match outcome.and_then(|()| setup.apply()) {
-            Ok(()) => raw::execute(&self.words, &self.environment),
-            Err(error) => error,
+        // In the child, where only system calls are allowed.
+        let prepare = || {
+            rustix::stdio::dup2_stderr(&writing)?;
+            setup.apply()
         };
-        let number = error.raw_os_error().unwrap_or_default();
-        // If nobody reads it any more, nobody wants to know.
-        let _ = report.write_all(&number.to_ne_bytes());
-        raw::leave(NOT_EXECUTED)
+        let pid = raw::launch(&self.words, &self.environment, prepare, reporting.as_fd())?;
+        Ok((Child::new(pid, report)?, output))
     }
 }
 
@@ -168,7 +153,3 @@ impl Ending {
         exited.or_else(signaled).unwrap_or(Self::Unknown)
     }
 }
-
-/// The exit status of a process that could not become the program, as shells have it. It matters
-/// only to who sees it without the report.
-const NOT_EXECUTED: i32 = 127;

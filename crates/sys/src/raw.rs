@@ -270,24 +270,39 @@ pub(crate) fn fork() -> io::Result<Option<u32>> {
     Ok(u32::try_from(number).ok().filter(|&number| number != 0))
 }
 
-/// execve(2): goes on as another program. Returns only if that fails.
-pub(crate) fn execute(words: &[CString], environment: &[CString]) -> io::Error {
+/// A new process that goes on as another program: fork(2), `prepare` in the child, execve(2). What
+/// fails in the child is written to `report` as an error number. Returns the child's process number.
+pub(crate) fn launch(
+    words: &[CString],
+    environment: &[CString],
+    prepare: impl FnOnce() -> io::Result<()>,
+    report: BorrowedFd<'_>,
+) -> io::Result<u32> {
     let pointers = |texts: &[CString]| {
         let texts = texts.iter().map(|text| text.as_ptr());
         texts.chain([ptr::null()]).collect::<Vec<*const c_char>>()
     };
     let path = words.first().map_or(c"", |word| word);
     let (words, environment) = (pointers(words), pointers(environment));
-    // SAFETY: all strings end with a zero and both lists with a null pointer, and all of them live
-    // until the call returns; it only reads them.
-    unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
-    io::Error::last_os_error()
-}
-
-/// _exit(2): ends the process without anything that its parent has prepared for its own end.
-pub(crate) fn leave(status: c_int) -> ! {
+    // SAFETY: the child must neither allocate nor take a lock that another thread may have held.
+    // Everything it needs stands ready; it makes system calls and ends by the last of them.
+    let number = check(unsafe { libc::fork() })?;
+    if number != 0 {
+        return Ok(number.cast_unsigned());
+    }
+    let error = match prepare() {
+        Ok(()) => {
+            // SAFETY: all strings end with a zero and both lists with a null pointer, and all of
+            // them live until the call returns; it only reads them.
+            unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
+            io::Error::last_os_error()
+        }
+        Err(error) => error,
+    };
+    // If nobody reads it any more, nobody wants to know.
+    let _ = rustix::io::write(report, &error.raw_os_error().unwrap_or_default().to_ne_bytes());
     // SAFETY: the call takes an integer and does not return; nothing of ours runs after it.
-    unsafe { libc::_exit(status) }
+    unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
 /// Replaces all user and group numbers of the process, in every thread, for good.
@@ -592,6 +607,10 @@ unsafe fn copy_string(string: *const c_char) -> CString {
 fn check<Status: Into<i64> + Copy>(status: Status) -> io::Result<Status> {
     if status.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
+
+/// The exit status of a process that could not become the program, as shells have it. It matters
+/// only to who sees it without the report.
+const NOT_EXECUTED: c_int = 127;
 
 /// Bytes that hold nearly every entry of the user database, and bytes at which to give up: a group
 /// entry names all its members.
