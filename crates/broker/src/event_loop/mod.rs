@@ -11,7 +11,7 @@
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
 //! A turn has a budget, so that no flood starves the others: each connection is read once, those
-//! that flood come last and with few messages ([`appetite`]), and when routing has taken 500 µs,
+//! that flood come last and with few messages (`appetite`), and when routing has taken 500 µs,
 //! everything queued is written before it goes on.
 
 mod accept;
