@@ -27,6 +27,8 @@
 //!           timer        the moment of the next deadline as a readable descriptor
 //!           watch        changes of directories as a readable descriptor
 //!           random       unguessable bytes
+//!           datagram     entries for a log that another program keeps
+//!           memory       what is too long for that, as a descriptor
 //! ```
 //!
 //! A benchmark, which starts processes and looks at them, uses three more:
@@ -102,6 +104,8 @@ pub mod signals;
 pub mod spawn;
 
 pub mod clock;
+pub mod datagram;
+pub mod memory;
 pub mod random;
 pub mod timer;
 pub mod watch;

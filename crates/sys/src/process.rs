@@ -44,6 +44,13 @@ pub fn unit(pid: u32) -> Option<String> {
     unit_of_cgroup(&String::from_utf8_lossy(&read(pid, "cgroup")?))
 }
 
+/// The control group of the process, as a path from the root of the unified hierarchy.
+#[must_use]
+pub fn control_group(pid: u32) -> Option<String> {
+    let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
+    path_of_cgroup(&text).map(str::to_owned)
+}
+
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -121,9 +128,14 @@ fn read(pid: u32, file: &str) -> Option<Vec<u8>> {
 /// The innermost unit of the unified hierarchy, whose line begins with `0::` (cgroups(7)). Units
 /// of a user's own manager lie below the unit of that manager.
 fn unit_of_cgroup(text: &str) -> Option<String> {
-    let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let path = path_of_cgroup(text)?;
     let is_unit = |name: &&str| name.ends_with(".service") || name.ends_with(".scope");
     path.rsplit('/').find(is_unit).map(str::to_owned)
+}
+
+/// The path in the unified hierarchy.
+fn path_of_cgroup(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("0::"))
 }
 
 /// What the kernel writes into a file `status`: lines of a key and a value.
