@@ -269,10 +269,14 @@ impl Framer {
         let Some(start) = bytes.first_chunk() else { return Ok(None) };
         let header = FixedHeader::parse(start)?;
         if header.message_len() > self.limits.message_len_max {
-            return Err(Reason::OverConfiguredLimit.at(at::BODY_LEN));
+            return Err(over_limit(
+                header.message_len(),
+                self.limits.message_len_max,
+                at::BODY_LEN,
+            ));
         }
         if header.fields_len as usize > FIELDS_LEN_MAX {
-            return Err(Reason::OverConfiguredLimit.at(at::FIELDS_LEN));
+            return Err(over_limit(header.fields_len as usize, FIELDS_LEN_MAX, at::FIELDS_LEN));
         }
         Ok(Some(header.message_len()))
     }
@@ -303,6 +307,14 @@ impl Framer {
 ///
 /// Below, copying the part that came costs less than a buffer would.
 pub const LARGE_MESSAGE: usize = 128 * 1024;
+
+/// What is wrong with a message that is longer than this bus was told to allow. No length reaches
+/// what a `u32` cannot hold, since the protocol allows no such message.
+#[cold]
+fn over_limit(len: usize, limit: usize, at: usize) -> InvalidMessage {
+    let [len, limit] = [len, limit].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    Reason::OverConfiguredLimit { len, limit }.at(at)
+}
 
 /// Bytes in an array of header fields that a sender can be put into.
 const FIELDS_LEN_MAX: usize = ARRAY_LEN_MAX - STAMP_LEN_MAX;

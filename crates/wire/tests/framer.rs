@@ -235,11 +235,12 @@ fn messages_may_be_left_for_later() {
 fn limits_on_length_hold_as_soon_as_the_length_is_known() {
     let small = Limits { message_len_max: 100, ..Limits::default() };
     assert_eq!(first(small, &message(100)), Ok(()));
-    assert_eq!(first(small, &message(101)[..16]), Err(Reason::OverConfiguredLimit.at(4)));
+    let over = |len, limit, at| Err(Reason::OverConfiguredLimit { len, limit }.at(at));
+    assert_eq!(first(small, &message(101)[..16]), over(101, 100, 4));
     let fields = (ARRAY_LEN_MAX - STAMP_LEN_MAX) as u32;
     assert_eq!(first(Limits::default(), &header_with_fields(fields)), Ok(()));
-    let over = Err(Reason::OverConfiguredLimit.at(12));
-    assert_eq!(first(Limits::default(), &header_with_fields(fields + 1)), over);
+    let too_long = over(fields + 1, fields, 12);
+    assert_eq!(first(Limits::default(), &header_with_fields(fields + 1)), too_long);
     assert_eq!(first(Limits::default(), b"x---------------"), Err(Reason::ByteOrder.at(0)));
 }
 
@@ -249,7 +250,8 @@ fn limits_can_be_changed_between_messages() {
     stream.receive(&[message(90), message(90)].concat());
     assert!(stream.framer.next(&stream.scratch).is_ok());
     stream.framer.set_limits(Limits { message_len_max: 80, ..Limits::default() });
-    assert_eq!(stream.framer.next(&stream.scratch), Err(Reason::OverConfiguredLimit.at(4)));
+    let over = Reason::OverConfiguredLimit { len: 90, limit: 80 };
+    assert_eq!(stream.framer.next(&stream.scratch), Err(over.at(4)));
 }
 
 /// What is said of the first bytes of a stream.

@@ -32,7 +32,12 @@ pub enum Reason {
     /// Header and body together are longer than a message may be.
     TooLong,
     /// Header and body together are longer than this bus was told to allow.
-    OverConfiguredLimit,
+    OverConfiguredLimit {
+        /// Bytes in the message, or in its header fields if these alone are too long.
+        len: u32,
+        /// How many may be.
+        limit: u32,
+    },
     /// There are fewer bytes than the header announces.
     Truncated,
     /// There are more bytes than the header announces.
@@ -122,7 +127,9 @@ impl fmt::Display for Reason {
             Self::SerialZero => "the serial is 0",
             Self::FieldsTooLong => "the header fields are longer than 64 MiB",
             Self::TooLong => "the message is longer than 128 MiB",
-            Self::OverConfiguredLimit => "the message is longer than max_message_size",
+            Self::OverConfiguredLimit { len, limit } => {
+                return write!(f, "it is {len} bytes long, more than max_message_size={limit}");
+            }
             Self::Truncated => "the message is shorter than its header says",
             Self::Surplus => "the message is longer than its header says",
             Self::FieldCodeZero => "a header field has the code 0",
