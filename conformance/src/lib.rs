@@ -33,6 +33,8 @@
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |
 //! | `fairness` | somebody who takes too much, and the others |
+//! | `log` | who, what and which limit the log names; ours only |
+//! | `statistics` | what the bus counts, and tells; ours only |
 //! | `cost` | what a small call costs the bus; ours only |
 //!
 //! A program that is missing is a failure which names the Debian package to install. Cases that

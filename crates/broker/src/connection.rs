@@ -3,11 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use bus::{DisconnectReason, PeerId};
+pub(crate) use bus::End;
+use bus::PeerId;
 use sys::poll::Interest;
 use wire::framer::Framer;
-use wire::message::InvalidMessage;
-use wire::sasl;
 
 use crate::event_loop::appetite::Appetite;
 use crate::login::Login;
@@ -20,31 +19,6 @@ pub(crate) enum Phase {
     Handshake(Box<Login>),
     /// Messages.
     Messages(Framer),
-}
-
-/// Why a connection ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// The peer has closed it.
-    Closed,
-    /// The bus does not want it any more.
-    Bus(DisconnectReason),
-    /// It did not send the secret of the address that it connected to.
-    WrongNonce,
-    /// It broke the rules of the handshake.
-    Handshake(sasl::server::Violation),
-    /// It sent bytes that are no message.
-    Invalid(InvalidMessage),
-    /// It sent descriptors during or without the handshake having agreed on them.
-    UnexpectedFds,
-    /// The kernel could not hand over descriptors: this process has no room for more.
-    FdsTruncated,
-    /// It sent descriptors, and for too long no message that they belong to.
-    FdsPending,
-    /// It may not connect to this bus.
-    NotAdmitted,
-    /// What the policy asks of it cannot be learnt.
-    StandingUnknown,
 }
 
 /// A connection.

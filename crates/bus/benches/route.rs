@@ -4,7 +4,7 @@
 //! account, as in the daemon.
 
 use diligence_bus::{
-    Amount, Body, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, Limits,
+    Amount, Body, Bus, Configuration, Credentials, Effect, Effects, End, FdPassing, Input, Limits,
     PeerId, Policy, Time,
 };
 use diligence_testkit::rules::rule;
@@ -288,7 +288,7 @@ fn connect_hello_disconnect(bencher: Bencher<'_, '_>, watchers: u32) {
         let peer = fixture.connect();
         fixture.next -= 1;
         fixture.send(peer, &hello);
-        fixture.input(Input::Disconnected { peer });
+        fixture.input(Input::Disconnected { peer, end: End::Closed });
     });
 }
 
@@ -342,6 +342,6 @@ fn disconnect_with_calls_owed(bencher: Bencher<'_, '_>, calls: u32) {
         })
         .counter(ItemsCount::new(calls.len()))
         .bench_local_values(|(mut fixture, peer)| {
-            fixture.input(Input::Disconnected { peer });
+            fixture.input(Input::Disconnected { peer, end: End::Closed });
         });
 }

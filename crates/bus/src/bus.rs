@@ -2,15 +2,19 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 
 use crate::activation::Starts;
 use crate::config::{Configuration, Identity, Limits};
 use crate::effects::{DisconnectReason, Effect, Effects, Event};
+use crate::end::End;
 use crate::error::ErrorKind;
 use crate::hash::KeyedState;
-use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId};
+use crate::history::{History, Trouble};
+use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, Process};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
+use crate::members::{Counted, Members};
 use crate::names::{Names, UniqueNames};
 use crate::peers::{Peers, Room, RuleIndex, Stage};
 use crate::policy::ClientPolicies;
@@ -52,6 +56,12 @@ pub struct Bus {
     pub(crate) owner_generation: u64,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) counters: Counters,
+    pub(crate) members: Members,
+    /// Where the message that is being handled was counted.
+    pub(crate) counted: Counted,
+    pub(crate) history: History,
+    /// When the first thing happened.
+    pub(crate) started: Option<Time>,
     pub(crate) now: Time,
 }
 
@@ -65,6 +75,8 @@ pub(crate) struct Counters {
     pub(crate) names: usize,
     pub(crate) peak_names: usize,
     pub(crate) peak_names_per_peer: usize,
+    /// Connections that were accepted.
+    pub(crate) connected: u64,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) deliveries: u64,
@@ -89,6 +101,8 @@ impl Bus {
             monitoring_rules: MatchIndex::new(hasher.clone()),
             routes: RouteCache::new(hasher.clone()),
             recipients: Recipients::default(),
+            members: Members::new(hasher.clone()),
+            counted: Counted::NOT,
             replies: Replies::new(hasher),
             policies: ClientPolicies::default(),
             starts: Starts::default(),
@@ -98,6 +112,8 @@ impl Bus {
             owner_generation: 0,
             environment: BTreeMap::new(),
             counters: Counters::default(),
+            history: History::default(),
+            started: None,
             now: Time::default(),
         }
     }
@@ -110,8 +126,9 @@ impl Bus {
             Input::Written { to, amount } => self.written(to, amount, effects),
             Input::Connected { peer, credentials } => self.connected(peer, credentials),
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
-            Input::Described { peer, standing } => self.described(peer, standing),
-            Input::Disconnected { peer } => self.disconnected(peer, effects),
+            Input::Vetted { peer, standing } => self.vetted(peer, standing),
+            Input::Disconnected { peer, end } => self.disconnected(peer, &end, effects),
+            Input::Described { peer, process } => self.described(peer, process),
             Input::DeadlinePassed => self.deadline_passed(effects),
             Input::Identified { peer, details, asker } => {
                 self.identified(peer, details, asker, effects);
@@ -172,6 +189,11 @@ impl Bus {
         self.peers.get(peer)?.uid
     }
 
+    /// What the process of a connection is called, if somebody has looked it up.
+    pub fn process(&self, peer: PeerId) -> Option<&Process> {
+        self.peers.get(peer)?.process.as_deref()
+    }
+
     /// The well-known names that a connection owns.
     pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
         let names = self.peers.get(peer).into_iter().flat_map(|peer| peer.names.values());
@@ -184,7 +206,9 @@ impl Bus {
     }
 
     fn connected(&mut self, id: PeerId, credentials: Credentials) {
-        self.peers.insert(id, credentials);
+        self.started.get_or_insert(self.now);
+        self.counters.connected += 1;
+        self.peers.insert(id, credentials, self.now);
         self.waited_for.insert((self.now, id));
         self.peers[id].waited_since = Some(self.now);
         self.peers[id].room = Room::within(self.config.limits_of(self.peers[id].uid));
@@ -211,17 +235,19 @@ impl Bus {
     fn written(&mut self, id: PeerId, amount: Amount, fx: &mut Effects) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.discharge(amount);
-        if let Some(lost) = peer.losing
+        if peer.losing.is_some()
             && peer.keeps_up()
+            && let Some(lost) = self.stop_losing(id)
         {
-            peer.losing = None;
             fx.push(Effect::Log(Event::CaughtUp { peer: id, lost }));
         }
     }
 
-    fn disconnected(&mut self, id: PeerId, fx: &mut Effects) {
+    fn disconnected(&mut self, id: PeerId, end: &End, fx: &mut Effects) {
         let Some(peer) = self.peers.get(id) else { return };
         let was_active = peer.is_active();
+        self.stop_losing(id);
+        self.note_end(id, end);
         self.stop_waiting_for(id);
         self.drop_rules(id);
         self.drop_waiting(id, fx);
@@ -233,6 +259,22 @@ impl Bus {
         let peer = self.peers.remove(id);
         if let Some(unique) = peer.and_then(|peer| peer.unique) {
             self.unique_names.remove(&unique);
+        }
+    }
+
+    fn note_end(&mut self, id: PeerId, end: &End) {
+        self.history.count(Trouble::Disconnected, end.cause(), 1);
+        if *end != End::Closed {
+            self.counters.disconnected_by_bus += 1;
+            let reached = self.reached_by(id, end);
+            self.note(Trouble::Disconnected, end.cause(), id, &format!("{end}"), reached);
+        }
+    }
+
+    fn described(&mut self, id: PeerId, process: Process) {
+        self.history.describe(id, &process);
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.process = Some(Box::new(process));
         }
     }
 
@@ -326,7 +368,6 @@ impl Bus {
     }
 
     pub(crate) fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
-        self.counters.disconnected_by_bus += 1;
         fx.push(Effect::Disconnect { peer, reason });
     }
 }

@@ -10,6 +10,7 @@ use wire::message::{InvalidMessage, SenderField};
 
 use crate::activation::{Road, StartId};
 use crate::input::{Asker, PeerId};
+use crate::reached::Reached;
 
 /// What the bus wants done after one input, in order.
 ///
@@ -235,6 +236,18 @@ pub enum Cause {
     Timeout,
 }
 
+impl Cause {
+    /// It in one word.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Unit(_) => "unit",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
 /// What the administrator should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -250,8 +263,8 @@ pub enum Event {
         peer: PeerId,
         /// Whose message was the first to be lost; `None` for the bus itself.
         sender: Option<PeerId>,
-        /// Bytes that wait for it.
-        queued: u64,
+        /// The limit of what may wait for it, and how much does.
+        reached: Reached,
     },
     /// A connection that lost messages has caught up.
     CaughtUp {
@@ -286,12 +299,17 @@ pub enum Event {
         why: String,
     },
     /// A message was refused because of a limit or a lack of rights, and its sender was told.
-    /// Reported once for each of the two and each connection.
     Refused {
         /// Whose message.
         peer: PeerId,
-        /// Why.
+        /// Why, in one word: the name of the limit, or of the error.
+        cause: &'static str,
+        /// Why, as the sender was told.
         why: String,
+        /// The limit that was reached, if it was one.
+        reached: Option<Reached>,
+        /// Who uses so much of it, if it was not the sender: who does not read.
+        blamed: Option<PeerId>,
     },
     /// The policy has kept a message from a connection, and nobody was told: it was a copy of a
     /// broadcast or of what is for others, or the bus itself has sent it. Reported once for each

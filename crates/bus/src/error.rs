@@ -4,6 +4,9 @@ use alloc::string::String;
 
 use wire::names::ErrorName;
 
+use crate::input::PeerId;
+use crate::reached::{LimitName, Reached};
+
 /// Why the bus refuses something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ErrorKind {
@@ -76,6 +79,12 @@ impl ErrorKind {
         })
     }
 
+    /// The last word of the name on the wire.
+    pub(crate) fn word(self) -> &'static str {
+        let name = self.name().as_str();
+        name.rsplit('.').next().unwrap_or(name)
+    }
+
     /// This error with what to tell the caller.
     ///
     /// Texts may quote what a caller sent or a file holds, so they are made to fit in a message.
@@ -91,7 +100,7 @@ impl ErrorKind {
         if text.contains('\0') {
             text.retain(|character| character != '\0');
         }
-        BusError { kind: self, text }
+        BusError { kind: self, text, reached: None, blamed: None }
     }
 }
 
@@ -100,6 +109,27 @@ impl ErrorKind {
 pub(crate) struct BusError {
     pub(crate) kind: ErrorKind,
     pub(crate) text: String,
+    /// The limit that was reached, if that is why.
+    pub(crate) reached: Option<Reached>,
+    /// Who uses so much of it, if that is not who is told.
+    pub(crate) blamed: Option<PeerId>,
+}
+
+impl BusError {
+    /// The same error, with the limit that was reached.
+    pub(crate) fn at_limit(self, limit: LimitName, max: u64, used: u64) -> Self {
+        Self { reached: Some(Reached { limit, max, used }), ..self }
+    }
+
+    /// The same error, which is the fault of somebody else than who is told.
+    pub(crate) fn blaming(self, peer: PeerId) -> Self {
+        Self { blamed: Some(peer), ..self }
+    }
+
+    /// Why, in one word: the name of the limit, or of the error.
+    pub(crate) fn cause(&self) -> &'static str {
+        self.reached.map_or_else(|| self.kind.word(), |reached| reached.limit.as_str())
+    }
 }
 
 /// Bytes in the text of an error: more than any name or match rule that it may quote.

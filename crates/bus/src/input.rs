@@ -10,6 +10,7 @@ use wire::Message;
 
 use crate::activation::{StartFailure, StartId};
 use crate::config::Configuration;
+use crate::end::End;
 use crate::policy::Standing;
 
 /// A connection, as the bus and whoever moves its bytes call it.
@@ -71,6 +72,25 @@ pub struct Details {
     pub security_label: Option<Box<[u8]>>,
     /// Whether the daemon holds a descriptor of the process.
     pub pidfd: PidFd,
+}
+
+/// What a process is called, for people. It chose most of that itself, so nothing is decided by it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Process {
+    /// The name of the program.
+    pub comm: Option<Box<str>>,
+    /// The unit of the service manager that it belongs to.
+    pub unit: Option<Box<str>>,
+    /// Its control group, where it belongs to no unit.
+    pub cgroup: Option<Box<str>>,
+}
+
+impl Process {
+    /// Whether anything is known of it.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.comm.is_some() || self.unit.is_some() || self.cgroup.is_some()
+    }
 }
 
 /// Whether the daemon holds a descriptor of a connection's process.
@@ -148,7 +168,7 @@ pub enum Input<'a> {
     },
     /// What the policy asks of a connection was learnt: before [`Self::Authenticated`], and again
     /// before [`Self::Reconfigured`] brings a policy that asks for more.
-    Described {
+    Vetted {
         /// The connection.
         peer: PeerId,
         /// What there is to know.
@@ -172,6 +192,16 @@ pub enum Input<'a> {
     Disconnected {
         /// The connection.
         peer: PeerId,
+        /// How that came.
+        end: End,
+    },
+    /// What the process at the other end of a connection is called, which the daemon has looked up
+    /// because it wrote of it in the log.
+    Described {
+        /// The connection.
+        peer: PeerId,
+        /// What its process is called.
+        process: Process,
     },
     /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) named has come.
     DeadlinePassed,

@@ -44,17 +44,22 @@ mod bus;
 mod config;
 mod driver;
 mod effects;
+mod end;
 mod error;
 mod hash;
+mod history;
 mod input;
 mod matches;
+mod members;
 mod names;
 mod observers;
 mod own;
 mod peers;
 pub mod policy;
+mod reached;
 mod replies;
 mod route;
+mod statistics;
 mod time;
 
 pub use activation::{
@@ -66,6 +71,11 @@ pub use driver::introspection_xml;
 pub use effects::{
     Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span, Urgency,
 };
-pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd};
+pub use end::End;
+pub use history::{Culprit, Incident, NAMES_MAX, Trouble};
+pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd, Process};
+pub use members::{MemberCounts, MemberUse};
 pub use policy::{Policy, Verdict};
+pub use reached::{LimitName, Reached};
+pub use statistics::{Now, Totals};
 pub use time::Time;

@@ -8,8 +8,10 @@ use wire::Message;
 
 use crate::bus::Bus;
 use crate::effects::{Effect, Effects, Event, Urgency};
+use crate::history::Trouble;
 use crate::input::{FdPassing, PeerId};
 use crate::matches::{ArgsRead, Subject};
+use crate::peers::Losing;
 use crate::route::Forward;
 
 impl Bus {
@@ -117,13 +119,25 @@ impl Bus {
         self.counters.lost += 1;
         let Some(peer) = self.peers.get_mut(to) else { return };
         peer.lost += 1;
-        match &mut peer.losing {
-            Some(lost) => *lost += 1,
-            None => {
-                peer.losing = Some(1);
-                let queued = peer.queued.bytes;
-                fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, queued }));
-            }
+        if let Some(losing) = &mut peer.losing {
+            losing.messages += 1;
+            return;
         }
+        let reached = peer.reached();
+        peer.losing = Some(Losing { limit: reached.limit, messages: 1 });
+        let cause = reached.limit.as_str();
+        self.history.count(Trouble::Lost, cause, 1);
+        self.note(Trouble::Lost, cause, to, "it does not read", Some(reached));
+        fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, reached }));
+    }
+
+    /// Ends the time in which a connection loses messages, if it does. Returns how many it lost.
+    pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
+        let peer = self.peers.get_mut(id)?;
+        let Losing { limit, messages } = peer.losing.take()?;
+        // The first one was counted when it was lost.
+        self.history.count(Trouble::Lost, limit.as_str(), messages - 1);
+        self.history.add_losses(id, messages - 1, self.now);
+        Some(messages)
     }
 }

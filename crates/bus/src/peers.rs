@@ -14,11 +14,12 @@ use wire::message::SenderField;
 use wire::names::{BusName, WellKnownName};
 
 use crate::config::Limits;
-use crate::error::ErrorKind;
-use crate::input::{Amount, Credentials, FdPassing, PeerId};
+use crate::input::{Amount, Credentials, FdPassing, PeerId, Process};
 use crate::matches::RuleId;
+use crate::members::MemberId;
 use crate::names::{NameId, Ticket};
 use crate::policy::{ClientPolicy, Kind, Standing};
+use crate::reached::{LimitName, Reached};
 use crate::time::Time;
 
 /// The name of the bus itself.
@@ -106,20 +107,37 @@ pub(crate) struct Peer {
     /// What it has sent to services that are being started.
     pub(crate) held: Amount,
     pub(crate) peaks: Peaks,
-    /// Messages that it has sent, and bytes of them.
+    /// What it has sent.
     pub(crate) sent: Amount,
+    /// What it has been sent, without what still waits in its queue.
+    pub(crate) taken: Amount,
+    /// Its messages that were refused.
+    pub(crate) refused: u64,
+    /// Where its last message was counted.
+    pub(crate) last_member: MemberId,
     /// Messages that were lost because it did not read.
     pub(crate) lost: u64,
-    /// Messages lost since it last kept up.
-    pub(crate) losing: Option<u64>,
+    /// What it has lost since it last kept up.
+    pub(crate) losing: Option<Losing>,
     /// Messages that the policy has kept from it, and nobody was told.
     pub(crate) withheld: u64,
     /// What its policy was chosen by, where policies ask for more than the user.
     pub(crate) standing: Option<Box<Standing>>,
     /// What it may do; set when it says Hello.
     pub(crate) policy: Option<Rc<ClientPolicy>>,
-    /// Which kinds of refusals were reported: one report of each is enough.
-    pub(crate) reported: Vec<ErrorKind>,
+    /// What its process is called, once somebody has looked.
+    pub(crate) process: Option<Box<Process>>,
+    /// Since when it is connected.
+    pub(crate) since: Time,
+}
+
+/// What a connection has lost since it last kept up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Losing {
+    /// The limit that was reached when it began.
+    pub(crate) limit: LimitName,
+    /// Messages so far.
+    pub(crate) messages: u64,
 }
 
 /// A rule, and in which index it is.
@@ -141,7 +159,7 @@ pub(crate) enum RuleIndex {
 }
 
 impl Peer {
-    fn new(id: PeerId, credentials: Credentials) -> Self {
+    fn new(id: PeerId, credentials: Credentials, now: Time) -> Self {
         let unnamed = BusName::new(":not.active.yet").expect("a valid name");
         Self {
             id,
@@ -160,12 +178,16 @@ impl Peer {
             held: Amount::default(),
             peaks: Peaks::default(),
             sent: Amount::default(),
+            taken: Amount::default(),
+            refused: 0,
+            last_member: MemberId::NONE,
             lost: 0,
             losing: None,
             withheld: 0,
             standing: None,
             policy: None,
-            reported: Vec::new(),
+            process: None,
+            since: now,
         }
     }
 
@@ -226,6 +248,15 @@ impl Peer {
         self.queued.bytes <= self.room.bytes / 2 && self.queued.fds <= self.room.fds / 2
     }
 
+    /// The limit for which its queue has no room.
+    pub(crate) const fn reached(&self) -> Reached {
+        let (queued, bytes, fds) = (self.queued, self.room.bytes, self.room.fds);
+        if queued.bytes > bytes {
+            return Reached { limit: LimitName::OutgoingBytes, max: bytes, used: queued.bytes };
+        }
+        Reached { limit: LimitName::OutgoingFds, max: fds, used: queued.fds }
+    }
+
     /// Puts one message on its account.
     pub(crate) fn charge(&mut self, bytes: u64, fds: u64) {
         self.queued.messages += 1;
@@ -241,6 +272,9 @@ impl Peer {
         self.queued.messages = self.queued.messages.saturating_sub(amount.messages);
         self.queued.bytes = self.queued.bytes.saturating_sub(amount.bytes);
         self.queued.fds = self.queued.fds.saturating_sub(amount.fds);
+        self.taken.messages += amount.messages;
+        self.taken.bytes += amount.bytes;
+        self.taken.fds += amount.fds;
     }
 }
 
@@ -259,13 +293,13 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    pub(crate) fn insert(&mut self, id: PeerId, credentials: Credentials) {
+    pub(crate) fn insert(&mut self, id: PeerId, credentials: Credentials, now: Time) {
         if self.places.len() <= id.index() {
             self.places.resize_with(id.index() + 1, || None);
         }
         debug_assert!(self.places[id.index()].is_none(), "{id} is connected already");
         *self.incomplete_by_user.entry(credentials.uid).or_default() += 1;
-        self.places[id.index()] = Some(Box::new(Peer::new(id, credentials)));
+        self.places[id.index()] = Some(Box::new(Peer::new(id, credentials, now)));
         self.incomplete += 1;
     }
 

@@ -13,6 +13,7 @@ use slab::Slab;
 
 use crate::hash::KeyedState;
 use crate::input::PeerId;
+use crate::members::Counted;
 use crate::time::Time;
 
 /// A call that waits.
@@ -40,6 +41,8 @@ pub(crate) enum ExpectError {
 struct Record {
     reply: PendingReply,
     deadline: Time,
+    /// Where the call was counted.
+    counted: Counted,
     links: [Link; 3],
 }
 
@@ -109,12 +112,18 @@ impl Replies {
         self.records.len()
     }
 
+    /// How many calls of a connection wait, and how many wait for it.
+    pub(crate) fn of_peer(&self, peer: PeerId) -> (usize, usize) {
+        self.peers.get(peer.index()).map_or((0, 0), |lists| (lists.calls.len, lists.owed.len))
+    }
+
     /// Remembers a call until its reply comes.
     pub(crate) fn expect(
         &mut self,
         reply: PendingReply,
         deadline: Option<Time>,
         max: u64,
+        counted: Counted,
     ) -> Result<(), ExpectError> {
         let hash = self.hasher.hash(&reply);
         if self.find_hashed(hash, &reply).is_some() {
@@ -127,7 +136,7 @@ impl Replies {
         if self.peers[reply.caller.index()].calls.len as u64 >= max {
             return Err(ExpectError::TooMany);
         }
-        self.insert(hash, reply, deadline.unwrap_or(NEVER));
+        self.insert(hash, reply, deadline.unwrap_or(NEVER), counted);
         Ok(())
     }
 
@@ -136,9 +145,11 @@ impl Replies {
         self.find_hashed(self.hasher.hash(reply), reply)
     }
 
-    /// Forgets a call because its reply has come.
-    pub(crate) fn take(&mut self, id: ReplyId) {
+    /// Forgets a call because its reply has come. Returns where it was counted.
+    pub(crate) fn take(&mut self, id: ReplyId) -> Counted {
+        let counted = self.records[id.0].counted;
         self.remove(id.0);
+        counted
     }
 
     /// Forgets one of the calls that `caller` made.
@@ -178,9 +189,9 @@ impl Replies {
         self.by_key.find(hash, same).copied().map(ReplyId)
     }
 
-    fn insert(&mut self, hash: u64, reply: PendingReply, deadline: Time) {
+    fn insert(&mut self, hash: u64, reply: PendingReply, deadline: Time, counted: Counted) {
         let links = [Link { previous: NONE, next: NONE }; 3];
-        let index = self.records.insert(Record { reply, deadline, links });
+        let index = self.records.insert(Record { reply, deadline, counted, links });
         let (records, hasher) = (&self.records, &self.hasher);
         self.by_key.insert_unique(hash, index, |&i| hasher.hash(&records[i].reply));
         self.link(By::Caller, index);

@@ -13,9 +13,12 @@ use crate::effects::{
     Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Span, Urgency,
 };
 use crate::error::{BusError, ErrorKind};
+use crate::history::Trouble;
 use crate::input::{FdPassing, PeerId};
+use crate::members::{Counted, MemberId};
 use crate::peers::{DRIVER_NAME, Peer, Stage};
 use crate::policy::{Passage, Reply};
+use crate::reached::{LimitName, Reached};
 use crate::replies::{ExpectError, PendingReply, ReplyId};
 
 /// A message from a peer, with its header as recipients will see it.
@@ -56,7 +59,16 @@ impl Bus {
         {
             return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
         }
+        let before = self.counters.deliveries;
         self.count(from, message);
+        self.dispatch(from, stage, message, fx);
+        if self.counted.member != MemberId::NONE {
+            let deliveries = self.counters.deliveries - before;
+            self.members.counts_mut(self.counted.member).deliveries += deliveries;
+        }
+    }
+
+    fn dispatch(&mut self, from: PeerId, stage: Stage, message: &Message<'_>, fx: &mut Effects) {
         match message.destination() {
             None if message.message_type() != MessageType::Signal => {
                 self.call_without_destination(from, message, fx);
@@ -74,12 +86,18 @@ impl Bus {
         let bytes = message.bytes().len() as u64;
         self.counters.messages += 1;
         self.counters.bytes += bytes;
-        if let Some(peer) = self.peers.get_mut(from) {
-            peer.sent.messages += 1;
-            peer.sent.bytes += bytes;
-            peer.sent.fds += u64::from(message.unix_fds());
-            peer.peaks.incoming_bytes = peer.peaks.incoming_bytes.max(bytes);
-            peer.peaks.incoming_fds = peer.peaks.incoming_fds.max(message.unix_fds().into());
+        let Some(peer) = self.peers.get_mut(from) else { return };
+        peer.sent.messages += 1;
+        peer.sent.bytes += bytes;
+        peer.sent.fds += u64::from(message.unix_fds());
+        peer.peaks.incoming_bytes = peer.peaks.incoming_bytes.max(bytes);
+        peer.peaks.incoming_fds = peer.peaks.incoming_fds.max(message.unix_fds().into());
+        if self.members.is_on() {
+            let member = self.members.count(peer.last_member, message);
+            self.counted = Counted { member, at: self.now };
+            if member != MemberId::NONE {
+                peer.last_member = member;
+            }
         }
     }
 
@@ -201,7 +219,11 @@ impl Bus {
         // Only now, so that a caller whose reply could not be passed on is told when it is clear
         // that none will come.
         if let Some(call) = requested {
-            self.replies.take(call);
+            let counted = self.replies.take(call);
+            if counted.member != MemberId::NONE {
+                let kind = forward.message.message_type();
+                self.members.answered(counted, kind, self.now);
+            }
         }
         Ok(())
     }
@@ -226,7 +248,11 @@ impl Bus {
         if recipient.is_full(fds) {
             let what = "Rejected: destination has a full message queue";
             let text = self.describe(what, 0, passage);
-            return Err(ErrorKind::LimitsExceeded.because(text));
+            let Reached { limit, max, used } = recipient.reached();
+            return Err(ErrorKind::LimitsExceeded
+                .because(text)
+                .at_limit(limit, max, used)
+                .blaming(recipient.id));
         }
         if fds > 0 && recipient.fds == FdPassing::Refused {
             return Err(ErrorKind::NotSupported.because(
@@ -244,12 +270,13 @@ impl Bus {
         let pending = PendingReply { caller: forward.from, serial, callee: to };
         let deadline = self.config.limits.reply_timeout.map(|timeout| self.now.after(timeout));
         let max = self.peers[forward.from].room.replies;
-        self.replies.expect(pending, deadline, max).map_err(|error| match error {
+        self.replies.expect(pending, deadline, max, self.counted).map_err(|error| match error {
             ExpectError::SerialInUse => ErrorKind::AccessDenied.because(
                 "Message has the same reply serial as a currently-outstanding existing method call",
             ),
             ExpectError::TooMany => ErrorKind::LimitsExceeded
-                .because("The maximum number of pending replies per connection has been reached"),
+                .because("The maximum number of pending replies per connection has been reached")
+                .at_limit(LimitName::RepliesPerConnection, max, max),
         })
     }
 
@@ -262,19 +289,23 @@ impl Bus {
         fx: &mut Effects,
     ) {
         self.counters.refused += 1;
-        if matches!(error.kind, ErrorKind::LimitsExceeded | ErrorKind::AccessDenied) {
-            self.report_refusal(from, error, fx);
+        self.history.count(Trouble::Refused, error.cause(), 1);
+        if let Some(peer) = self.peers.get_mut(from) {
+            peer.refused += 1;
+            if matches!(error.kind, ErrorKind::LimitsExceeded | ErrorKind::AccessDenied) {
+                self.report_refusal(from, error, fx);
+            }
         }
         self.send_error(from, message.serial(), error, fx);
     }
 
-    /// Logs refusals that an administrator should know of, once for each kind and connection.
-    fn report_refusal(&mut self, from: PeerId, error: &BusError, fx: &mut Effects) {
-        let Some(peer) = self.peers.get_mut(from) else { return };
-        if !peer.reported.contains(&error.kind) {
-            peer.reported.push(error.kind);
-            fx.push(Effect::Log(Event::Refused { peer: from, why: error.text.clone() }));
-        }
+    /// Tells of a refusal that an administrator should know of.
+    fn report_refusal(&mut self, peer: PeerId, error: &BusError, fx: &mut Effects) {
+        let BusError { reached, blamed, .. } = *error;
+        let cause = error.cause();
+        self.note(Trouble::Refused, cause, peer, &error.text, reached);
+        let why = error.text.clone();
+        fx.push(Effect::Log(Event::Refused { peer, cause, why, reached, blamed }));
     }
 
     /// The bus as the other end of a connection: it answers `org.freedesktop.DBus.Peer`, as any

@@ -254,7 +254,7 @@ impl Runner {
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
         let standing = standing(options);
-        self.world().input(Input::Described { peer, standing });
+        self.world().input(Input::Vetted { peer, standing });
         seen
     }
 
@@ -391,12 +391,9 @@ impl Runner {
         let name = |peer: &PeerId| &*self.names[peer];
         match event {
             Event::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
-            Event::LosingSignals { peer, sender, queued } => {
+            Event::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
-                format!(
-                    "log: {} loses messages, {queued} bytes wait, first of {sender}",
-                    name(peer)
-                )
+                format!("log: {} loses messages, {reached}, first of {sender}", name(peer))
             }
             Event::CaughtUp { peer, lost } => {
                 format!("log: {} has caught up, {lost} lost", name(peer))
@@ -408,7 +405,10 @@ impl Runner {
             Event::StartFailed { name, cause, why, .. } => {
                 format!("log: failed {name} by {cause:?}: {}", quoted(why))
             }
-            Event::Refused { peer, why } => format!("log: refused {}: {}", name(peer), quoted(why)),
+            Event::Refused { peer, cause, reached, .. } => {
+                let usage = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
+                format!("log: refused {}: {cause}{usage}", name(peer))
+            }
             Event::Withheld { sender, peer, why } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: withheld from {}, of {sender}: {}", name(peer), quoted(why))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
     Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
-    Effect, Effects, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, StartId, Time,
+    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, StartId, Time,
     Urgency,
 };
 use wire::Message;
@@ -37,6 +37,8 @@ struct Peer {
     queue: Vec<Amount>,
     /// What there is to know of its process.
     details: Details,
+    /// Why the bus wants it ended, if it does.
+    unwanted: Option<DisconnectReason>,
 }
 
 /// Whether a connection reads what it is sent.
@@ -98,7 +100,8 @@ impl World {
         let peer = PeerId::new(index, *generation);
         *generation += 1;
         let (serial, takes_fds, reads, queue) = (0, false, Reads::AtOnce, Vec::new());
-        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue, details });
+        let unwanted = None;
+        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue, details, unwanted });
         (peer, self.input(Input::Connected { peer, credentials }))
     }
 
@@ -145,10 +148,10 @@ impl World {
         self.input(Input::Message { from, message })
     }
 
-    /// Ends a connection.
+    /// Ends a connection: because the bus wants that, or else because the peer has left.
     pub fn disconnect(&mut self, peer: PeerId) -> Vec<Seen> {
-        self.peers.remove(&peer);
-        self.input(Input::Disconnected { peer })
+        let reason = self.peers.remove(&peer).and_then(|peer| peer.unwanted);
+        self.input(Input::Disconnected { peer, end: reason.map_or(End::Closed, End::Bus) })
     }
 
     /// Says when a connection reads.
@@ -197,7 +200,10 @@ impl World {
                     let input = input.map(|((_, message), name)| (message, name));
                     self.receive(delivery, &effects, input)
                 }
-                Effect::Disconnect { peer, reason } => Seen::Disconnect(*peer, *reason),
+                Effect::Disconnect { peer, reason } => {
+                    self.peer(*peer).unwanted = Some(*reason);
+                    Seen::Disconnect(*peer, *reason)
+                }
                 Effect::Reload { asker } => Seen::Reload(*asker),
                 Effect::Log(event) => Seen::Log(event.clone()),
                 Effect::Start { start, name } => Seen::Start(*start, name.to_string()),

@@ -8,7 +8,7 @@ use bus::{Input, PeerId, Policy, Verdict};
 use super::EventLoop;
 use crate::connection::End;
 use crate::log::Severity;
-use crate::report::Who;
+use crate::report::described_in_line;
 use crate::standing;
 
 impl EventLoop {
@@ -25,7 +25,7 @@ impl EventLoop {
             return Err(End::NotAdmitted);
         }
         if standing != Standing::default() {
-            self.handle(Input::Described { peer, standing });
+            self.handle(Input::Vetted { peer, standing });
         }
         Ok(())
     }
@@ -37,12 +37,12 @@ impl EventLoop {
         for peer in peers {
             let Some(uid) = self.bus.user(peer) else { continue };
             let standing = self.learn(peer, uid, policy).unwrap_or_else(|error| {
-                let who = Who { bus: &self.bus, peer };
+                let who = described_in_line(&self.bus, peer);
                 let line = format!("Cannot tell what the policy asks of {who}: {error}");
                 self.log.write(Severity::Warning, line);
                 Standing::default()
             });
-            self.handle(Input::Described { peer, standing });
+            self.handle(Input::Vetted { peer, standing });
         }
     }
 

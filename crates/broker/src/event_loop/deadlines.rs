@@ -67,6 +67,10 @@ impl EventLoop {
     /// Does what is due, after the alarm.
     pub(super) fn check_deadlines(&mut self) -> io::Result<()> {
         self.alarm.rang()?;
+        self.reporter.sum_up(&self.log, &self.bus, self.now);
+        if let Some(due) = self.reporter.due() {
+            self.alarm.no_later_than(due);
+        }
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
             self.handle(Input::DeadlinePassed);
         }

@@ -14,7 +14,7 @@ use crate::log::Severity;
 use crate::outgoing::{
     Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
 };
-use crate::report::{Who, event_line};
+use crate::report::Described;
 
 /// What the bus was handling when effects came of it.
 pub(super) enum Origin<'m> {
@@ -265,8 +265,19 @@ impl EventLoop {
     }
 
     fn log_event(&mut self, event: &Event) {
-        let (severity, line) = event_line(&self.bus, &self.children, event);
-        self.log.write(severity, line);
+        let described = self.reporter.event(&self.log, &self.bus, &self.children, event, self.now);
+        self.describe(described);
+    }
+
+    /// Tells the bus what a process is called, and sees to it that what is left out of the log is
+    /// told there in time.
+    fn describe(&mut self, described: Option<Described>) {
+        if let Some(due) = self.reporter.due() {
+            self.alarm.no_later_than(due);
+        }
+        if let Some(Described { peer, process }) = described {
+            self.handle(Input::Described { peer, process });
+        }
     }
 
     /// Closes the connections that have ended, and those that end by that.
@@ -281,13 +292,10 @@ impl EventLoop {
 
     fn close(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get(peer) else { return };
-        match connection.end {
-            None | Some(End::Closed) => {}
-            Some(end) => {
-                let who = Who { bus: &self.bus, peer };
-                let line = format!("Connection {who} was disconnected: {end}.");
-                self.log.write(Severity::Warning, line);
-            }
+        let end = connection.end.unwrap_or(End::Closed);
+        if end != End::Closed {
+            let described = self.reporter.end(&self.log, &self.bus, peer, &end, self.now);
+            self.describe(described);
         }
         let Some(mut connection) = self.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
@@ -295,7 +303,7 @@ impl EventLoop {
         drop(connection);
         self.note_closed();
         self.release_senders();
-        self.handle(Input::Disconnected { peer });
+        self.handle(Input::Disconnected { peer, end });
     }
 }
 

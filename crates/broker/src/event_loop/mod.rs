@@ -46,6 +46,7 @@ use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
 use crate::outgoing::{Load, SharedFds, Spare};
+use crate::report::Reporter;
 use crate::table::Table;
 use appetite::Conversation;
 use deadlines::Alarm;
@@ -121,6 +122,7 @@ pub struct EventLoop {
     reload: Box<dyn Reload>,
     changes: Changes,
     log: Log,
+    reporter: Reporter,
     now: Duration,
     alarm: Alarm,
     work: Work,
@@ -195,6 +197,7 @@ impl EventLoop {
             held_fds: BTreeMap::new(),
             changes,
             log: parts.log,
+            reporter: Reporter::default(),
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
             work: Work::default(),

@@ -29,6 +29,7 @@ use crate::bus::Bus;
 use crate::effects::{Body, Cause, Effect, Effects, Event, Fds};
 use crate::error::{BusError, ErrorKind};
 use crate::input::{Amount, Asker, PeerId};
+use crate::reached::LimitName;
 use crate::route::{Forward, not_activatable, unknown_type};
 
 pub use failure::{HelperFailure, StartFailure};
@@ -132,16 +133,23 @@ impl Bus {
             return Err(ErrorKind::LimitsExceeded.because(format!(
                 "The maximum number of pending activations has been reached, activation of {name} \
                  failed (max_pending_service_starts={max})"
-            )));
+            ))
+            .at_limit(LimitName::PendingServiceStarts, max, self.starts.waiting() as u64));
         }
         let held = self.peers[from].held;
         let limits = self.limits_of(from);
         let (bytes, fds) = (limits.max_incoming_bytes, limits.max_incoming_unix_fds);
         if held.bytes > bytes || held.fds > fds {
-            return Err(ErrorKind::LimitsExceeded.because(format!(
-                "Too much of this connection waits for services to start \
+            let (limit, max, used) = match held.bytes > bytes {
+                true => (LimitName::IncomingBytes, bytes, held.bytes),
+                false => (LimitName::IncomingFds, fds, held.fds),
+            };
+            return Err(ErrorKind::LimitsExceeded
+                .because(format!(
+                    "Too much of this connection waits for services to start \
                  (max_incoming_bytes={bytes}, max_incoming_unix_fds={fds})"
-            )));
+                ))
+                .at_limit(limit, max, used));
         }
         Ok(())
     }
@@ -174,7 +182,8 @@ impl Bus {
         let bytes = message.bytes();
         let amount = Amount { messages: 1, bytes: bytes.len() as u64, fds: count };
         self.peers[forward.from].held.add(amount);
-        let held = Held { from: forward.from, bytes: bytes.into(), fds, amount };
+        let counted = self.counted;
+        let held = Held { from: forward.from, bytes: bytes.into(), fds, amount, counted };
         self.starts.wait(start, Waiting::Message(held));
     }
 
@@ -217,16 +226,18 @@ impl Bus {
         let body = Body::Written(fx.copied(message.body()));
         let fds = held.fds.map_or(Fds::None, Fds::Held);
         let forward = Forward { message: &message, from: held.from, head, body, fds };
+        let handled = core::mem::replace(&mut self.counted, held.counted);
         if let Err(error) = self.pass_on(&forward, to, fx) {
             self.refuse(held.from, &message, &error, fx);
         }
+        self.counted = handled;
         self.release(held, fx);
     }
 
     /// A start went wrong; whether it still matters is seen here.
     pub(crate) fn start_failed(&mut self, id: StartId, failure: &StartFailure, fx: &mut Effects) {
         if let Some(start) = self.starts.take(id) {
-            let BusError { kind, text } = failure.error(&start.name);
+            let BusError { kind, text, .. } = failure.error(&start.name);
             let cause = Cause::Process;
             self.give_up(start, &Failed { error: kind.name(), text: &text, cause }, fx);
         }
@@ -238,7 +249,7 @@ impl Bus {
             fx.push(Effect::Abandon { start: start.id });
             let millis = start.timeout.unwrap_or_default().as_millis();
             let name = &start.name;
-            let BusError { kind, text } = ErrorKind::TimedOut.because(format!(
+            let BusError { kind, text, .. } = ErrorKind::TimedOut.because(format!(
                 "Failed to activate service '{name}': timed out (service_start_timeout={millis}ms)"
             ));
             let cause = Cause::Timeout;
@@ -251,6 +262,7 @@ impl Bus {
         let &Failed { error, text, ref cause } = failed;
         let (cause, why) = (cause.clone(), String::from(text));
         let Start { id, name, .. } = start;
+        self.note_failed_start(&name, &cause, text);
         fx.push(Effect::Log(Event::StartFailed { start: id, name, cause, why }));
         for waiting in start.waiting {
             match waiting {

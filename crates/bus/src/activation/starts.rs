@@ -10,6 +10,7 @@ use super::manager::Order;
 use super::services::Road;
 use crate::effects::HeldFds;
 use crate::input::{Amount, Asker, PeerId};
+use crate::members::Counted;
 use crate::time::Time;
 
 /// A start of a service. None has the number of another, so a word about one that is over is told
@@ -66,6 +67,8 @@ pub(crate) struct Held {
     pub(crate) fds: Option<HeldFds>,
     /// What it is on the account of its sender with.
     pub(crate) amount: Amount,
+    /// Where it was counted.
+    pub(crate) counted: Counted,
 }
 
 /// All services that are being started.

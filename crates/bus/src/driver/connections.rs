@@ -18,6 +18,7 @@ use crate::error::{BusError, ErrorKind};
 use crate::input::{Asker, Details, FdPassing, PeerId, PidFd};
 use crate::own::reply_too_long;
 use crate::peers::{DRIVER_NAME, Peer};
+use crate::reached::LimitName;
 
 pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     if bus.peers[call.from].is_complete() {
@@ -36,11 +37,17 @@ pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
 fn check_room(bus: &Bus, call: &Call<'_>) -> Result<(), BusError> {
     let limits = &bus.config.limits;
     if bus.peers.complete as u64 >= limits.max_completed_connections {
-        return Err(ErrorKind::LimitsExceeded.because(format!(
-            "The maximum number of active connections has been reached \
+        return Err(ErrorKind::LimitsExceeded
+            .because(format!(
+                "The maximum number of active connections has been reached \
              (max_completed_connections={})",
-            limits.max_completed_connections
-        )));
+                limits.max_completed_connections
+            ))
+            .at_limit(
+                LimitName::CompletedConnections,
+                limits.max_completed_connections,
+                bus.peers.complete as u64,
+            ));
     }
     let uid = bus.peers[call.from].uid;
     let max = bus.config.limits_of(uid).max_connections_per_user;
@@ -49,7 +56,8 @@ fn check_room(bus: &Bus, call: &Call<'_>) -> Result<(), BusError> {
             .because(format!(
                 "The maximum number of active connections for UID {uid} has been reached \
                  (max_connections_per_user={max})"
-            ))),
+            ))
+            .at_limit(LimitName::ConnectionsPerUser, max, bus.peers.complete_of(uid) as u64)),
         _ => Ok(()),
     }
 }

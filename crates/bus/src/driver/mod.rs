@@ -9,6 +9,7 @@ mod introspect;
 mod monitoring;
 mod name_methods;
 mod properties;
+mod statistics;
 mod stats;
 mod table;
 

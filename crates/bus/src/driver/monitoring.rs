@@ -12,17 +12,20 @@ use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
 use crate::matches::Removed;
 use crate::peers::{OwnedRule, RuleIndex, Stage};
+use crate::reached::LimitName;
 
 pub(super) fn add_match(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let peer = &bus.peers[call.from];
     let limit = bus.config.limits_of(peer.uid).max_match_rules_per_connection;
     if peer.rule_count as u64 >= limit {
-        return Err(ErrorKind::LimitsExceeded.because(format!(
-            "Connection \"{}\" is not allowed to add more match rules \
+        return Err(ErrorKind::LimitsExceeded
+            .because(format!(
+                "Connection \"{}\" is not allowed to add more match rules \
              (increase limits in configuration file if required; \
              max_match_rules_per_connection={limit})",
-            peer.name()
-        )));
+                peer.name()
+            ))
+            .at_limit(LimitName::MatchRulesPerConnection, limit, peer.rule_count as u64));
     }
     let (text,) = call.args::<(&str,)>()?;
     let rule = parse(text)?;

@@ -17,6 +17,7 @@ use crate::error::{BusError, ErrorKind};
 use crate::input::{Asker, PeerId};
 use crate::names::{Leave, OwnerChange, Released, RequestFlags, Ticket};
 use crate::peers::DRIVER_NAME;
+use crate::reached::LimitName;
 
 pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text, flags) = call.args::<(&str, u32)>()?;
@@ -48,11 +49,13 @@ fn check_name_room(bus: &Bus, caller: PeerId, text: &str) -> Result<(), BusError
     {
         return Ok(());
     }
-    Err(ErrorKind::LimitsExceeded.because(format!(
-        "Connection \"{}\" is not allowed to own more services \
+    Err(ErrorKind::LimitsExceeded
+        .because(format!(
+            "Connection \"{}\" is not allowed to own more services \
          (increase limits in configuration file if required; max_names_per_connection={limit})",
-        peer.name()
-    )))
+            peer.name()
+        ))
+        .at_limit(LimitName::NamesPerConnection, limit, peer.name_count() as u64))
 }
 
 fn check_requested(bus: &Bus, call: &Call<'_>, text: &str) -> Result<(), BusError> {

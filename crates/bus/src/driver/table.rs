@@ -2,7 +2,9 @@
 
 use wire::signature::Signature;
 
-use super::{Handler, connections, introspect, monitoring, name_methods, properties, stats};
+use super::{
+    Handler, connections, introspect, monitoring, name_methods, properties, statistics, stats,
+};
 
 /// At which paths something is offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -251,6 +253,31 @@ pub(super) static INTERFACES: &[Interface] = &[
                 stats::connection,
             ),
             method("GetAllMatchRules", args!(), args!(rules "a{sas}"), stats::match_rules),
+        ],
+        signals: &[],
+        properties: &[],
+    },
+    Interface {
+        name: "org.diligence.Statistics1",
+        path: PathRule::Canonical,
+        methods: &[
+            method("GetTotals", args!(), args!(totals "a{sv}"), statistics::totals).privileged(),
+            method(
+                "GetConnections",
+                args!(most "u"),
+                args!(connections "aa{sv}"),
+                statistics::connections,
+            )
+            .privileged(),
+            method(
+                "GetMembers",
+                args!(most "u"),
+                args!(members "aa{sv}", counted_for "t"),
+                statistics::members,
+            )
+            .privileged(),
+            method("GetHistory", args!(), args!(incidents "aa{sv}"), statistics::history)
+                .privileged(),
         ],
         signals: &[],
         properties: &[],

@@ -76,7 +76,7 @@ struct Refusal {
 }
 
 impl Bus {
-    pub(crate) fn described(&mut self, id: PeerId, standing: Standing) {
+    pub(crate) fn vetted(&mut self, id: PeerId, standing: Standing) {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.standing = Some(standing).filter(|it| *it != Standing::default()).map(Box::new);
         }

@@ -1,4 +1,5 @@
-//! The log of the bus: one line per event, on standard error, in the system log, or both.
+//! The log of the bus: one line per event, on standard error, in the system log, or both. Where one
+//! of these is the journal of systemd, it gets the facts of the line as fields too, once.
 //!
 //! Writing never fails and never waits for the system log. Much of what is logged was chosen by a
 //! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
@@ -11,7 +12,7 @@
 //! log.write(Severity::Info, "Reloaded configuration"); // dbus-daemon[1234]: Reloaded ...
 //! ```
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
@@ -20,6 +21,12 @@ use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::rc::Rc;
+
+mod journal;
+mod record;
+
+use journal::{Entry, Journal};
+pub use record::{Field, MessageId, Record};
 
 /// How much a line matters, and to whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,13 +104,23 @@ pub struct Log {
     stderr: Stderr,
     /// Absent where it is not wanted or could not be made.
     syslog: Option<Rc<Syslog>>,
+    /// Absent where neither standard error nor the system log may be it.
+    journal: Option<Rc<Journal>>,
+}
+
+/// Where the programs that keep logs listen.
+#[derive(Clone, Copy, Debug)]
+struct Sockets<'p> {
+    syslog: &'p Path,
+    journal: &'p Path,
 }
 
 impl Log {
     /// A log whose lines begin with `program`, the name that the program was called by.
     #[must_use]
     pub fn new(program: &str, target: Target) -> Self {
-        Self::with_syslog_at(Path::new(SYSLOG_SOCKET), program, target)
+        let (syslog, journal) = (Path::new(SYSLOG_SOCKET), Path::new(JOURNAL_SOCKET));
+        Self::with_sockets(Sockets { syslog, journal }, Stderr::detect(), program, target)
     }
 
     /// The same log, whose lines also name the bus: its type, and the user it runs as.
@@ -114,33 +131,63 @@ impl Log {
 
     /// Writes one line. What cannot be written to the system log goes to standard error.
     pub fn write(&self, severity: Severity, message: impl Display) {
-        let text = self.text(&message);
-        let logged = match (self.target, &self.syslog) {
-            (Target::Stderr, _) | (_, None) => false,
-            (Target::Syslog | Target::Both, Some(syslog)) => syslog.send(severity, &text).is_ok(),
+        self.record(&Record::line(severity, message));
+    }
+
+    /// Writes one line, and to the journal its facts too. What cannot be written to the system log
+    /// goes to standard error.
+    pub fn record(&self, record: &Record) {
+        let is_in_journal = self.journal(record).is_ok();
+        let text = || format!("{}[{}]: {}", self.program, process::id(), self.text(&record.text));
+        let is_logged = is_in_journal || self.syslog(record.severity, text).is_ok();
+        let is_wanted = match self.target {
+            Target::Syslog => !is_logged,
+            // The journal would have it twice.
+            Target::Stderr | Target::Both => !(is_in_journal && self.stderr == Stderr::Journal),
         };
-        if self.target != Target::Syslog || !logged {
-            self.stderr.write(severity, &text);
+        if is_wanted {
+            self.stderr.write(record.severity, &text());
         }
     }
 
-    fn with_syslog_at(path: &Path, program: &str, target: Target) -> Self {
-        let syslog = match target {
-            Target::Stderr => None,
-            Target::Syslog | Target::Both => Syslog::new(path).ok().map(Rc::new),
-        };
-        Self { program: program.to_owned(), bus: None, target, stderr: Stderr::detect(), syslog }
+    fn journal(&self, record: &Record) -> io::Result<()> {
+        let journal = self.journal.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let mut entry = Entry::default();
+        entry.push("MESSAGE", &self.text(&record.text));
+        entry.push_severity(record.severity);
+        entry.push("SYSLOG_IDENTIFIER", &self.program);
+        entry.push("SYSLOG_PID", &process::id().to_string());
+        if let Some(MessageId(id)) = record.id {
+            entry.push("MESSAGE_ID", id);
+        }
+        if let Some(BusLabel { bus_type, .. }) = &self.bus {
+            entry.push("DBUS_BUS_TYPE", bus_type);
+        }
+        entry.extend(&record.fields);
+        journal.send(&entry)
     }
 
-    /// The line, without its end: who, which bus, what.
-    fn text(&self, message: &impl Display) -> String {
-        let pid = process::id();
-        let mut text = format!("{}[{pid}]: ", self.program);
+    fn syslog(&self, severity: Severity, text: impl Fn() -> String) -> io::Result<()> {
+        let syslog = self.syslog.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        syslog.send(severity, &text())
+    }
+
+    fn with_sockets(sockets: Sockets<'_>, stderr: Stderr, program: &str, target: Target) -> Self {
+        let is_syslog = target != Target::Stderr;
+        let may_be_journal = is_syslog || stderr == Stderr::Journal;
+        let syslog = is_syslog.then(|| Syslog::new(sockets.syslog).ok()).flatten();
+        let journal = may_be_journal.then(|| Journal::new(sockets.journal).ok()).flatten();
+        let (syslog, journal) = (syslog.map(Rc::new), journal.map(Rc::new));
+        Self { program: program.to_owned(), bus: None, target, stderr, syslog, journal }
+    }
+
+    /// What a line says, behind the name of the program: which bus, and what.
+    fn text(&self, message: &str) -> String {
+        let mut text = String::new();
         if let Some(BusLabel { bus_type, uid }) = &self.bus {
-            text.push_str(&format!("[{bus_type} uid={uid} pid={pid}] "));
+            text.push_str(&format!("[{bus_type} uid={uid} pid={}] ", process::id()));
         }
-        // Only an implementation of `Display` that fails by itself fails here; its line is cut.
-        let _ = write!(SingleLine(&mut text), "{message}");
+        push_single_line(&mut text, message);
         text
     }
 }
@@ -211,23 +258,20 @@ impl Syslog {
     }
 }
 
-/// Passes text on with every control character escaped.
-struct SingleLine<'t>(&'t mut String);
-
-impl fmt::Write for SingleLine<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            if character.is_control() {
-                self.0.extend(character.escape_default());
-            } else {
-                self.0.push(character);
-            }
+/// Appends text with every control character escaped.
+fn push_single_line(line: &mut String, text: &str) {
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
         }
-        Ok(())
     }
 }
 
 const SYSLOG_SOCKET: &str = "/dev/log";
+
+const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
 
 /// Facilities of syslog(3).
 const FACILITY_DAEMON: u8 = 3 << 3;
@@ -241,7 +285,7 @@ mod tests {
     fn a_message_is_one_line_whatever_a_peer_put_into_it() {
         let check = |message: &str, expected: &str| {
             let mut line = String::new();
-            write!(SingleLine(&mut line), "{message}").unwrap();
+            push_single_line(&mut line, message);
             assert_eq!(line, expected);
         };
         check("plain, größer, \"quoted\", back\\slash", "plain, größer, \"quoted\", back\\slash");
@@ -253,9 +297,9 @@ mod tests {
     fn a_line_says_who_writes_it() {
         let pid = process::id();
         let log = Log::new("some-bus", Target::Stderr);
-        assert_eq!(log.text(&"text"), format!("some-bus[{pid}]: text"));
+        assert_eq!(log.text("text"), "text");
         let log = log.of_bus("system", 7);
-        assert_eq!(log.text(&"text"), format!("some-bus[{pid}]: [system uid=7 pid={pid}] text"));
+        assert_eq!(log.text("text"), format!("[system uid=7 pid={pid}] text"));
     }
 
     #[test]
@@ -269,10 +313,19 @@ mod tests {
         check(LogChoice::Always(Target::Syslog), Target::Stderr, Target::Syslog);
     }
 
+    /// A log whose programs listen in the folder for temporary files, under names that begin so.
+    fn log(name: &str, stderr: Stderr, target: Target) -> (Log, [PathBuf; 2]) {
+        let path = |kind: &str| {
+            std::env::temp_dir().join(format!("diligence-{name}-{kind}-{}", process::id()))
+        };
+        let [syslog, journal] = ["syslog", "journal"].map(path);
+        let sockets = Sockets { syslog: &syslog, journal: &journal };
+        (Log::with_sockets(sockets, stderr, "some-bus", target), [syslog, journal])
+    }
+
     #[test]
     fn the_system_log_gets_priority_and_text_and_may_come_and_go() {
-        let path = std::env::temp_dir().join(format!("diligence-syslog-{}", process::id()));
-        let log = Log::with_syslog_at(&path, "some-bus", Target::Syslog);
+        let (log, [path, _]) = log("priority", Stderr::Plain, Target::Syslog);
         log.write(Severity::Info, "to standard error, as nobody listens");
         for (severity, priority) in [
             (Severity::Info, 30),
@@ -300,6 +353,56 @@ mod tests {
         assert_eq!(result.unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(receiver);
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn the_journal_gets_the_facts_of_a_line_and_nobody_else_gets_the_line() {
+        let check = |name: &str, stderr, target| {
+            let (log, [syslog, journal]) = log(name, stderr, target);
+            let log = log.of_bus("system", 7);
+            let syslog_receiver = UnixDatagram::bind(&syslog).unwrap();
+            syslog_receiver.set_nonblocking(true).unwrap();
+            let receiver = UnixDatagram::bind(&journal).unwrap();
+            let mut record = Record::line(Severity::Warning, "text").of(MessageId("0123"));
+            record.field("DBUS_LIMIT", "max_x");
+            record.field("DBUS_COMM", "two\nlines");
+            log.record(&record);
+            let mut buffer = [0; 500];
+            let len = receiver.recv(&mut buffer).unwrap();
+            let pid = process::id();
+            let expected = format!(
+                "MESSAGE=[system uid=7 pid={pid}] text\nPRIORITY=4\nSYSLOG_FACILITY=3\n\
+                 SYSLOG_IDENTIFIER=some-bus\nSYSLOG_PID={pid}\nMESSAGE_ID=0123\n\
+                 DBUS_BUS_TYPE=system\nDBUS_LIMIT=max_x\n\
+                 DBUS_COMM\n\u{9}\0\0\0\0\0\0\0two\nlines\n"
+            );
+            assert_eq!(String::from_utf8_lossy(&buffer[..len]), expected);
+            assert!(syslog_receiver.recv(&mut buffer).is_err(), "it is there already");
+            for path in [syslog, journal] {
+                std::fs::remove_file(path).unwrap();
+            }
+        };
+        check("as-syslog", Stderr::Plain, Target::Syslog);
+        check("as-both", Stderr::Journal, Target::Both);
+        check("as-stderr", Stderr::Journal, Target::Stderr);
+    }
+
+    #[test]
+    fn an_entry_too_long_for_a_datagram_arrives_too() {
+        let (log, [_, journal]) = log("long", Stderr::Journal, Target::Stderr);
+        let receiver = UnixDatagram::bind(&journal).unwrap();
+        let text = "x".repeat(16 << 20);
+        log.write(Severity::Info, &text);
+        let mut fds = Vec::new();
+        let wait = sys::transfer::Wait::Never;
+        let received = sys::transfer::receive(&receiver, &mut [0; 1], &mut fds, wait).unwrap();
+        assert_eq!((received.bytes, fds.len()), (0, 1));
+        let mut file = File::from(fds.remove(0));
+        let mut content = String::new();
+        io::Seek::rewind(&mut file).unwrap();
+        io::Read::read_to_string(&mut file, &mut content).unwrap();
+        assert!(content.starts_with(&format!("MESSAGE={text}\nPRIORITY=6\n")));
+        std::fs::remove_file(&journal).unwrap();
     }
 
     #[test]

@@ -1,0 +1,301 @@
+//! What the log says when something is refused, lost or ended: who, what, which limit, how much was
+//! in use. Only for our own bus: the reference says less.
+
+use std::os::unix::net::UnixDatagram;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream,
+    User, Value, announce, check_all, flag, link_bus,
+};
+
+/// The time in which lines of the same kind are counted together.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// Something that ends up in the log.
+struct Cause {
+    name: &'static str,
+    limit: Option<(&'static str, u64)>,
+    provoke: fn(&Bus),
+    /// Parts of one line, in this order.
+    line: &'static [&'static str],
+}
+
+/// A process, as lines name it: this one.
+const SELF: &str = "(uid=<uid> pid=<pid> comm=\"<comm>\"";
+
+#[rustfmt::skip]
+const CAUSES: &[Cause] = &[
+    Cause { name: "an invalid message", limit: None, provoke: invalid_message, line: &["Connection :1.0 ", SELF, ") com.example.Named was disconnected: it sent an invalid message: the first byte names no byte order (at byte 0)."] },
+    Cause { name: "a bad handshake", limit: None, provoke: bad_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it broke the rules of the handshake: "] },
+    Cause { name: "a slow handshake", limit: Some(("auth_timeout", 200)), provoke: slow_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it did not finish the handshake and say Hello in time (auth_timeout) [auth_timeout=200, 2", " in use]."] },
+    Cause { name: "no Hello", limit: None, provoke: no_hello, line: &["Connection (no name yet) ", SELF, "was disconnected: it sent a message to others before it said Hello."] },
+    Cause { name: "a monitor that speaks", limit: None, provoke: speaking_monitor, line: &["Connection :1.0 ", SELF, "was disconnected: it is a monitor and sent a message."] },
+    Cause { name: "a long message", limit: Some(("max_message_size", 1000)), provoke: long_message, line: &["Connection :1.0 ", SELF, "was disconnected: it sent an invalid message: it is 5", " bytes long, more than max_message_size=1000 (at byte 4) [max_message_size=1000, 5", " in use]."] },
+    Cause { name: "too many names", limit: Some(("max_names_per_connection", 2)), provoke: many_names, line: &["A message of :1.0 ", SELF, "was refused: Connection \":1.0\" is not allowed to own more services", "[max_names_per_connection=2, 2 in use]"] },
+    Cause { name: "too many rules", limit: Some(("max_match_rules_per_connection", 2)), provoke: many_rules, line: &["A message of :1.0 ", SELF, "was refused: Connection \":1.0\" is not allowed to add more match rules", "[max_match_rules_per_connection=2, 2 in use]"] },
+    Cause { name: "too many calls", limit: Some(("max_replies_per_connection", 2)), provoke: many_calls, line: &["A message of :1.0 ", SELF, "was refused: The maximum number of pending replies per connection has been reached [max_replies_per_connection=2, 2 in use]"] },
+    Cause { name: "too many connections", limit: Some(("max_connections_per_user", 2)), provoke: many_connections, line: &["A message of (no name yet) ", SELF, "was refused: The maximum number of active connections for UID", "[max_connections_per_user=2, 2 in use]"] },
+    Cause { name: "a full queue", limit: Some(("max_outgoing_bytes", 50_000)), provoke: full_queue, line: &["A message of :1.0 ", SELF, "was refused: Rejected: destination has a full message queue", "[max_outgoing_bytes=50000, ", " in use] Its recipient does not read: :1.1 ", SELF, ") com.example.Sleeper."] },
+    Cause { name: "lost signals", limit: Some(("max_outgoing_bytes", 50_000)), provoke: lost_signals, line: &["Connection :1.1 ", SELF, "does not keep up: ", " bytes wait for it (max_outgoing_bytes=50000), and signals for it are lost from now on, the first one from :1.0 ", SELF] },
+    Cause { name: "lost and caught up", limit: Some(("max_outgoing_bytes", 50_000)), provoke: caught_up, line: &["Connection :1.1 ", SELF, "keeps up again; it has lost ", " signals."] },
+];
+
+#[test]
+fn each_cause_has_a_line_with_who_and_how_much() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    check_all(CAUSES, |cause| cause.name.to_owned(), Cause::check);
+}
+
+impl Cause {
+    fn check(&self) {
+        let config = Config::session();
+        let config = match self.limit {
+            Some((name, value)) => config.limit(name, value),
+            None => config,
+        };
+        let mut bus = Bus::start(&config);
+        (self.provoke)(&bus);
+        let parts: Vec<_> = self.line.iter().map(|part| fill_in(part)).collect();
+        let process = bus.process();
+        process.wait_for(self.name, |_, log| {
+            log.lines().any(|line| has_in_order(line, &parts)).then_some(())
+        });
+        bus.stop();
+    }
+}
+
+/// Puts in what this process is.
+fn fill_in(part: &str) -> String {
+    let comm = std::fs::read_to_string("/proc/self/comm").expect("it has a name");
+    part.replace("<uid>", &User::own_uid().to_string())
+        .replace("<pid>", &std::process::id().to_string())
+        .replace("<comm>", comm.trim_end())
+}
+
+fn has_in_order(line: &str, parts: &[String]) -> bool {
+    let mut rest = line;
+    parts.iter().all(|part| match rest.split_once(part.as_str()) {
+        Some((_, behind)) => {
+            rest = behind;
+            true
+        }
+        None => false,
+    })
+}
+
+fn call(to: &Peer) -> Message {
+    Message::call(to.name(), "/com/example/Object", "com.example.I", "Method")
+}
+
+fn signal() -> Message {
+    Message::signal("/com/example/Object", "com.example.I", "Signal")
+}
+
+fn ask(member: &str, argument: &str) -> Message {
+    Message::to_bus(member).arg(Value::text(argument))
+}
+
+fn own(peer: &mut Peer, name: &str) {
+    peer.call(ask("RequestName", name).arg(Value::U32(0)));
+}
+
+fn invalid_message(bus: &Bus) {
+    let mut peer = bus.peer();
+    own(&mut peer, "com.example.Named");
+    peer.send_bytes(b"this is no message at all");
+    peer.until_closed();
+}
+
+fn bad_handshake(bus: &Bus) {
+    let mut stream = Stream::connect(bus.address());
+    stream.write(b"GET / HTTP/1.0\r\n\r\n");
+    assert!(stream.is_closed());
+}
+
+fn slow_handshake(bus: &Bus) {
+    assert!(Stream::connect(bus.address()).is_closed());
+}
+
+fn no_hello(bus: &Bus) {
+    let mut peer = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+    peer.send(signal());
+    peer.until_closed();
+}
+
+fn speaking_monitor(bus: &Bus) {
+    let mut peer = bus.peer();
+    let monitoring = "org.freedesktop.DBus.Monitoring";
+    let call = Message::call(BUS_NAME, BUS_PATH, monitoring, "BecomeMonitor");
+    peer.call(call.arg(Value::texts(&[])).arg(Value::U32(0)));
+    peer.send(signal());
+    peer.until_closed();
+}
+
+fn long_message(bus: &Bus) {
+    let mut peer = bus.peer();
+    peer.send(signal().arg(Value::text(&"x".repeat(5_000))));
+    peer.until_closed();
+}
+
+fn many_names(bus: &Bus) {
+    let mut peer = bus.peer();
+    ["com.example.A", "com.example.B"].iter().for_each(|name| own(&mut peer, name));
+}
+
+fn many_rules(bus: &Bus) {
+    let mut peer = bus.peer();
+    for number in 0..3 {
+        peer.call(ask("AddMatch", &format!("member='M{number}'")));
+    }
+}
+
+fn many_calls(bus: &Bus) {
+    let [mut caller, callee] = [bus.peer(), bus.peer()];
+    for _ in 0..2 {
+        caller.send(call(&callee));
+    }
+    caller.call(call(&callee));
+}
+
+fn many_connections(bus: &Bus) {
+    let _both = [bus.peer(), bus.peer()];
+    Peer::before_hello(bus.address(), Descriptors::Unwanted).hello();
+}
+
+/// Two clients, of which the second does not read.
+fn sender_and_sleeper(bus: &Bus) -> [Peer; 2] {
+    let [sender, mut sleeper] = [bus.peer(), bus.peer()];
+    own(&mut sleeper, "com.example.Sleeper");
+    [sender, sleeper]
+}
+
+fn full_queue(bus: &Bus) {
+    let [mut sender, sleeper] = sender_and_sleeper(bus);
+    let body = Value::text(&"x".repeat(10_000));
+    for _ in 0..1_000 {
+        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
+        if !sender.collect().is_empty() {
+            return;
+        }
+    }
+    panic!("there is a limit");
+}
+
+fn send_many_signals(sender: &mut Peer) {
+    let body = Value::text(&"x".repeat(10_000));
+    for _ in 0..100 {
+        sender.send(signal().arg(body.clone()));
+        assert!(sender.is_alive());
+    }
+}
+
+fn lost_signals(bus: &Bus) {
+    let [mut sender, mut sleeper] = sender_and_sleeper(bus);
+    sleeper.add_match("member='Signal'");
+    send_many_signals(&mut sender);
+}
+
+fn caught_up(bus: &Bus) {
+    let [mut sender, mut sleeper] = sender_and_sleeper(bus);
+    sleeper.add_match("member='Signal'");
+    send_many_signals(&mut sender);
+    sleeper.drain();
+    assert!(sleeper.is_alive());
+}
+
+/// Who does the same over and over has two lines, and one that says how often it was.
+#[test]
+fn more_of_the_same_is_counted() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let mut bus = Bus::start(&Config::session().limit("max_names_per_connection", 1));
+    let mut peer = bus.peer();
+    let started = Instant::now();
+    (0..1_205).for_each(|_| own(&mut peer, "com.example.TooMany"));
+    assert!(started.elapsed() < WINDOW, "all within the time that is counted together");
+    let summary = "... 1,203 more like this in 10 s: messages that were refused \
+                   (max_names_per_connection) of :1.0 ";
+    let process = bus.process();
+    let refused = eventually_for(2 * WINDOW, || {
+        let log = process.stderr();
+        let lines = log.lines().filter(|line| line.contains("was refused:")).count();
+        log.contains(summary).then_some(lines)
+    });
+    assert_eq!(refused, Some(2), "of {} lines", process.stderr().lines().count());
+    bus.stop();
+}
+
+fn eventually_for<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let started = Instant::now();
+    loop {
+        let found = look();
+        if found.is_some() || started.elapsed() > time {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The journal gets the facts one by one. A socket of ours stands in its place, seen by the bus alone.
+#[test]
+fn the_journal_gets_fields() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let (folder, links) = (Scratch::new(), Scratch::new());
+    let Some(unshare) = own_mounts(&folder) else {
+        return announce("left out, the journal: the kernel gives no mounts of our own");
+    };
+    let journal = UnixDatagram::bind(folder.join("socket")).expect("a scratch folder is writable");
+    journal.set_read_timeout(Some(WINDOW)).expect("the time is not zero");
+    let config = Config::session().limit("max_names_per_connection", 2);
+    let bus = Bus::start_with(&config, |_| unshare.arg(link_bus(&links)).arg("--syslog-only"));
+    many_names(&bus);
+    let entry = receive_entry(&journal, "DBUS_EVENT=refused");
+    let pid = std::process::id();
+    for field in [
+        "PRIORITY=4",
+        "SYSLOG_IDENTIFIER=dbus-daemon",
+        "MESSAGE_ID=aabd767d0a4c4cc197610bd2d177cc4c",
+        "DBUS_BUS_TYPE=session",
+        "DBUS_CAUSE=max_names_per_connection",
+        "DBUS_LIMIT=max_names_per_connection",
+        "DBUS_LIMIT_VALUE=2",
+        "DBUS_LIMIT_USAGE=2",
+        "DBUS_UNIQUE_NAME=:1.0",
+        "DBUS_NAME=com.example.A",
+        &format!("DBUS_PID={pid}"),
+        &format!("OBJECT_PID={pid}"),
+        &fill_in("DBUS_COMM=<comm>"),
+    ] {
+        assert!(entry.lines().any(|line| line == field), "no {field} in\n{entry}");
+    }
+    let ran = bus.stop();
+    assert!(!ran.stderr.contains("was refused"), "it is in the journal: {}", ran.stderr);
+}
+
+/// A program that runs another one in which `folder` is where the journal has its socket.
+fn own_mounts(folder: &Scratch) -> Option<Program> {
+    let script = "mount --bind \"$0\" /run/systemd/journal && exec \"$@\"";
+    let prepare = |last: &str| {
+        let unshare = Program::named("unshare", "util-linux").args(["--mount", "sh", "-c", script]);
+        unshare.arg(folder.path()).args(last.split_whitespace())
+    };
+    prepare("true").run().succeeded().then(|| prepare(""))
+}
+
+/// The first entry that holds `field`.
+fn receive_entry(journal: &UnixDatagram, field: &str) -> String {
+    loop {
+        let mut buffer = [0; 65_536];
+        let len = journal.recv(&mut buffer).expect("an entry");
+        let entry = String::from_utf8_lossy(&buffer[..len]).into_owned();
+        if entry.lines().any(|line| line == field) {
+            return entry;
+        }
+    }
+}

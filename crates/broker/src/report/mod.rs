@@ -1,0 +1,289 @@
+//! What the log says of connections: who, and why, and not too much of the same.
+
+mod governor;
+mod services;
+mod topic;
+mod who;
+
+use std::time::Duration;
+
+use bus::{Bus, End, Event, PeerId, Process, Reached};
+
+use crate::activation::Children;
+use crate::log::{Field, Log, Record, Severity};
+use governor::{Admission, Governor, LeftOut, Subject, WINDOW, Whose};
+use topic::Topic;
+use who::{Source, Who};
+
+/// Writes what happens to connections to the log.
+#[derive(Debug, Default)]
+pub(crate) struct Reporter {
+    governor: Governor,
+}
+
+/// What a process is called, which somebody had to look up.
+#[derive(Debug)]
+pub(crate) struct Described {
+    pub(crate) peer: PeerId,
+    pub(crate) process: Process,
+}
+
+impl Reporter {
+    /// Writes what the bus wants the administrator to know.
+    pub(crate) fn event(
+        &mut self,
+        log: &Log,
+        bus: &Bus,
+        children: &Children,
+        event: &Event,
+        now: Duration,
+    ) -> Option<Described> {
+        let topic = Topic::of_event(event);
+        let Some(peer) = peer_of(event) else {
+            self.service_event(log, bus, children, event, now);
+            return None;
+        };
+        let who = self.admit(log, bus, topic, peer, now)?;
+        let mut record = event_record(bus, event, &who)?.of(topic.message_id());
+        add_facts(&mut record, topic, reached_of(event));
+        who.add_to(&mut record);
+        log.record(&record);
+        described(who)
+    }
+
+    /// Writes what has become of a service that was started.
+    fn service_event(
+        &mut self,
+        log: &Log,
+        bus: &Bus,
+        children: &Children,
+        event: &Event,
+        now: Duration,
+    ) {
+        let topic = Topic::of_event(event);
+        self.sum_up(log, bus, now);
+        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write
+            && let Some(record) = services::record(event, children)
+        {
+            let mut record = record.of(topic.message_id());
+            add_facts(&mut record, topic, None);
+            log.record(&record);
+        }
+    }
+
+    /// Writes that the bus has ended a connection. It must still know who that was.
+    pub(crate) fn end(
+        &mut self,
+        log: &Log,
+        bus: &Bus,
+        peer: PeerId,
+        end: &End,
+        now: Duration,
+    ) -> Option<Described> {
+        let topic = Topic::of_end(end);
+        let who = self.admit(log, bus, topic, peer, now)?;
+        let reached = bus.reached_by(peer, end);
+        let line = format!("Connection {who} was disconnected: {end}{}.", usage(reached));
+        let mut record = Record::line(Severity::Warning, line).of(topic.message_id());
+        add_facts(&mut record, topic, reached);
+        who.add_to(&mut record);
+        log.record(&record);
+        described(who)
+    }
+
+    /// When there is something left to be said, if nothing else happens.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.governor.due()
+    }
+
+    /// Writes how much was left out in the time that is over.
+    pub(crate) fn sum_up(&mut self, log: &Log, bus: &Bus, now: Duration) {
+        for left_out in self.governor.take_over(now) {
+            log.record(&left_out_record(bus, &left_out));
+        }
+    }
+
+    /// Who it is, if a line is to be written.
+    fn admit(
+        &mut self,
+        log: &Log,
+        bus: &Bus,
+        topic: Topic,
+        peer: PeerId,
+        now: Duration,
+    ) -> Option<Who> {
+        self.sum_up(log, bus, now);
+        let uid = bus.credentials(peer).and_then(|known| known.uid);
+        match self.governor.admit(topic, Subject::Connection(peer, uid), now) {
+            Admission::Write => Who::look_up(bus, peer),
+            Admission::LeaveOut => None,
+        }
+    }
+}
+
+fn described(who: Who) -> Option<Described> {
+    let Who { culprit, source } = who;
+    let peer = culprit.peer.filter(|_| source == Source::Kernel)?;
+    Some(Described { peer, process: culprit.process })
+}
+
+/// Whose doing it is, if that is a connection.
+const fn peer_of(event: &Event) -> Option<PeerId> {
+    match event {
+        Event::BecameMonitor { peer }
+        | Event::LosingSignals { peer, .. }
+        | Event::CaughtUp { peer, .. }
+        | Event::Starting { asker: peer, .. }
+        | Event::Withheld { peer, .. }
+        | Event::Allowed { peer, .. }
+        | Event::Refused { peer, .. } => Some(*peer),
+        Event::Started { .. } | Event::StartFailed { .. } => None,
+    }
+}
+
+const fn reached_of(event: &Event) -> Option<Reached> {
+    match event {
+        Event::LosingSignals { reached, .. } => Some(*reached),
+        Event::Refused { reached, .. } => *reached,
+        _ => None,
+    }
+}
+
+/// How much an event of a connection matters, and what to say of it.
+fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
+    Some(match event {
+        Event::BecameMonitor { .. } => {
+            Record::line(Severity::Info, format!("Connection {who} became a monitor."))
+        }
+        Event::LosingSignals { sender, reached, .. } => {
+            let sender = sender_of(bus, *sender);
+            let line = format!(
+                "Connection {who} does not keep up: {} {} wait for it ({}={}), and signals for it \
+                 are lost from now on, the first one from {sender}.",
+                reached.used,
+                unit(*reached),
+                reached.limit.as_str(),
+                reached.max,
+            );
+            Record::line(Severity::Warning, line)
+        }
+        Event::CaughtUp { lost, .. } => {
+            let line = format!("Connection {who} keeps up again; it has lost {lost} signals.");
+            let mut record = Record::line(Severity::Warning, line);
+            record.field("DBUS_LOST", lost);
+            record
+        }
+        Event::Starting { name, road, .. } => services::starting(name, road, who),
+        Event::Withheld { sender, why, .. } => {
+            let sender = sender_of(bus, *sender);
+            let line = format!(
+                "Messages are kept from connection {who} by the policy, the first one from \
+                 {sender}: {why}"
+            );
+            Record::line(Severity::Info, line)
+        }
+        Event::Allowed { what, .. } => {
+            let line = format!("A message of {who} passed a rule that is logged: {what}");
+            Record::line(Severity::Warning, line)
+        }
+        Event::Started { .. } | Event::StartFailed { .. } => return None,
+        Event::Refused { why, reached, blamed, .. } => {
+            let blamed = blamed.and_then(|peer| Who::look_up(bus, peer));
+            let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));
+            let (blame, usage) = (blame.unwrap_or_default(), usage(*reached));
+            let line = format!("A message of {who} was refused: {why}{usage}{blame}");
+            let mut record = Record::line(Severity::Warning, line);
+            if let Some(Who { culprit, .. }) = &blamed {
+                record.field("DBUS_RECIPIENT", culprit.unique_name.as_deref().unwrap_or_default());
+                record.fields.extend(
+                    culprit
+                        .pid
+                        .map(|pid| Field { name: "DBUS_RECIPIENT_PID", value: pid.to_string() }),
+                );
+            }
+            record
+        }
+    })
+}
+
+fn sender_of(bus: &Bus, sender: Option<PeerId>) -> String {
+    sender.map_or_else(|| String::from("the bus itself"), |sender| described_in_line(bus, sender))
+}
+
+/// A connection, for a line of the log.
+pub(crate) fn described_in_line(bus: &Bus, peer: PeerId) -> String {
+    Who::look_up(bus, peer).map_or_else(|| peer.to_string(), |who| who.to_string())
+}
+
+/// The limit that was reached, to be put behind a sentence.
+fn usage(reached: Option<Reached>) -> String {
+    reached.map(|reached| format!(" [{reached}]")).unwrap_or_default()
+}
+
+const fn unit(reached: Reached) -> &'static str {
+    match reached.limit {
+        bus::LimitName::OutgoingFds => "file descriptors",
+        _ => "bytes",
+    }
+}
+
+fn add_facts(record: &mut Record, topic: Topic, reached: Option<Reached>) {
+    record.field("DBUS_EVENT", topic.word());
+    if let Some(cause) = topic.cause() {
+        record.field("DBUS_CAUSE", cause);
+    }
+    if let Some(Reached { limit, max, used }) = reached {
+        record.field("DBUS_LIMIT", limit.as_str());
+        record.field("DBUS_LIMIT_VALUE", max);
+        record.field("DBUS_LIMIT_USAGE", used);
+    }
+}
+
+fn left_out_record(bus: &Bus, left_out: &LeftOut) -> Record {
+    let LeftOut { topic, whose, count } = *left_out;
+    let who = match whose {
+        Whose::Connection(peer, uid) => match Who::look_up(bus, peer) {
+            Some(who) => format!(" of {who}"),
+            None => of_user(uid),
+        },
+        Whose::User(uid) => of_user(uid),
+        Whose::Anybody => String::new(),
+    };
+    let (more, seconds) = (grouped(count), WINDOW.as_secs());
+    let line = format!("... {more} more like this in {seconds} s: {topic}{who}");
+    let mut record = Record::line(Severity::Warning, line).of(topic.message_id());
+    add_facts(&mut record, topic, None);
+    record.field("DBUS_LEFT_OUT", count);
+    record
+}
+
+fn of_user(uid: Option<u32>) -> String {
+    uid.map_or_else(|| String::from(" of unknown users"), |uid| format!(" of user {uid}"))
+}
+
+/// A number with its thousands set apart: `1,203`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, expected) in
+            [(0, "0"), (999, "999"), (1_203, "1,203"), (1_000_000, "1,000,000")]
+        {
+            assert_eq!(grouped(number), expected);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What the log tells of connections.
+
+use std::fmt;
+
+use bus::{End, Event};
+
+use crate::log::MessageId;
+
+/// What a line is about. Lines on the same topic are alike, whoever they are about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Topic {
+    /// A connection was ended by the bus, for this cause.
+    Disconnected(&'static str),
+    /// A message was refused, for this cause.
+    Refused(&'static str),
+    /// The policy keeps messages from a connection.
+    Withheld,
+    /// A message has passed a rule that is to be logged.
+    Allowed,
+    /// A connection loses signals.
+    Losing,
+    /// A connection that lost signals reads again.
+    CaughtUp,
+    /// A connection has become a monitor.
+    Monitor,
+    /// A service is being started.
+    Starting,
+    /// A service that was being started is there.
+    Started,
+    /// A service did not start, for this cause.
+    StartFailed(&'static str),
+}
+
+impl Topic {
+    pub(super) const fn of_event(event: &Event) -> Self {
+        match event {
+            Event::BecameMonitor { .. } => Self::Monitor,
+            Event::LosingSignals { .. } => Self::Losing,
+            Event::CaughtUp { .. } => Self::CaughtUp,
+            Event::Refused { cause, .. } => Self::Refused(cause),
+            Event::Withheld { .. } => Self::Withheld,
+            Event::Allowed { .. } => Self::Allowed,
+            Event::Starting { .. } => Self::Starting,
+            Event::Started { .. } => Self::Started,
+            Event::StartFailed { cause, .. } => Self::StartFailed(cause.word()),
+        }
+    }
+
+    pub(super) const fn of_end(end: &End) -> Self {
+        Self::Disconnected(end.cause())
+    }
+
+    /// How many lines of one connection are written in a while, and how many of one user. A session
+    /// starts many services at once.
+    pub(super) const fn lines(self) -> Lines {
+        match self {
+            Self::Starting | Self::Started | Self::StartFailed(_) => {
+                Lines { of_connection: 50, of_user: 100 }
+            }
+            _ => Lines { of_connection: 2, of_user: 10 },
+        }
+    }
+
+    /// The number by which the journal knows such lines. They are the same in all versions.
+    pub(super) const fn message_id(self) -> MessageId {
+        MessageId(match self {
+            Self::Disconnected(_) => "1e06d46f12fc4e95b6625f8bdcf9a8bc",
+            Self::Refused(_) => "aabd767d0a4c4cc197610bd2d177cc4c",
+            Self::Withheld => "2f8c4b0a5d7e4e16a3b9c1d06f72e584",
+            Self::Allowed => "b5d1e93c07a64f28916f3ea4c8d2750b",
+            Self::Losing => "7a3e48b2cb6d416b9e3cf3737ea08664",
+            Self::CaughtUp => "a8985d9bce944143b4e66d42c3b65784",
+            Self::Monitor => "0c058c9b7a614502aad35f9b71f129a9",
+            Self::Starting => "d330c0ce3f85430bbd3635497acf49c3",
+            Self::Started => "8faaada799a34bb28160e7b4b1acfbe3",
+            Self::StartFailed(_) => "3fc1707b474d4fbfb9c1725b73fd9da2",
+        })
+    }
+
+    /// The topic in one word.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Disconnected(_) => "disconnected",
+            Self::Refused(_) => "refused",
+            Self::Withheld => "withheld",
+            Self::Allowed => "allowed",
+            Self::Losing => "losing-signals",
+            Self::CaughtUp => "caught-up",
+            Self::Monitor => "became-monitor",
+            Self::Starting => "starting",
+            Self::Started => "started",
+            Self::StartFailed(_) => "start-failed",
+        }
+    }
+
+    /// Why, where the topic alone does not say it.
+    pub(super) const fn cause(self) -> Option<&'static str> {
+        match self {
+            Self::Disconnected(cause) | Self::Refused(cause) | Self::StartFailed(cause) => {
+                Some(cause)
+            }
+            Self::Withheld
+            | Self::Allowed
+            | Self::Losing
+            | Self::CaughtUp
+            | Self::Monitor
+            | Self::Starting
+            | Self::Started => None,
+        }
+    }
+}
+
+/// How many lines are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Lines {
+    pub(super) of_connection: u32,
+    pub(super) of_user: u32,
+}
+
+/// What lines of this topic tell, of many.
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disconnected(cause) => write!(f, "connections that were disconnected ({cause})"),
+            Self::Refused(cause) => write!(f, "messages that were refused ({cause})"),
+            Self::Withheld => f.write_str("connections that messages are kept from"),
+            Self::Allowed => f.write_str("messages that passed a rule that is logged"),
+            Self::Losing => f.write_str("times that signals were lost"),
+            Self::CaughtUp => f.write_str("times that a connection has caught up"),
+            Self::Monitor => f.write_str("connections that became monitors"),
+            Self::Starting => f.write_str("services that were being started"),
+            Self::Started => f.write_str("services that were started"),
+            Self::StartFailed(cause) => write!(f, "services that did not start ({cause})"),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Connections as an administrator looks for them: name, process, user, program, service.
+
+use std::fmt::{self, Display};
+
+use bus::{Bus, Culprit, PeerId, Process};
+
+use crate::log::Record;
+
+/// Who a connection is. Its process is asked for its name, if nobody has done that before.
+pub(super) struct Who {
+    pub(super) culprit: Culprit,
+    /// Whether the process was asked.
+    pub(super) source: Source,
+}
+
+/// Where the name of a process comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// The bus knew it.
+    Bus,
+    /// The kernel was asked for it.
+    Kernel,
+}
+
+impl Who {
+    pub(super) fn look_up(bus: &Bus, peer: PeerId) -> Option<Self> {
+        let mut culprit = bus.culprit(peer)?;
+        let source = match (bus.process(peer), culprit.pid) {
+            (None, Some(pid)) => {
+                culprit.process = process(pid);
+                Source::Kernel
+            }
+            _ => Source::Bus,
+        };
+        Some(Self { culprit, source })
+    }
+
+    /// Its unique name, or what stands for it.
+    pub(super) fn name(&self) -> &str {
+        self.culprit.unique_name.as_deref().unwrap_or("(no name yet)")
+    }
+
+    /// Adds what is known to the facts of a line.
+    pub(super) fn add_to(&self, record: &mut Record) {
+        let Culprit { unique_name, names, pid, uid, process, .. } = &self.culprit;
+        let mut add = |name, value: Option<&dyn Display>| {
+            if let Some(value) = value {
+                record.field(name, value);
+            }
+        };
+        add("DBUS_UNIQUE_NAME", unique_name.as_ref().map(|it| it as _));
+        names.iter().for_each(|name| add("DBUS_NAME", Some(name)));
+        add("DBUS_PID", pid.as_ref().map(|it| it as _));
+        // The journal adds what it knows of that process, if the bus may say such things.
+        add("OBJECT_PID", pid.as_ref().map(|it| it as _));
+        add("DBUS_UID", uid.as_ref().map(|it| it as _));
+        add("DBUS_COMM", process.comm.as_ref().map(|it| it as _));
+        add("DBUS_UNIT", process.unit.as_ref().map(|it| it as _));
+        add("DBUS_CGROUP", process.cgroup.as_ref().map(|it| it as _));
+    }
+}
+
+impl Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name(), ProcessOf(self))?;
+        self.culprit.names.iter().try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+/// The process of a connection: user, program, service.
+pub(super) struct ProcessOf<'w>(pub(super) &'w Who);
+
+impl Display for ProcessOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Culprit { pid, uid, process, .. } = &self.0.culprit;
+        write_number(f, "uid", *uid)?;
+        write_number(f, " pid", *pid)?;
+        match (&process.comm, pid) {
+            (Some(comm), _) => write!(f, " comm=\"{comm}\"")?,
+            (None, Some(_)) => write!(f, " comm=unknown")?,
+            (None, None) => {}
+        }
+        if let Some(unit) = &process.unit {
+            write!(f, " unit=\"{unit}\"")?;
+        } else if let Some(cgroup) = &process.cgroup {
+            write!(f, " cgroup=\"{cgroup}\"")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a process is called, as far as it is still there.
+fn process(pid: u32) -> Process {
+    let unit = sys::process::unit(pid);
+    let cgroup = match &unit {
+        Some(_) => None,
+        None => sys::process::control_group(pid).filter(|path| path != "/"),
+    };
+    Process {
+        comm: sys::process::comm(pid).map(Into::into),
+        unit: unit.map(Into::into),
+        cgroup: cgroup.map(Into::into),
+    }
+}
+
+fn write_number(f: &mut fmt::Formatter<'_>, what: &str, number: Option<u32>) -> fmt::Result {
+    match number {
+        Some(number) => write!(f, "{what}={number}"),
+        None => write!(f, "{what}=?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_told_as_such() {
+        let check = |pid, process, expected: &str| {
+            let culprit = Culprit {
+                peer: Some(PeerId::new(0, 0)),
+                unique_name: Some(":1.5".into()),
+                names: vec!["com.example.A".into()],
+                pid,
+                uid: Some(7),
+                process,
+            };
+            assert_eq!(Who { culprit, source: Source::Bus }.to_string(), expected);
+        };
+        let named = |comm: &str| Process { comm: Some(comm.into()), ..Process::default() };
+        let nothing = Process::default();
+        check(None, nothing.clone(), ":1.5 (uid=7 pid=?) com.example.A");
+        check(Some(3), nothing, ":1.5 (uid=7 pid=3 comm=unknown) com.example.A");
+        check(Some(3), named("prog"), ":1.5 (uid=7 pid=3 comm=\"prog\") com.example.A");
+        let process = Process { cgroup: Some("/a/b".into()), ..named("prog") };
+        check(Some(3), process, ":1.5 (uid=7 pid=3 comm=\"prog\" cgroup=\"/a/b\") com.example.A");
+    }
+}

@@ -1,0 +1,186 @@
+//! `org.diligence.Statistics1`: what is worth knowing of a bus that is in use, and of one that is
+//! in trouble. `docs/statistics.md` describes it.
+//!
+//! Everything is told in dictionaries, so that keys can be added. Times are microseconds before
+//! the answer, or nanoseconds that something took.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use wire::body::Value;
+use wire::signature::{Signature, SignatureBuf, Type};
+
+use super::Call;
+use crate::bus::Bus;
+use crate::effects::Effects;
+use crate::error::BusError;
+use crate::history::{Culprit, Incident, Trouble};
+use crate::members::{MemberCounts, MemberUse};
+use crate::peers::{Peer, Stage};
+use crate::time::Time;
+
+type Dict = BTreeMap<&'static str, Value>;
+
+pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (totals, now) = (bus.totals(), bus.count_now());
+    let dict = Dict::from([
+        ("Uptime", Value::Uint64(bus.uptime().as_micros() as u64)),
+        ("Connected", totals.connected.into()),
+        ("Disconnected", totals.disconnected.into()),
+        ("Messages", totals.messages.into()),
+        ("Bytes", totals.bytes.into()),
+        ("Deliveries", totals.deliveries.into()),
+        ("RefusedMessages", totals.refused.into()),
+        ("LostMessages", totals.lost.into()),
+        ("Connections", now.connections.into()),
+        ("IncompleteConnections", now.incomplete.into()),
+        ("Monitors", now.monitors.into()),
+        ("Names", now.names.into()),
+        ("MatchRules", now.rules.into()),
+        ("PendingReplies", now.pending_replies.into()),
+        ("QueuedMessages", now.queued_messages.into()),
+        ("QueuedBytes", now.queued_bytes.into()),
+        ("LosingConnections", now.losing.into()),
+        ("DisconnectCauses", causes(bus, Trouble::Disconnected)),
+        ("RefusalCauses", causes(bus, Trouble::Refused)),
+        ("LossCauses", causes(bus, Trouble::Lost)),
+        ("FailedStartCauses", causes(bus, Trouble::StartFailed)),
+    ]);
+    bus.reply(call, &(dict,), fx)
+}
+
+pub(super) fn connections(
+    bus: &mut Bus,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    let (most,) = call.args::<(u32,)>()?;
+    let mut peers: Vec<&Peer> = bus.peers.iter().filter(|peer| peer.is_complete()).collect();
+    peers.sort_by_key(|peer| Reverse(peer.sent.messages + peer.taken.messages));
+    peers.truncate(room(most));
+    let dicts: Vec<Dict> = peers.into_iter().map(|peer| of_peer(bus, peer)).collect();
+    bus.reply(call, &(dicts,), fx)
+}
+
+pub(super) fn members(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let (most,) = call.args::<(u32,)>()?;
+    let counted_for = bus.count_members().as_micros() as u64;
+    let mut members: Vec<MemberUse<'_>> = bus.members().collect();
+    members.sort_by_key(|member| Reverse(member.counts.messages));
+    members.truncate(room(most));
+    let mut dicts: Vec<Dict> = members.into_iter().map(of_member).collect();
+    if bus.other_members() != MemberCounts::default() {
+        dicts.push(of_counts(bus.other_members()));
+    }
+    bus.reply(call, &(dicts, counted_for), fx)
+}
+
+pub(super) fn history(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    let mut incidents: Vec<&Incident> = bus.incidents().collect();
+    incidents.sort_by_key(|incident| Reverse(incident.last));
+    let dicts: Vec<Dict> = incidents.into_iter().map(|it| of_incident(it, bus.now)).collect();
+    bus.reply(call, &(dicts,), fx)
+}
+
+/// How many entries an answer has: all, if none is asked for.
+const fn room(most: u32) -> usize {
+    if most == 0 { usize::MAX } else { most as usize }
+}
+
+fn of_peer(bus: &Bus, peer: &Peer) -> Dict {
+    let (calls, owed) = bus.replies.of_peer(peer.id);
+    let mut dict = bus.culprit(peer.id).as_ref().map(of_culprit).unwrap_or_default();
+    dict.extend([
+        ("Age", Value::Uint64(bus.now.since(peer.since).as_micros() as u64)),
+        ("Monitor", Value::Boolean(peer.stage == Stage::Monitor)),
+        ("SentMessages", peer.sent.messages.into()),
+        ("SentBytes", peer.sent.bytes.into()),
+        ("SentFDs", peer.sent.fds.into()),
+        ("ReceivedMessages", peer.taken.messages.into()),
+        ("ReceivedBytes", peer.taken.bytes.into()),
+        ("ReceivedFDs", peer.taken.fds.into()),
+        ("QueuedMessages", peer.queued.messages.into()),
+        ("QueuedBytes", peer.queued.bytes.into()),
+        ("QueuedFDs", peer.queued.fds.into()),
+        ("PeakQueuedBytes", peer.peaks.outgoing_bytes.into()),
+        ("LostMessages", peer.lost.into()),
+        ("Losing", Value::Boolean(peer.losing.is_some())),
+        ("RefusedMessages", peer.refused.into()),
+        ("MatchRules", (peer.rule_count as u64).into()),
+        ("PendingCalls", (calls as u64).into()),
+        ("OwedReplies", (owed as u64).into()),
+    ]);
+    dict
+}
+
+fn of_member(member: MemberUse<'_>) -> Dict {
+    let mut dict = of_counts(member.counts);
+    dict.insert("Interface", member.interface.into());
+    dict.insert("Member", member.member.into());
+    dict
+}
+
+fn of_counts(counts: MemberCounts) -> Dict {
+    Dict::from([
+        ("Messages", Value::Uint64(counts.messages)),
+        ("Bytes", counts.bytes.into()),
+        ("Deliveries", counts.deliveries.into()),
+        ("Returns", counts.returns.into()),
+        ("Errors", counts.errors.into()),
+        ("ReplyTime", counts.waited.into()),
+        ("LongestReplyTime", counts.waited_most.into()),
+    ])
+}
+
+fn of_incident(incident: &Incident, now: Time) -> Dict {
+    let ago = |time| Value::Uint64(now.since(time).as_micros() as u64);
+    let mut dict = of_culprit(&incident.who);
+    dict.extend([
+        ("Kind", Value::from(incident.trouble.as_str())),
+        ("Cause", incident.cause.into()),
+        ("Text", incident.text.as_str().into()),
+        ("Count", incident.count.into()),
+        ("First", ago(incident.first)),
+        ("Last", ago(incident.last)),
+    ]);
+    if let Some(reached) = incident.reached {
+        dict.insert("Limit", reached.limit.as_str().into());
+        dict.insert("LimitValue", reached.max.into());
+        dict.insert("LimitUsage", reached.used.into());
+    }
+    dict
+}
+
+fn of_culprit(who: &Culprit) -> Dict {
+    let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
+    let names = who.names.iter().map(|name| Value::from(&**name)).collect();
+    let known = [
+        ("UniqueName", text(&who.unique_name)),
+        ("Names", Some(Value::Array { element: element_of("as"), items: names })),
+        ("ProcessID", who.pid.map(Value::from)),
+        ("UnixUserID", who.uid.map(Value::from)),
+        ("Program", text(&who.process.comm)),
+        ("Unit", text(&who.process.unit)),
+        ("ControlGroup", text(&who.process.cgroup)),
+    ];
+    known.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// How often each cause of one kind of trouble has come up: `a{st}`.
+fn causes(bus: &Bus, trouble: Trouble) -> Value {
+    let entries = bus.causes().filter(|(kind, ..)| *kind == trouble);
+    let entry = |(_, cause, count): (_, &str, u64)| {
+        Value::DictEntry(Box::new((cause.into(), count.into())))
+    };
+    Value::Array { element: element_of("a{st}"), items: entries.map(entry).collect() }
+}
+
+/// The type of the elements of an array.
+fn element_of(array: &str) -> SignatureBuf {
+    match Signature::new(array).ok().and_then(Signature::single) {
+        Some(Type::Array(element)) => element.into(),
+        _ => unreachable!("{array} is the type of an array"),
+    }
+}
