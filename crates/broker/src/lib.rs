@@ -7,6 +7,7 @@
 //!   ├─ activation   service files -> processes that run
 //!   ├─ listen       addresses -> sockets to accept connections from
 //!   ├─ log          one line each, to whom it concerns
+//!   ├─ metrics      what is counted, on a socket of its own
 //!   └─ event_loop   drain, route, flush: until somebody asks it to stop
 //! ```
 //!
@@ -21,6 +22,7 @@ pub mod activation;
 pub mod busconfig;
 pub mod listen;
 pub mod log;
+pub mod metrics;
 pub mod os_error;
 
 pub mod event_loop;

@@ -109,6 +109,7 @@ fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
         open_files: OpenFiles::current(),
         reload: Box::new(Unchanged),
         log: Log::new("allocations", Target::Stderr),
+        metrics: None,
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
     };
     let mut event_loop = EventLoop::new(parts).expect("an event loop");

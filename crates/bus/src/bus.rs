@@ -263,7 +263,7 @@ impl Bus {
     }
 
     fn note_end(&mut self, id: PeerId, end: &End) {
-        self.history.count(Trouble::Disconnected, end.cause(), 1);
+        self.history.count(Trouble::Disconnected, end.cause());
         if *end != End::Closed {
             self.counters.disconnected_by_bus += 1;
             let reached = self.reached_by(id, end);

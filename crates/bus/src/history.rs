@@ -103,9 +103,9 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Counts trouble that is not worth an entry, or more of what has one.
-    pub(crate) fn count(&mut self, trouble: Trouble, cause: &'static str, times: u64) {
-        *self.totals.entry((trouble, cause)).or_default() += times;
+    /// Counts trouble, whether or not it is worth an entry.
+    pub(crate) fn count(&mut self, trouble: Trouble, cause: &'static str) {
+        *self.totals.entry((trouble, cause)).or_default() += 1;
     }
 
     /// Adds an incident, which has been counted already. The same process with the same trouble
@@ -194,7 +194,7 @@ impl Bus {
     /// Takes note of a service that did not start.
     pub(crate) fn note_failed_start(&mut self, name: &str, cause: &Cause, text: &str) {
         let (trouble, cause) = (Trouble::StartFailed, cause.word());
-        self.history.count(trouble, cause, 1);
+        self.history.count(trouble, cause);
         let who = Culprit {
             peer: None,
             unique_name: None,

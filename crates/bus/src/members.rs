@@ -68,6 +68,18 @@ pub struct MemberCounts {
     pub waited_most: u64,
 }
 
+impl core::ops::AddAssign for MemberCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.deliveries += other.deliveries;
+        self.returns += other.returns;
+        self.errors += other.errors;
+        self.waited += other.waited;
+        self.waited_most = self.waited_most.max(other.waited_most);
+    }
+}
+
 /// A member, and what was counted of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemberUse<'a> {

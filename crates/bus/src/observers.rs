@@ -121,12 +121,14 @@ impl Bus {
         peer.lost += 1;
         if let Some(losing) = &mut peer.losing {
             losing.messages += 1;
+            let cause = losing.limit.as_str();
+            self.history.count(Trouble::Lost, cause);
             return;
         }
         let reached = peer.reached();
         peer.losing = Some(Losing { limit: reached.limit, messages: 1 });
         let cause = reached.limit.as_str();
-        self.history.count(Trouble::Lost, cause, 1);
+        self.history.count(Trouble::Lost, cause);
         self.note(Trouble::Lost, cause, to, "it does not read", Some(reached));
         fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, reached }));
     }
@@ -134,9 +136,8 @@ impl Bus {
     /// Ends the time in which a connection loses messages, if it does. Returns how many it lost.
     pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
         let peer = self.peers.get_mut(id)?;
-        let Losing { limit, messages } = peer.losing.take()?;
-        // The first one was counted when it was lost.
-        self.history.count(Trouble::Lost, limit.as_str(), messages - 1);
+        let Losing { messages, .. } = peer.losing.take()?;
+        // The first one is in the entry since it was made.
         self.history.add_losses(id, messages - 1, self.now);
         Some(messages)
     }

@@ -289,7 +289,7 @@ impl Bus {
         fx: &mut Effects,
     ) {
         self.counters.refused += 1;
-        self.history.count(Trouble::Refused, error.cause(), 1);
+        self.history.count(Trouble::Refused, error.cause());
         if let Some(peer) = self.peers.get_mut(from) {
             peer.refused += 1;
             if matches!(error.kind, ErrorKind::LimitsExceeded | ErrorKind::AccessDenied) {

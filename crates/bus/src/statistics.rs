@@ -6,6 +6,7 @@ use crate::bus::Bus;
 use crate::history::{Incident, Trouble};
 use crate::members::{MemberCounts, MemberUse};
 use crate::peers::Stage;
+use crate::time::Time;
 
 /// What was counted since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,8 +94,8 @@ impl Bus {
     }
 
     /// Counts members from now on, unless that is done already. Returns for how long it was.
-    pub fn count_members(&mut self) -> Duration {
-        self.now.since(self.members.start(self.now))
+    pub fn count_members(&mut self, now: Time) -> Duration {
+        now.since(self.members.start(now))
     }
 
     /// The members that were called or emitted since they are counted, in the order in which they came up.

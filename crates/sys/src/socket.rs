@@ -6,10 +6,12 @@
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr as UnixSocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,6 +49,21 @@ pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     let address = address.encode()?;
     let socket = unix_socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
     net::bind(&socket, &address)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+/// As [`listen_unix`] at a file that only its owner may connect to, from the first moment on.
+///
+/// # Errors
+///
+/// As [`listen_unix`].
+pub fn listen_unix_for_owner(path: &Path) -> io::Result<OwnedFd> {
+    let address = UnixAddress::Path(path).encode()?;
+    let socket = unix_socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
+    net::bind(&socket, &address)?;
+    // Nobody can connect before it listens.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }

@@ -71,6 +71,7 @@ impl EventLoop {
         if let Some(due) = self.reporter.due() {
             self.alarm.no_later_than(due);
         }
+        self.check_metrics();
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
             self.handle(Input::DeadlinePassed);
         }

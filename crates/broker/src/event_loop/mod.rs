@@ -21,6 +21,7 @@ mod deadlines;
 mod deliver;
 mod line;
 mod listening;
+mod metrics;
 mod receive;
 mod reload;
 mod services;
@@ -45,6 +46,7 @@ use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::listen::Listener;
 use crate::log::{Log, Severity};
+use crate::metrics::{Metrics, Place};
 use crate::outgoing::{Load, SharedFds, Spare};
 use crate::report::Reporter;
 use crate::table::Table;
@@ -97,6 +99,8 @@ pub struct Parts {
     pub reload: Box<dyn Reload>,
     /// Where to tell what an administrator should know.
     pub log: Log,
+    /// Where to tell what is counted, if anywhere.
+    pub metrics: Option<Metrics>,
     /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again.
     pub signals: SignalSource,
 }
@@ -123,6 +127,7 @@ pub struct EventLoop {
     changes: Changes,
     log: Log,
     reporter: Reporter,
+    metrics: Option<Metrics>,
     now: Duration,
     alarm: Alarm,
     work: Work,
@@ -179,7 +184,7 @@ impl EventLoop {
         let configuration = config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
         let changes = Changes::of(&config.document, &parts.log);
-        let event_loop = Self {
+        let mut event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
             listening: Listening::NotYet,
@@ -198,6 +203,7 @@ impl EventLoop {
             changes,
             log: parts.log,
             reporter: Reporter::default(),
+            metrics: parts.metrics,
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
             work: Work::default(),
@@ -211,6 +217,7 @@ impl EventLoop {
         if let Some(folders) = &event_loop.changes.folders {
             event_loop.poller.add(folders, Source::Folders.token(), Interest::Read)?;
         }
+        event_loop.start_metrics()?;
         Ok(event_loop)
     }
 
@@ -238,6 +245,7 @@ impl EventLoop {
                 Source::Child(key) => self.child_ended(key),
                 Source::Output(key) => self.child_spoke(key),
                 Source::Stderr => self.resume_outputs(),
+                Source::Metrics(place) => self.serve_metrics(place),
                 Source::Listener { index, socket } => self.accept(index, socket)?,
                 Source::Alarm => self.check_deadlines()?,
                 Source::Folders => self.folders_changed()?,
@@ -389,6 +397,8 @@ enum Source {
     Output(ChildKey),
     /// Folders of the configuration.
     Folders,
+    /// The socket for what is counted, and who asks there.
+    Metrics(Place),
     /// One of the sockets of a listener.
     Listener {
         index: usize,
@@ -405,6 +415,7 @@ impl Source {
             Self::Stderr => STDERR,
             Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
+            Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
             Self::Folders => FOLDERS,
             Self::Listener { index, socket } => (socket as u64) << 32 | OTHER_BIT | index as u64,
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
@@ -422,6 +433,7 @@ impl Source {
             FOLDERS => Self::Folders,
             _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
             _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
+            _ if lower as u64 == METRICS => Self::Metrics(Place::from_number(upper)),
             _ => Self::Listener {
                 index: (lower & !(OTHER_BIT as u32)) as usize,
                 socket: upper as usize,
@@ -438,9 +450,11 @@ const ALARM: u64 = u64::MAX - 1;
 const STDERR: u64 = u64::MAX - 2;
 const FOLDERS: u64 = u64::MAX - 3;
 
-/// The lower halves of tokens of services; there are never as many listeners.
+/// The lower halves of tokens of services and of who asks what is counted; there are never as many
+/// listeners.
 const CHILD: u64 = OTHER_BIT | 1 << 30;
 const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
+const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;
 
 /// Bytes that are read at once.
 const SCRATCH_LEN: usize = 256 * 1024;

@@ -44,7 +44,7 @@ use wire::guid::Guid;
 pub use error::{ListenError, PassedSocketProblem};
 pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
-use socket_file::SocketFile;
+pub(crate) use socket_file::SocketFile;
 
 /// An address that clients can connect to.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Of two processes after a fork, only one may drop it: the other leaves by
 /// [`exit`](std::process::exit), which drops nothing.
 #[derive(Debug)]
-pub(super) struct SocketFile {
+pub(crate) struct SocketFile {
     /// Absolute, as the process may leave the folder in which it started.
     path: PathBuf,
     identity: FileIdentity,
@@ -18,7 +18,7 @@ pub(super) struct SocketFile {
 
 impl SocketFile {
     /// Takes charge of the file at `path`.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let identity = FileIdentity::of(path)?;
         Ok(Self { path: std::path::absolute(path)?, identity })
     }

@@ -25,7 +25,7 @@ mod user;
 use std::env;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use bus::BodyValidation;
@@ -45,8 +45,9 @@ pub use settings::{
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
 use crate::event_loop::{EventLoop, Loaded, Parts, Reload};
-use crate::listen::{Environment, Listener, new_guid};
+use crate::listen::{Environment, ListenError, Listener, new_guid};
 use crate::log::{Log, Severity, Target};
+use crate::metrics::Metrics;
 use background::WaitingCaller;
 use output::Outputs;
 use pid_file::PidFile;
@@ -112,6 +113,7 @@ struct Opened {
     plan: Plan,
     signals: SignalSource,
     listeners: Vec<Listener>,
+    metrics: Option<Metrics>,
     uid: u32,
 }
 
@@ -128,11 +130,12 @@ impl Opened {
         // From now on SIGTERM waits for the event loop, which removes what is made here.
         let signals = block_signals(plan.interrupt)?;
         let listeners = plan.listen(environment)?;
-        Ok(Self { loaded, plan, signals, listeners, uid })
+        let metrics = plan.metrics_socket.as_deref().map(listen_for_metrics).transpose()?;
+        Ok(Self { loaded, plan, signals, listeners, metrics, uid })
     }
 
     fn finish(self, outputs: Outputs, log: &Log) -> Result<StartedBus, StartError> {
-        let Self { loaded, plan, signals, listeners, uid } = self;
+        let Self { loaded, plan, signals, listeners, metrics, uid } = self;
         let user = plan.user.as_deref().map(DaemonUser::find).transpose()?;
         let failed = StartError::at(Step::GoToBackground);
         let caller = plan.background.map(background::leave).transpose().map_err(&failed)?;
@@ -146,8 +149,16 @@ impl Opened {
         let identity = bus_identity()?;
         let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
         let reload = Box::new(Reread { plan, manager: manager.clone(), log: log.clone() });
-        let parts =
-            Parts { listeners, identity, loaded, open_files, reload, log: log.clone(), signals };
+        let parts = Parts {
+            listeners,
+            identity,
+            loaded,
+            open_files,
+            reload,
+            log: log.clone(),
+            metrics,
+            signals,
+        };
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
         caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
         Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
@@ -246,6 +257,11 @@ fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
 /// Who this process is to the kernel now: another one in the background, or as another user.
 fn own_identity() -> Result<Credentials, StartError> {
     own_credentials().map_err(StartError::at(Step::ReadCredentials))
+}
+
+fn listen_for_metrics(path: &Path) -> Result<Metrics, StartError> {
+    let failed = |error: io::Error| ListenError::Bind { name: path.into(), error: error.into() };
+    Metrics::listen(path).map_err(|error| StartError::Listen(failed(error)))
 }
 
 /// Who the bus is to its clients.

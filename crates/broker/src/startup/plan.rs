@@ -36,6 +36,8 @@ pub(super) struct Plan {
     pub(super) body_validation: BodyValidation,
     /// Who starts the services that have a unit.
     pub(super) activation: Activation,
+    /// Where to tell what is counted; absolute.
+    pub(super) metrics_socket: Option<PathBuf>,
 }
 
 impl Plan {
@@ -47,6 +49,7 @@ impl Plan {
         };
         let background = goes_to_background(settings.background, *fork).then_some(*umask);
         let failed = StartError::at(Step::LocateFiles);
+        let metrics_socket = settings.metrics_socket.as_ref().map(absolute).transpose();
         Ok(Self {
             config: config_to_reload(&settings.config, background).map_err(&failed)?,
             addresses,
@@ -57,6 +60,7 @@ impl Plan {
             interrupt: settings.interrupt,
             body_validation: settings.body_validation,
             activation: settings.activation,
+            metrics_socket: metrics_socket.map_err(&failed)?,
         })
     }
 

@@ -30,6 +30,8 @@ pub struct Settings {
     pub interrupt: Interrupt,
     /// Whether the bodies of messages are checked.
     pub body_validation: BodyValidation,
+    /// Where to listen for those who want to know what is counted, if anywhere.
+    pub metrics_socket: Option<PathBuf>,
 }
 
 impl Settings {
@@ -47,6 +49,7 @@ impl Settings {
             activation: Activation::default(),
             interrupt: Interrupt::default(),
             body_validation: BodyValidation::default(),
+            metrics_socket: None,
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn connections(
 
 pub(super) fn members(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (most,) = call.args::<(u32,)>()?;
-    let counted_for = bus.count_members().as_micros() as u64;
+    let counted_for = bus.count_members(bus.now).as_micros() as u64;
     let mut members: Vec<MemberUse<'_>> = bus.members().collect();
     members.sort_by_key(|member| Reverse(member.counts.messages));
     members.truncate(room(most));

@@ -221,6 +221,17 @@ pub(super) const VALUES: &[ValueOption] = &[
         mention: |_| (),
     },
     ValueOption {
+        name: "--metrics-socket",
+        value: Value::Required("PATH"),
+        help: "Listen at this path for those who collect numbers, and tell them what is counted, as \
+               OpenMetrics text over HTTP. Only the owner of the file can connect to it",
+        set: |draft, value| {
+            draft.metrics_socket = Some(PathBuf::from(value));
+            Ok(())
+        },
+        mention: |_| (),
+    },
+    ValueOption {
         name: "--print-address",
         value: Value::Optional("DESCRIPTOR"),
         help: "Print the address to connect to, to standard output or this file descriptor",
@@ -236,7 +247,7 @@ pub(super) const VALUES: &[ValueOption] = &[
     },
 ];
 
-const USAGE_ORDER: [&str; 16] = [
+const USAGE_ORDER: [&str; 17] = [
     "--version",
     "--session",
     "--system",
@@ -253,4 +264,5 @@ const USAGE_ORDER: [&str; 16] = [
     "--fork",
     "--systemd-activation",
     "--without-body-validation",
+    "--metrics-socket",
 ];

@@ -9,6 +9,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use broker::log::LogChoice;
 use broker::startup::{
@@ -57,6 +58,7 @@ pub(super) struct Draft {
     pub(super) log: LogChoice,
     pub(super) activation: Activation,
     pub(super) body_validation: BodyValidation,
+    pub(super) metrics_socket: Option<PathBuf>,
 }
 
 /// Whether and where to print something.
@@ -149,6 +151,7 @@ impl Draft {
             log: self.log,
             activation: self.activation,
             body_validation: self.body_validation,
+            metrics_socket: self.metrics_socket,
             ..settings
         })
     }

@@ -1,0 +1,335 @@
+//! What the bus counts is what was sent. Only for our own bus.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Peer, Program, Scratch, USUAL_LIMIT, User,
+    Value, kind, root_for,
+};
+
+const STATISTICS: &str = "org.diligence.Statistics1";
+
+/// A dictionary, its values out of their variants.
+type Dict = BTreeMap<String, Value>;
+
+fn dict(value: &Value) -> Dict {
+    let entries = value.entries().expect("a dictionary");
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
+}
+
+fn ask(peer: &mut Peer, member: &str) -> Message {
+    let call = Message::call(BUS_NAME, BUS_PATH, STATISTICS, member);
+    let takes_number = matches!(member, "GetConnections" | "GetMembers");
+    let call = if takes_number { call.arg(Value::U32(0)) } else { call };
+    let reply = peer.call(call);
+    assert_eq!(reply.kind, kind::RETURN, "{member}: {}", reply.summary());
+    reply
+}
+
+fn dicts(peer: &mut Peer, member: &str) -> Vec<Dict> {
+    let reply = ask(peer, member);
+    reply.body[0].elements().expect("an array").iter().map(dict).collect()
+}
+
+fn find<'d>(dicts: &'d [Dict], key: &str, value: &str) -> &'d Dict {
+    let found = dicts.iter().find(|dict| dict.get(key) == Some(&Value::text(value)));
+    found.unwrap_or_else(|| panic!("no {key}={value} in {dicts:?}"))
+}
+
+fn numbers<const N: usize>(dict: &Dict, keys: [&str; N]) -> [u64; N] {
+    keys.map(|key| match dict.get(key) {
+        Some(Value::U64(number)) => *number,
+        other => panic!("{key} is {other:?}"),
+    })
+}
+
+/// A dictionary with one count.
+fn count_of(cause: &str, count: u64) -> Value {
+    let entry = Value::Entry(Box::new(Value::text(cause)), Box::new(Value::U64(count)));
+    Value::Array("{st}".into(), vec![entry])
+}
+
+/// The size of a message as the client sends it.
+fn len(message: &Message) -> u64 {
+    message.encode().len() as u64
+}
+
+#[test]
+fn connections_and_members_are_counted() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let bus = Bus::session();
+    let [mut watcher, mut caller, mut callee] = [(); 3].map(|()| bus.peer());
+    // Members are counted from the first question on.
+    assert_eq!(dicts(&mut watcher, "GetMembers").len(), 0);
+    callee.add_match("member='Told'");
+    let before = dicts(&mut watcher, "GetConnections");
+
+    let call = Message::call(callee.name(), "/", "com.example.Counted", "Asked");
+    let call = call.arg(Value::text("a question"));
+    let mut bytes = 0;
+    for round in 0..5 {
+        let numbered = caller.numbered(call.clone());
+        bytes += len(&numbered);
+        caller.send_bytes(&numbered.encode());
+        let asked = callee.receive().expect("the call");
+        let answer = match round {
+            0 => Message::error(&asked, "com.example.Error.No"),
+            _ => Message::reply(&asked),
+        };
+        callee.send(answer);
+        caller.receive().expect("the answer");
+    }
+    caller.send(Message::signal("/", "com.example.Counted", "Told"));
+    callee.receive().expect("the signal");
+
+    let members = dicts(&mut watcher, "GetMembers");
+    let asked = find(&members, "Member", "Asked");
+    assert_eq!(asked["Interface"], Value::text("com.example.Counted"));
+    let keys = ["Messages", "Bytes", "Deliveries", "Returns", "Errors"];
+    assert_eq!(numbers(asked, keys), [5, bytes, 5, 4, 1]);
+    let [total, longest] = numbers(asked, ["ReplyTime", "LongestReplyTime"]);
+    assert!(0 < longest && longest <= total, "{longest} of {total} ns");
+    let told = find(&members, "Member", "Told");
+    assert_eq!(numbers(told, ["Messages", "Deliveries", "Returns"]), [1, 1, 0]);
+
+    let after = dicts(&mut watcher, "GetConnections");
+    let grown = |name: &str, key| {
+        let [before, after] = [&before, &after].map(|dicts| find(dicts, "UniqueName", name));
+        numbers(after, [key])[0] - numbers(before, [key])[0]
+    };
+    assert_eq!(grown(caller.name(), "SentMessages"), 6);
+    assert_eq!(grown(caller.name(), "ReceivedMessages"), 5);
+    assert_eq!(grown(callee.name(), "SentMessages"), 5);
+    assert_eq!(grown(callee.name(), "ReceivedMessages"), 6);
+    assert!(grown(callee.name(), "ReceivedBytes") > bytes, "headers grow by the sender's name");
+    let own = find(&after, "UniqueName", caller.name());
+    assert_eq!(own["ProcessID"], Value::U32(std::process::id()));
+    bus.stop();
+}
+
+#[test]
+fn what_waits_and_what_is_lost_is_told() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let bus = Bus::start(&Config::session().limit("max_outgoing_bytes", 50_000));
+    let [mut watcher, mut sender, mut sleeper] = [(); 3].map(|()| bus.peer());
+    sleeper.add_match("member='Signal'");
+    let body = Value::text(&"x".repeat(10_000));
+    for _ in 0..100 {
+        sender.send(Message::signal("/", "com.example.I", "Signal").arg(body.clone()));
+        assert!(sender.is_alive());
+    }
+    let connections = dicts(&mut watcher, "GetConnections");
+    let sleeping = find(&connections, "UniqueName", sleeper.name());
+    let [queued, peak, lost] =
+        numbers(sleeping, ["QueuedBytes", "PeakQueuedBytes", "LostMessages"]);
+    assert!(queued > 50_000 && peak >= queued, "{queued} and {peak} bytes");
+    assert_eq!(sleeping["Losing"], Value::Bool(true));
+    let read = sleeper.drain().len() as u64;
+    assert_eq!(read + lost, 100, "each is read or counted as lost");
+    assert!(sleeper.is_alive());
+
+    let totals = dict(&ask(&mut watcher, "GetTotals").body[0]);
+    assert_eq!(numbers(&totals, ["LostMessages", "LosingConnections"]), [lost, 0]);
+    assert_eq!(totals["LossCauses"], count_of("max_outgoing_bytes", lost));
+    let history = dicts(&mut watcher, "GetHistory");
+    let incident = find(&history, "Kind", "lost");
+    assert_eq!(incident["UniqueName"], Value::text(sleeper.name()));
+    assert_eq!(numbers(incident, ["Count", "LimitValue"]), [lost, 50_000]);
+    bus.stop();
+}
+
+#[test]
+fn the_history_tells_who_was_refused_and_who_was_ended() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let bus = Bus::start(&Config::session().limit("max_match_rules_per_connection", 1));
+    let [mut watcher, mut greedy, mut broken] = [(); 3].map(|()| bus.peer());
+    greedy.request_name("com.example.Greedy", 0);
+    let rule = || Message::to_bus("AddMatch").arg(Value::text("member='M'"));
+    for _ in 0..6 {
+        greedy.call(rule());
+    }
+    broken.send_bytes(b"this is no message at all");
+    broken.until_closed();
+
+    let history = dicts(&mut watcher, "GetHistory");
+    let [ended, refused] = &history[..] else { panic!("two incidents, not {history:?}") };
+    assert_eq!(ended["Kind"], Value::text("disconnected"));
+    assert_eq!(ended["Cause"], Value::text("invalid-message"));
+    assert_eq!(ended["UniqueName"], Value::text(broken.name()));
+    assert_eq!(refused["Kind"], Value::text("refused"));
+    assert_eq!(refused["Limit"], Value::text("max_match_rules_per_connection"));
+    assert_eq!(refused["Names"], Value::texts(&["com.example.Greedy"]));
+    assert_eq!(numbers(refused, ["Count", "LimitValue", "LimitUsage"]), [5, 1, 1]);
+    for incident in [ended, refused] {
+        assert_eq!(incident["ProcessID"], Value::U32(std::process::id()));
+        let comm = std::fs::read_to_string("/proc/self/comm").expect("it has a name");
+        assert_eq!(incident["Program"], Value::text(comm.trim_end()));
+        let [first, last] = numbers(incident, ["First", "Last"]);
+        assert!(first >= last, "the first is longer ago than the last");
+    }
+    let totals = dict(&ask(&mut watcher, "GetTotals").body[0]);
+    assert_eq!(numbers(&totals, ["RefusedMessages", "Disconnected"]), [5, 1]);
+    let Value::Array(_, causes) = &totals["DisconnectCauses"] else { panic!("{totals:?}") };
+    let Value::Array(_, expected) = count_of("invalid-message", 1) else { unreachable!() };
+    assert!(causes.contains(&expected[0]), "{causes:?}");
+    assert_eq!(totals["RefusalCauses"], count_of("max_match_rules_per_connection", 5));
+    bus.stop();
+}
+
+/// It tells about the traffic of others, so it is for those who may see that.
+#[test]
+fn others_are_not_told() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("statistics for another user") {
+        return;
+    }
+    let bus = Bus::start(&Config::session().policy("context='default'", "<allow user='*'/>"));
+    for (method, args) in [
+        ("GetTotals", &[][..]),
+        ("GetConnections", &["uint32:0"]),
+        ("GetMembers", &["uint32:0"]),
+        ("GetHistory", &[]),
+    ] {
+        let ran = Program::named("dbus-send", "dbus-bin")
+            .arg(format!("--bus={}", bus.address()))
+            .args(["--print-reply", "--dest=org.freedesktop.DBus", BUS_PATH])
+            .arg(format!("{STATISTICS}.{method}"))
+            .args(args)
+            .user(User::NOBODY)
+            .run();
+        assert!(ran.stderr.contains("AccessDenied"), "{method}: {ran}");
+    }
+    bus.stop();
+}
+
+/// Starts a bus that tells its numbers at the path that comes with it.
+fn bus_with_metrics() -> (Bus, std::path::PathBuf, Scratch) {
+    let scratch = Scratch::new();
+    let path = scratch.join("metrics");
+    let option = format!("--metrics-socket={}", path.display());
+    let bus = Bus::start_with(&Config::session(), |program| program.arg(option));
+    (bus, path, scratch)
+}
+
+/// Asks as a scraper does. Gives what stands above the document, and the document.
+fn scrape(path: &Path) -> (String, String) {
+    let mut stream = connect(path);
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (header, body) = answer.split_once("\r\n\r\n").expect("a header");
+    (header.to_owned(), body.to_owned())
+}
+
+fn connect(path: &Path) -> UnixStream {
+    let stream = UnixStream::connect(path).expect("the bus listens");
+    stream.set_read_timeout(Some(USUAL_LIMIT)).expect("the time is not zero");
+    stream
+}
+
+#[test]
+fn scrapers_get_open_metrics() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let (bus, path, _scratch) = bus_with_metrics();
+    let [mut sender, mut listener] = [bus.peer(), bus.peer()];
+    listener.add_match("member='Told'");
+    for _ in 0..7 {
+        sender.send(Message::signal("/", "com.example.Counted", "Told"));
+        listener.receive().expect("the signal");
+    }
+    listener.call(Message::to_bus("AddMatch").arg(Value::text("nonsense")));
+
+    let (header, document) = scrape(&path);
+    assert!(header.starts_with("HTTP/1.1 200 OK\r\n"), "{header}");
+    assert!(header.contains("\r\nContent-Type: application/openmetrics-text;"), "{header}");
+    assert!(header.contains(&format!("\r\nContent-Length: {}\r\n", document.len())), "{header}");
+    let samples = parse_open_metrics(&document);
+    let told = "{interface=\"com.example.Counted\",member=\"Told\"}";
+    for (sample, expected) in [
+        ("diligence_bus_accepted_connections_total", 3.0),
+        ("diligence_bus_active_connections", 2.0),
+        ("diligence_bus_match_rules", 1.0),
+        ("diligence_bus_refused_messages_total{cause=\"MatchRuleInvalid\"}", 1.0),
+        (&format!("diligence_bus_member_messages_total{told}"), 7.0),
+        (&format!("diligence_bus_member_delivered_messages_total{told}"), 7.0),
+    ] {
+        assert_eq!(samples.get(sample), Some(&expected), "{sample} in\n{document}");
+    }
+    let by_curl = Program::named("curl", "curl")
+        .args(["--silent", "--fail", "http://bus/metrics", "--unix-socket"])
+        .arg(&path)
+        .run()
+        .success();
+    assert_eq!(parse_open_metrics(&by_curl.stdout).len(), samples.len());
+    bus.stop();
+    assert!(!path.exists(), "the socket goes with the bus");
+}
+
+/// Reads a document by the rules of OpenMetrics 1.0. Gives the samples by name and labels.
+fn parse_open_metrics(document: &str) -> BTreeMap<String, f64> {
+    let mut samples = BTreeMap::new();
+    let mut families = BTreeMap::new();
+    let mut family = "";
+    let text = document.strip_suffix("# EOF\n").expect("the end of a document is marked");
+    for line in text.lines() {
+        if let Some(description) = line.strip_prefix("# ") {
+            let [what, name, rest] = words(description);
+            if what == "TYPE" {
+                assert!(families.insert(name, (rest, BTreeSet::new())).is_none(), "{name} twice");
+                family = name;
+            }
+            assert_eq!(name, family, "descriptions stand together: {line}");
+            assert!(families.get_mut(family).is_some_and(|(_, said)| said.insert(what)), "{line}");
+            assert!(what != "UNIT" || name.ends_with(&format!("_{rest}")), "{line}");
+        } else {
+            let (sample, value) = line.rsplit_once(' ').expect("a name and a value");
+            let suffix = match families[family].0 {
+                "counter" => "_total",
+                "info" => "_info",
+                "gauge" => "",
+                other => panic!("{other} is no type"),
+            };
+            let name = sample.split('{').next().unwrap_or_default();
+            assert_eq!(name, format!("{family}{suffix}"), "{line}");
+            let value = value.parse().expect("a number");
+            assert!(samples.insert(sample.to_owned(), value).is_none(), "{sample} twice");
+        }
+    }
+    for (name, (kind, said)) in families {
+        assert!(said.contains("HELP"), "{name}");
+        assert!(kind == "info" || said.contains("UNIT"), "{name}");
+    }
+    samples
+}
+
+fn words(line: &str) -> [&str; 3] {
+    let mut words = line.splitn(3, ' ');
+    [(); 3].map(|()| words.next().expect("three words"))
+}
+
+/// Who connects and says nothing, or asks and does not read, holds up neither others nor the bus.
+#[test]
+fn scrapers_that_do_nothing_are_given_up() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let (bus, path, _scratch) = bus_with_metrics();
+    let mut idle: Vec<_> = (0..20).map(|_| connect(&path)).collect();
+    assert!(bus.peer().is_alive());
+    let (header, _) = scrape(&path);
+    assert!(header.starts_with("HTTP/1.1 200 OK"), "{header}");
+    for stream in &mut idle {
+        assert_eq!(stream.read(&mut [0]).map_err(|error| error.kind()), Ok(0), "it is closed");
+    }
+    bus.stop();
+}

@@ -1,0 +1,202 @@
+//! What the bus counts, as OpenMetrics text. `docs/statistics.md` lists it.
+
+use std::time::Duration;
+
+use bus::{Bus, MemberCounts, MemberUse, Trouble};
+
+use super::text::{Family, Kind, Samples, Text};
+
+/// The numbers of a bus at this moment.
+pub(super) fn document(bus: &Bus) -> String {
+    let mut text = Text::default();
+    let version = env!("CARGO_PKG_VERSION");
+    let (name, help) = ("diligence_bus_build", "The version of the bus.");
+    let build = Family { name, kind: Kind::Info, unit: None, help };
+    text.family(build).labelled(&[("version", version)], 1);
+    totals(&mut text, bus);
+    causes(&mut text, bus);
+    gauges(&mut text, bus);
+    members(&mut text, bus);
+    text.finish()
+}
+
+fn totals(text: &mut Text, bus: &Bus) {
+    let totals = bus.totals();
+    let rows = [
+        (
+            "diligence_bus_accepted_connections",
+            "connections",
+            totals.connected,
+            "Connections that were accepted.",
+        ),
+        (
+            "diligence_bus_received_messages",
+            "messages",
+            totals.messages,
+            "Messages that came from connections.",
+        ),
+        ("diligence_bus_received_bytes", "bytes", totals.bytes, "Bytes of the messages that came."),
+        (
+            "diligence_bus_delivered_messages",
+            "messages",
+            totals.deliveries,
+            "Messages that were queued for connections.",
+        ),
+    ];
+    for (name, unit, value, help) in rows {
+        counter(text, name, unit, help).sample(value);
+    }
+}
+
+fn causes(text: &mut Text, bus: &Bus) {
+    let rows = [
+        (
+            "diligence_bus_ended_connections",
+            "connections",
+            Trouble::Disconnected,
+            "Connections that have ended, by cause; those that the bus did not end are closed.",
+        ),
+        (
+            "diligence_bus_refused_messages",
+            "messages",
+            Trouble::Refused,
+            "Messages that were refused with an error, by the limit or the error.",
+        ),
+        (
+            "diligence_bus_lost_messages",
+            "messages",
+            Trouble::Lost,
+            "Messages that connections have lost because they did not read, by limit.",
+        ),
+    ];
+    for (name, unit, trouble, help) in rows {
+        let mut samples = counter(text, name, unit, help);
+        for (_, cause, count) in bus.causes().filter(|(kind, ..)| *kind == trouble) {
+            samples.labelled(&[("cause", cause)], count);
+        }
+    }
+}
+
+fn gauges(text: &mut Text, bus: &Bus) {
+    let now = bus.count_now();
+    let rows = [
+        (
+            "diligence_bus_active_connections",
+            "connections",
+            now.connections,
+            "Connections that have said Hello.",
+        ),
+        (
+            "diligence_bus_incomplete_connections",
+            "connections",
+            now.incomplete,
+            "Connections that have not said Hello.",
+        ),
+        ("diligence_bus_monitors", "monitors", now.monitors, "Connections that see everything."),
+        (
+            "diligence_bus_names",
+            "names",
+            now.names,
+            "Unique names, and places in the queues for others.",
+        ),
+        ("diligence_bus_match_rules", "rules", now.rules, "Match rules."),
+        (
+            "diligence_bus_pending_replies",
+            "replies",
+            now.pending_replies,
+            "Calls that wait for their replies.",
+        ),
+        (
+            "diligence_bus_queued_messages",
+            "messages",
+            now.queued_messages,
+            "Messages that wait to be read.",
+        ),
+        ("diligence_bus_queued_bytes", "bytes", now.queued_bytes, "Bytes that wait to be read."),
+        (
+            "diligence_bus_losing_connections",
+            "connections",
+            now.losing,
+            "Connections that lose messages because they do not read.",
+        ),
+    ];
+    for (name, unit, value, help) in rows {
+        text.family(Family { name, kind: Kind::Gauge, unit: Some(unit), help }).sample(value);
+    }
+}
+
+fn members(text: &mut Text, bus: &Bus) {
+    let rows: [MemberRow; 5] = [
+        (
+            "diligence_bus_member_messages",
+            "messages",
+            |it| it.messages,
+            "Calls and signals, by member.",
+        ),
+        (
+            "diligence_bus_member_bytes",
+            "bytes",
+            |it| it.bytes,
+            "Bytes of calls and signals, by member.",
+        ),
+        (
+            "diligence_bus_member_delivered_messages",
+            "messages",
+            |it| it.deliveries,
+            "Messages that were queued because of calls and signals, by member.",
+        ),
+        (
+            "diligence_bus_member_returns",
+            "returns",
+            |it| it.returns,
+            "Calls that were answered, by member.",
+        ),
+        (
+            "diligence_bus_member_errors",
+            "errors",
+            |it| it.errors,
+            "Calls that were answered with an error, by member.",
+        ),
+    ];
+    for (name, unit, number, help) in rows {
+        let mut samples = counter(text, name, unit, help);
+        each_member(bus, |labels, counts| samples.labelled(labels, number(counts)));
+    }
+    let (name, help) =
+        ("diligence_bus_member_reply_seconds", "Time from calls to their answers, by member.");
+    let mut samples = counter(text, name, "seconds", help);
+    each_member(bus, |labels, counts| {
+        samples.labelled(labels, Duration::from_nanos(counts.waited).as_secs_f64());
+    });
+}
+
+/// A family of counts of members: name, unit, which count, explanation.
+type MemberRow = (&'static str, &'static str, fn(&MemberCounts) -> u64, &'static str);
+
+/// Goes through the members that came up first, and through all others as one: what a monitoring
+/// system keeps must not grow by what some peer calls.
+fn each_member(bus: &Bus, mut each: impl FnMut(&[(&'static str, &str)], &MemberCounts)) {
+    let mut others = bus.other_members();
+    for (index, MemberUse { interface, member, counts }) in bus.members().enumerate() {
+        if index < MEMBERS_MAX {
+            each(&[("interface", interface), ("member", member)], &counts);
+        } else {
+            others += counts;
+        }
+    }
+    if others != MemberCounts::default() {
+        each(&[("interface", ""), ("member", "")], &others);
+    }
+}
+
+fn counter<'t>(
+    text: &'t mut Text,
+    name: &'static str,
+    unit: &'static str,
+    help: &'static str,
+) -> Samples<'t> {
+    text.family(Family { name, kind: Kind::Counter, unit: Some(unit), help })
+}
+
+/// Members that have samples of their own.
+const MEMBERS_MAX: usize = 128;

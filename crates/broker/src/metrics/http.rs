@@ -1,0 +1,133 @@
+//! As much of HTTP as it takes to hand out one document.
+
+/// What was asked for, once it is all there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Request {
+    /// The rest has not come.
+    Incomplete,
+    /// The document.
+    Get,
+    /// All but the document.
+    Head,
+    /// The document without ado: whoever asked has sent nothing and waits.
+    Plain,
+    /// Something that is not there.
+    NotFound,
+    /// Something that is not done here.
+    MethodNotAllowed,
+    /// No request.
+    Bad,
+}
+
+/// Whether there may be more bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stream {
+    Open,
+    Ended,
+}
+
+impl Request {
+    /// Reads what has come so far.
+    pub(super) fn parse(bytes: &[u8], stream: Stream) -> Self {
+        match (bytes, stream) {
+            ([], Stream::Ended) => Self::Plain,
+            _ if has_end(bytes) => Self::of_line(bytes),
+            (_, Stream::Open) if bytes.len() <= REQUEST_LEN_MAX => Self::Incomplete,
+            _ => Self::Bad,
+        }
+    }
+
+    fn of_line(bytes: &[u8]) -> Self {
+        let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let Ok(line) = str::from_utf8(line) else { return Self::Bad };
+        let words: Vec<_> = line.trim_end().split(' ').collect();
+        let [method, target, version] = words[..] else { return Self::Bad };
+        if !version.starts_with("HTTP/1.") {
+            return Self::Bad;
+        }
+        let path = target.split('?').next().unwrap_or_default();
+        match (method, PATHS.contains(&path)) {
+            ("GET" | "HEAD", false) => Self::NotFound,
+            ("GET", true) => Self::Get,
+            ("HEAD", true) => Self::Head,
+            _ => Self::MethodNotAllowed,
+        }
+    }
+
+    /// The whole answer.
+    pub(super) fn answer(self, document: impl FnOnce() -> String) -> Vec<u8> {
+        let (status, body) = match self {
+            Self::Incomplete => return Vec::new(),
+            Self::Plain => return document().into_bytes(),
+            Self::Get | Self::Head => ("200 OK", document()),
+            Self::NotFound => ("404 Not Found", String::from("The numbers are at /metrics.\n")),
+            Self::MethodNotAllowed => ("405 Method Not Allowed", String::from("Use GET.\n")),
+            Self::Bad => ("400 Bad Request", String::from("This is not HTTP.\n")),
+        };
+        let kind = match self {
+            Self::Get | Self::Head => CONTENT_TYPE,
+            _ => "text/plain; charset=utf-8",
+        };
+        let len = body.len();
+        let mut answer = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        if self != Self::Head {
+            answer.push_str(&body);
+        }
+        answer.into_bytes()
+    }
+}
+
+/// Whether the empty line behind the header has come.
+fn has_end(bytes: &[u8]) -> bool {
+    let ends = |end: &[u8]| bytes.windows(end.len()).any(|window| window == end);
+    ends(b"\r\n\r\n") || ends(b"\n\n")
+}
+
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+const PATHS: [&str; 2] = ["/metrics", "/"];
+
+/// Bytes in a request, which has no reason to be long.
+const REQUEST_LEN_MAX: usize = 8 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_known_by_their_first_line() {
+        let check = |text: &str, stream, expected| {
+            assert_eq!(Request::parse(text.as_bytes(), stream), expected, "{text:?}");
+        };
+        check("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Stream::Open, Request::Get);
+        check("GET / HTTP/1.0\n\n", Stream::Open, Request::Get);
+        check("GET /metrics?x=1 HTTP/1.1\r\n\r\n", Stream::Open, Request::Get);
+        check("HEAD /metrics HTTP/1.1\r\n\r\n", Stream::Open, Request::Head);
+        check("GET /else HTTP/1.1\r\n\r\n", Stream::Open, Request::NotFound);
+        check("POST /metrics HTTP/1.1\r\n\r\n", Stream::Open, Request::MethodNotAllowed);
+        check("GET /metrics\r\n\r\n", Stream::Open, Request::Bad);
+        check("GET /metrics SSH/2\r\n\r\n", Stream::Open, Request::Bad);
+        check("GET /metrics HTTP/1.1\r\n", Stream::Open, Request::Incomplete);
+        check("GET /metrics HTTP/1.1\r\n", Stream::Ended, Request::Bad);
+        check("", Stream::Open, Request::Incomplete);
+        check("", Stream::Ended, Request::Plain);
+        check(&"x".repeat(REQUEST_LEN_MAX + 1), Stream::Open, Request::Bad);
+    }
+
+    #[test]
+    fn answers_say_how_long_they_are_and_end() {
+        let answer = |request: Request| {
+            String::from_utf8(request.answer(|| String::from("text\n"))).unwrap()
+        };
+        assert_eq!(answer(Request::Plain), "text\n");
+        let get = answer(Request::Get);
+        assert!(get.starts_with("HTTP/1.1 200 OK\r\n"), "{get}");
+        assert!(get.contains("\r\nContent-Length: 5\r\nConnection: close\r\n\r\ntext\n"), "{get}");
+        let head = answer(Request::Head);
+        assert!(head.contains("\r\nContent-Length: 5\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+        assert!(answer(Request::NotFound).starts_with("HTTP/1.1 404 "));
+    }
+}

@@ -1,0 +1,138 @@
+//! OpenMetrics text ([version 1.0](https://prometheus.io/docs/specs/om/open_metrics_spec/)).
+
+use std::fmt::{Display, Write as _};
+
+/// A text in the making.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    text: String,
+}
+
+/// What the samples of a family are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// What only grows.
+    Counter,
+    /// What comes and goes.
+    Gauge,
+    /// What is written in the labels.
+    Info,
+}
+
+/// Samples that tell the same of different things.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Family {
+    /// Its name; ends in the unit, if there is one.
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    /// What is counted or measured.
+    pub(super) unit: Option<&'static str>,
+    /// A sentence for people.
+    pub(super) help: &'static str,
+}
+
+/// What tells a sample from others of its family.
+pub(super) type Labels<'l> = &'l [(&'static str, &'l str)];
+
+impl Text {
+    /// Begins a family, whose samples follow.
+    pub(super) fn family(&mut self, family: Family) -> Samples<'_> {
+        let Family { name, kind, unit, help } = family;
+        let kind_name = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Info => "info",
+        };
+        self.line(format_args!("# TYPE {name} {kind_name}"));
+        if let Some(unit) = unit {
+            debug_assert!(name.ends_with(unit), "the unit of {name} is {unit}");
+            self.line(format_args!("# UNIT {name} {unit}"));
+        }
+        self.line(format_args!("# HELP {name} {help}"));
+        Samples { text: self, family }
+    }
+
+    /// The whole text.
+    pub(super) fn finish(mut self) -> String {
+        self.line("# EOF");
+        self.text
+    }
+
+    fn line(&mut self, line: impl Display) {
+        // A string takes everything.
+        let _ = writeln!(self.text, "{line}");
+    }
+}
+
+/// Takes the samples of a family.
+#[derive(Debug)]
+pub(super) struct Samples<'t> {
+    text: &'t mut Text,
+    family: Family,
+}
+
+impl Samples<'_> {
+    /// Adds a sample without labels.
+    pub(super) fn sample(&mut self, value: impl Display) {
+        self.labelled(&[], value);
+    }
+
+    /// Adds a sample.
+    pub(super) fn labelled(&mut self, labels: Labels<'_>, value: impl Display) {
+        let suffix = match self.family.kind {
+            Kind::Counter => "_total",
+            Kind::Gauge => "",
+            Kind::Info => "_info",
+        };
+        let text = &mut self.text.text;
+        text.push_str(self.family.name);
+        text.push_str(suffix);
+        push_labels(text, labels);
+        let _ = writeln!(text, " {value}");
+    }
+}
+
+fn push_labels(text: &mut String, labels: Labels<'_>) {
+    let mut before = '{';
+    for (name, value) in labels {
+        text.push(before);
+        text.push_str(name);
+        text.push_str("=\"");
+        push_escaped(text, value);
+        text.push('"');
+        before = ',';
+    }
+    if !labels.is_empty() {
+        text.push('}');
+    }
+}
+
+fn push_escaped(text: &mut String, value: &str) {
+    for character in value.chars() {
+        match character {
+            '\n' => text.push_str("\\n"),
+            '"' | '\\' => text.extend(['\\', character]),
+            other => text.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_its_description_and_its_samples() {
+        let mut text = Text::default();
+        let (kind, unit, help) = (Kind::Counter, Some("bytes"), "Bytes that came.");
+        let mut samples = text.family(Family { name: "x_bytes", kind, unit, help });
+        samples.sample(7);
+        samples.labelled(&[("a", "b"), ("c", "quo\"te \\ line\nbreak")], 8);
+        let (kind, unit, help) = (Kind::Gauge, None, "Level.");
+        text.family(Family { name: "y", kind, unit, help }).sample(0.5);
+        let expected = "# TYPE x_bytes counter\n# UNIT x_bytes bytes\n# HELP x_bytes Bytes that came.\n\
+                        x_bytes_total 7\nx_bytes_total{a=\"b\",c=\"quo\\\"te \\\\ line\\nbreak\"} 8\n\
+                        # TYPE y gauge\n# HELP y Level.\ny 0.5\n# EOF\n";
+        assert_eq!(text.finish(), expected);
+    }
+}
