@@ -2,10 +2,13 @@
 //!
 //! Called by the name `dbus-daemon`, it takes the command line of that program and is that bus.
 
+mod bus_choice;
 mod children;
+mod columns;
 mod commands;
 mod output;
 mod private_bus;
+mod units;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -9,6 +9,7 @@ pub(crate) mod bus;
 mod demo;
 mod generate;
 mod run;
+mod status;
 mod up;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use bus::Caller;
 use demo::Demo;
 use generate::Generate;
 use run::Run;
+use status::Status;
 use up::Up;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
@@ -46,6 +48,8 @@ enum Command {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
+    /// Tell how a bus is: who talks, what waits, what went wrong
+    Status(Status),
     /// Measure what a bus costs, side by side with others
     Bench(Bench),
     /// Be one of the processes that `bench` measures with
@@ -74,6 +78,7 @@ impl Command {
             Self::Up(up) => up::run(up),
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Status(status) => status::run(&status),
             Self::Bench(bench) => bench::run(bench),
             Self::BenchPeer { part } => peer::run(&part),
             Self::BenchLibrary { words } => library::ours::main(&words),

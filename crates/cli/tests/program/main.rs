@@ -2,4 +2,5 @@
 
 mod command_line;
 mod start;
+mod status;
 mod support;

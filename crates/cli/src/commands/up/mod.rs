@@ -17,7 +17,6 @@ mod model;
 mod page;
 mod plain;
 mod screen;
-mod units;
 mod view;
 mod watcher;
 
@@ -41,6 +40,7 @@ use wire::address::AddressList;
 use crate::commands::demo::Cast;
 use crate::output::complain;
 use crate::private_bus::{Config, Plan, PrivateBus, StartError};
+use crate::units;
 
 /// What `up` is asked to do.
 #[derive(Debug, Args)]

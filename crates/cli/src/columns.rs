@@ -1,0 +1,107 @@
+//! Texts as wide as their columns.
+
+use ratatui::text::Span;
+
+/// What becomes of a text that is not as wide as its column.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Fit {
+    /// It stands at the left, and its start is kept.
+    Start,
+    /// It stands at the left, and its end is kept: of a name, that says more.
+    End,
+    /// It stands at the right.
+    Number,
+}
+
+/// Makes a text exactly `width` cells wide.
+pub(crate) fn fit(text: &str, width: usize, fit: Fit) -> String {
+    let taken = cells(text);
+    if taken > width {
+        return cut(text, width, fit);
+    }
+    let space = " ".repeat(width - taken);
+    match fit {
+        Fit::Start | Fit::End => text.to_owned() + &space,
+        Fit::Number => space + text,
+    }
+}
+
+/// Cuts a text that is too wide, and marks where.
+fn cut(text: &str, width: usize, fit: Fit) -> String {
+    let Some(room) = width.checked_sub(cells(ELLIPSIS)) else { return String::new() };
+    let mut used = 0;
+    let mut has_room = |c: &char| {
+        used += cells(c.encode_utf8(&mut [0; 4]));
+        used <= room
+    };
+    let kept = match fit {
+        Fit::Start | Fit::Number => {
+            let kept: String = text.chars().take_while(&mut has_room).collect();
+            kept + ELLIPSIS
+        }
+        Fit::End => {
+            let mut kept: Vec<char> = text.chars().rev().take_while(&mut has_room).collect();
+            kept.reverse();
+            ELLIPSIS.chars().chain(kept).collect()
+        }
+    };
+    let missing = width.saturating_sub(cells(&kept));
+    kept + &" ".repeat(missing)
+}
+
+/// A text as lines that are not wider than `width`, if its words let it be.
+pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if cells(line) + 1 + cells(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// How many cells of the terminal a text takes.
+pub(crate) fn cells(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { Span::raw(text).width() }
+}
+
+const ELLIPSIS: &str = "\u{2026}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_become_as_wide_as_their_columns() {
+        for (text, width, how, expected) in [
+            ("name", 6, Fit::Start, "name  "),
+            ("name", 6, Fit::End, "name  "),
+            ("12", 4, Fit::Number, "  12"),
+            ("name", 4, Fit::Start, "name"),
+            ("a.long.name", 6, Fit::Start, "a.lon\u{2026}"),
+            ("a.long.name", 6, Fit::End, "\u{2026}.name"),
+            ("12345", 3, Fit::Number, "12\u{2026}"),
+            ("name", 1, Fit::End, "\u{2026}"),
+            ("name", 0, Fit::Start, ""),
+            ("", 0, Fit::Start, ""),
+            // Characters of two cells, and one that would not fit in whole.
+            ("\u{7535}\u{6c60}", 5, Fit::Start, "\u{7535}\u{6c60} "),
+            ("\u{7535}\u{6c60}\u{7535}", 5, Fit::Start, "\u{7535}\u{6c60}\u{2026}"),
+            ("\u{7535}\u{6c60}\u{7535}", 4, Fit::End, "\u{2026}\u{7535} "),
+        ] {
+            assert_eq!(fit(text, width, how), expected, "{text:?} in {width}");
+        }
+    }
+
+    #[test]
+    fn texts_are_folded_between_words() {
+        assert_eq!(folded("one two three", 7), ["one two", "three"]);
+        assert_eq!(folded("a-very-long-word x", 5), ["a-very-long-word", "x"]);
+        assert_eq!(folded("", 5), [""]);
+    }
+}

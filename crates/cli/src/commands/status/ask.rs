@@ -1,0 +1,98 @@
+//! Asking a bus how it is.
+
+use std::collections::BTreeMap;
+
+use client::wire::body::{DecodeArgs, Value};
+use client::wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
+use client::{Body, CallError, Connection};
+
+use super::dict::Dict;
+use super::error::StatusError;
+use super::report::{Numbers, Report};
+
+/// Asks a bus how it is: our own about everything, of which `top` says how many entries; another
+/// for what it has.
+pub(super) fn ask(bus: &Connection, choice: String, top: u32) -> Result<Report, StatusError> {
+    let asker = Asker { bus };
+    let failed = |error| StatusError::Ask { choice: choice.clone(), error };
+    let (id,) = asker.call::<(String,)>(DRIVER, "GetId", &()).map_err(failed)?;
+    let known = asker.dict(DRIVER, "GetConnectionCredentials", &(BUS.as_str(),));
+    let known = known.unwrap_or_default();
+    let numbers = match asker.own(top) {
+        Err(error) if is_denied(&error) => return Err(StatusError::Denied { choice }),
+        Err(error) if error.remote_name().is_some() => asker.debug_stats(),
+        own => own.map_err(failed)?,
+    };
+    let (pid, uid) = (known.number("ProcessID"), known.number("UnixUserID"));
+    Ok(Report { choice, id, pid, uid, numbers })
+}
+
+struct Asker<'b> {
+    bus: &'b Connection,
+}
+
+impl Asker<'_> {
+    fn own(&self, top: u32) -> Result<Numbers, CallError> {
+        let totals = self.dict(STATISTICS, "GetTotals", &())?;
+        let (connections,) = self.call(STATISTICS, "GetConnections", &(top,))?;
+        let (members, counted_for) = self.call(STATISTICS, "GetMembers", &(top,))?;
+        let (history,) = self.call(STATISTICS, "GetHistory", &())?;
+        let [connections, members, history] = [connections, members, history].map(dicts);
+        Ok(Numbers::Own { totals, connections, members, counted_for, history })
+    }
+
+    /// What another bus tells. What it does not is left out.
+    fn debug_stats(&self) -> Numbers {
+        let Ok(totals) = self.dict(DEBUG_STATS, "GetStats", &()) else { return Numbers::Nothing };
+        let names = self.call::<(Vec<String>,)>(DRIVER, "ListNames", &());
+        let names = names.map_or_else(|_| Vec::new(), |(names,)| names);
+        let unique = names.iter().filter(|name| name.starts_with(':'));
+        let stats = unique.take(CONNECTIONS_MAX).map_while(|name| {
+            let mut dict = self.dict(DEBUG_STATS, "GetConnectionStats", &(name,)).ok()?;
+            let pid = self.call::<(u32,)>(DRIVER, "GetConnectionUnixProcessID", &(name,));
+            dict.0.extend(pid.ok().map(|(pid,)| ("ProcessID".into(), Value::Uint32(pid))));
+            Some(dict)
+        });
+        let mut connections: Vec<Dict> = stats.collect();
+        connections.sort_by_key(|dict| std::cmp::Reverse(dict.count("PeakOutgoingBytes")));
+        Numbers::DebugStats { totals, connections }
+    }
+
+    fn dict(
+        &self,
+        interface: &'static str,
+        member: &'static str,
+        arguments: &impl Body,
+    ) -> Result<Dict, CallError> {
+        self.call::<(BTreeMap<String, Value>,)>(interface, member, arguments)
+            .map(|(entries,)| Dict(entries))
+    }
+
+    fn call<T: for<'r> DecodeArgs<'r>>(
+        &self,
+        interface: &'static str,
+        member: &'static str,
+        arguments: &impl Body,
+    ) -> Result<T, CallError> {
+        let (interface, member) = (InterfaceName::literal(interface), MemberName::literal(member));
+        let reply = self.bus.call(BUS, BUS_PATH, interface, member, arguments)?;
+        reply.read().map_err(CallError::Read)
+    }
+}
+
+fn dicts(maps: Vec<BTreeMap<String, Value>>) -> Vec<Dict> {
+    maps.into_iter().map(Dict).collect()
+}
+
+fn is_denied(error: &CallError) -> bool {
+    error.remote_name() == Some("org.freedesktop.DBus.Error.AccessDenied")
+}
+
+const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+const BUS_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+const DRIVER: &str = "org.freedesktop.DBus";
+const DEBUG_STATS: &str = "org.freedesktop.DBus.Debug.Stats";
+const STATISTICS: &str = "org.diligence.Statistics1";
+
+/// Connections of another bus that are asked about, one by one.
+const CONNECTIONS_MAX: usize = 500;

@@ -1,0 +1,32 @@
+//! Why nothing is told of a bus.
+
+use std::fmt;
+
+use client::{CallError, ConnectError};
+
+/// Why nothing is told of a bus.
+#[derive(Debug)]
+pub(super) enum StatusError {
+    /// There is no connection to it.
+    Connect { choice: String, error: ConnectError },
+    /// It does not answer as a bus has to.
+    Ask { choice: String, error: CallError },
+    /// It tells such things to others only.
+    Denied { choice: String },
+}
+
+impl fmt::Display for StatusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect { choice, error } => write!(f, "cannot connect to {choice}: {error}"),
+            Self::Ask { choice, error } => write!(f, "{choice} does not answer: {error}"),
+            Self::Denied { choice } => write!(
+                f,
+                "{choice} tells how it is to the superuser and to its own user; \
+                 run this as one of them"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StatusError {}

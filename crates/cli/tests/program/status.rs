@@ -1,0 +1,72 @@
+//! `diligence status --bus`, with our bus, with the reference, and with none.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::support::{Folder, Running, text};
+use rustix::process::Signal;
+
+fn start(folder: &Folder, bus: &mut Command, elements: &str) -> (Running, String) {
+    let config = folder.config(elements);
+    let bus = bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config);
+    let mut bus = Running::start(bus);
+    let address = bus.line();
+    (bus, address)
+}
+
+fn status(folder: &Folder, words: &[&str]) -> Output {
+    folder.diligence().args(["status", "--bus"]).args(words).output().expect("the program exists")
+}
+
+#[test]
+fn our_bus_tells_everything() {
+    let folder = Folder::new();
+    let (bus, address) = start(&folder, &mut folder.dbus_daemon(), "");
+    let told = status(&folder, &["--address", &address]);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    let shown = text(&told.stdout);
+    let process = format!("process {} dbus-daemon", bus.id());
+    for part in [&address, &*process, "connections   1 now, ", "Members, ", "Trouble, "] {
+        assert!(shown.contains(part), "no {part:?} in\n{shown}");
+    }
+    assert!(!shown.contains('\u{1b}'), "a pipe has no colours");
+
+    let told = status(&folder, &["--json", "--address", &address]);
+    let shown: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    assert_eq!(shown["process"], bus.id());
+    assert_eq!(shown["totals"]["Connections"], 1);
+    assert!(shown["members_counted_for"].as_u64() > Some(0), "the first one began to count");
+    let members = shown["members"].as_array().expect("an array");
+    assert!(members.iter().any(|member| member["Member"] == "Hello"), "{members:?}");
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn another_bus_tells_what_it_has() {
+    let reference = Path::new("/usr/bin/dbus-daemon");
+    assert!(reference.exists(), "install dbus-daemon");
+    let folder = Folder::new();
+    let (bus, address) = start(&folder, &mut Command::new(reference), "");
+    let told = status(&folder, &["--address", &address]);
+    let shown = text(&told.stdout);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    assert!(shown.contains("  ActiveConnections                           1\n"), "{shown}");
+    assert!(shown.contains("Connections, with the longest queues first\n"), "{shown}");
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn what_goes_wrong_is_told() {
+    let folder = Folder::new();
+    let nowhere = status(&folder, &["--address", "unix:path=/none"]);
+    assert_eq!(nowhere.status.code(), Some(1));
+    let complaint = text(&nowhere.stderr);
+    assert!(
+        complaint.starts_with("diligence status: cannot connect to the bus at unix:path=/none: "),
+        "{complaint}"
+    );
+    for words in [&["status"][..], &["status", "--bus", "--session", "--system"]] {
+        let output = folder.diligence().args(words).output().expect("the program exists");
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+}
