@@ -333,3 +333,29 @@ fn scrapers_that_do_nothing_are_given_up() {
     }
     bus.stop();
 }
+
+#[test]
+fn services_that_do_not_start_are_in_the_history() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let folder = Scratch::new();
+    let service = "[D-BUS Service]\nName=com.example.Fails\nExec=/bin/false\n";
+    folder.file("com.example.Fails.service", service);
+    let element = format!("<servicedir>{}</servicedir>", folder.path().display());
+    let bus = Bus::start(&Config::session().element(&element));
+    let mut peer = bus.peer();
+    for _ in 0..2 {
+        let call = Message::call("com.example.Fails", "/", "com.example.I", "Method");
+        assert_eq!(peer.call(call).error_name(), "Spawn.ChildExited");
+    }
+    let history = dicts(&mut peer, "GetHistory");
+    let [failed] = &history[..] else { panic!("one incident, not {history:?}") };
+    assert_eq!(failed["Kind"], Value::text("start-failed"));
+    assert_eq!(failed["Cause"], Value::text("process"));
+    assert_eq!(failed["Names"], Value::texts(&["com.example.Fails"]));
+    assert_eq!(failed["Count"], Value::U64(2));
+    let totals = dict(&ask(&mut peer, "GetTotals").body[0]);
+    assert_eq!(totals["FailedStartCauses"], count_of("process", 2));
+    bus.stop();
+}

@@ -63,6 +63,12 @@ fn causes(text: &mut Text, bus: &Bus) {
             "Messages that were refused with an error, by the limit or the error.",
         ),
         (
+            "diligence_bus_failed_starts",
+            "starts",
+            Trouble::StartFailed,
+            "Services that did not start, by cause.",
+        ),
+        (
             "diligence_bus_lost_messages",
             "messages",
             Trouble::Lost,

@@ -49,6 +49,9 @@ fn headline(page: &Page, incident: &Dict) -> String {
 }
 
 fn who(incident: &Dict) -> String {
+    if incident.text("Kind") == Some("start-failed") {
+        return printable(&incident.texts("Names").join(", ")).into_owned();
+    }
     let name = incident.text("UniqueName").unwrap_or("(no name yet)");
     let process = process_of(incident.number("ProcessID"), incident.text("Program"));
     let place = incident.text("Unit").or_else(|| incident.text("ControlGroup"));

@@ -169,9 +169,22 @@ impl Page {
             };
             self.fact_with(what, &text, |text| style.alarm_if(count(key), text));
         }
+        self.failed_starts(totals);
         if let losing @ 1.. = count("LosingConnections") {
             let text = counted(losing, "connection loses signals", "connections lose signals");
             self.fact_with("now", &text, |text| style.alarm(text));
+        }
+    }
+
+    /// Services that did not start, if there are any.
+    fn failed_starts(&mut self, totals: &Dict) {
+        let causes = totals.counts("FailedStartCauses");
+        let all: u64 = causes.iter().map(|(_, count)| count).sum();
+        if all > 0 {
+            let causes: Vec<_> = causes.iter().map(|(cause, n)| format!("{n} {cause}")).collect();
+            let text = format!("{}: {}", grouped(all), causes.join(", "));
+            let style = self.style;
+            self.fact_with("not started", &text, |text| style.alarm(text));
         }
     }
 
