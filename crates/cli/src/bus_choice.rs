@@ -9,7 +9,7 @@ use client::{ConnectError, Connection};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
-    /// The bus of the session [default]
+    /// The bus of the session; so without any of these
     #[arg(long)]
     session: bool,
     /// The bus of the machine
