@@ -20,6 +20,7 @@ use crate::driver::DRIVER_PATH;
 use crate::effects::{Cause, Effects, Fds, Span, Urgency};
 use crate::error::ErrorKind;
 use crate::input::PeerId;
+use crate::policy::Kind;
 
 /// What the bus wants of the service manager.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +44,7 @@ impl Bus {
         let head = self.write_order(to, &order, fx);
         self.show_monitors_own(head, Fds::None, manager, fx);
         match manager {
-            Some(manager) => self.deliver_own(manager, head, Fds::None, Urgency::Awaited, fx),
+            Some(manager) => self.deliver_order(manager, head, &order, fx),
             None => {
                 let start = self.start(SYSTEMD, Road::ByItself, asker, fx);
                 self.starts.wait(start, Waiting::Order(order));
@@ -54,7 +55,18 @@ impl Bus {
     /// Has the service manager do what it was to do before it came.
     pub(super) fn send_late_order(&mut self, manager: PeerId, order: &Order, fx: &mut Effects) {
         let head = self.write_order(SYSTEMD, order, fx);
-        self.deliver_own(manager, head, Fds::None, Urgency::Awaited, fx);
+        self.deliver_order(manager, head, order, fx);
+    }
+
+    /// The manager's policy is asked too, as for all that the bus says.
+    fn deliver_order(&mut self, manager: PeerId, head: Span, order: &Order, fx: &mut Effects) {
+        let kind = Kind::of_bus(match order {
+            Order::Start(_) => MessageType::Signal,
+            Order::SetEnvironment(_) => MessageType::MethodCall,
+        });
+        if self.may_hear_bus(manager, head, kind, fx) {
+            self.deliver_own(manager, head, Fds::None, Urgency::Awaited, fx);
+        }
     }
 
     fn write_order(&mut self, to: &str, order: &Order, fx: &mut Effects) -> Span {
