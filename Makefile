@@ -85,4 +85,5 @@ deb:
 	@$(CARGO) deb --version > /dev/null 2>&1 || $(CARGO) install cargo-deb --locked
 	rm -rf $(PACKAGE)
 	$(MAKE) install DESTDIR=$(PACKAGE) PREFIX=/usr
-	$(CARGO) deb --package diligence-cli --no-build --strip --output target/
+	strip --strip-debug $(PACKAGE)/usr/bin/diligence $(PACKAGE)/usr/libexec/diligence/dbus-daemon-launch-helper
+	$(CARGO) deb --package diligence-cli --no-build --output target/
