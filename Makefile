@@ -16,12 +16,13 @@ SHARE   := $(DESTDIR)$(PREFIX)/share
 SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
 PACKAGE := target/package
 
-.PHONY: help build run check test bench bench-documents packages-build packages-test install deb
+.PHONY: help build run check test bench bench-documents packages-boot packages-build packages-test test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
+	@echo 'make test-long  more random tests, and a Debian that boots on the bus (root, network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
@@ -47,6 +48,12 @@ test: packages-test
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
 
+# What takes too long, or needs too much, for every change.
+test-long: packages-boot packages-test deb
+	$(CARGO) build --workspace --bins --locked
+	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
+	scripts/boot-debian target/diligence_*.deb
+
 # The buses that are missing are installed first.
 bench: build
 	@scripts/bench-peers
@@ -56,7 +63,7 @@ bench: build
 bench-documents:
 	$(PROGRAM) bench render $(TARGET)/bench.jsonl --document docs/benchmarks.md --readme README.md
 
-packages-build packages-test: packages-%:
+packages-boot packages-build packages-test: packages-%:
 	@scripts/debian-packages $*
 
 # Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
