@@ -239,7 +239,7 @@ impl Bus {
             && peer.keeps_up()
             && let Some(lost) = self.stop_losing(id)
         {
-            fx.push(Effect::Log(Event::CaughtUp { peer: id, lost }));
+            fx.log(Event::CaughtUp { peer: id, lost });
         }
     }
 

@@ -52,6 +52,11 @@ impl Effects {
         self.list.push(effect);
     }
 
+    /// Events are rare, and would make every effect larger.
+    pub(crate) fn log(&mut self, event: Event) {
+        self.list.push(Effect::Log(event.into()));
+    }
+
     /// Writes the header of `message` as `sender` sends it.
     pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
         let start = self.bytes.len();
@@ -59,10 +64,10 @@ impl Effects {
         Span { start, end: self.bytes.len() }
     }
 
-    /// Appends bytes as they are.
-    pub(crate) fn copied(&mut self, bytes: &[u8]) -> Span {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
+    /// Writes the whole of `message` as `sender` sends it.
+    pub(crate) fn stamp_whole(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
+        let Span { start, .. } = self.stamp(message, sender);
+        self.bytes.extend_from_slice(message.body());
         Span { start, end: self.bytes.len() }
     }
 
@@ -149,15 +154,15 @@ pub enum Effect {
     /// Close the descriptors that were kept, as far as no message that is queued needs them.
     ReleaseFds(HeldFds),
     /// Tell the administrator.
-    Log(Event),
+    Log(Box<Event>),
 }
 
 /// Descriptors that wait with their message. None are called as others were before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct HeldFds(u64);
+pub struct HeldFds(u32);
 
 impl HeldFds {
-    pub(crate) const fn new(number: u64) -> Self {
+    pub(crate) const fn new(number: u32) -> Self {
         Self(number)
     }
 }
@@ -184,8 +189,6 @@ pub enum Body {
     InHead,
     /// The body of the message that is being handled.
     OfInput,
-    /// These bytes of the effects.
-    Written(Span),
 }
 
 /// The descriptors of a message that is sent.

@@ -7,7 +7,7 @@
 use wire::Message;
 
 use crate::bus::Bus;
-use crate::effects::{Effect, Effects, Event, Urgency};
+use crate::effects::{Effects, Event, Urgency};
 use crate::history::Trouble;
 use crate::input::{FdPassing, PeerId};
 use crate::matches::{ArgsRead, Subject};
@@ -130,7 +130,7 @@ impl Bus {
         let cause = reached.limit.as_str();
         self.history.count(Trouble::Lost, cause);
         self.note(Trouble::Lost, cause, to, "it does not read", Some(reached));
-        fx.push(Effect::Log(Event::LosingSignals { peer: to, sender, reached }));
+        fx.log(Event::LosingSignals { peer: to, sender, reached });
     }
 
     /// Ends the time in which a connection loses messages, if it does. Returns how many it lost.

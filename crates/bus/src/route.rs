@@ -21,7 +21,8 @@ use crate::policy::{Passage, Reply};
 use crate::reached::{LimitName, Reached};
 use crate::replies::{ExpectError, PendingReply, ReplyId};
 
-/// A message from a peer, with its header as recipients will see it.
+/// A message from a peer, with its header as recipients will see it; and its body behind that, if
+/// it has waited for a service.
 #[derive(Clone, Copy)]
 pub(crate) struct Forward<'m> {
     pub(crate) message: &'m Message<'m>,
@@ -35,12 +36,19 @@ pub(crate) struct Forward<'m> {
 
 impl Forward<'_> {
     fn len(&self) -> u64 {
-        (self.head.len() + self.message.body().len()) as u64
+        (self.header_len() + self.message.body().len()) as u64
+    }
+
+    fn header_len(&self) -> usize {
+        match self.body {
+            Body::OfInput => self.head.len(),
+            Body::InHead => self.head.len() - self.message.body().len(),
+        }
     }
 
     /// Whether the sender's name has made the message or its header longer than they may be.
     pub(crate) fn is_too_long(&self) -> bool {
-        self.len() > MESSAGE_LEN_MAX as u64 || self.head.len() > FixedHeader::LEN + ARRAY_LEN_MAX
+        self.len() > MESSAGE_LEN_MAX as u64 || self.header_len() > FixedHeader::LEN + ARRAY_LEN_MAX
     }
 }
 
@@ -305,7 +313,7 @@ impl Bus {
         let cause = error.cause();
         self.note(Trouble::Refused, cause, peer, &error.text, reached);
         let why = error.text.clone();
-        fx.push(Effect::Log(Event::Refused { peer, cause, why, reached, blamed }));
+        fx.log(Event::Refused { peer, cause, why, reached, blamed });
     }
 
     /// The bus as the other end of a connection: it answers `org.freedesktop.DBus.Peer`, as any

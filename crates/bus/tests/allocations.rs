@@ -130,7 +130,6 @@ fn play(bus: &mut Bus, effects: &mut Effects, scene: &Scene) -> usize {
             let bytes = match delivery.body {
                 diligence_bus::Body::InHead => 0,
                 diligence_bus::Body::OfInput => body,
-                diligence_bus::Body::Written(span) => span.len() as u64,
             };
             let bytes = bytes + delivery.head.len() as u64;
             let (to, amount) = (delivery.to, Amount { messages: 1, bytes, fds: 0 });

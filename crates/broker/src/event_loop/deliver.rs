@@ -53,10 +53,7 @@ impl EventLoop {
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
         let fds = self.fds_of(delivery, origin);
         let Some(connection) = self.table.get_mut(delivery.to) else { return };
-        let (from, body) = match delivery.body {
-            Body::Written(span) => (None, OutgoingBody::Bytes(effects.bytes(span))),
-            _ => body_of(delivery, origin, connection.writing),
-        };
+        let (from, body) = body_of(delivery, origin, connection.writing);
         let charge = match connection.writing {
             Writing::Blocked { .. } => Charge::OnSender,
             Writing::Flowing | Writing::Stalled => Charge::Free,

@@ -162,7 +162,7 @@ impl Bus {
         let timeout = self.config.limits.service_start_timeout;
         let start = self.starts.begin(name, road.clone(), self.now, timeout);
         let event = Event::Starting { name: name.into(), road: road.clone(), asker };
-        fx.push(Effect::Log(event));
+        fx.log(event);
         match road {
             Road::Process => fx.push(Effect::Start { start, name: name.into() }),
             Road::Unit(unit) => self.tell_manager(Order::Start(unit), asker, fx),
@@ -202,7 +202,7 @@ impl Bus {
         let Some(start) = self.starts.find(name).and_then(|id| self.starts.take(id)) else {
             return;
         };
-        fx.push(Effect::Log(Event::Started { name: start.name }));
+        fx.log(Event::Started { name: start.name });
         for waiting in start.waiting {
             match waiting {
                 Waiting::Caller(asker) => self.send_started(asker, fx),
@@ -222,10 +222,9 @@ impl Bus {
     /// Routes a message that has waited for its recipient, as if it came now.
     fn deliver_held(&mut self, held: &Held, to: PeerId, fx: &mut Effects) {
         let message = Message::parse(&held.bytes).expect("it was valid when it came");
-        let head = fx.stamp(&message, &self.peers[held.from].sender);
-        let body = Body::Written(fx.copied(message.body()));
+        let head = fx.stamp_whole(&message, &self.peers[held.from].sender);
         let fds = held.fds.map_or(Fds::None, Fds::Held);
-        let forward = Forward { message: &message, from: held.from, head, body, fds };
+        let forward = Forward { message: &message, from: held.from, head, body: Body::InHead, fds };
         let handled = core::mem::replace(&mut self.counted, held.counted);
         if let Err(error) = self.pass_on(&forward, to, fx) {
             self.refuse(held.from, &message, &error, fx);
@@ -263,7 +262,7 @@ impl Bus {
         let (cause, why) = (cause.clone(), String::from(text));
         let Start { id, name, .. } = start;
         self.note_failed_start(&name, &cause, text);
-        fx.push(Effect::Log(Event::StartFailed { start: id, name, cause, why }));
+        fx.log(Event::StartFailed { start: id, name, cause, why });
         for waiting in start.waiting {
             match waiting {
                 Waiting::Caller(Asker { peer, serial }) => {

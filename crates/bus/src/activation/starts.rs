@@ -81,7 +81,7 @@ pub(crate) struct Starts {
     /// All that wait, for whichever service.
     waiting: usize,
     last_start: u64,
-    last_fds: u64,
+    last_fds: u32,
 }
 
 impl Starts {
@@ -119,7 +119,7 @@ impl Starts {
 
     /// A name for descriptors that wait with their message.
     pub(crate) const fn name_fds(&mut self) -> HeldFds {
-        self.last_fds += 1;
+        self.last_fds = self.last_fds.wrapping_add(1);
         HeldFds::new(self.last_fds)
     }
 

@@ -7,7 +7,7 @@ use wire::match_rule::{MATCH_RULE_LEN_MAX, MatchRule, MatchRuleErrorKind};
 
 use super::Call;
 use crate::bus::Bus;
-use crate::effects::{Effect, Effects, Event};
+use crate::effects::{Effects, Event};
 use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
 use crate::matches::Removed;
@@ -99,7 +99,7 @@ pub(super) fn become_monitor(
     bus.peers[call.from].stage = Stage::Monitor;
     bus.drop_replies(call.from, fx);
     bus.drop_waiting(call.from, fx);
-    fx.push(Effect::Log(Event::BecameMonitor { peer: call.from }));
+    fx.log(Event::BecameMonitor { peer: call.from });
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use super::message_rules::{Letter, Ruling};
 use super::party::Party;
 use super::{Kind, Reply, Standing, Verdict, Way};
 use crate::bus::Bus;
-use crate::effects::{Effect, Effects, Event, Span};
+use crate::effects::{Effects, Event, Span};
 use crate::error::{BusError, ErrorKind};
 use crate::input::PeerId;
 use crate::peers::{DRIVER_NAME, Peer, Stage};
@@ -192,7 +192,7 @@ impl Bus {
         if passage.from.is_some_and(|from| !self.peers[from].sends_all(sent))
             && let Some(log) = self.check_sending(passage)?
         {
-            fx.push(Effect::Log(log));
+            fx.log(log);
         }
         match passage.to.is_some_and(|to| !self.peers[to].receives_all(received)) {
             true => self.check_receiving(passage),
@@ -268,7 +268,7 @@ impl Bus {
             self.show_monitors_refusal(sender, serial, &why, fx);
         }
         if is_first {
-            fx.push(Effect::Log(Event::Withheld { sender, peer: to, why: why.text }));
+            fx.log(Event::Withheld { sender, peer: to, why: why.text });
         }
     }
 
