@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Each expected value was learnt from the reference, and the tests pass against it. Where ours
-//! differs on purpose, a row of the table says so and names both values; what ours cannot do yet is
-//! marked by [`not_yet`], or listed in `expected-failures.txt` if it is a case of the reference's
-//! own programs. What is marked and passes is a failure too.
+//! differs on purpose, a row of the table says so and names both values. Cases of the reference's own
+//! programs that do not simply pass are listed in `expected-failures.txt`, with the reason; what is
+//! listed and passes is a failure too.
 //!
 //! | test | what it asks |
 //! | --- | --- |
@@ -64,7 +64,7 @@ pub use peer::{Descriptors, Peer, Stream, hex, key};
 pub use program::{Program, Ran, Running, USUAL_LIMIT, User, eventually, installed, require};
 pub use rustix::process::Signal;
 pub use scratch::{Scratch, set_mode};
-pub use table::{check_all, fail_with, not_yet};
+pub use table::{check_all, fail_with};
 pub use wire::{Order, Reader, Value, Writer, signature_of};
 
 /// Prints a line that is to be read even when the test passes, so past the capture of output.

@@ -90,6 +90,24 @@ impl Message {
         Self::call(BUS_NAME, BUS_PATH, BUS_NAME, member)
     }
 
+    /// A call to the bus with one argument, a text.
+    #[must_use]
+    pub fn asking(member: &str, argument: &str) -> Self {
+        Self::to_bus(member).arg(Value::text(argument))
+    }
+
+    /// A call that stands for any.
+    #[must_use]
+    pub fn some_call(destination: &str) -> Self {
+        Self::call(destination, "/com/example/Object", "com.example.I", "Method")
+    }
+
+    /// A signal to all that stands for any.
+    #[must_use]
+    pub fn some_signal() -> Self {
+        Self::signal("/com/example/Object", "com.example.I", "Signal")
+    }
+
     /// A signal to all.
     #[must_use]
     pub fn signal(path: &str, interface: &str, member: &str) -> Self {

@@ -5,8 +5,6 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::bus::Flavour;
-
 /// Rows that fail this slowly have waited for something in vain.
 const SLOW: Duration = Duration::from_secs(3);
 
@@ -34,21 +32,6 @@ pub fn check_all<R>(rows: &[R], name: impl Fn(&R) -> String, check: impl Fn(&R))
         }
     }
     fail_with("rows", &failed);
-}
-
-/// Runs the body of a test that our bus cannot pass before it has `missing`. Against ours the body
-/// must fail: once it passes, this must be taken off. Against the reference it must pass.
-///
-/// # Panics
-///
-/// When the body does not do what is expected of it.
-pub fn not_yet(missing: &str, body: fn()) {
-    if Flavour::under_test() == Flavour::Reference {
-        return body();
-    }
-    eprintln!("not yet: {missing}. What fails below is expected.");
-    let passes = catch_unwind(body).is_ok();
-    assert!(!passes, "this passes now: take not_yet(\"{missing}\") off the test");
 }
 
 /// Fails with a list, unless it is empty.

@@ -31,12 +31,8 @@ const fn fails(name: &'static str, call: fn() -> Message, error: &'static str) -
     Row { name, call, gives: Gives::Error(error) }
 }
 
-fn ask(member: &str, argument: &str) -> Message {
-    Message::to_bus(member).arg(Value::text(argument))
-}
-
 fn request(name: &str, flags: u32) -> Message {
-    ask("RequestName", name).arg(Value::U32(flags))
+    Message::asking("RequestName", name).arg(Value::U32(flags))
 }
 
 fn at(path: &str, interface: &str, member: &str) -> Message {
@@ -83,24 +79,24 @@ const CALLS: &[Row] = &[
     row("a method without an interface", || Message::to_bus("GetId").without(field::INTERFACE), Gives::Signature("s")),
     row("any object will do", || at("/any/object", BUS_NAME, "GetId"), Gives::Signature("s")),
     row("the interface left out, the member of a later one", || Message::to_bus("GetMachineId").without(field::INTERFACE), Gives::Signature("s")),
-    row("big-endian", || ask("NameHasOwner", BUS_NAME).order(Order::Big), Gives::Value(|| Value::Bool(true))),
+    row("big-endian", || Message::asking("NameHasOwner", BUS_NAME).order(Order::Big), Gives::Value(|| Value::Bool(true))),
     // Arguments.
     fails("an argument too few", || Message::to_bus("GetNameOwner"), "InvalidArgs"),
-    fails("an argument too many", || ask("ListNames", ""), "InvalidArgs"),
+    fails("an argument too many", || Message::asking("ListNames", ""), "InvalidArgs"),
     fails("an argument of another type", || Message::to_bus("GetNameOwner").arg(Value::U32(1)), "InvalidArgs"),
     fails("Hello again", || Message::to_bus("Hello"), "Failed"),
     // Names.
     row("ListNames", || Message::to_bus("ListNames"), Gives::Signature("as")),
     row("ListActivatableNames", || Message::to_bus("ListActivatableNames"), Gives::Value(|| Value::texts(&[BUS_NAME]))),
-    row("NameHasOwner, the bus", || ask("NameHasOwner", BUS_NAME), Gives::Value(|| Value::Bool(true))),
-    row("NameHasOwner, nobody", || ask("NameHasOwner", NOBODY), Gives::Value(|| Value::Bool(false))),
-    row("NameHasOwner, no name", || ask("NameHasOwner", "no name!"), Gives::Value(|| Value::Bool(false))),
-    row("GetNameOwner, the bus", || ask("GetNameOwner", BUS_NAME), Gives::Value(|| Value::text(BUS_NAME))),
-    fails("GetNameOwner, nobody", || ask("GetNameOwner", NOBODY), "NameHasNoOwner"),
-    fails("GetNameOwner, nobody unique", || ask("GetNameOwner", ":1.999"), "NameHasNoOwner"),
-    fails("GetNameOwner, no name", || ask("GetNameOwner", "no name!"), "NameHasNoOwner"),
-    row("ListQueuedOwners, the bus", || ask("ListQueuedOwners", BUS_NAME), Gives::Value(|| Value::texts(&[BUS_NAME]))),
-    fails("ListQueuedOwners, nobody", || ask("ListQueuedOwners", NOBODY), "NameHasNoOwner"),
+    row("NameHasOwner, the bus", || Message::asking("NameHasOwner", BUS_NAME), Gives::Value(|| Value::Bool(true))),
+    row("NameHasOwner, nobody", || Message::asking("NameHasOwner", NOBODY), Gives::Value(|| Value::Bool(false))),
+    row("NameHasOwner, no name", || Message::asking("NameHasOwner", "no name!"), Gives::Value(|| Value::Bool(false))),
+    row("GetNameOwner, the bus", || Message::asking("GetNameOwner", BUS_NAME), Gives::Value(|| Value::text(BUS_NAME))),
+    fails("GetNameOwner, nobody", || Message::asking("GetNameOwner", NOBODY), "NameHasNoOwner"),
+    fails("GetNameOwner, nobody unique", || Message::asking("GetNameOwner", ":1.999"), "NameHasNoOwner"),
+    fails("GetNameOwner, no name", || Message::asking("GetNameOwner", "no name!"), "NameHasNoOwner"),
+    row("ListQueuedOwners, the bus", || Message::asking("ListQueuedOwners", BUS_NAME), Gives::Value(|| Value::texts(&[BUS_NAME]))),
+    fails("ListQueuedOwners, nobody", || Message::asking("ListQueuedOwners", NOBODY), "NameHasNoOwner"),
     fails("RequestName, no dot", || request("name", 0), "InvalidArgs"),
     fails("RequestName, empty", || request("", 0), "InvalidArgs"),
     fails("RequestName, empty element", || request("com..example", 0), "InvalidArgs"),
@@ -115,22 +111,22 @@ const CALLS: &[Row] = &[
     row("RequestName, 255 bytes", || request(&long_name(255), 0), Gives::Value(|| Value::U32(1))),
     row("RequestName, a dash and an underscore", || request("com.my-example._1", 0), Gives::Value(|| Value::U32(1))),
     row("RequestName, flags of the future", || request("com.example.Flags", 0xfff8), Gives::Value(|| Value::U32(1))),
-    fails("ReleaseName, no name", || ask("ReleaseName", "name"), "InvalidArgs"),
-    fails("ReleaseName, a unique name", || ask("ReleaseName", ":1.0"), "InvalidArgs"),
-    fails("ReleaseName, the bus", || ask("ReleaseName", BUS_NAME), "InvalidArgs"),
-    row("ReleaseName, nobody", || ask("ReleaseName", NOBODY), Gives::Value(|| Value::U32(2))),
-    fails("StartServiceByName, nobody", || ask("StartServiceByName", NOBODY).arg(Value::U32(0)), "ServiceUnknown"),
-    fails("StartServiceByName, the bus", || ask("StartServiceByName", BUS_NAME).arg(Value::U32(0)), "ServiceUnknown"),
+    fails("ReleaseName, no name", || Message::asking("ReleaseName", "name"), "InvalidArgs"),
+    fails("ReleaseName, a unique name", || Message::asking("ReleaseName", ":1.0"), "InvalidArgs"),
+    fails("ReleaseName, the bus", || Message::asking("ReleaseName", BUS_NAME), "InvalidArgs"),
+    row("ReleaseName, nobody", || Message::asking("ReleaseName", NOBODY), Gives::Value(|| Value::U32(2))),
+    fails("StartServiceByName, nobody", || Message::asking("StartServiceByName", NOBODY).arg(Value::U32(0)), "ServiceUnknown"),
+    fails("StartServiceByName, the bus", || Message::asking("StartServiceByName", BUS_NAME).arg(Value::U32(0)), "ServiceUnknown"),
     // Who is connected.
-    row("GetConnectionUnixUser, the bus", || ask("GetConnectionUnixUser", BUS_NAME), Gives::Signature("u")),
-    fails("GetConnectionUnixUser, nobody", || ask("GetConnectionUnixUser", NOBODY), "NameHasNoOwner"),
-    row("GetConnectionUnixProcessID, the bus", || ask("GetConnectionUnixProcessID", BUS_NAME), Gives::Signature("u")),
-    fails("GetConnectionUnixProcessID, nobody", || ask("GetConnectionUnixProcessID", NOBODY), "NameHasNoOwner"),
-    row("GetConnectionCredentials, the bus", || ask("GetConnectionCredentials", BUS_NAME), Gives::Signature("a{sv}")),
-    fails("GetConnectionCredentials, nobody", || ask("GetConnectionCredentials", NOBODY), "NameHasNoOwner"),
-    fails("GetAdtAuditSessionData, the bus", || ask("GetAdtAuditSessionData", BUS_NAME), "AdtAuditDataUnknown"),
-    fails("GetAdtAuditSessionData, nobody", || ask("GetAdtAuditSessionData", NOBODY), "NameHasNoOwner"),
-    fails("GetConnectionSELinuxSecurityContext, nobody", || ask("GetConnectionSELinuxSecurityContext", NOBODY), "NameHasNoOwner"),
+    row("GetConnectionUnixUser, the bus", || Message::asking("GetConnectionUnixUser", BUS_NAME), Gives::Signature("u")),
+    fails("GetConnectionUnixUser, nobody", || Message::asking("GetConnectionUnixUser", NOBODY), "NameHasNoOwner"),
+    row("GetConnectionUnixProcessID, the bus", || Message::asking("GetConnectionUnixProcessID", BUS_NAME), Gives::Signature("u")),
+    fails("GetConnectionUnixProcessID, nobody", || Message::asking("GetConnectionUnixProcessID", NOBODY), "NameHasNoOwner"),
+    row("GetConnectionCredentials, the bus", || Message::asking("GetConnectionCredentials", BUS_NAME), Gives::Signature("a{sv}")),
+    fails("GetConnectionCredentials, nobody", || Message::asking("GetConnectionCredentials", NOBODY), "NameHasNoOwner"),
+    fails("GetAdtAuditSessionData, the bus", || Message::asking("GetAdtAuditSessionData", BUS_NAME), "AdtAuditDataUnknown"),
+    fails("GetAdtAuditSessionData, nobody", || Message::asking("GetAdtAuditSessionData", NOBODY), "NameHasNoOwner"),
+    fails("GetConnectionSELinuxSecurityContext, nobody", || Message::asking("GetConnectionSELinuxSecurityContext", NOBODY), "NameHasNoOwner"),
     row("GetId", || Message::to_bus("GetId"), Gives::Signature("s")),
     row("ReloadConfig", || Message::to_bus("ReloadConfig"), Gives::Nothing),
     // The environment of services.
@@ -172,8 +168,8 @@ const CALLS: &[Row] = &[
     fails("GetConnectionStats, nobody", || at(BUS_PATH, STATS, "GetConnectionStats").arg(Value::text(NOBODY)), "NameHasNoOwner"),
     fails("GetConnectionStats, the bus", || at(BUS_PATH, STATS, "GetConnectionStats").arg(Value::text(BUS_NAME)), "InvalidArgs"),
     // Match rules.
-    fails("RemoveMatch, never added", || ask("RemoveMatch", "type='signal'"), "MatchRuleNotFound"),
-    fails("RemoveMatch, broken", || ask("RemoveMatch", "nonsense"), "MatchRuleInvalid"),
+    fails("RemoveMatch, never added", || Message::asking("RemoveMatch", "type='signal'"), "MatchRuleNotFound"),
+    fails("RemoveMatch, broken", || Message::asking("RemoveMatch", "nonsense"), "MatchRuleInvalid"),
     // Calls to others.
     fails("a call to nobody", || Message::call(NOBODY, "/x", "com.example.X", "Y"), "ServiceUnknown"),
     fails("a call to nobody, not to be started", || Message::call(NOBODY, "/x", "com.example.X", "Y").flags(flag::NO_AUTO_START), "NameHasNoOwner"),
@@ -210,8 +206,8 @@ fn calls_that_want_no_reply() {
     let mut peer = bus.peer();
     let calls = [
         at("/", PEER, "Ping"),
-        ask("AddMatch", "type='signal'"),
-        ask("RemoveMatch", "type='signal'"),
+        Message::asking("AddMatch", "type='signal'"),
+        Message::asking("RemoveMatch", "type='signal'"),
         Message::to_bus("UpdateActivationEnvironment").arg(environment()),
     ];
     for call in calls {

@@ -17,19 +17,11 @@ fn open_to_all() -> Config {
     Config::session().policy("context='default'", "<allow user='*'/>")
 }
 
-fn call(to: &str) -> Message {
-    Message::call(to, "/com/example/Object", "com.example.I", "Method")
-}
-
-fn signal() -> Message {
-    Message::signal("/com/example/Object", "com.example.I", "Signal")
-}
-
 /// A call and its answer between two clients, many times; the longest that one took.
 fn longest_round_trip(caller: &mut Peer, callee: &mut Peer, count: u32) -> Duration {
     let times = (0..count).map(|_| {
         let started = Instant::now();
-        let serial = caller.send(call(callee.name()));
+        let serial = caller.send(Message::some_call(callee.name()));
         let found = callee.receive().expect("open");
         callee.send(Message::reply(&found));
         assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(serial));
@@ -55,7 +47,7 @@ fn one_user_floods() {
         for flooder in flooders.iter_mut() {
             scope.spawn(|| {
                 let body = Value::text(&"x".repeat(2_000));
-                let bytes = flooder.numbered(signal().arg(body)).encode().repeat(20);
+                let bytes = flooder.numbered(Message::some_signal().arg(body)).encode().repeat(20);
                 while !is_over.load(Ordering::Relaxed) {
                     flooder.send_bytes(&bytes);
                 }
@@ -86,7 +78,7 @@ fn one_user_does_not_read() {
     let body = Value::text(&"x".repeat(10_000));
     for _ in 0..300 {
         let started = Instant::now();
-        let serial = sender.send(signal().arg(body.clone()));
+        let serial = sender.send(Message::some_signal().arg(body.clone()));
         assert_eq!(reader.receive().map(|found| found.serial), Some(serial));
         let took = started.elapsed();
         // While the bus finds out that nobody reads there, it holds the sender up, for a second.
@@ -168,7 +160,7 @@ fn descriptors_run_out() {
 
 fn passes_descriptors(one: &mut Peer, other: &mut Peer) {
     let file = fs::File::open("/dev/null").expect("it exists");
-    let message = call(other.name()).flags(flag::NO_REPLY_EXPECTED);
+    let message = Message::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED);
     let message = message.field(field::UNIX_FDS, Value::U32(4));
     let bytes = one.numbered(message).encode();
     one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);

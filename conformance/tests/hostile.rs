@@ -10,13 +10,13 @@ use diligence_conformance::{
 
 /// A call to the recipient with this name.
 fn call(to: &str) -> Message {
-    let mut message = Message::call(to, "/com/example/Object", "com.example.I", "Method");
+    let mut message = Message::some_call(to);
     message.serial = 1000;
     message
 }
 
 fn signal() -> Message {
-    let mut message = Message::signal("/com/example/Object", "com.example.I", "Signal");
+    let mut message = Message::some_signal();
     message.serial = 1000;
     message
 }

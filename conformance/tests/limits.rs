@@ -11,18 +11,6 @@ use diligence_conformance::{
     flag, kind,
 };
 
-fn call(to: &Peer) -> Message {
-    Message::call(to.name(), "/com/example/Object", "com.example.I", "Method")
-}
-
-fn signal() -> Message {
-    Message::signal("/com/example/Object", "com.example.I", "Signal")
-}
-
-fn ask(member: &str, argument: &str) -> Message {
-    Message::to_bus(member).arg(Value::text(argument))
-}
-
 /// A limit on what one client may have: so much is fine, one more is not.
 struct PerClient {
     limit: &'static str,
@@ -34,8 +22,8 @@ struct PerClient {
 #[rustfmt::skip]
 const PER_CLIENT: &[PerClient] = &[
     // The unique name counts.
-    PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| ask("RequestName", &format!("com.example.N{n}")).arg(Value::U32(0)) },
-    PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| ask("AddMatch", &format!("member='M{n}'")) },
+    PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| Message::asking("RequestName", &format!("com.example.N{n}")).arg(Value::U32(0)) },
+    PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| Message::asking("AddMatch", &format!("member='M{n}'")) },
 ];
 
 #[test]
@@ -71,18 +59,18 @@ fn max_replies_per_connection() {
     let bus = Bus::start(&Config::session().limit("max_replies_per_connection", 3));
     let [mut caller, mut callee, mut other] = [(); 3].map(|()| bus.peer());
     for _ in 0..3 {
-        caller.send(call(&callee));
+        caller.send(Message::some_call(callee.name()));
     }
-    let reply = caller.call(call(&callee));
+    let reply = caller.call(Message::some_call(callee.name()));
     assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
-    caller.send(call(&callee).flags(flag::NO_REPLY_EXPECTED));
-    other.send(call(&callee));
+    caller.send(Message::some_call(callee.name()).flags(flag::NO_REPLY_EXPECTED));
+    other.send(Message::some_call(callee.name()));
     assert!(caller.is_alive() && other.is_alive());
     let got = callee.collect();
     assert_eq!(got.len(), 5, "three, the one that wants no reply, and the other's");
     callee.send(Message::reply(&got[0]));
     assert!(callee.is_alive());
-    caller.send(call(&callee));
+    caller.send(Message::some_call(callee.name()));
     assert!(caller.is_alive());
     assert_eq!(callee.collect().len(), 1, "an answer makes room");
     bus.stop();
@@ -153,7 +141,7 @@ fn reply_timeout() {
     let bus = Bus::start(&Config::session().limit("reply_timeout", 300));
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let started = Instant::now();
-    let reply = caller.call(call(&callee));
+    let reply = caller.call(Message::some_call(callee.name()));
     assert_eq!(reply.error_name(), "NoReply", "{}", reply.summary());
     assert!(started.elapsed() >= Duration::from_millis(250), "not before its time");
     assert!(callee.is_alive());
@@ -165,7 +153,7 @@ fn reply_timeout() {
 fn reply_timeout_of_zero() {
     let bus = Bus::start(&Config::session().limit("reply_timeout", 0));
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
-    let serial = caller.send(call(&callee));
+    let serial = caller.send(Message::some_call(callee.name()));
     assert!(caller.receive_within(Duration::from_millis(200)).is_none());
     let found = callee.receive().expect("open");
     callee.send(Message::reply(&found));
@@ -179,7 +167,9 @@ fn max_message_size() {
     let bus = Bus::start(&Config::session().limit("max_message_size", 10_000));
     let mut recipient = bus.peer();
     let sized = |size: usize, peer: &mut Peer| {
-        let empty = call(&recipient).flags(flag::NO_REPLY_EXPECTED).arg(Value::text(""));
+        let empty = Message::some_call(recipient.name())
+            .flags(flag::NO_REPLY_EXPECTED)
+            .arg(Value::text(""));
         let text = "x".repeat(size - empty.encode().len());
         let mut message = empty;
         message.body = vec![Value::text(&text)];
@@ -203,7 +193,8 @@ fn max_message_unix_fds() {
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for (count, fine) in [(2, true), (3, false)] {
         let mut sender = bus.peer();
-        let message = call(&recipient).field(field::UNIX_FDS, Value::U32(count));
+        let message =
+            Message::some_call(recipient.name()).field(field::UNIX_FDS, Value::U32(count));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &vec![file.as_fd(); count as usize]);
         assert_eq!(sender.is_alive(), fine, "{count} descriptors");
@@ -217,7 +208,7 @@ fn max_message_unix_fds() {
 fn max_incoming_bytes() {
     let bus = Bus::start(&Config::session().limit("max_incoming_bytes", 1_000));
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
-    let message = call(&recipient).flags(flag::NO_REPLY_EXPECTED);
+    let message = Message::some_call(recipient.name()).flags(flag::NO_REPLY_EXPECTED);
     let large = message.arg(Value::text(&"x".repeat(50_000)));
     for _ in 0..3 {
         sender.send(large.clone());
@@ -242,7 +233,7 @@ fn calls_to_a_recipient_that_does_not_read() {
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     let mut taken = Vec::new();
     let refused = loop {
-        let serial = sender.send(call(&sleeper).arg(body.clone()));
+        let serial = sender.send(Message::some_call(sleeper.name()).arg(body.clone()));
         let early = sender.collect();
         if let Some(error) = early.into_iter().find(|found| found.kind == kind::ERROR) {
             assert_eq!(error.reply_serial(), Some(serial));
@@ -253,13 +244,13 @@ fn calls_to_a_recipient_that_does_not_read() {
     };
     assert_eq!(refused.error_name(), "LimitsExceeded", "{}", refused.summary());
     assert!(taken.len() * MESSAGE > 50_000, "the limit is not undercut");
-    other.send(call(&sender).flags(flag::NO_REPLY_EXPECTED));
+    other.send(Message::some_call(sender.name()).flags(flag::NO_REPLY_EXPECTED));
     assert!(other.is_alive());
     assert_eq!(sender.collect().len(), 1, "others are not held up");
 
     let got = taken.iter().map_while(|_| sleeper.receive());
     assert_eq!(got.map(|found| found.serial).collect::<Vec<_>>(), taken);
-    sender.send(call(&sleeper).arg(body));
+    sender.send(Message::some_call(sleeper.name()).arg(body));
     assert!(sender.is_alive());
     assert_eq!(sleeper.collect().len(), 1, "there is room again, and the refused one is gone");
     bus.stop();
@@ -275,7 +266,7 @@ fn signals_to_a_recipient_that_does_not_read() {
     }
     let mut sent = Vec::new();
     for _ in 0..100 {
-        sent.push(sender.send(signal().arg(body.clone())));
+        sent.push(sender.send(Message::some_signal().arg(body.clone())));
         assert_eq!(sender.collect().len(), 0, "no error");
         assert_eq!(reader.receive().map(|found| found.serial), sent.last().copied());
     }
@@ -283,7 +274,7 @@ fn signals_to_a_recipient_that_does_not_read() {
     assert!(got.len() < sent.len(), "some are lost");
     assert!(got.len() * MESSAGE > 50_000, "the limit is not undercut");
     assert_eq!(got, sent[..got.len()], "the first ones are there, in order");
-    sender.send(signal());
+    sender.send(Message::some_signal());
     assert!(sender.is_alive());
     assert_eq!(sleeper.collect().len(), 1, "there is room again");
     bus.stop();
@@ -296,7 +287,7 @@ fn a_flood() {
     let (bus, body) = narrow_bus();
     let [mut flooder, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     sleeper.add_match("member='Signal'");
-    let bytes = flooder.numbered(signal().arg(body)).encode();
+    let bytes = flooder.numbered(Message::some_signal().arg(body)).encode();
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2_000).for_each(|_| flooder.send_bytes(&bytes)));
         for _ in 0..20 {
@@ -321,12 +312,16 @@ fn max_outgoing_unix_fds() {
     // Fill the socket, so that the rest waits in the bus.
     let large = Value::text(&"x".repeat(100_000));
     for _ in 0..5 {
-        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()));
+        sender.send(
+            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()),
+        );
         assert!(sender.is_alive());
     }
     let mut error = None;
     for _ in 0..10 {
-        let message = call(&sleeper).field(field::UNIX_FDS, Value::U32(1)).arg(Value::Fd(0));
+        let message = Message::some_call(sleeper.name())
+            .field(field::UNIX_FDS, Value::U32(1))
+            .arg(Value::Fd(0));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &[file.as_fd()]);
         let errors = sender.collect().into_iter().find(|found| found.kind == kind::ERROR);
@@ -344,13 +339,16 @@ fn max_incoming_unix_fds() {
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     let large = Value::text(&"x".repeat(100_000));
     for _ in 0..5 {
-        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()));
+        sender.send(
+            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()),
+        );
         assert!(sender.is_alive());
     }
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for _ in 0..8 {
-        let message =
-            call(&sleeper).flags(flag::NO_REPLY_EXPECTED).field(field::UNIX_FDS, Value::U32(1));
+        let message = Message::some_call(sleeper.name())
+            .flags(flag::NO_REPLY_EXPECTED)
+            .field(field::UNIX_FDS, Value::U32(1));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &[file.as_fd()]);
     }
@@ -383,7 +381,7 @@ fn service_start_timeout() {
     let folder = slow_services();
     let bus = Bus::start(&with_services(&folder).limit("service_start_timeout", 300));
     let mut peer = bus.peer();
-    let start = || ask("StartServiceByName", "com.example.SlowA").arg(Value::U32(0));
+    let start = || Message::asking("StartServiceByName", "com.example.SlowA").arg(Value::U32(0));
     let by_call = Message::call("com.example.SlowB", "/x", "com.example.I", "Method");
     for message in [start(), by_call] {
         let started = Instant::now();
@@ -400,8 +398,10 @@ fn max_pending_service_starts() {
     let config = with_services(&folder).limit("service_start_timeout", 500);
     let bus = Bus::start(&config.limit("max_pending_service_starts", 2));
     let mut peer = bus.peer();
-    let start =
-        |letter| ask("StartServiceByName", &format!("com.example.Slow{letter}")).arg(Value::U32(0));
+    let start = |letter| {
+        Message::asking("StartServiceByName", &format!("com.example.Slow{letter}"))
+            .arg(Value::U32(0))
+    };
     let pending = [peer.send(start('A')), peer.send(start('B'))];
     let reply = peer.call(start('C'));
     assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());

@@ -86,20 +86,8 @@ fn has_in_order(line: &str, parts: &[String]) -> bool {
     })
 }
 
-fn call(to: &Peer) -> Message {
-    Message::call(to.name(), "/com/example/Object", "com.example.I", "Method")
-}
-
-fn signal() -> Message {
-    Message::signal("/com/example/Object", "com.example.I", "Signal")
-}
-
-fn ask(member: &str, argument: &str) -> Message {
-    Message::to_bus(member).arg(Value::text(argument))
-}
-
 fn own(peer: &mut Peer, name: &str) {
-    peer.call(ask("RequestName", name).arg(Value::U32(0)));
+    peer.call(Message::asking("RequestName", name).arg(Value::U32(0)));
 }
 
 fn invalid_message(bus: &Bus) {
@@ -121,7 +109,7 @@ fn slow_handshake(bus: &Bus) {
 
 fn no_hello(bus: &Bus) {
     let mut peer = Peer::before_hello(bus.address(), Descriptors::Unwanted);
-    peer.send(signal());
+    peer.send(Message::some_signal());
     peer.until_closed();
 }
 
@@ -130,13 +118,13 @@ fn speaking_monitor(bus: &Bus) {
     let monitoring = "org.freedesktop.DBus.Monitoring";
     let call = Message::call(BUS_NAME, BUS_PATH, monitoring, "BecomeMonitor");
     peer.call(call.arg(Value::texts(&[])).arg(Value::U32(0)));
-    peer.send(signal());
+    peer.send(Message::some_signal());
     peer.until_closed();
 }
 
 fn long_message(bus: &Bus) {
     let mut peer = bus.peer();
-    peer.send(signal().arg(Value::text(&"x".repeat(5_000))));
+    peer.send(Message::some_signal().arg(Value::text(&"x".repeat(5_000))));
     peer.until_closed();
 }
 
@@ -148,16 +136,16 @@ fn many_names(bus: &Bus) {
 fn many_rules(bus: &Bus) {
     let mut peer = bus.peer();
     for number in 0..3 {
-        peer.call(ask("AddMatch", &format!("member='M{number}'")));
+        peer.call(Message::asking("AddMatch", &format!("member='M{number}'")));
     }
 }
 
 fn many_calls(bus: &Bus) {
     let [mut caller, callee] = [bus.peer(), bus.peer()];
     for _ in 0..2 {
-        caller.send(call(&callee));
+        caller.send(Message::some_call(callee.name()));
     }
-    caller.call(call(&callee));
+    caller.call(Message::some_call(callee.name()));
 }
 
 fn many_connections(bus: &Bus) {
@@ -176,7 +164,9 @@ fn full_queue(bus: &Bus) {
     let [mut sender, sleeper] = sender_and_sleeper(bus);
     let body = Value::text(&"x".repeat(10_000));
     for _ in 0..1_000 {
-        sender.send(call(&sleeper).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
+        sender.send(
+            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()),
+        );
         if !sender.collect().is_empty() {
             return;
         }
@@ -187,7 +177,7 @@ fn full_queue(bus: &Bus) {
 fn send_many_signals(sender: &mut Peer) {
     let body = Value::text(&"x".repeat(10_000));
     for _ in 0..100 {
-        sender.send(signal().arg(body.clone()));
+        sender.send(Message::some_signal().arg(body.clone()));
         assert!(sender.is_alive());
     }
 }

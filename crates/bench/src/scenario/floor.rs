@@ -45,8 +45,7 @@ impl Scenario for Floor {
 impl Floor {
     fn calls(&self, pace: Pace) -> Vec<Trial> {
         let sizes = pace.list(self.sizes.as_deref(), &[8, 1000, 32_768, 1_000_000], &[8, 32_768]);
-        let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
-        let read_buffers = pace.list(self.read_buffers.as_deref(), &all, &all[2..]);
+        let read_buffers = ping_pong::read_buffers(pace, self.read_buffers.as_deref());
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {

@@ -36,8 +36,7 @@ impl Scenario for PingPong {
 
     fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
         let sizes = pace.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
-        let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
-        let read_buffers = pace.list(self.read_buffers.as_deref(), &all, &all[2..]);
+        let read_buffers = read_buffers(pace, self.read_buffers.as_deref());
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {
@@ -54,6 +53,12 @@ impl Scenario for PingPong {
         }
         trials
     }
+}
+
+/// Those that are tried, if none are chosen: what libraries read at once, a larger buffer, and ours.
+pub(super) fn read_buffers(pace: Pace, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
+    let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
+    pace.list(chosen, &all, &all[2..])
 }
 
 /// How many calls of a size take about a second, or less.

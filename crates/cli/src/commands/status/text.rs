@@ -222,6 +222,10 @@ impl Page {
     }
 
     fn members(&mut self, members: &[Dict], counted_for: Duration) {
+        if members.is_empty() {
+            // It costs a little, so the bus begins when somebody wants to know.
+            return self.part("Members", "are counted from this question on: ask again");
+        }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
         self.part("Members", &since);
         self.table(
