@@ -144,6 +144,16 @@ const REFUSED: &[Refused] = &[
         "Failed to start message bus: ",
     ),
     refused(
+        "a family that is none",
+        &["--config-file={conf}", "--address=tcp:host=127.0.0.1,port=x,family=foo"],
+        "Failed to start message bus: Unknown address family foo\n",
+    ),
+    refused(
+        "a port that is none",
+        &["--config-file={conf}", "--address=tcp:host=127.0.0.1,port=x"],
+        "Failed to lookup host/port: \"127.0.0.1:x\": Servname not supported for ai_socktype (-8)\n",
+    ),
+    refused(
         "systemd gave no socket",
         &["--config-file={conf}", "--address=systemd:"],
         "Failed to start message bus: ",

@@ -341,11 +341,13 @@ impl TcpAddress {
     }
 
     fn from_keys(keys: &mut Keys<'_>) -> Result<Self, AddressError> {
+        // The family first, whose mistakes the reference implementation finds before all others.
+        let family = keys.take("family").map(|raw| raw.family()).transpose()?;
         Ok(Self {
             host: keys.take("host").map(|raw| raw.text()).transpose()?,
             bind: keys.take("bind").map(|raw| raw.text()).transpose()?,
             port: keys.take("port").map(|raw| raw.port()).transpose()?.flatten(),
-            family: keys.take("family").map(|raw| raw.family()).transpose()?,
+            family,
         })
     }
 

@@ -194,6 +194,7 @@ fn wrong_values_say_where() {
         ("tcp:port=%2b1", Kind::InvalidPort, 9),
         ("tcp:port=http", Kind::InvalidPort, 9),
         ("tcp:family=ipv9", Kind::InvalidFamily, 11),
+        ("tcp:port=x,family=ipv9", Kind::InvalidFamily, 18),
         ("unix:path=/a,guid=12", Kind::InvalidGuid(GuidError::WrongLength { len: 2 }), 18),
     ]);
 }

@@ -16,6 +16,18 @@ use crate::os_error::OsError;
 pub enum ListenError {
     /// The text is no address list.
     Address(AddressError),
+    /// The text names a version of the internet protocol that is none.
+    UnknownFamily {
+        /// What it is called there.
+        name: String,
+    },
+    /// The text has a port that is no number of one.
+    UnknownPort {
+        /// The host as it is written.
+        host: String,
+        /// The port as it is written.
+        port: String,
+    },
     /// No server can listen at a transport of this name, or nobody here knows it.
     UnknownTransport {
         /// The text before the colon.
@@ -76,6 +88,22 @@ pub enum ListenError {
 }
 
 impl ListenError {
+    /// What is wrong with `text`, said with the words of it that callers expect to read again.
+    pub(super) fn in_text(text: &str, error: AddressError) -> Self {
+        let rest = text.get(error.at..).unwrap_or_default();
+        let wrong = rest.split([',', ';']).next().unwrap_or_default().to_owned();
+        match error.kind {
+            AddressErrorKind::InvalidFamily => Self::UnknownFamily { name: wrong },
+            AddressErrorKind::InvalidPort => {
+                let (_, keys) = entry_at(text, error.at).split_once(':').unwrap_or_default();
+                let find = |name: &str| keys.split(',').find_map(|key| key.strip_prefix(name));
+                let host = find("bind=").or_else(|| find("host=")).unwrap_or("localhost");
+                Self::UnknownPort { host: host.to_owned(), port: wrong }
+            }
+            _ => Self::Address(error),
+        }
+    }
+
     /// Whether somebody else has that place.
     pub(super) fn is_taken(&self) -> bool {
         matches!(self, Self::Bind { error, .. } if error.kind() == io::ErrorKind::AddrInUse)
@@ -107,6 +135,12 @@ impl fmt::Display for ListenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(error) => write_address_error(f, error),
+            Self::UnknownFamily { name } => write!(f, "Unknown address family {name}"),
+            Self::UnknownPort { host, port } => write!(
+                f,
+                "Failed to lookup host/port: \"{host}:{port}\": Servname not supported for \
+                 ai_socktype (-8)"
+            ),
             Self::UnknownTransport { name } => write!(f, "Unknown address type '{name}'"),
             Self::NoRuntimeDir => f.write_str("\"XDG_RUNTIME_DIR\" is not set"),
             Self::Bind { name, error } => {
@@ -154,6 +188,13 @@ impl fmt::Display for PassedSocketProblem {
     }
 }
 
+/// The entry of an address list in which byte `at` stands.
+fn entry_at(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind(';').map_or(0, |end| end + 1);
+    let end = text[at..].find(';').map_or(text.len(), |length| at + length);
+    &text[start..end]
+}
+
 /// The number of an error of the resolver (netdb.h), which other programs print behind its text.
 fn resolver_error(reason: &str) -> Option<i32> {
     match reason {
@@ -198,3 +239,29 @@ fn write_address_error(f: &mut fmt::Formatter<'_>, error: &AddressError) -> fmt:
 }
 
 impl std::error::Error for ListenError {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+
+    #[test]
+    fn what_is_wrong_with_a_text() {
+        let lookup = |place| {
+            format!(
+                "Failed to lookup host/port: \"{place}\": Servname not supported for ai_socktype (-8)"
+            )
+        };
+        let rows = [
+            ("tcp:host=a,family=b,port=c", "Unknown address family b".to_owned()),
+            ("unix:path=/a;nonce-tcp:family=b;unix:path=/c", "Unknown address family b".to_owned()),
+            ("tcp:port=x", lookup("localhost:x")),
+            ("unix:path=/a;tcp:host=b,port=x;tcp:host=c", lookup("b:x")),
+            ("tcp:bind=*,host=b,port=70000", lookup("*:70000")),
+            ("tcp", "Address does not contain a colon".to_owned()),
+        ];
+        for (text, said) in rows {
+            let error = parse(text).expect_err(text);
+            assert_eq!(error.to_string(), said, "{text}");
+        }
+    }
+}

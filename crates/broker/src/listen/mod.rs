@@ -119,9 +119,9 @@ impl Default for Environment {
 ///
 /// # Errors
 ///
-/// [`ListenError::Address`].
+/// [`ListenError::Address`], [`ListenError::UnknownFamily`] or [`ListenError::UnknownPort`].
 pub fn parse(text: &str) -> Result<AddressList, ListenError> {
-    AddressList::parse(text).map_err(ListenError::Address)
+    AddressList::parse(text).map_err(|error| ListenError::in_text(text, error))
 }
 
 /// Listens at the first entry of `list` at which that is possible. That gives one listener, or as
