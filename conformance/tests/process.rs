@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use diligence_conformance::{
-    Bus, Config, Daemon, Message, Peer, Program, Scratch, Signal, Stream, Value, bus_program,
-    check_all, eventually, first_line, link_bus, require,
+    Bus, Config, Daemon, Flavour, Message, Peer, Program, Scratch, Signal, Stream, Value,
+    bus_program, check_all, eventually, first_line, link_bus, require,
 };
 
 #[test]
@@ -157,6 +157,22 @@ fn reloading_limits() {
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert_eq!(refused(&mut peer), "", "the new ones hold for those who are connected");
     bus.stop();
+}
+
+/// A signal that means something to other programs ends no bus of ours.
+#[test]
+fn a_signal_without_a_meaning() {
+    let mut bus = Bus::session();
+    bus.process().signal(Signal::USR2);
+    match Flavour::under_test() {
+        Flavour::Diligence => {
+            assert!(bus.peer().is_alive());
+            bus.stop();
+        }
+        Flavour::Reference => {
+            eventually("it is killed", || bus.process().ended());
+        }
+    }
 }
 
 /// Clients that are connected do not keep it from ending.

@@ -334,7 +334,9 @@ impl EventLoop {
             match signal {
                 Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
                 Signal::HangUp => self.reconfigure(None),
-                _ => {}
+                // It asks for nothing yet, and by default it would kill.
+                Signal::User2 => {}
+                Signal::User1 | Signal::Child => unreachable!("it is not blocked"),
             }
         }
         Ok(Flow::Continue)

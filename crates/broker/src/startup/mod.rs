@@ -248,8 +248,8 @@ fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &
 
 fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
     let signals: &[Signal] = match interrupt {
-        Interrupt::Kills => &[Signal::Terminate, Signal::HangUp],
-        Interrupt::Stops => &[Signal::Terminate, Signal::HangUp, Signal::Interrupt],
+        Interrupt::Kills => &[Signal::Terminate, Signal::HangUp, Signal::User2],
+        Interrupt::Stops => &[Signal::Terminate, Signal::HangUp, Signal::User2, Signal::Interrupt],
     };
     SignalSource::block(signals).map_err(StartError::at(Step::BlockSignals))
 }
