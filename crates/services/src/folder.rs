@@ -42,7 +42,7 @@ pub struct SessionPlaces {
     pub runtime_dir: Option<PathBuf>,
     /// `XDG_DATA_HOME`.
     pub data_home: Option<PathBuf>,
-    /// `HOME`.
+    /// The user's home directory.
     pub home: Option<PathBuf>,
     /// `XDG_DATA_DIRS`, folders with `:` between them.
     pub data_dirs: Option<String>,

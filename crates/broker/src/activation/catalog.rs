@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use bus::{Service, ServiceManager, Services};
 use services::{Folder, SessionPlaces, Table, Warning, session_folders, system_folders};
+use sys::privileges::effective_user;
+use sys::users::User;
 
 use crate::busconfig::ServiceDir;
 
@@ -47,14 +49,22 @@ pub(crate) fn service_folders(dirs: &[ServiceDir]) -> Vec<Folder> {
     folders.collect()
 }
 
+/// What the environment says, and the user database: that is where services were always found,
+/// wherever a test or a desktop moves `HOME`.
 fn session_places() -> SessionPlaces {
     let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     SessionPlaces {
         runtime_dir: path("XDG_RUNTIME_DIR"),
         data_home: path("XDG_DATA_HOME"),
-        home: path("HOME"),
+        home: home_of_user().or_else(|| path("HOME")),
         data_dirs: env::var("XDG_DATA_DIRS").ok().filter(|value| !value.is_empty()),
     }
+}
+
+/// The home directory of who runs the bus, if the database knows.
+fn home_of_user() -> Option<PathBuf> {
+    let user = User::by_id(effective_user()).ok().flatten();
+    user.map(|user| user.home().to_owned())
 }
 
 #[cfg(test)]
