@@ -11,7 +11,7 @@
 //! - It reads one configuration file, at a place that is part of the program, and of that only who
 //!   the bus runs as and where services are described. What that file includes is not read.
 //! - It works for that user alone.
-//! - The service gets no variable of the caller's, save the address of the bus.
+//! - The service gets no variable of the caller's. It finds the system bus where that always is.
 //! - No descriptor but the standard streams reaches the service.
 //!
 //! ```text
@@ -42,12 +42,14 @@ pub use service::{Startable, find};
 /// The configuration of the system bus.
 pub const CONFIG_FILE: &str = "/usr/share/dbus-1/system.conf";
 
-/// Goes on as the service that the arguments name; returns only if that fails. `address` is where
-/// the service finds the bus.
+/// Where the system bus is.
+pub const SYSTEM_BUS: &str = "unix:path=/run/dbus/system_bus_socket";
+
+/// Goes on as the service that the arguments name; returns only if that fails.
 #[must_use]
-pub fn run(arguments: &[OsString], config_file: &Path, address: Option<OsString>) -> Failure {
+pub fn run(arguments: &[OsString], config_file: &Path) -> Failure {
     match prepare(arguments, config_file) {
-        Ok(service) => execute(&service, address),
+        Ok(service) => execute(&service),
         Err(failure) => failure,
     }
 }
@@ -101,12 +103,10 @@ fn expose_to_memory_killer() {
     }
 }
 
-fn execute(service: &Startable, address: Option<OsString>) -> Failure {
+fn execute(service: &Startable) -> Failure {
     let mut command = Command::new(&service.program);
-    command.args(&service.arguments).env_clear().env("DBUS_STARTER_BUS_TYPE", "system");
-    if let Some(address) = address {
-        command.env("DBUS_STARTER_ADDRESS", address);
-    }
+    command.args(&service.arguments).env_clear();
+    command.env("DBUS_STARTER_ADDRESS", SYSTEM_BUS).env("DBUS_STARTER_BUS_TYPE", "system");
     Failure::Exec(command.exec())
 }
 

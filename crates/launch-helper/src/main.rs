@@ -10,8 +10,7 @@ use diligence_launch_helper::{CONFIG_FILE, run};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let address = std::env::var_os("DBUS_STARTER_ADDRESS");
-    let failure = run(&arguments, Path::new(CONFIG_FILE), address);
+    let failure = run(&arguments, Path::new(CONFIG_FILE));
     eprintln!("dbus-daemon-launch-helper: {failure}");
     ExitCode::from(failure.exit_status())
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-use diligence_launch_helper::{find, run};
+use diligence_launch_helper::{SYSTEM_BUS, find, run};
 use services::Folder;
 
 /// A folder that is removed at the end.
@@ -38,7 +38,7 @@ impl Drop for Scratch {
 
 fn status(arguments: &[&str], config: &Path) -> u8 {
     let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
-    run(&arguments, config, None).exit_status()
+    run(&arguments, config).exit_status()
 }
 
 /// Every refusal comes before anything is changed, so these run in the process of the tests.
@@ -96,8 +96,7 @@ const CONFIG: &str = "DILIGENCE_HELPER_CONFIG";
 fn the_helper() {
     if let Some(config) = std::env::var_os(CONFIG) {
         let arguments = ["helper".into(), "a.b".into()];
-        let address = std::env::var_os("DBUS_STARTER_ADDRESS");
-        exit(run(&arguments, Path::new(&config), address).exit_status().into());
+        exit(run(&arguments, Path::new(&config)).exit_status().into());
     }
 }
 
@@ -130,7 +129,8 @@ fn a_service_gets_its_own_user_alone() {
     let groups: Vec<_> = groups.iter().map(u32::to_string).collect();
     assert!(lines.contains(&nobody.uid().to_string().as_str()), "{output}");
     assert!(lines.contains(&groups.join(" ").as_str()), "{output}");
-    assert!(lines.contains(&"DBUS_STARTER_ADDRESS=unix:path=/x"), "{output}");
+    let address = format!("DBUS_STARTER_ADDRESS={SYSTEM_BUS}");
+    assert!(lines.contains(&address.as_str()), "{output}");
     assert!(lines.contains(&"DBUS_STARTER_BUS_TYPE=system"), "{output}");
     assert!(!output.contains("SECRET") && !output.contains(CONFIG), "{output}");
 }
