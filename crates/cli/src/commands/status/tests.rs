@@ -209,6 +209,22 @@ fn a_busy_bus_on_all_widths() {
     }
 }
 
+/// Nobody has asked it yet, so it has counted no members.
+#[test]
+fn a_bus_that_is_asked_first() {
+    let totals = dict(&[("Uptime", 4_000_000), ("Connected", 1), ("Connections", 1)], &[]);
+    let numbers = [("ProcessID", 2_313), ("SentMessages", 2), ("ReceivedMessages", 2)];
+    let asker = dict(&numbers, &[("UniqueName", ":1.0"), ("Program", "diligence")]);
+    let report = report(Numbers::Own {
+        totals,
+        connections: vec![asker],
+        members: Vec::new(),
+        counted_for: 0,
+        history: Vec::new(),
+    });
+    check("first-80", &text::render(&report, plain(80), 10));
+}
+
 #[test]
 fn colours_change_nothing_but_colours() {
     let coloured = Style { width: 80, colours: Colours::Wanted };
