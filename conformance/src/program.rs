@@ -57,8 +57,10 @@ impl Program {
     }
 
     fn new(path: &Path, output: Scratch) -> Self {
-        // So that an interrupted test run leaves nothing behind; same process, one program later.
-        let mut command = Command::new(installed("setpriv", "util-linux"));
+        // So that signals end it, whoever started the tests: nohup(1) has some ignored. And so that
+        // an interrupted test run leaves nothing behind. Same process, two programs later.
+        let mut command = Command::new(installed("env", "coreutils"));
+        command.arg("--default-signal=HUP,INT,QUIT").arg(installed("setpriv", "util-linux"));
         command.args(["--pdeathsig", "TERM"]).arg(path);
         for name in FOREIGN_VARIABLES {
             command.env_remove(name);

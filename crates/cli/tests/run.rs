@@ -103,6 +103,8 @@ fn signals_are_passed_on() {
         let folder = Folder::new();
         // Without a terminal nobody but us could tell the command.
         let mut command = Command::new("setsid");
+        // A shell cannot catch what was ignored before it, as nohup(1) does.
+        command.args(["env", "--default-signal=HUP,INT"]);
         command.args([PROGRAM, "run", "--", "sh", "-c", script]);
         command.env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut running = Running::start(&mut command);

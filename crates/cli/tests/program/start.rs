@@ -117,8 +117,8 @@ fn an_interrupt_ends_a_bus_as_its_name_promises() {
     let folder = Folder::new();
     let config = folder.config("");
     let end = |mut command: Command| {
-        let mut running =
-            Running::start(command.arg("--print-address").arg("--config-file").arg(&config));
+        command.arg("--print-address").arg("--config-file").arg(&config);
+        let mut running = Running::start(&mut folder.with_usual_signals(&command));
         assert!(running.line().starts_with("unix:"));
         running.end(Signal::INT).status
     };

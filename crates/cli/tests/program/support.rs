@@ -61,6 +61,14 @@ impl Folder {
         shell.args(["-c", script]).arg(program.get_program()).args(program.get_args());
         shell
     }
+
+    /// The command `program`, with signals as a terminal leaves them, whoever started the tests:
+    /// nohup(1) has some of them ignored.
+    pub(crate) fn with_usual_signals(&self, program: &Command) -> Command {
+        let mut env = at(Path::new("/usr/bin/env"), &self.0);
+        env.arg("--default-signal=HUP,INT").arg(program.get_program()).args(program.get_args());
+        env
+    }
 }
 
 impl Drop for Folder {
