@@ -7,31 +7,30 @@
 //! Which case does not pass, and why, stands in `expected-failures.txt`, and nothing else may fail.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::path::Path;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use diligence_conformance::tap::{Expectations, Listed, Outcome, Privilege, Report, Run};
 use diligence_conformance::{
-    Bus, Config, Flavour, Program, Scratch, User, announce, copy_bus, fail_with, installed,
-    require, root_for,
+    Bus, Config, Flavour, Program, Scratch, User, announce, bus_program_as, copy_bus, fail_with,
+    installed, require,
 };
 
+/// As root, who may do more, and as anybody else, whom more limits hold for.
 #[test]
 fn every_program_gives_what_is_listed() {
-    let jobs = BUILDS.iter().flat_map(|build| PROGRAMS.iter().map(move |program| (build, program)));
-    let jobs = jobs.filter(|(build, program)| program.is_in(build));
-    let queue = Mutex::new(jobs.collect::<VecDeque<_>>());
+    let queue = Mutex::new(jobs());
     let verdict = Mutex::new(Verdict::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some((build, program)) = next(&queue) {
+                while let Some(Job { program, build, caller }) = next(&queue) {
                     let started = Instant::now();
-                    let cases = program.run(build, &Caller::ourselves());
-                    let name = format!("{}:{}", build.name, program.name);
+                    let cases = program.run(build, caller);
                     let mut verdict = verdict.lock().expect("no panic under the lock");
-                    verdict.judge(&name, &cases, started.elapsed(), Privilege::ours());
+                    verdict.judge(build, program.name, &cases, started.elapsed(), caller);
                 }
             });
         }
@@ -39,48 +38,59 @@ fn every_program_gives_what_is_listed() {
     verdict.into_inner().expect("no panic under the lock").finish();
 }
 
-/// Root is immune to the limit that these cases are about, so they need a run as somebody else.
-#[test]
-fn cases_that_root_skips_pass_as_nobody() {
-    if !root_for("test-dbus-daemon/limits/pending-fd-timeout as nobody") {
-        return;
-    }
-    let caller = Caller { user: Some(User::NOBODY), only: &["/limits/pending-fd-timeout"] };
-    let mut verdict = Verdict::new();
-    for build in &BUILDS {
-        let started = Instant::now();
-        let cases = DAEMON.run(build, &caller);
-        let name = format!("{}:{}", build.name, DAEMON.name);
-        verdict.judge(&name, &cases, started.elapsed(), Privilege::Ordinary);
-    }
-    verdict.complain();
-}
-
 /// Needs a session bus at the place where a login puts it. Its second case needs systemd as the
 /// manager of that session.
 #[test]
 fn transient_services() {
     let mut verdict = Verdict::new();
-    for build in &BUILDS {
-        let started = Instant::now();
-        let home = Scratch::new();
-        let runtime = home.folder("run", 0o700);
-        let config =
-            Config::session().listen("unix:runtime=yes").element("<standard_session_servicedirs/>");
-        let bus = Bus::start_with(&config, |bus| bus.env("XDG_RUNTIME_DIR", &runtime));
-        let script = require_test(build, "integration/transient-services.sh");
-        let ran = Program::at(script)
-            .env("XDG_RUNTIME_DIR", &runtime)
-            .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/bus", runtime.display()))
-            .limit(LIMIT)
-            .run();
-        bus.stop();
-        let cases = Report::parse(&ran.stdout).cases;
-        assert_eq!(cases.len(), 2, "{ran}");
-        let name = format!("{}:transient-services.sh", build.name);
-        verdict.judge(&name, &cases, started.elapsed(), Privilege::ours());
+    for &caller in Caller::all() {
+        for build in &BUILDS {
+            let started = Instant::now();
+            let cases = run_transient_services(build, caller);
+            verdict.judge(build, "transient-services.sh", &cases, started.elapsed(), caller);
+        }
     }
     verdict.complain();
+}
+
+fn run_transient_services(build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
+    let home = Scratch::new();
+    let runtime = caller.folder(&home, "run");
+    let config =
+        Config::session().listen("unix:runtime=yes").element("<standard_session_servicedirs/>");
+    let bus = Bus::start_with(&config, |bus| {
+        let bus = caller.user().map_or(bus, bus_program_as);
+        bus.env("XDG_RUNTIME_DIR", &runtime)
+    });
+    let script = require_test(build, "integration/transient-services.sh");
+    let ran = caller
+        .acting(Program::at(script))
+        .env("XDG_RUNTIME_DIR", &runtime)
+        .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/bus", runtime.display()))
+        .limit(LIMIT)
+        .run();
+    bus.stop();
+    let cases = Report::parse(&ran.stdout).cases;
+    assert_eq!(cases.len(), 2, "{ran}");
+    cases
+}
+
+/// One run of a program.
+struct Job {
+    program: &'static TestProgram,
+    build: &'static Build,
+    caller: Caller,
+}
+
+/// All of them, the longest first.
+fn jobs() -> VecDeque<Job> {
+    let of_program = |program: &'static TestProgram| {
+        let builds = BUILDS.iter().filter(|build| program.is_in(build));
+        builds.flat_map(move |build| {
+            Caller::all().iter().map(move |&caller| Job { program, build, caller })
+        })
+    };
+    PROGRAMS.iter().flat_map(of_program).collect()
 }
 
 /// Debian's package has two builds of everything.
@@ -120,7 +130,7 @@ const fn glib(name: &'static str) -> TestProgram {
 
 const DAEMON: TestProgram = glib("test-dbus-daemon");
 
-/// The longest first, so that two at a time end together.
+/// The longest first, so that those at the same time end together.
 const PROGRAMS: [TestProgram; 10] = [
     DAEMON,
     glib("test-header-fields"),
@@ -134,15 +144,42 @@ const PROGRAMS: [TestProgram; 10] = [
     TestProgram { name: "test-dbus-launch-eval.sh", style: Style::DebugScript },
 ];
 
-/// Who runs a program, and which cases of it; all when none is named.
-struct Caller {
-    user: Option<User>,
-    only: &'static [&'static str],
+/// Who runs a program, and the bus that it starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// Who runs these tests.
+    Ourselves,
+    /// An ordinary user, where root runs these tests.
+    Nobody,
 }
 
 impl Caller {
-    fn ourselves() -> Self {
-        Self { user: None, only: &[] }
+    fn all() -> &'static [Self] {
+        if User::is_root() { &[Self::Ourselves, Self::Nobody] } else { &[Self::Ourselves] }
+    }
+
+    fn user(self) -> Option<User> {
+        (self == Self::Nobody).then_some(User::NOBODY)
+    }
+
+    fn privilege(self) -> Privilege {
+        if self == Self::Nobody { Privilege::Ordinary } else { Privilege::ours() }
+    }
+
+    fn acting(self, program: Program) -> Program {
+        match self.user() {
+            Some(user) => program.user(user),
+            None => program,
+        }
+    }
+
+    /// Makes a folder that is the caller's alone.
+    fn folder(self, scratch: &Scratch, name: &str) -> PathBuf {
+        let path = scratch.folder(name, 0o700);
+        if let Some(User { uid, gid }) = self.user() {
+            chown(&path, Some(uid), Some(gid)).expect("root may");
+        }
+        path
     }
 }
 
@@ -151,16 +188,16 @@ impl TestProgram {
         self.style != Style::DebugScript || build.name == "debug-build"
     }
 
-    fn run(&self, build: &Build, caller: &Caller) -> Vec<(String, Outcome)> {
+    fn run(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
         match self.style {
             Style::GLib => self.run_glib(build, caller),
-            Style::Script | Style::DebugScript => self.run_script(build),
+            Style::Script | Style::DebugScript => self.run_script(build, caller),
         }
     }
 
-    fn run_script(&self, build: &Build) -> Vec<(String, Outcome)> {
+    fn run_script(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
         let scratch = Scratch::new();
-        let program = self.program(build, &scratch);
+        let program = self.program(build, caller, &scratch);
         let Some(ran) = program.arg("--tap").start().finish_with_group() else {
             return vec![("whole".to_owned(), hung())];
         };
@@ -179,22 +216,16 @@ impl TestProgram {
     /// Runs all cases. A program ends at its first failure, so it is run again without the cases
     /// that have an outcome until each has one. Those that our bus does not pass yet are run each
     /// by itself, since most of them wait for ever for a bus that does not start.
-    fn run_glib(&self, build: &Build, caller: &Caller) -> Vec<(String, Outcome)> {
+    fn run_glib(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
         let scratch = Scratch::new();
         let listed = self.list(build, caller);
         let not_yet = listed.iter().filter(|case| self.is_not_yet(build, case));
         let mut outcomes: Vec<_> =
-            not_yet.map(|case| (case.clone(), self.run_not_yet(build, &scratch, case))).collect();
+            not_yet.map(|case| (case.clone(), self.run_not_yet(build, caller, case))).collect();
         while outcomes.len() < listed.len() {
-            let mut program = self.program(build, &scratch).arg("--tap");
-            for name in caller.only {
-                program = program.arg("-p").arg(name);
-            }
+            let mut program = self.program(build, caller, &scratch).arg("--tap");
             for (name, _) in &outcomes {
                 program = program.arg("-s").arg(name);
-            }
-            if let Some(user) = caller.user {
-                program = program.user(user);
             }
             let (report, ending) = observe(program);
             let fresh = |name: &str| !outcomes.iter().any(|(done, _)| done == name);
@@ -215,37 +246,36 @@ impl TestProgram {
         Flavour::under_test() == Flavour::Diligence && way == Some(Listed::NotYet)
     }
 
-    fn run_not_yet(&self, build: &Build, scratch: &Scratch, case: &str) -> Outcome {
-        let program = self.program(build, scratch).arg("--tap").arg("-p").arg(case);
+    fn run_not_yet(&self, build: &Build, caller: Caller, case: &str) -> Outcome {
+        let program = self.program(build, caller, &Scratch::new()).arg("--tap").arg("-p").arg(case);
         let (report, ending) = observe(program.limit(NOT_YET_LIMIT));
         let found = report.cases.into_iter().find(|(name, _)| name == case);
         found.map_or(ending, |(_, outcome)| outcome)
     }
 
     /// The cases of a program, in the order in which it runs them.
-    fn list(&self, build: &Build, caller: &Caller) -> Vec<String> {
-        let listing = self.program(build, &Scratch::new()).arg("-l").run().success();
+    fn list(&self, build: &Build, caller: Caller) -> Vec<String> {
+        let listing = self.program(build, caller, &Scratch::new()).arg("-l").run().success();
         let all = listing.stdout.lines().filter(|line| line.starts_with('/'));
-        let wanted = all.filter(|name| caller.only.is_empty() || caller.only.contains(name));
-        wanted.map(str::to_owned).collect()
+        all.map(str::to_owned).collect()
     }
 
-    fn program(&self, build: &Build, scratch: &Scratch) -> Program {
+    fn program(&self, build: &Build, caller: Caller, scratch: &Scratch) -> Program {
         let folder = build.folder;
         let bus = scratch.join("dbus-daemon");
         if !bus.exists() {
             let _ = copy_bus(scratch);
         }
-        let runtime = scratch.folder("run", 0o777);
-        Program::at(require_test(build, self.name))
+        caller
+            .acting(Program::at(require_test(build, self.name)))
             .env("DBUS_TEST_DAEMON", &bus)
             .env("DBUS_TEST_EXEC", folder)
             .env("DBUS_TEST_DATA", format!("{folder}/data"))
             .env("DBUS_TEST_DBUS_SEND", installed("dbus-send", "dbus-bin"))
             .env("DBUS_TEST_DBUS_UUIDGEN", installed("dbus-uuidgen", "dbus-bin"))
             .env("DBUS_TEST_DBUS_LAUNCH", "/usr/lib/dbus-1.0/debug-build/bin/dbus-launch")
-            .env("HOME", scratch.path())
-            .env("XDG_RUNTIME_DIR", runtime)
+            .env("HOME", caller.folder(scratch, "home"))
+            .env("XDG_RUNTIME_DIR", caller.folder(scratch, "run"))
             .limit(LIMIT)
     }
 }
@@ -278,16 +308,17 @@ impl Verdict {
         Self { expected, seen: BTreeSet::new(), complaints: Vec::new() }
     }
 
-    /// Judges one program, named with its build, and prints a summary of it.
+    /// Judges one run of a program, and prints a summary of it.
     fn judge(
         &mut self,
+        build: &Build,
         program: &str,
         cases: &[(String, Outcome)],
         took: Duration,
-        user: Privilege,
+        caller: Caller,
     ) {
-        let run = Run { bus: Flavour::under_test(), user };
-        let (build, program) = program.split_once(':').expect("a build and a program");
+        let run = Run { bus: Flavour::under_test(), user: caller.privilege() };
+        let build = build.name;
         let [mut passed, mut skipped, mut failed] = [0; 3];
         for (name, outcome) in cases {
             let case = format!("{program}/{}", name.trim_start_matches('/'));
@@ -306,8 +337,9 @@ impl Verdict {
             self.seen.insert(format!("{build}:{case}"));
         }
         let seconds = took.as_secs_f32();
+        let who = if caller == Caller::Nobody { " as nobody" } else { "" };
         announce(&format!(
-            "{build}:{program}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
+            "{build}:{program}{who}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
         ));
     }
 
@@ -334,7 +366,7 @@ impl Verdict {
 const TRANSIENT_CASES: [&str; 3] =
     ["attempted to run transient service directly", "no sign of having run transient service", "2"];
 
-fn next<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+fn next(queue: &Mutex<VecDeque<Job>>) -> Option<Job> {
     queue.lock().expect("no panic under the lock").pop_front()
 }
 
@@ -342,14 +374,14 @@ fn last_line(text: &str) -> &str {
     text.trim_end().lines().last().unwrap_or_default()
 }
 
-fn require_test(build: &Build, name: &str) -> std::path::PathBuf {
+fn require_test(build: &Build, name: &str) -> PathBuf {
     let path = Path::new(build.folder).join(name);
     require(path.to_str().expect("a path of Debian's"), "dbus-tests");
     path
 }
 
 /// How many programs run at the same time.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 /// How long one run of a program may take; the longest needs 8 s on an idle machine.
 const LIMIT: Duration = Duration::from_secs(60);
