@@ -18,6 +18,7 @@
 //! | --- | --- |
 //! | `reference` | the reference's own test programs, both builds |
 //! | `programs` | unmodified programs that people use |
+//! | `desktop` | services of a session: settings, files, accessibility |
 //! | `callers` | programs that start a bus; clients of other users |
 //! | `command_line` | every option: exit status, output, where the bus listens |
 //! | `process` | pid file, background, signals, reloading, configuration files |

@@ -1,0 +1,157 @@
+//! What a desktop session has on its bus: settings (dconf), files (gvfs), accessibility (at-spi2).
+//! The bus starts all of them when somebody asks for them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use diligence_conformance::{
+    Bus, Config, Message, Peer, Program, Scratch, Value, check_all, eventually, kind, require,
+};
+
+/// A session of a user who has just got his home.
+struct Session {
+    // In this order: the bus goes before the folder that its services write to.
+    bus: Bus,
+    home: Scratch,
+}
+
+impl Session {
+    fn start() -> Self {
+        let home = Scratch::new();
+        let runtime = home.folder("run", 0o700);
+        let config = Config::session().element("<standard_session_servicedirs/>");
+        let bus = Bus::start_with(&config, |program| {
+            program
+                .env("HOME", home.path())
+                .env("XDG_RUNTIME_DIR", &runtime)
+                // Nobody here can mount anything.
+                .env("GVFS_DISABLE_FUSE", "1")
+        });
+        Self { bus, home }
+    }
+
+    /// A program of this session, with `{home}` in its arguments filled in.
+    fn program(&self, name: &str, args: &[&str]) -> Program {
+        let home = self.home.path().display().to_string();
+        Program::named(name, "libglib2.0-bin")
+            .args(args.iter().map(|arg| arg.replace("{home}", &home)))
+            .env("DBUS_SESSION_BUS_ADDRESS", self.bus.address())
+            .env("GSETTINGS_BACKEND", "dconf")
+            .env("GSETTINGS_SCHEMA_DIR", self.home.path())
+            .env("GVFS_DISABLE_FUSE", "1")
+            .env("HOME", self.home.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("XDG_RUNTIME_DIR", self.home.join("run"))
+    }
+
+    /// What a program says that is to succeed.
+    fn ask(&self, program: &str, args: &[&str]) -> String {
+        self.program(program, args).run().success().stdout
+    }
+
+    fn end(self) {
+        self.bus.stop();
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.bus.peer().ask_bus("NameHasOwner", name).body == [Value::Bool(true)]
+    }
+}
+
+/// A value that one program sets is told to another, and read by a third.
+#[test]
+fn settings() {
+    require("/usr/libexec/dconf-service", "dconf-service");
+    let _ = of_library("gio/modules/libdconfsettings.so", "dconf-gsettings-backend");
+    let compiler = of_library("glib-2.0/glib-compile-schemas", "libglib2.0-0");
+    let session = Session::start();
+    session.home.file("words.gschema.xml", SCHEMA);
+    let _ = Program::at(compiler).arg(session.home.path()).run().success();
+    let gsettings = |verb: &str, value: &[&str]| {
+        session.ask("gsettings", &[&[verb, "com.example.Words", "last"], value].concat())
+    };
+
+    let watcher = session.program("gsettings", &["monitor", "com.example.Words"]).start();
+    eventually("the watcher to hear of a change", || {
+        gsettings("set", &["aloud"]);
+        // A value that stays as it is would be told to nobody.
+        gsettings("reset", &[]);
+        watcher.stdout().contains("last: 'aloud'\n").then_some(())
+    });
+    gsettings("set", &["quietly"]);
+    assert_eq!(gsettings("get", &[]), "'quietly'\n");
+    assert!(session.has("ca.desrt.dconf"));
+    assert!(session.home.join(".config/dconf/user").exists(), "the service has written it");
+    session.end();
+}
+
+/// What is asked of gvfs, one after the other, and what is to be found in the answer.
+const FILES: &[(&[&str], &str)] = &[
+    (&["list", "computer:///"], "root.link\n"),
+    (&["info", "trash:///"], "trash::item-count: 0\n"),
+    (&["mount", "localtest:///"], ""),
+    (&["mount", "--list"], "Mount(0): localtest -> localtest:///\n"),
+    (&["list", "localtest://{home}/folder"], "file\n"),
+    (&["cat", "localtest://{home}/folder/file"], "some words\n"),
+    (&["copy", "localtest://{home}/folder/file", "localtest://{home}/folder/copy"], ""),
+    (&["cat", "{home}/folder/copy"], "some words\n"),
+    (&["mount", "--unmount", "localtest:///"], ""),
+    (&["set", "{home}/folder/file", "metadata::note", "words"], ""),
+    (&["info", "--attributes=metadata::*", "{home}/folder/file"], "metadata::note: words\n"),
+];
+
+/// One service starts the others: each kind of place has a process of its own.
+#[test]
+fn files() {
+    require("/usr/libexec/gvfsd", "gvfs-daemons");
+    let _ = of_library("gio/modules/libgvfsdbus.so", "gvfs");
+    let session = Session::start();
+    let folder = session.home.folder("folder", 0o700);
+    fs::write(folder.join("file"), "some words\n").expect("scratch");
+    check_all(
+        FILES,
+        |(args, _)| args.join(" "),
+        |(args, says)| {
+            let said = session.ask("gio", args);
+            assert!(said.contains(says), "{said}");
+        },
+    );
+    for name in ["org.gtk.vfs.Daemon", "org.gtk.vfs.Metadata"] {
+        assert!(session.has(name), "{name}");
+    }
+    session.end();
+}
+
+/// The service starts a bus of its own, for programs and those who read them aloud.
+#[test]
+fn accessibility() {
+    require("/usr/libexec/at-spi-bus-launcher", "at-spi2-core");
+    let session = Session::start();
+    let mut peer = session.bus.peer();
+    let mut ask = |interface: &str, member: &str, args: &[Value]| {
+        let call = Message::call("org.a11y.Bus", "/org/a11y/bus", interface, member);
+        let reply = peer.call(args.iter().cloned().fold(call, Message::arg));
+        assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+        reply
+    };
+    let address = ask("org.a11y.Bus", "GetAddress", &[]);
+    assert!(Peer::connect(address.first_text()).is_alive(), "{}", address.summary());
+
+    let properties = "org.freedesktop.DBus.Properties";
+    let enabled = ["org.a11y.Status", "IsEnabled"].map(Value::text);
+    let on = [Value::variant(Value::Bool(true))];
+    ask(properties, "Set", &[&enabled[..], &on].concat());
+    assert_eq!(ask(properties, "Get", &enabled).body, on);
+    session.end();
+}
+
+/// A file of a library, in the folder of this machine's kind of processor.
+fn of_library(name: &str, package: &str) -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").expect("every system has it");
+    let mut paths = folders.map(|entry| entry.expect("readable").path().join(name));
+    let path = paths.find(|path| path.exists());
+    path.unwrap_or_else(|| require(&format!("/usr/lib/*/{name}"), package).to_owned())
+}
+
+const SCHEMA: &str = "<schemalist><schema id='com.example.Words' path='/com/example/words/'>\
+    <key name='last' type='s'><default>'none'</default></key></schema></schemalist>";
