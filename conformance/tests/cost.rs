@@ -23,13 +23,14 @@ const WAKE_UPS: u64 = 2;
 ///
 /// The numbers are those of rustc 1.95 and the `dev` profile on x86-64. Another compiler, other
 /// `[profile.dev]` lines, or a libc or processor with other copy loops may move all of them a
-/// little; then, or when a change is worth its price, this table is the place to write what the
-/// failure says was measured. Between two runs only the random keys of the hash tables differ,
-/// which is worth up to 3 % where there are many rules and nothing elsewhere.
+/// little; then, or when a change is worth its price, this table is the place to write what was
+/// measured, which the tests print. Between two runs only the random keys of the hash tables differ,
+/// which is worth up to 3 % where there are many rules and nothing elsewhere; [`SLACK`] is for that
+/// and for small changes, not for many of them.
 const COSTS: [Cost; 3] = [
-    Cost { name: "round-trip", usual: 12_995, shares: 1, send: round_trips },
-    Cost { name: "delivery-to-one-of-10", usual: 2_030, shares: RECIPIENTS, send: broadcasts },
-    Cost { name: "signal-past-1000-rules", usual: 7_740, shares: 1, send: signals_past_rules },
+    Cost { name: "round-trip", usual: 13_870, shares: 1, send: round_trips },
+    Cost { name: "delivery-to-one-of-10", usual: 2_140, shares: RECIPIENTS, send: broadcasts },
+    Cost { name: "signal-past-1000-rules", usual: 8_100, shares: 1, send: signals_past_rules },
 ];
 
 /// How much more than usual is still good, in percent.
