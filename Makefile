@@ -14,6 +14,9 @@ LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
 SHARE   := $(DESTDIR)$(PREFIX)/share
 SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
+# Where the stock configuration of the system bus looks for policies, and the user that it names.
+POLICIES := $(DESTDIR)/usr/share/dbus-1/system.d
+BUS_USER ?= $(or $(shell sed -n 's,.*<user>\(.*\)</user>.*,\1,p' /usr/share/dbus-1/system.conf 2> /dev/null),messagebus)
 PACKAGE := target/package
 
 .PHONY: help build run check test bench bench-documents packages-boot packages-build packages-test test-long install deb
@@ -86,6 +89,8 @@ install: build
 	install -d $(SYSTEMD)/system $(SYSTEMD)/user
 	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/system.service.in > $(SYSTEMD)/system/diligence.service
 	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/user.service.in > $(SYSTEMD)/user/diligence.service
+	install -d $(POLICIES)
+	sed 's,@bususer@,$(BUS_USER),' packaging/dbus/org.diligence.conf.in > $(POLICIES)/org.diligence.conf
 
 # What `make install` would install under /usr, as a package.
 deb:
