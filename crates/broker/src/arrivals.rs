@@ -50,13 +50,12 @@ pub(crate) enum Turn {
     Never,
 }
 
-/// How much is to be said of it in the log.
+/// One who connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum News {
-    /// Nothing, or nothing that was not said.
-    Old,
-    /// It is the first of this user's connections to have to wait, or to be refused, for a while.
-    First,
+pub(crate) struct Arrival {
+    pub(crate) turn: Turn,
+    /// By how many connections this user is ahead of the rate, this one among them.
+    pub(crate) ahead: u64,
 }
 
 /// Who has connected of late. Those who come over a network count as one.
@@ -70,13 +69,11 @@ pub(crate) struct Arrivals {
 struct Account {
     /// When the next connection would come if all had come at the rate.
     next: Duration,
-    /// What the log knows, until the user has come back to the rate.
-    reported: Option<Turn>,
 }
 
 impl Arrivals {
     /// Somebody connects.
-    pub(crate) fn arrived(&mut self, user: Option<u32>, rate: Rate, now: Duration) -> (Turn, News) {
+    pub(crate) fn arrived(&mut self, user: Option<u32>, rate: Rate, now: Duration) -> Arrival {
         if self.users.len() >= USERS_MAX {
             self.users.retain(|_, account| account.next > now);
         }
@@ -89,35 +86,27 @@ impl Arrivals {
             }
             Entry::Vacant(new) => new.insert(Account::new(now)),
         };
-        let turn = account.take_turn(rate, now);
-        (turn, account.report(turn))
+        account.take_turn(rate, now)
     }
 }
 
 impl Account {
     fn new(now: Duration) -> Self {
-        Self { next: now, reported: None }
+        Self { next: now }
     }
 
-    fn take_turn(&mut self, rate: Rate, now: Duration) -> Turn {
+    fn take_turn(&mut self, rate: Rate, now: Duration) -> Arrival {
         let at = self.next.saturating_sub(rate.tolerance());
-        if at > now + rate.interval() * WAITING_MAX {
-            return Turn::Never;
-        }
-        self.next += rate.interval();
-        if at <= now { Turn::Now } else { Turn::At(at) }
-    }
-
-    fn report(&mut self, turn: Turn) -> News {
-        let is_new = match (turn, self.reported) {
-            (Turn::Now, _) | (_, Some(Turn::Never)) | (Turn::At(_), Some(_)) => false,
-            (Turn::At(_) | Turn::Never, _) => true,
+        let turn = match at {
+            at if at > now + rate.interval() * WAITING_MAX => Turn::Never,
+            at if at <= now => Turn::Now,
+            at => Turn::At(at),
         };
-        if is_new {
-            self.reported = Some(turn);
-            return News::First;
+        let before = self.next.saturating_sub(now).as_nanos().div_ceil(rate.interval().as_nanos());
+        if turn != Turn::Never {
+            self.next += rate.interval();
         }
-        News::Old
+        Arrival { turn, ahead: before as u64 + 1 }
     }
 }
 
@@ -143,30 +132,32 @@ mod tests {
     #[test]
     fn a_burst_is_served_then_the_rate_then_some_wait_and_the_rest_is_refused() {
         let mut arrivals = Arrivals::default();
-        let mut arrive = |user, now| arrivals.arrived(Some(user), RATE, at(now));
-        for _ in 0..3 {
-            assert_eq!(arrive(7, 5000), (Turn::Now, News::Old));
+        let mut arrive = |user, now| {
+            let Arrival { turn, ahead } = arrivals.arrived(Some(user), RATE, at(now));
+            (turn, ahead)
+        };
+        for ahead in 1..=3 {
+            assert_eq!(arrive(7, 5000), (Turn::Now, ahead));
         }
-        assert_eq!(arrive(7, 5000), (Turn::At(at(5100)), News::First));
-        for waiting in 2..=16 {
-            assert_eq!(arrive(7, 5000), (Turn::At(at(5000 + 100 * waiting)), News::Old));
+        for waiting in 1..=16 {
+            assert_eq!(arrive(7, 5000), (Turn::At(at(5000 + 100 * waiting)), 3 + waiting));
         }
-        assert_eq!(arrive(7, 5000), (Turn::Never, News::First));
-        assert_eq!(arrive(7, 5000), (Turn::Never, News::Old));
-        assert_eq!(arrive(8, 5000), (Turn::Now, News::Old), "others are served");
-        assert_eq!(arrive(7, 5100), (Turn::At(at(6700)), News::Old), "one has had its turn");
-        assert_eq!(arrive(7, 5100), (Turn::Never, News::Old));
-        for _ in 0..3 {
-            assert_eq!(arrive(7, 60_000), (Turn::Now, News::Old), "after a pause");
+        assert_eq!(arrive(7, 5000), (Turn::Never, 20));
+        assert_eq!(arrive(7, 5000), (Turn::Never, 20));
+        assert_eq!(arrive(8, 5000), (Turn::Now, 1), "others are served");
+        assert_eq!(arrive(7, 5100), (Turn::At(at(6700)), 19), "one has had its turn");
+        assert_eq!(arrive(7, 5100), (Turn::Never, 20));
+        for ahead in 1..=3 {
+            assert_eq!(arrive(7, 60_000), (Turn::Now, ahead), "after a pause");
         }
-        assert_eq!(arrive(7, 60_000), (Turn::At(at(60_100)), News::First));
+        assert_eq!(arrive(7, 60_000), (Turn::At(at(60_100)), 4));
     }
 
     #[test]
     fn who_keeps_to_the_rate_never_waits() {
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
-            assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).0, Turn::Now);
+            assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).turn, Turn::Now);
         }
     }
 

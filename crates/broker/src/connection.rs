@@ -121,6 +121,14 @@ impl Connection {
         [self.stall_due(), self.fds_due(fds_timeout), self.served_at].into_iter().flatten().min()
     }
 
+    /// How it has ended, if its other end has left.
+    pub(crate) fn left(&self) -> End {
+        match &self.phase {
+            Phase::Handshake(login) if login.server.has_rejected() => End::Rejected,
+            Phase::Handshake(_) | Phase::Messages(_) => End::Closed,
+        }
+    }
+
     /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
     /// while it leaves too much of what it asked for unread.
     pub(crate) fn may_send(&self) -> bool {

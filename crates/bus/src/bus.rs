@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use crate::activation::Starts;
 use crate::config::{Configuration, Identity, Limits};
-use crate::effects::{DisconnectReason, Effect, Effects, Event};
+use crate::effects::{Barrier, DisconnectReason, Effect, Effects, Event};
 use crate::end::End;
 use crate::error::ErrorKind;
 use crate::hash::KeyedState;
@@ -16,7 +16,7 @@ use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, Process
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::members::{Counted, Members};
 use crate::names::{Names, UniqueNames};
-use crate::peers::{Peers, Room, RuleIndex, Stage};
+use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
 use crate::policy::ClientPolicies;
 use crate::replies::Replies;
 use crate::time::Time;
@@ -82,6 +82,8 @@ pub(crate) struct Counters {
     pub(crate) deliveries: u64,
     pub(crate) lost: u64,
     pub(crate) refused: u64,
+    /// Messages that the policy kept from somebody, by [`Barrier`].
+    pub(crate) withheld: [u64; Barrier::ALL.len()],
     pub(crate) disconnected_by_bus: u64,
 }
 
@@ -129,6 +131,8 @@ impl Bus {
             Input::Vetted { peer, standing } => self.vetted(peer, standing),
             Input::Disconnected { peer, end } => self.disconnected(peer, &end, effects),
             Input::Described { peer, process } => self.described(peer, process),
+            Input::Unserved(unserved) => self.not_served(unserved, effects),
+            Input::Fault { fault, text } => self.fault(fault, text, effects),
             Input::DeadlinePassed => self.deadline_passed(effects),
             Input::Identified { peer, details, asker } => {
                 self.identified(peer, details, asker, effects);
@@ -161,7 +165,12 @@ impl Bus {
     /// not [accepting](Self::is_accepting), his next ones should wait and those of others should not.
     pub fn is_crowding(&self, uid: Option<u32>) -> bool {
         let share = (self.config.limits.max_incomplete_connections / 2).max(1);
-        self.peers.incomplete_of(uid) as u64 >= share
+        self.incomplete_of(uid) >= share
+    }
+
+    /// How many connections of a user have not said Hello.
+    pub fn incomplete_of(&self, uid: Option<u32>) -> u64 {
+        self.peers.incomplete_of(uid) as u64
     }
 
     /// The configuration in force.
@@ -247,6 +256,7 @@ impl Bus {
         let Some(peer) = self.peers.get(id) else { return };
         let was_active = peer.is_active();
         self.stop_losing(id);
+        self.settle_withheld(id);
         self.note_end(id, end);
         self.stop_waiting_for(id);
         self.drop_rules(id);
@@ -262,9 +272,18 @@ impl Bus {
         }
     }
 
+    fn settle_withheld(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            self.history.add_more(Trouble::Withheld, id, &mut peer.withheld);
+        }
+    }
+
     fn note_end(&mut self, id: PeerId, end: &End) {
         self.history.count(Trouble::Disconnected, end.cause());
         if *end != End::Closed {
+            if !self.peers.get(id).is_some_and(Peer::is_complete) {
+                self.history.count(Trouble::TurnedAway, end.cause());
+            }
             self.counters.disconnected_by_bus += 1;
             let reached = self.reached_by(id, end);
             self.note(Trouble::Disconnected, end.cause(), id, &format!("{end}"), reached);

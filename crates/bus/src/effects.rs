@@ -11,6 +11,7 @@ use wire::message::{InvalidMessage, SenderField};
 use crate::activation::{Road, StartId};
 use crate::input::{Asker, PeerId};
 use crate::reached::Reached;
+use crate::unserved::{Fault, Unserved};
 
 /// What the bus wants done after one input, in order.
 ///
@@ -251,6 +252,29 @@ impl Cause {
     }
 }
 
+/// What keeps a message from somebody without anybody being told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Barrier {
+    /// Its sender may not send it there.
+    SendPolicy,
+    /// Its recipient may not receive it.
+    ReceivePolicy,
+}
+
+impl Barrier {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::SendPolicy, Self::ReceivePolicy];
+
+    /// It in one word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SendPolicy => "send-policy",
+            Self::ReceivePolicy => "receive-policy",
+        }
+    }
+}
+
 /// What the administrator should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -322,8 +346,19 @@ pub enum Event {
         sender: Option<PeerId>,
         /// Who did not get it.
         peer: PeerId,
+        /// What kept it from him.
+        barrier: Barrier,
         /// Why.
         why: String,
+    },
+    /// Somebody who wants to connect is not served, or not at once.
+    Unserved(Unserved),
+    /// The system did not let the bus do something.
+    Fault {
+        /// What.
+        fault: Fault,
+        /// It as a sentence.
+        text: String,
     },
     /// A message was passed on by a rule that wants to be heard of.
     Allowed {

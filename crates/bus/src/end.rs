@@ -29,6 +29,10 @@ pub enum End {
     FdsTruncated,
     /// It sent descriptors, and for too long no message that they belong to.
     FdsPending,
+    /// It has left, since nothing that it tried to authenticate with was accepted.
+    Rejected,
+    /// It cannot be watched.
+    Unwatched,
     /// It may not connect to this bus.
     NotAdmitted,
     /// What the policy asks of it cannot be learnt.
@@ -50,6 +54,8 @@ impl End {
             Self::Handshake(_) => "handshake",
             Self::FdsTruncated => "fds-truncated",
             Self::FdsPending => "fds-pending",
+            Self::Rejected => "authentication",
+            Self::Unwatched => "unwatched",
             Self::NotAdmitted => "not-admitted",
             Self::StandingUnknown => "standing-unknown",
         }
@@ -109,6 +115,10 @@ impl fmt::Display for End {
             Self::FdsPending => f.write_str(
                 "it sent file descriptors and for too long no message that they belong to",
             ),
+            Self::Rejected => f.write_str(
+                "it has given up, since nothing that it authenticated with was accepted",
+            ),
+            Self::Unwatched => f.write_str("the system does not let it be watched"),
             Self::NotAdmitted => f.write_str("its user may not connect to this bus"),
             Self::StandingUnknown => f.write_str(
                 "its groups, or whether its user sits at the machine, cannot be told, and the \

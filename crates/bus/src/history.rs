@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use crate::bus::Bus;
 use crate::effects::Cause;
 use crate::input::{PeerId, Process};
+use crate::peers::{Losing, Peer};
 use crate::reached::Reached;
 use crate::time::Time;
 
@@ -22,34 +23,57 @@ use crate::time::Time;
 pub enum Trouble {
     /// A connection was ended by the bus.
     Disconnected,
+    /// Somebody wanted to connect and was not let in, or not past Hello. If the bus had begun to
+    /// serve him, he was disconnected too, or his Hello was refused.
+    TurnedAway,
+    /// Somebody wanted to connect and had to wait.
+    Delayed,
     /// A message was refused, and its sender was told.
     Refused,
+    /// A connection did not get a message, by the policy, and nobody was told.
+    Withheld,
     /// A connection did not read, and lost messages that were not addressed to it alone.
     Lost,
     /// A service did not start.
     StartFailed,
+    /// The system did not let the bus do something.
+    Fault,
 }
 
 impl Trouble {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Disconnected, Self::Refused, Self::Lost, Self::StartFailed];
+    pub const ALL: [Self; 8] = [
+        Self::Disconnected,
+        Self::TurnedAway,
+        Self::Delayed,
+        Self::Refused,
+        Self::Withheld,
+        Self::Lost,
+        Self::StartFailed,
+        Self::Fault,
+    ];
 
     /// The kind in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disconnected => "disconnected",
+            Self::TurnedAway => "turned-away",
+            Self::Delayed => "delayed",
             Self::Refused => "refused",
+            Self::Withheld => "withheld",
             Self::Lost => "lost",
             Self::StartFailed => "start-failed",
+            Self::Fault => "fault",
         }
     }
 }
 
 /// Who it was, as it was known then.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Culprit {
-    /// The connection; none for a service that has not come.
+    /// The connection; none for a service that has not come, for those who were not served, and for
+    /// the bus itself.
     pub peer: Option<PeerId>,
     /// Its unique name, if it had one.
     pub unique_name: Option<Box<str>>,
@@ -64,12 +88,15 @@ pub struct Culprit {
 }
 
 impl Culprit {
-    /// Whether both are the same process, or the same connection where no process is known.
+    /// Whether both are the same process, or the same connection where no process is known. Those
+    /// who were not served are the same if their user is: they may be a new process each time.
     fn is_same(&self, other: &Self) -> bool {
         let same_process = self.pid.is_some() && self.pid == other.pid && self.uid == other.uid;
         let same_peer = self.peer.is_some() && self.peer == other.peer;
-        let same_service = self.peer.is_none() && other.peer.is_none() && self.names == other.names;
-        same_process || same_peer || same_service
+        let same_outside = self.peer.is_none()
+            && other.peer.is_none()
+            && (&self.names, self.uid) == (&other.names, other.uid);
+        same_process || same_peer || same_outside
     }
 }
 
@@ -95,6 +122,45 @@ pub struct Incident {
     pub last: Time,
 }
 
+impl Incident {
+    /// One that has happened for the first time.
+    pub(crate) const fn new(
+        trouble: Trouble,
+        cause: &'static str,
+        who: Culprit,
+        text: String,
+        reached: Option<Reached>,
+        now: Time,
+    ) -> Self {
+        Self { trouble, cause, who, text, reached, count: 1, first: now, last: now }
+    }
+}
+
+/// Messages that a connection did not get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Missed {
+    /// All of them.
+    pub(crate) messages: u64,
+    /// Those that its entry does not know of yet.
+    untold: u64,
+    last: Time,
+}
+
+impl Missed {
+    /// The first one, for which an entry is made.
+    pub(crate) const fn first(now: Time) -> Self {
+        Self { messages: 1, untold: 0, last: now }
+    }
+
+    /// One more.
+    #[inline]
+    pub(crate) const fn another(&mut self, now: Time) {
+        self.messages += 1;
+        self.untold += 1;
+        self.last = now;
+    }
+}
+
 /// The last incidents, and how often each cause has come up.
 #[derive(Debug, Default)]
 pub(crate) struct History {
@@ -117,11 +183,8 @@ impl History {
         let earlier = list.iter().position(same).and_then(|at| list.remove(at));
         let incident = match earlier {
             Some(Incident { count, first, who, .. }) => {
-                let process = if incident.who.process.is_known() {
-                    incident.who.process
-                } else {
-                    who.process
-                };
+                let is_named = incident.who.process.is_known() || incident.who.pid != who.pid;
+                let process = if is_named { incident.who.process } else { who.process };
                 let who = Culprit { process, ..incident.who };
                 Incident { count: count + incident.count, first, who, ..incident }
             }
@@ -133,12 +196,15 @@ impl History {
         list.push_back(incident);
     }
 
-    /// Counts more messages that a connection has lost since its entry was made.
-    pub(crate) fn add_losses(&mut self, peer: PeerId, more: u64, now: Time) {
-        let list = &mut self.incidents[Trouble::Lost as usize];
-        if let Some(incident) = list.iter_mut().rev().find(|entry| entry.who.peer == Some(peer)) {
+    /// Counts more messages that a connection did not get since its entry was made.
+    pub(crate) fn add_more(&mut self, trouble: Trouble, peer: PeerId, missed: &mut Missed) {
+        let more = core::mem::take(&mut missed.untold);
+        let list = &mut self.incidents[trouble as usize];
+        if more > 0
+            && let Some(incident) = list.iter_mut().rev().find(|it| it.who.peer == Some(peer))
+        {
             incident.count += more;
-            incident.last = now;
+            incident.last = incident.last.max(missed.last);
         }
     }
 
@@ -187,25 +253,26 @@ impl Bus {
     ) {
         let Some(who) = self.culprit(peer) else { return };
         let text = text.to_owned();
-        let (first, last) = (self.now, self.now);
-        self.history.add(Incident { trouble, cause, who, text, reached, count: 1, first, last });
+        self.history.add(Incident::new(trouble, cause, who, text, reached, self.now));
+    }
+
+    /// Brings the entries about what goes on all the time up to date.
+    pub(crate) fn settle_history(&mut self) {
+        for peer in self.peers.iter_mut() {
+            let Peer { id, withheld, losing, .. } = peer;
+            self.history.add_more(Trouble::Withheld, *id, withheld);
+            if let Some(Losing { missed, .. }) = losing {
+                self.history.add_more(Trouble::Lost, *id, missed);
+            }
+        }
     }
 
     /// Takes note of a service that did not start.
     pub(crate) fn note_failed_start(&mut self, name: &str, cause: &Cause, text: &str) {
         let (trouble, cause) = (Trouble::StartFailed, cause.word());
         self.history.count(trouble, cause);
-        let who = Culprit {
-            peer: None,
-            unique_name: None,
-            names: [name.into()].into(),
-            pid: None,
-            uid: None,
-            process: Process::default(),
-        };
-        let (text, first, last) = (text.to_owned(), self.now, self.now);
-        let (reached, count) = (None, 1);
-        self.history.add(Incident { trouble, cause, who, text, reached, count, first, last });
+        let who = Culprit { names: [name.into()].into(), ..Culprit::default() };
+        self.history.add(Incident::new(trouble, cause, who, text.to_owned(), None, self.now));
     }
 }
 

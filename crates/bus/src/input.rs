@@ -12,6 +12,7 @@ use crate::activation::{StartFailure, StartId};
 use crate::config::Configuration;
 use crate::end::End;
 use crate::policy::Standing;
+use crate::unserved::{Fault, Unserved};
 
 /// A connection, as the bus and whoever moves its bytes call it.
 ///
@@ -202,6 +203,15 @@ pub enum Input<'a> {
         peer: PeerId,
         /// What its process is called.
         process: Process,
+    },
+    /// Somebody who wants to connect is not served, or not at once.
+    Unserved(Unserved),
+    /// The system did not let the bus do something.
+    Fault {
+        /// What.
+        fault: Fault,
+        /// It as a sentence.
+        text: String,
     },
     /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) named has come.
     DeadlinePassed,

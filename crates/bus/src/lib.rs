@@ -61,6 +61,7 @@ mod replies;
 mod route;
 mod statistics;
 mod time;
+mod unserved;
 
 pub use activation::{
     HelperFailure, Road, Service, ServiceManager, Services, StartFailure, StartId,
@@ -69,7 +70,8 @@ pub use bus::Bus;
 pub use config::{BodyValidation, Configuration, Identity, Limits, ServiceHelper};
 pub use driver::introspection_xml;
 pub use effects::{
-    Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span, Urgency,
+    Barrier, Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span,
+    Urgency,
 };
 pub use end::End;
 pub use history::{Culprit, Incident, NAMES_MAX, Trouble};
@@ -79,3 +81,4 @@ pub use policy::{Policy, Verdict};
 pub use reached::{LimitName, Reached};
 pub use statistics::{Now, Totals};
 pub use time::Time;
+pub use unserved::{Fate, Fault, Obstacle, Unserved};

@@ -8,7 +8,7 @@ use wire::Message;
 
 use crate::bus::Bus;
 use crate::effects::{Effects, Event, Urgency};
-use crate::history::Trouble;
+use crate::history::{Missed, Trouble};
 use crate::input::{FdPassing, PeerId};
 use crate::matches::{ArgsRead, Subject};
 use crate::peers::Losing;
@@ -120,13 +120,13 @@ impl Bus {
         let Some(peer) = self.peers.get_mut(to) else { return };
         peer.lost += 1;
         if let Some(losing) = &mut peer.losing {
-            losing.messages += 1;
+            losing.missed.another(self.now);
             let cause = losing.limit.as_str();
             self.history.count(Trouble::Lost, cause);
             return;
         }
         let reached = peer.reached();
-        peer.losing = Some(Losing { limit: reached.limit, messages: 1 });
+        peer.losing = Some(Losing { limit: reached.limit, missed: Missed::first(self.now) });
         let cause = reached.limit.as_str();
         self.history.count(Trouble::Lost, cause);
         self.note(Trouble::Lost, cause, to, "it does not read", Some(reached));
@@ -136,9 +136,8 @@ impl Bus {
     /// Ends the time in which a connection loses messages, if it does. Returns how many it lost.
     pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
         let peer = self.peers.get_mut(id)?;
-        let Losing { messages, .. } = peer.losing.take()?;
-        // The first one is in the entry since it was made.
-        self.history.add_losses(id, messages - 1, self.now);
-        Some(messages)
+        let Losing { mut missed, .. } = peer.losing.take()?;
+        self.history.add_more(Trouble::Lost, id, &mut missed);
+        Some(missed.messages)
     }
 }

@@ -14,6 +14,7 @@ use wire::message::SenderField;
 use wire::names::{BusName, WellKnownName};
 
 use crate::config::Limits;
+use crate::history::Missed;
 use crate::input::{Amount, Credentials, FdPassing, PeerId, Process};
 use crate::matches::RuleId;
 use crate::members::MemberId;
@@ -120,7 +121,7 @@ pub(crate) struct Peer {
     /// What it has lost since it last kept up.
     pub(crate) losing: Option<Losing>,
     /// Messages that the policy has kept from it, and nobody was told.
-    pub(crate) withheld: u64,
+    pub(crate) withheld: Missed,
     /// What its policy was chosen by, where policies ask for more than the user.
     pub(crate) standing: Option<Box<Standing>>,
     /// What it may do; set when it says Hello.
@@ -137,7 +138,7 @@ pub(crate) struct Losing {
     /// The limit that was reached when it began.
     pub(crate) limit: LimitName,
     /// Messages so far.
-    pub(crate) messages: u64,
+    pub(crate) missed: Missed,
 }
 
 /// A rule, and in which index it is.
@@ -183,7 +184,7 @@ impl Peer {
             last_member: MemberId::NONE,
             lost: 0,
             losing: None,
-            withheld: 0,
+            withheld: Missed::default(),
             standing: None,
             policy: None,
             process: None,

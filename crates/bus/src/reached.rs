@@ -40,6 +40,12 @@ pub enum LimitName {
     MessageSize,
     /// Descriptors with a message.
     MessageFds,
+    /// Connections that have not said Hello.
+    IncompleteConnections,
+    /// Connections of one user in a second.
+    ConnectionsPerSecond,
+    /// Connections of one user at once.
+    ConnectionBurst,
     /// Milliseconds until a connection has said Hello.
     AuthTimeout,
     /// Milliseconds that descriptors wait for their message.
@@ -63,6 +69,9 @@ impl LimitName {
             Self::PendingServiceStarts => "max_pending_service_starts",
             Self::MessageSize => "max_message_size",
             Self::MessageFds => "max_message_unix_fds",
+            Self::IncompleteConnections => "max_incomplete_connections",
+            Self::ConnectionsPerSecond => "max_connections_per_second_per_user",
+            Self::ConnectionBurst => "max_connection_burst_per_user",
             Self::AuthTimeout => "auth_timeout",
             Self::PendingFdTimeout => "pending_fd_timeout",
         }

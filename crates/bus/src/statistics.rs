@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use crate::bus::Bus;
+use crate::effects::Barrier;
 use crate::history::{Incident, Trouble};
 use crate::members::{MemberCounts, MemberUse};
 use crate::peers::Stage;
@@ -23,6 +24,8 @@ pub struct Totals {
     pub deliveries: u64,
     /// Messages that were refused.
     pub refused: u64,
+    /// Messages that the policy has kept from somebody, and nobody was told.
+    pub withheld: u64,
     /// Messages that connections have lost because they did not read.
     pub lost: u64,
 }
@@ -63,6 +66,7 @@ impl Bus {
             bytes: counters.bytes,
             deliveries: counters.deliveries,
             refused: counters.refused,
+            withheld: counters.withheld.iter().sum(),
             lost: counters.lost,
         }
     }
@@ -116,6 +120,9 @@ impl Bus {
 
     /// How often each cause of trouble has come up.
     pub fn causes(&self) -> impl Iterator<Item = (Trouble, &'static str, u64)> {
-        self.history.totals()
+        let withheld = Barrier::ALL.into_iter().map(|barrier| {
+            (Trouble::Withheld, barrier.word(), self.counters.withheld[barrier as usize])
+        });
+        self.history.totals().chain(withheld.filter(|(.., count)| *count > 0))
     }
 }

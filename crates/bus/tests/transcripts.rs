@@ -409,7 +409,9 @@ impl Runner {
                 let usage = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
                 format!("log: refused {}: {cause}{usage}", name(peer))
             }
-            Event::Withheld { sender, peer, why } => {
+            Event::Unserved(unserved) => format!("log: {unserved}"),
+            Event::Fault { fault, text } => format!("log: {}: {text}", fault.word()),
+            Event::Withheld { sender, peer, why, .. } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: withheld from {}, of {sender}: {}", name(peer), quoted(why))
             }

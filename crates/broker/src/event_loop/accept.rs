@@ -1,23 +1,25 @@
 //! New connections.
 
-use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use bus::{Asker, Credentials, Details, Input, PeerId, PidFd};
+use bus::{
+    Asker, Credentials, Details, Fate, Input, LimitName, Obstacle, PeerId, PidFd, Process, Reached,
+    Unserved,
+};
 use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
 use super::EventLoop;
-use super::line::{Joined, Newcomer};
+use super::line::Newcomer;
 use super::listening::Listening;
-use crate::arrivals::{News, Rate, Turn};
+use crate::arrivals::{Arrival, Rate, Turn};
 use crate::connection::{Connection, Room};
-use crate::log::Severity;
 use crate::login::Login;
 use crate::os_error::OsError;
+use crate::report;
 
 impl EventLoop {
     /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
@@ -39,7 +41,7 @@ impl EventLoop {
 
     fn connected(&mut self, listener: usize, socket: OwnedFd) {
         let Some(credentials) = self.who_connects(listener, &socket) else { return };
-        let served_at = match self.take_turn(credentials.uid) {
+        let served_at = match self.take_turn(&credentials) {
             Turn::Now => None,
             Turn::At(time) => Some(time),
             Turn::Never => return,
@@ -53,12 +55,25 @@ impl EventLoop {
     }
 
     fn join_line(&mut self, newcomer: Newcomer) {
-        let uid = newcomer.credentials.uid;
-        let joined = self.line.join(newcomer);
-        if self.line.is_news(self.now) {
-            let max = self.bus.configuration().limits.max_incomplete_connections;
-            self.log.write(Severity::Warning, Crowd { uid, max, joined });
+        let credentials = newcomer.credentials.clone();
+        let waiting = self.line.waiting_of(credentials.uid) as u64;
+        let fate = self.line.join(newcomer);
+        let used = self.bus.incomplete_of(credentials.uid) + waiting;
+        let max = self.bus.configuration().limits.max_incomplete_connections;
+        let limit = LimitName::IncompleteConnections;
+        self.not_served(credentials, fate, Obstacle::Crowding(Reached { limit, max, used }));
+    }
+
+    /// Tells that somebody who has connected is not served at once.
+    fn not_served(&mut self, credentials: Credentials, fate: Fate, obstacle: Obstacle) {
+        let process = Process::default();
+        let mut unserved = Unserved { credentials, process, fate, obstacle };
+        if self.reporter.is_news(&unserved, self.now)
+            && let Some(pid) = unserved.credentials.pid
+        {
+            unserved.process = report::process(pid);
         }
+        self.handle(Input::Unserved(unserved));
     }
 
     /// Serves those who had to wait, as far as there are places again.
@@ -86,27 +101,33 @@ impl EventLoop {
     }
 
     /// Who is at the other end, as far as the kernel knows; `None` when it should and does not.
-    fn who_connects(&self, index: usize, socket: &OwnedFd) -> Option<Credentials> {
+    fn who_connects(&mut self, index: usize, socket: &OwnedFd) -> Option<Credentials> {
         if self.listeners[index].kind != SocketKind::Unix {
             return Some(Credentials::default());
         }
         match sys::credentials::peer_ids(socket) {
             Ok(known) => Some(Credentials { pid: known.pid, uid: Some(known.uid) }),
             Err(error) => {
-                let line = format!("Cannot tell who has connected, so refuse it: {error}");
-                self.log.write(Severity::Warning, line);
+                let obstacle = Obstacle::Nameless { why: OsError::from(error).to_string() };
+                self.not_served(Credentials::default(), Fate::TurnedAway, obstacle);
                 None
             }
         }
     }
 
     /// When somebody who has just connected is served.
-    fn take_turn(&mut self, uid: Option<u32>) -> Turn {
+    fn take_turn(&mut self, credentials: &Credentials) -> Turn {
+        let uid = credentials.uid;
         let Some(rate) = Rate::of(&self.config.document.own, uid) else { return Turn::Now };
-        let (turn, news) = self.arrivals.arrived(uid, rate, self.now);
-        if news == News::First {
-            self.log.write(Severity::Warning, TooOften { uid, rate, turn });
-        }
+        let Arrival { turn, ahead } = self.arrivals.arrived(uid, rate, self.now);
+        let fate = match turn {
+            Turn::Now => return turn,
+            Turn::At(_) => Fate::Waits,
+            Turn::Never => Fate::TurnedAway,
+        };
+        let (per_second, max) = (u64::from(rate.per_second), u64::from(rate.burst));
+        let burst = Reached { limit: LimitName::ConnectionBurst, max, used: ahead };
+        self.not_served(credentials.clone(), fate, Obstacle::TooOften { per_second, burst });
         turn
     }
 
@@ -144,54 +165,5 @@ impl EventLoop {
         if let Some(connection) = self.table.get_mut(peer) {
             connection.pidfd = None;
         }
-    }
-}
-
-/// What the log says of a user who connects too often.
-struct TooOften {
-    uid: Option<u32>,
-    rate: Rate,
-    turn: Turn,
-}
-
-impl fmt::Display for TooOften {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rate { per_second, burst } = self.rate;
-        match self.uid {
-            Some(uid) => write!(f, "User {uid} connects")?,
-            None => f.write_str("Those who come over a network connect")?,
-        }
-        f.write_str(" too often: new connections are ")?;
-        f.write_str(match self.turn {
-            Turn::Never => "refused",
-            Turn::Now | Turn::At(_) => "served later",
-        })?;
-        write!(
-            f,
-            " (max_connections_per_second_per_user={per_second}, \
-             max_connection_burst_per_user={burst})"
-        )
-    }
-}
-
-/// What the log says of a user whose connections keep the places of those that have not said Hello.
-struct Crowd {
-    uid: Option<u32>,
-    max: u64,
-    joined: Joined,
-}
-
-impl fmt::Display for Crowd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.uid {
-            Some(uid) => write!(f, "User {uid} has")?,
-            None => f.write_str("Those who come over a network have")?,
-        }
-        f.write_str(" too many connections that have not said Hello: the next ones ")?;
-        f.write_str(match self.joined {
-            Joined::Waits => "wait",
-            Joined::Refused => "are closed",
-        })?;
-        write!(f, " (max_incomplete_connections={})", self.max)
     }
 }

@@ -3,11 +3,10 @@
 use std::io;
 
 use bus::policy::{Newcomer, Standing};
-use bus::{Input, PeerId, Policy, Verdict};
+use bus::{Fault, Input, PeerId, Policy, Verdict};
 
 use super::EventLoop;
 use crate::connection::End;
-use crate::log::Severity;
 use crate::report::described_in_line;
 use crate::standing;
 
@@ -36,12 +35,12 @@ impl EventLoop {
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         for peer in peers {
             let Some(uid) = self.bus.user(peer) else { continue };
-            let standing = self.learn(peer, uid, policy).unwrap_or_else(|error| {
+            let learnt = self.learn(peer, uid, policy).inspect_err(|error| {
                 let who = described_in_line(&self.bus, peer);
                 let line = format!("Cannot tell what the policy asks of {who}: {error}");
-                self.log.write(Severity::Warning, line);
-                Standing::default()
+                self.fault(Fault::UnknownStanding, line);
             });
+            let standing = learnt.unwrap_or_default();
             self.handle(Input::Vetted { peer, standing });
         }
     }

@@ -4,13 +4,14 @@ use std::mem;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
-use bus::{Body, Delivery, DisconnectReason, Effect, Effects, Event, Fds, Input, PeerId, Urgency};
+use bus::{
+    Body, Delivery, DisconnectReason, Effect, Effects, Event, Fault, Fds, Input, PeerId, Urgency,
+};
 use sys::poll::Interest;
 use wire::Message;
 
 use super::{EventLoop, Source};
 use crate::connection::{End, Phase, Room, Writing};
-use crate::log::Severity;
 use crate::outgoing::{
     Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
 };
@@ -144,9 +145,17 @@ impl EventLoop {
         match outcome {
             Outcome::Empty => self.unblocked(peer),
             Outcome::Blocked => self.blocked(peer, written.bytes),
-            Outcome::Gone => self.end(peer, End::Closed),
+            Outcome::Gone => self.left(peer),
         }
         self.release_senders();
+    }
+
+    /// The other end of a connection is gone.
+    fn left(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get(peer) {
+            let end = connection.left();
+            self.end(peer, end);
+        }
     }
 
     fn handle_written(&mut self, to: PeerId, amount: bus::Amount) {
@@ -239,8 +248,8 @@ impl EventLoop {
         connection.watched = Some(wanted);
         if let Err(error) = told {
             let line = format!("Cannot watch a connection: {error}");
-            self.log.write(Severity::Error, line);
-            self.end(peer, End::Closed);
+            self.fault(Fault::UnwatchedConnection, line);
+            self.end(peer, End::Unwatched);
         }
     }
 

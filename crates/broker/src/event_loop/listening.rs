@@ -9,11 +9,11 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
+use bus::Fault;
 use sys::poll::Interest;
 use sys::rlimit::OpenFiles;
 
 use super::{EventLoop, Source};
-use crate::log::Severity;
 
 /// Whether the poller watches the listeners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +74,7 @@ impl EventLoop {
             && self.now.saturating_sub(short) > SHORTAGE_OVER
         {
             self.descriptors.short = None;
-            self.log.write(Severity::Notice, "Connections are accepted again");
+            self.reporter.accepting_again(&self.log);
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl EventLoop {
             let line = format!(
                 "Cannot accept connections: {why}; those who want to connect wait until others leave"
             );
-            self.log.write(Severity::Warning, line);
+            self.fault(Fault::NoDescriptors, line);
         }
         self.stop_listening(Listening::OutOfRoom { retry_at: self.now + RETRY_AFTER })
     }

@@ -2,10 +2,10 @@
 
 use std::io;
 
+use bus::Fault;
 use sys::poll::Interest;
 
 use super::{EventLoop, Source};
-use crate::log::Severity;
 use crate::metrics::{Next, Place};
 
 impl EventLoop {
@@ -27,7 +27,7 @@ impl EventLoop {
             Next::Change(interest) => self.change_metrics(place, interest),
         });
         if let Err(error) = outcome {
-            self.log.write(Severity::Warning, format_args!("Cannot tell what is counted: {error}"));
+            self.fault(Fault::Metrics, format!("Cannot tell what is counted: {error}"));
         }
         self.watch_metrics_time();
     }

@@ -33,7 +33,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Asker, Bus, Effects, HeldFds, Input, PeerId, Time};
+use bus::{Asker, Bus, Effects, Fault, HeldFds, Input, PeerId, Time};
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
@@ -183,7 +183,7 @@ impl EventLoop {
         let launcher = Launcher::new(&address, bus_type, parts.open_files);
         let configuration = config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
-        let changes = Changes::of(&config.document, &parts.log);
+        let (changes, unwatched) = Changes::of(&config.document);
         let mut event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
@@ -218,6 +218,7 @@ impl EventLoop {
             event_loop.poller.add(folders, Source::Folders.token(), Interest::Read)?;
         }
         event_loop.start_metrics()?;
+        event_loop.tell_unwatched(unwatched);
         Ok(event_loop)
     }
 
@@ -325,6 +326,11 @@ impl EventLoop {
         self.buffers.effects = effects;
     }
 
+    /// Tells of something that the system does not let the bus do.
+    fn fault(&mut self, fault: Fault, text: String) {
+        self.handle(Input::Fault { fault, text });
+    }
+
     const fn time(&self) -> Time {
         Time::from_nanos(self.now.as_nanos() as u64)
     }
@@ -344,10 +350,10 @@ impl EventLoop {
 
     /// Reads the configuration again; if that fails, the old one stays.
     fn reconfigure(&mut self, asker: Option<Asker>) {
-        self.changes.settle(&self.log);
+        let mut unwatched = self.changes.settle();
         let outcome = match self.reload.read() {
             Ok(Loaded { config, catalog }) => {
-                self.changes.watch(&config.document, &self.log);
+                unwatched.extend(self.changes.watch(&config.document));
                 self.describe_anew(&config.configuration.policy);
                 self.config.document.own = config.document.own;
                 self.config.configuration = config.configuration;
@@ -361,6 +367,7 @@ impl EventLoop {
                 Err(error.to_string())
             }
         };
+        self.tell_unwatched(unwatched);
         self.handle(Input::Reconfigured { outcome, asker });
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         peers.into_iter().for_each(|peer| self.limits_changed(peer));

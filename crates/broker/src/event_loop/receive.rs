@@ -78,14 +78,14 @@ impl EventLoop {
         let received = match received {
             Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            Err(_) => return Err(End::Closed),
+            Err(_) => return Err(connection.left()),
         };
         if received.descriptors == Descriptors::Truncated {
             fds.clear();
             return Err(End::FdsTruncated);
         }
         if received.bytes == 0 {
-            return Err(End::Closed);
+            return Err(connection.left());
         }
         match &mut connection.phase {
             Phase::Handshake(_) => self.handshake(peer, &mut scratch[..received.bytes]),

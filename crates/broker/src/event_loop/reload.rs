@@ -1,16 +1,18 @@
 //! Changes of the folders from which the configuration is read.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use bus::Fault;
 use services::Naming;
 
 use super::EventLoop;
 use crate::activation::service_folders;
 use crate::busconfig::Document;
 use crate::folders::{Folders, Seen, Unrest, Unwatched};
-use crate::log::{Log, Severity};
+use crate::os_error::OsError;
 
 /// What watches the folders, and what it has seen of late.
 #[derive(Debug)]
@@ -22,34 +24,68 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Watches the folders of a configuration.
-    pub(super) fn of(document: &Document, log: &Log) -> Self {
-        let folders = Folders::new().inspect_err(|error| warn(log, "folders", error));
-        let mut changes = Self { folders: folders.ok(), unrest: None };
-        changes.watch(document, log);
-        changes
+    pub(super) fn of(document: &Document) -> (Self, Vec<Unwatchable>) {
+        let (folders, failed) = match Folders::new() {
+            Ok(folders) => (Some(folders), None),
+            Err(error) => (None, Some(Unwatchable::Anything(error.into()))),
+        };
+        let mut changes = Self { folders, unrest: None };
+        let unwatched = changes.watch(document).into_iter().chain(failed).collect();
+        (changes, unwatched)
     }
 
     /// Watches the folders of a configuration, and no others.
-    pub(super) fn watch(&mut self, document: &Document, log: &Log) {
-        let Some(folders) = &mut self.folders else { return };
+    pub(super) fn watch(&mut self, document: &Document) -> Vec<Unwatchable> {
+        let Some(folders) = &mut self.folders else { return Vec::new() };
         // What comes into the others comes by programs that say so afterwards.
         let services = service_folders(&document.service_dirs).into_iter();
         let services = services.filter(|folder| folder.naming != Naming::Strict);
         let services = services.map(|folder| folder.path);
         let wanted = document.include_dirs.iter().cloned().chain(services);
-        complain(log, folders.watch(wanted.collect::<BTreeSet<PathBuf>>()));
+        named(folders.watch(wanted.collect::<BTreeSet<PathBuf>>()))
     }
 
     /// What is about to be read is what is there now, and changes from now on are news.
-    pub(super) fn settle(&mut self, log: &Log) {
+    pub(super) fn settle(&mut self) -> Vec<Unwatchable> {
         self.unrest = None;
-        if let Some(folders) = &mut self.folders {
-            complain(log, folders.renew());
-        }
+        self.folders.as_mut().map_or_else(Vec::new, |folders| named(folders.renew()))
     }
 }
 
+/// What the system does not let be watched.
+#[derive(Debug)]
+pub(super) enum Unwatchable {
+    /// No folder at all.
+    Anything(OsError),
+    /// This one.
+    Folder(Unwatched),
+}
+
+impl fmt::Display for Unwatchable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anything(error) => write!(f, "Cannot watch folders for changes: {error}"),
+            Self::Folder(Unwatched { folder, error }) => {
+                let folder = folder.display().to_string();
+                write!(f, "Cannot watch {folder:?} for changes: {error}")
+            }
+        }?;
+        f.write_str("; after a change, reload by SIGHUP or ReloadConfig")
+    }
+}
+
+fn named(unwatched: Vec<Unwatched>) -> Vec<Unwatchable> {
+    unwatched.into_iter().map(Unwatchable::Folder).collect()
+}
+
 impl EventLoop {
+    /// Tells of folders that changes will not be seen in.
+    pub(super) fn tell_unwatched(&mut self, unwatched: Vec<Unwatchable>) {
+        for unwatchable in unwatched {
+            self.fault(Fault::UnwatchedFolder, unwatchable.to_string());
+        }
+    }
+
     /// Takes note of what has changed in the folders.
     pub(super) fn folders_changed(&mut self) -> io::Result<()> {
         let Some(folders) = &mut self.changes.folders else { return Ok(()) };
@@ -69,17 +105,4 @@ impl EventLoop {
             None => {}
         }
     }
-}
-
-fn complain(log: &Log, unwatched: Vec<Unwatched>) {
-    for Unwatched { folder, error } in unwatched {
-        warn(log, &format!("{:?}", folder.display().to_string()), &error);
-    }
-}
-
-fn warn(log: &Log, what: &str, error: &dyn std::fmt::Display) {
-    let line = format!(
-        "Cannot watch {what} for changes: {error}; after a change, reload by SIGHUP or ReloadConfig"
-    );
-    log.write(Severity::Warning, line);
 }

@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use bus::{HeldFds, Input, StartFailure, StartId};
+use bus::{Fault, HeldFds, Input, StartFailure, StartId};
 use sys::poll::{Interest, has_room};
 
 use super::deliver::Origin;
 use super::{EventLoop, Source};
 use crate::activation::{ChildKey, Spoken};
-use crate::log::Severity;
 use crate::os_error::OsError;
 
 impl EventLoop {
@@ -45,7 +44,7 @@ impl EventLoop {
     pub(super) fn abandon(&mut self, start: StartId) {
         if let Err(error) = self.children.kill(start) {
             let line = format!("Cannot end a service that has not come in time: {error}");
-            self.log.write(Severity::Warning, line);
+            self.fault(Fault::StrayService, line);
         }
     }
 
@@ -96,7 +95,7 @@ impl EventLoop {
             let watched = self.poller.add(io::stderr(), Source::Stderr.token(), Interest::Write);
             if let Err(error) = watched {
                 let line = format!("Cannot pass on what services write: {error}");
-                self.log.write(Severity::Error, line);
+                self.fault(Fault::ServiceOutput, line);
             }
         }
         self.paused_outputs.push(key);

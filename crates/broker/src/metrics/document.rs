@@ -57,16 +57,41 @@ fn causes(text: &mut Text, bus: &Bus) {
             "Connections that have ended, by cause; those that the bus did not end are closed.",
         ),
         (
+            "diligence_bus_refused_connections",
+            "connections",
+            Trouble::TurnedAway,
+            "Connections that were not let in, or not past Hello, by cause.",
+        ),
+        (
+            "diligence_bus_delayed_connections",
+            "connections",
+            Trouble::Delayed,
+            "Connections that had to wait before they were served, by limit.",
+        ),
+        (
             "diligence_bus_refused_messages",
             "messages",
             Trouble::Refused,
             "Messages that were refused with an error, by the limit or the error.",
         ),
         (
+            "diligence_bus_withheld_messages",
+            "messages",
+            Trouble::Withheld,
+            "Messages that the policy kept from a connection without anybody being told, by whose \
+             rules.",
+        ),
+        (
             "diligence_bus_failed_starts",
             "starts",
             Trouble::StartFailed,
             "Services that did not start, by cause.",
+        ),
+        (
+            "diligence_bus_faults",
+            "faults",
+            Trouble::Fault,
+            "Times that the system did not let the bus do something, by what it was.",
         ),
         (
             "diligence_bus_lost_messages",

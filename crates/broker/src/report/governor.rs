@@ -16,6 +16,8 @@ use super::topic::{Lines, Topic};
 pub(super) enum Subject {
     /// That of a connection, of this user.
     Connection(PeerId, Option<u32>),
+    /// That of a user, who has no connection yet.
+    User(Option<u32>),
     /// Nobody's who is connected.
     Nobody,
 }
@@ -69,6 +71,8 @@ impl Governor {
                 [(Whose::Connection(peer, uid), of_connection), (Whose::User(uid), of_user)]
             }
             // Counted twice, so it may have twice as many.
+            Subject::User(uid) => [(Whose::User(uid), 2 * of_user); 2],
+            // The same.
             Subject::Nobody => [(Whose::Anybody, 2 * of_user); 2],
         };
         for (whose, lines) in accounts {
@@ -82,6 +86,12 @@ impl Governor {
             self.window(topic, whose, now).written += 1;
         }
         Admission::Write
+    }
+
+    /// Whether the next line of a user would be written.
+    pub(super) fn has_room(&self, topic: Topic, uid: Option<u32>, now: Duration) -> bool {
+        let window = self.windows.get(&(topic, Whose::User(uid)));
+        window.is_none_or(|window| window.written == 0 || window.began + WINDOW <= now)
     }
 
     /// When the next window is over, if any was begun.

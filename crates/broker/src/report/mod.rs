@@ -1,18 +1,20 @@
 //! What the log says of connections: who, and why, and not too much of the same.
 
 mod governor;
+mod outside;
 mod services;
 mod topic;
 mod who;
 
 use std::time::Duration;
 
-use bus::{Bus, End, Event, PeerId, Process, Reached};
+use bus::{Bus, End, Event, PeerId, Process, Reached, Unserved};
 
 use crate::activation::Children;
 use crate::log::{Field, Log, Record, Severity};
 use governor::{Admission, Governor, LeftOut, Subject, WINDOW, Whose};
 use topic::Topic;
+pub(crate) use who::process;
 use who::{Source, Who};
 
 /// Writes what happens to connections to the log.
@@ -40,7 +42,7 @@ impl Reporter {
     ) -> Option<Described> {
         let topic = Topic::of_event(event);
         let Some(peer) = peer_of(event) else {
-            self.service_event(log, bus, children, event, now);
+            self.outside_event(log, bus, children, event, now);
             return None;
         };
         let who = self.admit(log, bus, topic, peer, now)?;
@@ -51,8 +53,8 @@ impl Reporter {
         described(who)
     }
 
-    /// Writes what has become of a service that was started.
-    fn service_event(
+    /// Writes what has happened to somebody who has no connection, or to the bus itself.
+    fn outside_event(
         &mut self,
         log: &Log,
         bus: &Bus,
@@ -62,13 +64,32 @@ impl Reporter {
     ) {
         let topic = Topic::of_event(event);
         self.sum_up(log, bus, now);
-        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write
-            && let Some(record) = services::record(event, children)
+        let subject = match event {
+            Event::Unserved(unserved) => Subject::User(unserved.credentials.uid),
+            _ => Subject::Nobody,
+        };
+        if self.governor.admit(topic, subject, now) == Admission::Write
+            && let Some(record) = outside::record(event, children)
         {
             let mut record = record.of(topic.message_id());
-            add_facts(&mut record, topic, None);
+            add_facts(&mut record, topic, reached_of(event));
             log.record(&record);
         }
+    }
+
+    /// Whether there would be a line about this, so that it is worth while to ask who it is.
+    pub(crate) fn is_news(&self, unserved: &Unserved, now: Duration) -> bool {
+        let topic = Topic::of_unserved(unserved);
+        self.governor.has_room(topic, unserved.credentials.uid, now)
+    }
+
+    /// Writes that connections are accepted again.
+    pub(crate) fn accepting_again(&self, log: &Log) {
+        let topic = Topic::AcceptingAgain;
+        let record = Record::line(Severity::Notice, "Connections are accepted again");
+        let mut record = record.of(topic.message_id());
+        add_facts(&mut record, topic, None);
+        log.record(&record);
     }
 
     /// Writes that the bus has ended a connection. It must still know who that was.
@@ -137,7 +158,10 @@ const fn peer_of(event: &Event) -> Option<PeerId> {
         | Event::Withheld { peer, .. }
         | Event::Allowed { peer, .. }
         | Event::Refused { peer, .. } => Some(*peer),
-        Event::Started { .. } | Event::StartFailed { .. } => None,
+        Event::Started { .. }
+        | Event::StartFailed { .. }
+        | Event::Unserved(_)
+        | Event::Fault { .. } => None,
     }
 }
 
@@ -145,6 +169,7 @@ const fn reached_of(event: &Event) -> Option<Reached> {
     match event {
         Event::LosingSignals { reached, .. } => Some(*reached),
         Event::Refused { reached, .. } => *reached,
+        Event::Unserved(Unserved { obstacle, .. }) => obstacle.reached(),
         _ => None,
     }
 }
@@ -186,7 +211,10 @@ fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
             let line = format!("A message of {who} passed a rule that is logged: {what}");
             Record::line(Severity::Warning, line)
         }
-        Event::Started { .. } | Event::StartFailed { .. } => return None,
+        Event::Started { .. }
+        | Event::StartFailed { .. }
+        | Event::Unserved(_)
+        | Event::Fault { .. } => return None,
         Event::Refused { why, reached, blamed, .. } => {
             let blamed = blamed.and_then(|peer| Who::look_up(bus, peer));
             let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bus::{End, Event};
+use bus::{End, Event, Fate, Unserved};
 
 use crate::log::MessageId;
 
@@ -13,8 +13,16 @@ pub(super) enum Topic {
     Disconnected(&'static str),
     /// A message was refused, for this cause.
     Refused(&'static str),
+    /// Somebody wanted to connect and was not let in, for this cause.
+    TurnedAway(&'static str),
+    /// Somebody wants to connect and has to wait, for this cause.
+    Delayed(&'static str),
+    /// Connections are accepted again.
+    AcceptingAgain,
+    /// The system did not let the bus do something.
+    Fault(&'static str),
     /// The policy keeps messages from a connection.
-    Withheld,
+    Withheld(&'static str),
     /// A message has passed a rule that is to be logged.
     Allowed,
     /// A connection loses signals.
@@ -38,11 +46,21 @@ impl Topic {
             Event::LosingSignals { .. } => Self::Losing,
             Event::CaughtUp { .. } => Self::CaughtUp,
             Event::Refused { cause, .. } => Self::Refused(cause),
-            Event::Withheld { .. } => Self::Withheld,
+            Event::Withheld { barrier, .. } => Self::Withheld(barrier.word()),
+            Event::Unserved(unserved) => Self::of_unserved(unserved),
+            Event::Fault { fault, .. } => Self::Fault(fault.word()),
             Event::Allowed { .. } => Self::Allowed,
             Event::Starting { .. } => Self::Starting,
             Event::Started { .. } => Self::Started,
             Event::StartFailed { cause, .. } => Self::StartFailed(cause.word()),
+        }
+    }
+
+    pub(super) const fn of_unserved(unserved: &Unserved) -> Self {
+        let cause = unserved.obstacle.cause();
+        match unserved.fate {
+            Fate::Waits => Self::Delayed(cause),
+            Fate::TurnedAway => Self::TurnedAway(cause),
         }
     }
 
@@ -57,6 +75,8 @@ impl Topic {
             Self::Starting | Self::Started | Self::StartFailed(_) => {
                 Lines { of_connection: 50, of_user: 100 }
             }
+            // The next one of the same user says nothing new.
+            Self::TurnedAway(_) | Self::Delayed(_) => Lines { of_connection: 1, of_user: 1 },
             _ => Lines { of_connection: 2, of_user: 10 },
         }
     }
@@ -66,7 +86,11 @@ impl Topic {
         MessageId(match self {
             Self::Disconnected(_) => "1e06d46f12fc4e95b6625f8bdcf9a8bc",
             Self::Refused(_) => "aabd767d0a4c4cc197610bd2d177cc4c",
-            Self::Withheld => "2f8c4b0a5d7e4e16a3b9c1d06f72e584",
+            Self::TurnedAway(_) => "87fd6e347b62434b8358c23cb28f87e3",
+            Self::Delayed(_) => "f44ba19124614884813d869dce494d1d",
+            Self::AcceptingAgain => "1be407e3b57d48cdbcfccedcd0e621ad",
+            Self::Fault(_) => "25db8597ccdd46d28ad5c8bc65b6347e",
+            Self::Withheld(_) => "2f8c4b0a5d7e4e16a3b9c1d06f72e584",
             Self::Allowed => "b5d1e93c07a64f28916f3ea4c8d2750b",
             Self::Losing => "7a3e48b2cb6d416b9e3cf3737ea08664",
             Self::CaughtUp => "a8985d9bce944143b4e66d42c3b65784",
@@ -82,7 +106,11 @@ impl Topic {
         match self {
             Self::Disconnected(_) => "disconnected",
             Self::Refused(_) => "refused",
-            Self::Withheld => "withheld",
+            Self::TurnedAway(_) => "turned-away",
+            Self::Delayed(_) => "delayed",
+            Self::AcceptingAgain => "accepting-again",
+            Self::Fault(_) => "fault",
+            Self::Withheld(_) => "withheld",
             Self::Allowed => "allowed",
             Self::Losing => "losing-signals",
             Self::CaughtUp => "caught-up",
@@ -96,10 +124,14 @@ impl Topic {
     /// Why, where the topic alone does not say it.
     pub(super) const fn cause(self) -> Option<&'static str> {
         match self {
-            Self::Disconnected(cause) | Self::Refused(cause) | Self::StartFailed(cause) => {
-                Some(cause)
-            }
-            Self::Withheld
+            Self::Disconnected(cause)
+            | Self::Refused(cause)
+            | Self::TurnedAway(cause)
+            | Self::Delayed(cause)
+            | Self::Fault(cause)
+            | Self::Withheld(cause)
+            | Self::StartFailed(cause) => Some(cause),
+            Self::AcceptingAgain
             | Self::Allowed
             | Self::Losing
             | Self::CaughtUp
@@ -123,7 +155,13 @@ impl fmt::Display for Topic {
         match self {
             Self::Disconnected(cause) => write!(f, "connections that were disconnected ({cause})"),
             Self::Refused(cause) => write!(f, "messages that were refused ({cause})"),
-            Self::Withheld => f.write_str("connections that messages are kept from"),
+            Self::TurnedAway(cause) => write!(f, "connections that were not let in ({cause})"),
+            Self::Delayed(cause) => write!(f, "connections that had to wait ({cause})"),
+            Self::AcceptingAgain => f.write_str("times that connections were accepted again"),
+            Self::Fault(cause) => write!(f, "faults ({cause})"),
+            Self::Withheld(cause) => {
+                write!(f, "connections that messages are kept from ({cause})")
+            }
             Self::Allowed => f.write_str("messages that passed a rule that is logged"),
             Self::Losing => f.write_str("times that signals were lost"),
             Self::CaughtUp => f.write_str("times that a connection has caught up"),

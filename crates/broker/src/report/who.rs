@@ -90,7 +90,7 @@ impl Display for ProcessOf<'_> {
 }
 
 /// What a process is called, as far as it is still there.
-fn process(pid: u32) -> Process {
+pub(crate) fn process(pid: u32) -> Process {
     let unit = sys::process::unit(pid);
     let cgroup = match &unit {
         Some(_) => None,

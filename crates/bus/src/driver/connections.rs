@@ -15,6 +15,7 @@ use crate::bus::Bus;
 use crate::config::ServiceHelper;
 use crate::effects::{Effect, Effects, Fds};
 use crate::error::{BusError, ErrorKind};
+use crate::history::Trouble;
 use crate::input::{Asker, Details, FdPassing, PeerId, PidFd};
 use crate::own::reply_too_long;
 use crate::peers::{DRIVER_NAME, Peer};
@@ -25,6 +26,9 @@ pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
         return Err(ErrorKind::Failed.because("Already handled an Hello message"));
     }
     let admitted = check_room(bus, call).map(|()| bus.admit(call.from));
+    if let Err(error) = &admitted {
+        bus.history.count(Trouble::TurnedAway, error.cause());
+    }
     bus.show_driver_call(call.from, call.message, fx);
     admitted?;
     let name = bus.peers[call.from].name().as_str().to_owned();

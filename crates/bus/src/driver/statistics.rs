@@ -33,6 +33,7 @@ pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result
         ("Bytes", totals.bytes.into()),
         ("Deliveries", totals.deliveries.into()),
         ("RefusedMessages", totals.refused.into()),
+        ("WithheldMessages", totals.withheld.into()),
         ("LostMessages", totals.lost.into()),
         ("Connections", now.connections.into()),
         ("IncompleteConnections", now.incomplete.into()),
@@ -44,9 +45,13 @@ pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result
         ("QueuedBytes", now.queued_bytes.into()),
         ("LosingConnections", now.losing.into()),
         ("DisconnectCauses", causes(bus, Trouble::Disconnected)),
+        ("TurnedAwayCauses", causes(bus, Trouble::TurnedAway)),
+        ("DelayCauses", causes(bus, Trouble::Delayed)),
         ("RefusalCauses", causes(bus, Trouble::Refused)),
+        ("WithholdingCauses", causes(bus, Trouble::Withheld)),
         ("LossCauses", causes(bus, Trouble::Lost)),
         ("FailedStartCauses", causes(bus, Trouble::StartFailed)),
+        ("FaultCauses", causes(bus, Trouble::Fault)),
     ]);
     bus.reply(call, &(dict,), fx)
 }
@@ -78,6 +83,7 @@ pub(super) fn members(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Resul
 }
 
 pub(super) fn history(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    bus.settle_history();
     let mut incidents: Vec<&Incident> = bus.incidents().collect();
     incidents.sort_by_key(|incident| Reverse(incident.last));
     let dicts: Vec<Dict> = incidents.into_iter().map(|it| of_incident(it, bus.now)).collect();
@@ -107,6 +113,7 @@ fn of_peer(bus: &Bus, peer: &Peer) -> Dict {
         ("PeakQueuedBytes", peer.peaks.outgoing_bytes.into()),
         ("LostMessages", peer.lost.into()),
         ("Losing", Value::Boolean(peer.losing.is_some())),
+        ("WithheldMessages", peer.withheld.messages.into()),
         ("RefusedMessages", peer.refused.into()),
         ("MatchRules", (peer.rule_count as u64).into()),
         ("PendingCalls", (calls as u64).into()),

@@ -15,8 +15,9 @@ use super::message_rules::{Letter, Ruling};
 use super::party::Party;
 use super::{Kind, Reply, Standing, Verdict, Way};
 use crate::bus::Bus;
-use crate::effects::{Effects, Event, Span};
+use crate::effects::{Barrier, Effects, Event, Span};
 use crate::error::{BusError, ErrorKind};
+use crate::history::{Missed, Trouble};
 use crate::input::PeerId;
 use crate::peers::{DRIVER_NAME, Peer, Stage};
 use crate::route::Forward;
@@ -69,10 +70,19 @@ impl<'m> Passage<'m> {
 /// That rules say no.
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
-    /// Whose rules, in the words of the reference.
-    what: &'static str,
+    /// Whose rules.
+    barrier: Barrier,
     /// How many of them match.
     rules: usize,
+}
+
+/// A message that somebody does not get.
+struct Withheld {
+    barrier: Barrier,
+    /// Why, if there is anybody to be told.
+    why: Option<BusError>,
+    sender: Option<PeerId>,
+    serial: NonZeroU32,
 }
 
 impl Bus {
@@ -138,7 +148,8 @@ impl Bus {
         let passage = Passage::to_listener(forward, to);
         let Err(refusal) = self.ask_rules(&passage, fx) else { return true };
         let why = self.explain_withheld(refusal, &passage, to);
-        self.note_withheld(why, passage.from, passage.message.serial(), to, fx);
+        let (sender, serial) = (passage.from, passage.message.serial());
+        self.note_withheld(Withheld { barrier: refusal.barrier, why, sender, serial }, to, fx);
         false
     }
 
@@ -166,9 +177,9 @@ impl Bus {
             received: way,
         };
         let Err(refusal) = self.check_receiving(&passage) else { return true };
-        let withheld = self.explain_withheld(refusal, &passage, to);
-        let serial = message.serial();
-        self.note_withheld(withheld, None, serial, to, fx);
+        let why = self.explain_withheld(refusal, &passage, to);
+        let (sender, serial) = (None, message.serial());
+        self.note_withheld(Withheld { barrier: refusal.barrier, why, sender, serial }, to, fx);
         false
     }
 
@@ -215,7 +226,7 @@ impl Bus {
                 let what = self.describe("Would reject message", count, passage);
                 Ok(Some(Event::Allowed { peer: from, what }))
             }
-            Ruling::Refuse(rules) => Err(Refusal { what: "Rejected send message", rules }),
+            Ruling::Refuse(rules) => Err(Refusal { barrier: Barrier::SendPolicy, rules }),
         }
     }
 
@@ -230,7 +241,7 @@ impl Bus {
         };
         match policy.receive.judge(&Letter { message, reply, way, party }) {
             Ruling::Pass | Ruling::PassLogged(_) => Ok(()),
-            Ruling::Refuse(rules) => Err(Refusal { what: "Rejected receive message", rules }),
+            Ruling::Refuse(rules) => Err(Refusal { barrier: Barrier::ReceivePolicy, rules }),
         }
     }
 
@@ -245,35 +256,33 @@ impl Bus {
         passage: &Passage<'_>,
         to: PeerId,
     ) -> Option<BusError> {
-        let is_first = self.peers.get(to).is_some_and(|peer| peer.withheld == 0);
+        let is_first = self.peers.get(to).is_some_and(|peer| peer.withheld.messages == 0);
         let is_told = is_first || !self.monitoring_rules.is_empty();
         is_told.then(|| self.explain(refusal, passage))
     }
 
     /// Counts a message that the policy keeps from a connection. Only monitors hear of each.
-    fn note_withheld(
-        &mut self,
-        why: Option<BusError>,
-        sender: Option<PeerId>,
-        serial: NonZeroU32,
-        to: PeerId,
-        fx: &mut Effects,
-    ) {
-        self.counters.refused += 1;
+    fn note_withheld(&mut self, withheld: Withheld, to: PeerId, fx: &mut Effects) {
+        let Withheld { barrier, why, sender, serial } = withheld;
+        self.counters.withheld[barrier as usize] += 1;
         let Some(peer) = self.peers.get_mut(to) else { return };
-        peer.withheld += 1;
-        let is_first = peer.withheld == 1 && peer.stage != Stage::Gone;
+        let is_first = peer.withheld.messages == 0 && peer.stage != Stage::Gone;
+        match peer.withheld.messages {
+            0 => peer.withheld = Missed::first(self.now),
+            _ => peer.withheld.another(self.now),
+        }
         let Some(why) = why else { return };
         if !self.monitoring_rules.is_empty() {
             self.show_monitors_refusal(sender, serial, &why, fx);
         }
         if is_first {
-            fx.log(Event::Withheld { sender, peer: to, why: why.text });
+            self.note(Trouble::Withheld, barrier.word(), to, &why.text, None);
+            fx.log(Event::Withheld { sender, peer: to, barrier, why: why.text });
         }
     }
 
     fn explain(&self, refusal: Refusal, passage: &Passage<'_>) -> BusError {
-        let text = self.describe(refusal.what, refusal.rules, passage);
+        let text = self.describe(words(refusal.barrier), refusal.rules, passage);
         ErrorKind::AccessDenied.because(text)
     }
 
@@ -295,6 +304,14 @@ impl Bus {
             message.destination().map_or(DRIVER_NAME.as_str(), |name| name.as_str()),
             peer(passage.to).map_or_else(|| String::from("bus"), who),
         )
+    }
+}
+
+/// What the reference says of a message that does not pass.
+const fn words(barrier: Barrier) -> &'static str {
+    match barrier {
+        Barrier::SendPolicy => "Rejected send message",
+        Barrier::ReceivePolicy => "Rejected receive message",
     }
 }
 

@@ -243,6 +243,12 @@ impl Server {
         }
     }
 
+    /// Whether the client has tried to authenticate, and nothing that it tried was accepted. If it
+    /// leaves now, that is why.
+    pub fn has_rejected(&self) -> bool {
+        self.tally.attempts > 0 && matches!(self.state, State::ExpectAuth)
+    }
+
     fn receive_line(
         &mut self,
         line: &Line,
@@ -389,6 +395,7 @@ impl Login {
 /// What a client has used up.
 #[derive(Debug, Default)]
 struct Tally {
+    attempts: u16,
     rejections: u8,
     commands: u16,
 }
@@ -418,6 +425,8 @@ impl<A: Authority> Turn<'_, A> {
         mechanism: &str,
         initial: Option<&str>,
     ) -> Result<State, Violation> {
+        // Not more than commands, of which there is a limit.
+        self.tally.attempts += 1;
         let mechanism = Mechanism::from_name(mechanism);
         let Some(mechanism) = mechanism.filter(|&known| self.config.mechanisms.contains(known))
         else {

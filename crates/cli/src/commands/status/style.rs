@@ -48,11 +48,6 @@ impl Style {
         self.wrap("31", text)
     }
 
-    /// An alarm, unless it is about nothing.
-    pub(super) fn alarm_if(self, number: u64, text: impl Display) -> String {
-        if number == 0 { text.to_string() } else { self.alarm(text) }
-    }
-
     fn wrap(self, code: &str, text: impl Display) -> String {
         match self.colours {
             Colours::Wanted => format!("\u{1b}[{code}m{text}\u{1b}[0m"),

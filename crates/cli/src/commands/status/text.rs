@@ -54,6 +54,13 @@ struct Column {
     place: Place,
 }
 
+/// Whether a line is there if it has nothing to tell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Always,
+    IfAny,
+}
+
 /// On which lines a column stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -154,37 +161,29 @@ impl Page {
                 counted(count("PendingReplies"), "open call", "open calls"),
             ),
         );
-        for (what, key, causes) in [
-            ("disconnected", "Disconnected", "DisconnectCauses"),
-            ("refused", "RefusedMessages", "RefusalCauses"),
-            ("lost", "LostMessages", "LossCauses"),
-        ] {
-            let causes = totals.counts(causes).into_iter().filter(|(cause, _)| *cause != "closed");
-            let causes: Vec<_> =
-                causes.map(|(cause, count)| format!("{} {cause}", grouped(count))).collect();
-            let total = number(key);
-            let text = match causes.is_empty() {
-                true => total,
-                false => format!("{total}: {}", causes.join(", ")),
-            };
-            self.fact_with(what, &text, |text| style.alarm_if(count(key), text));
+        for (what, causes, shown) in TROUBLES {
+            self.causes(what, &totals.counts(causes), *shown);
         }
-        self.failed_starts(totals);
         if let losing @ 1.. = count("LosingConnections") {
             let text = counted(losing, "connection loses signals", "connections lose signals");
             self.fact_with("now", &text, |text| style.alarm(text));
         }
     }
 
-    /// Services that did not start, if there are any.
-    fn failed_starts(&mut self, totals: &Dict) {
-        let causes = totals.counts("FailedStartCauses");
+    /// How often something has happened, and why.
+    fn causes(&mut self, what: &str, causes: &[(&str, u64)], shown: Shown) {
+        let causes: Vec<_> = causes.iter().filter(|(cause, _)| *cause != "closed").collect();
         let all: u64 = causes.iter().map(|(_, count)| count).sum();
-        if all > 0 {
-            let causes: Vec<_> = causes.iter().map(|(cause, n)| format!("{n} {cause}")).collect();
-            let text = format!("{}: {}", grouped(all), causes.join(", "));
-            let style = self.style;
-            self.fact_with("not started", &text, |text| style.alarm(text));
+        let style = self.style;
+        let words: Vec<_> =
+            causes.iter().map(|(cause, n)| format!("{} {cause}", grouped(*n))).collect();
+        match (all, shown) {
+            (0, Shown::IfAny) => {}
+            (0, Shown::Always) => self.fact(what, "0"),
+            _ => {
+                let text = format!("{}: {}", grouped(all), words.join(", "));
+                self.fact_with(what, &text, |text| style.alarm(text));
+            }
         }
     }
 
@@ -337,6 +336,18 @@ fn reply_time(nanoseconds: u64, member: &Dict) -> String {
         micros => format!("{:.1} s", micros / 1e6),
     }
 }
+
+/// What may be wrong: a word, the key that holds the causes, and whether to say that nothing is.
+const TROUBLES: &[(&str, &str, Shown)] = &[
+    ("disconnected", "DisconnectCauses", Shown::Always),
+    ("turned away", "TurnedAwayCauses", Shown::IfAny),
+    ("delayed", "DelayCauses", Shown::IfAny),
+    ("refused", "RefusalCauses", Shown::Always),
+    ("withheld", "WithholdingCauses", Shown::IfAny),
+    ("lost", "LossCauses", Shown::Always),
+    ("not started", "FailedStartCauses", Shown::IfAny),
+    ("faults", "FaultCauses", Shown::IfAny),
+];
 
 /// Cells of what stands before the totals.
 const LABEL_WIDTH: usize = 12;
