@@ -1,5 +1,6 @@
 //! Files that stand for something else: sockets, secrets and locks.
 
+use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Uid, access, chownat, fstat, open};
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -43,6 +44,37 @@ pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
 /// Those of chmod(2).
 pub fn allow_everyone(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o777))
+}
+
+/// Whose a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The user.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+}
+
+/// Makes the socket at `path` somebody else's; nothing but a socket, whatever has taken its place
+/// meanwhile.
+///
+/// # Errors
+///
+/// Those of open(2) and chown(2), and [`io::ErrorKind::InvalidInput`] if there is no socket.
+pub fn give_socket(path: &Path, owner: Owner) -> io::Result<()> {
+    let file = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    if !FileType::from_raw_mode(fstat(&file)?.st_mode).is_socket() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let Owner { uid, gid } = owner;
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    Ok(chownat(&file, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?)
+}
+
+/// Whether the folder that a file of ours is in lets us remove it.
+#[must_use]
+pub fn is_removable(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok())
 }
 
 /// Whether a directory can hold secrets.

@@ -8,6 +8,7 @@
 //! <?diligence
 //!   <limit name="max_connections_per_second_per_user">50</limit>
 //!   <limit name="max_connections_per_user" user="monitor">2000</limit>
+//!   <metrics_socket>/run/dbus/metrics</metrics_socket>
 //! ?>
 //! ```
 //!
@@ -15,6 +16,7 @@
 //! for is an error.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use bus::Limits;
 
@@ -22,10 +24,13 @@ use super::element::{Element, Found};
 use super::environment::Accounts;
 use super::error::{Account, ConfigError, ConfigErrorKind, LimitError, ShapeError};
 use super::limits::{Limit, parse_integer};
+use super::reader::absolute;
 
 /// What the instructions of all files say together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OwnSettings {
+    /// Where to tell what is counted; absolute.
+    pub metrics_socket: Option<PathBuf>,
     /// How often a user may connect.
     pub connection_rate: RateSetting,
     /// The same, for users of whom something else is said.
@@ -62,6 +67,7 @@ impl OwnSettings {
                 };
                 *rate = change.or(*rate);
             }
+            OwnSetting::MetricsSocket(path) => self.metrics_socket = Some(path),
             OwnSetting::Limit { user, limit } => self.user_limits.push((user, limit)),
         }
     }
@@ -77,8 +83,10 @@ impl OwnSettings {
 }
 
 /// What one element in an instruction says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum OwnSetting {
+    /// Where to tell what is counted.
+    MetricsSocket(PathBuf),
     /// How often everybody, or a user, may connect.
     Rate { user: Option<u32>, change: RateSetting },
     /// A limit that is another for a user.
@@ -91,10 +99,20 @@ impl OwnSetting {
         found: Found<'_>,
         accounts: &dyn Accounts,
     ) -> Result<Result<Self, Account>, ConfigError> {
-        if found.name() != "limit" {
-            return Err(found.unknown_in(INSTRUCTION));
+        match found.name() {
+            "limit" => Self::parse_limit(found.open("limit", &["name", "user"])?, accounts),
+            METRICS => {
+                let path = found.open(METRICS, &[])?.path_beside_file()?;
+                Ok(Ok(Self::MetricsSocket(absolute(&path))))
+            }
+            _ => Err(found.unknown_in(INSTRUCTION)),
         }
-        let element = found.open("limit", &["name", "user"])?;
+    }
+
+    fn parse_limit(
+        element: Element<'_>,
+        accounts: &dyn Accounts,
+    ) -> Result<Result<Self, Account>, ConfigError> {
         let whose = match element.attribute("user").map(|name| (name, accounts.user_id(name))) {
             None => Ok(None),
             Some((_, Some(uid))) => Ok(Some(uid)),
@@ -145,6 +163,9 @@ fn count(text: &str) -> Result<u32, LimitError> {
 
 /// The name of the instruction.
 pub(super) const INSTRUCTION: &str = "diligence";
+
+/// Where to tell what is counted.
+const METRICS: &str = "metrics_socket";
 
 /// Connections of a user in a second.
 const RATE: &str = "max_connections_per_second_per_user";

@@ -6,7 +6,7 @@ use bus::Fault;
 use sys::poll::Interest;
 
 use super::{EventLoop, Source};
-use crate::metrics::{Next, Place};
+use crate::metrics::{Metrics, Next, Place};
 
 impl EventLoop {
     /// Begins to watch the socket for what is counted, and to count what is told there.
@@ -16,6 +16,25 @@ impl EventLoop {
             self.watch_metrics(Place::Listener, Interest::Read)?;
         }
         Ok(())
+    }
+
+    /// Tells what is counted where a new configuration wants it. If that cannot be, it is told where
+    /// it was.
+    pub(super) fn move_metrics(&mut self) {
+        let wanted = self.config.document.own.metrics_socket.as_deref();
+        if self.metrics.as_ref().map(Metrics::path) == wanted {
+            return;
+        }
+        let moved = wanted.map(Metrics::listen).transpose().and_then(|metrics| {
+            // What is watched of the old one ends with it.
+            self.metrics = metrics;
+            self.start_metrics()
+        });
+        if let Err(error) = moved {
+            let place = self.config.document.own.metrics_socket.as_deref();
+            let place = place.map(|path| path.display().to_string()).unwrap_or_default();
+            self.fault(Fault::Metrics, format!("Cannot tell what is counted at {place}: {error}"));
+        }
     }
 
     /// Does what can be done for who wants to know.

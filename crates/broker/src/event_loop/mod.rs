@@ -368,6 +368,7 @@ impl EventLoop {
             }
         };
         self.tell_unwatched(unwatched);
+        self.move_metrics();
         self.handle(Input::Reconfigured { outcome, asker });
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         peers.into_iter().for_each(|peer| self.limits_changed(peer));

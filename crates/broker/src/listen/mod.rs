@@ -35,7 +35,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sys::filesystem::{allow_everyone, remove_stale_socket};
+use sys::filesystem::{Owner, allow_everyone, remove_stale_socket};
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
 use wire::address::{Address, AddressList, TcpAddress, Transport, UnixAddress};
@@ -59,7 +59,7 @@ pub struct Listener {
     pub guid: Guid,
     /// What a client has to do first.
     pub entry: Entry,
-    _remains: Remains,
+    remains: Remains,
 }
 
 impl Listener {
@@ -72,7 +72,19 @@ impl Listener {
     ) -> Result<Self, ListenError> {
         let guid = new_guid().map_err(|error| ListenError::Random(error.into()))?;
         let address = Address { guid: Some(guid), ..transport.into() };
-        Ok(Self { sockets, kind, address, guid, entry, _remains: remains })
+        Ok(Self { sockets, kind, address, guid, entry, remains })
+    }
+}
+
+/// Files.
+impl Listener {
+    /// Lets somebody else remove what is secret of it. The socket stays with who has made it: its
+    /// owner is how clients know whose bus it is.
+    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+        match &self.remains {
+            Remains::Nonce { file } => file.hand_over(owner),
+            Remains::Nothing | Remains::Socket { .. } => Ok(()),
+        }
     }
 }
 
@@ -93,7 +105,7 @@ enum Remains {
     /// The file of its socket.
     Socket { _file: SocketFile },
     /// The file of its nonce.
-    Nonce { _file: NonceFile },
+    Nonce { file: NonceFile },
 }
 
 /// What some addresses are about: things that this process was started with.
@@ -241,7 +253,7 @@ fn listen_nonce_tcp_at(wanted: &TcpAddress, temp_dir: &Path) -> Result<Listener,
     let noncefile = Some(file.path.as_os_str().as_bytes().to_vec());
     let transport = Transport::NonceTcp { tcp: address, noncefile };
     let entry = Entry::Nonce(file.nonce);
-    Listener::new(sockets, SocketKind::Tcp, transport, entry, Remains::Nonce { _file: file })
+    Listener::new(sockets, SocketKind::Tcp, transport, entry, Remains::Nonce { file })
 }
 
 fn bind_error(name: &OsStr, error: io::Error) -> ListenError {

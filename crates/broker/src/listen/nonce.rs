@@ -4,9 +4,10 @@
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, lchown};
 use std::path::{Path, PathBuf};
 
+use sys::filesystem::Owner;
 use sys::private_directory::PrivateDirectory;
 
 /// What a client sends before all else.
@@ -42,7 +43,7 @@ impl fmt::Debug for Nonce {
 pub(crate) struct NonceFile {
     pub(crate) nonce: Nonce,
     pub(crate) path: PathBuf,
-    _folder: PrivateDirectory,
+    folder: PrivateDirectory,
 }
 
 impl NonceFile {
@@ -53,7 +54,14 @@ impl NonceFile {
         let path = folder.path().join("nonce");
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(&nonce.0)?;
-        Ok(Self { nonce, path, _folder: folder })
+        Ok(Self { nonce, path, folder })
+    }
+
+    /// Makes it somebody else's, who can then remove it. Root has made it and nobody else could
+    /// enter the folder, so there is nothing else in it.
+    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+        lchown(&self.path, Some(owner.uid), Some(owner.gid))?;
+        lchown(self.folder.path(), Some(owner.uid), Some(owner.gid))
     }
 }
 

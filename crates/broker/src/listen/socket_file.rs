@@ -17,6 +17,11 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Takes charge of the file at `path`.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let identity = FileIdentity::of(path)?;

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bus::Bus;
-use sys::filesystem::remove_stale_socket;
+use sys::filesystem::{Owner, give_socket, remove_stale_socket};
 use sys::poll::Interest;
 use sys::socket::{Accepted, accept, listen_unix_for_owner};
 use sys::transfer::{Wait, receive, send};
@@ -32,7 +32,7 @@ use http::{Request, Stream};
 #[derive(Debug)]
 pub struct Metrics {
     listener: OwnedFd,
-    _file: SocketFile,
+    file: SocketFile,
     clients: [Option<Client>; CLIENTS_MAX],
 }
 
@@ -100,7 +100,17 @@ impl Metrics {
         let _ = remove_stale_socket(path)?;
         let listener = listen_unix_for_owner(path)?;
         let file = SocketFile::of(path)?;
-        Ok(Self { listener, _file: file, clients: Default::default() })
+        Ok(Self { listener, file, clients: Default::default() })
+    }
+
+    /// Where its file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Makes the file somebody else's: who may connect, and, where the folder lets him, remove it.
+    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+        give_socket(self.path(), owner)
     }
 
     /// The socket of a place, if there is one.

@@ -31,6 +31,7 @@ use std::process;
 use bus::BodyValidation;
 use sys::credentials::{Credentials, own_credentials};
 use sys::daemonize::{StandardStream, set_all_close_on_exec, silence};
+use sys::filesystem::{Owner, is_removable};
 use sys::inherited::{ListenVariables, listen_fds};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
@@ -99,8 +100,9 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
-    let loaded = load(&settings.config, settings.body_validation, settings.activation, log)?;
+    let mut loaded = load(&settings.config, settings.body_validation, settings.activation, log)?;
     let plan = Plan::new(settings, &loaded.config)?;
+    plan.overrule(&mut loaded.config.document);
     *log = Log::new(program, plan.log);
     let opened = Opened::new(loaded, plan, &mut environment, log)?;
     outputs.print_address(&opened.listeners)?;
@@ -130,7 +132,8 @@ impl Opened {
         // From now on SIGTERM waits for the event loop, which removes what is made here.
         let signals = block_signals(plan.interrupt)?;
         let listeners = plan.listen(environment)?;
-        let metrics = plan.metrics_socket.as_deref().map(listen_for_metrics).transpose()?;
+        let metrics_socket = loaded.config.document.own.metrics_socket.as_deref();
+        let metrics = metrics_socket.map(listen_for_metrics).transpose()?;
         Ok(Self { loaded, plan, signals, listeners, metrics, uid })
     }
 
@@ -143,7 +146,12 @@ impl Opened {
         outputs.print_pid()?;
         let open_files = OpenFiles::current();
         warn_if_failed(log, "raise the limit of open files", OpenFiles::raise().map(|_| ()));
-        user.map_or(Ok(()), |user| user.take_over(uid))?;
+        if let Some(user) = user.filter(|_| uid == ROOT) {
+            let files = Files { listeners: &listeners, metrics: metrics.as_ref() };
+            warn_if_failed(log, "hand over files", files.hand_over(user.owner()));
+            user.take_over()?;
+            files.tell_what_stays(log);
+        }
 
         let manager = ServiceManager::from_environment();
         let identity = bus_identity()?;
@@ -162,6 +170,31 @@ impl Opened {
         let event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
         caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
         Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
+    }
+}
+
+/// What root has made for the bus, and the user that it becomes is to remove at the end.
+struct Files<'b> {
+    listeners: &'b [Listener],
+    metrics: Option<&'b Metrics>,
+}
+
+impl Files<'_> {
+    fn hand_over(&self, owner: Owner) -> io::Result<()> {
+        self.listeners.iter().try_for_each(|listener| listener.hand_over(owner))?;
+        self.metrics.map_or(Ok(()), |metrics| metrics.hand_over(owner))
+    }
+
+    /// A file goes only if its folder lets it.
+    fn tell_what_stays(&self, log: &Log) {
+        if let Some(path) = self.metrics.map(Metrics::path).filter(|path| !is_removable(path)) {
+            let path = path.display();
+            let line = format!(
+                "{path} will be left behind at the end, since its folder lets only others remove \
+                 it; the next bus there replaces it"
+            );
+            log.write(Severity::Notice, line);
+        }
     }
 }
 
@@ -229,7 +262,9 @@ impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
         let Plan { config, body_validation, activation, .. } = &self.plan;
-        load(config, *body_validation, *activation, &self.log)
+        let mut loaded = load(config, *body_validation, *activation, &self.log)?;
+        self.plan.overrule(&mut loaded.config.document);
+        Ok(loaded)
     }
 
     fn done(&mut self) {
@@ -288,6 +323,8 @@ fn warn_if_failed(log: &Log, step: &str, outcome: io::Result<()>) {
         log.write(Severity::Warning, format_args!("Cannot {step}: {error}"));
     }
 }
+
+const ROOT: u32 = 0;
 
 const TELL_MANAGER: &str = "tell the service manager";
 

@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub(super) body_validation: BodyValidation,
     /// Who starts the services that have a unit.
     pub(super) activation: Activation,
-    /// Where to tell what is counted; absolute.
+    /// Where to tell what is counted, whatever the configuration says; absolute.
     pub(super) metrics_socket: Option<PathBuf>,
 }
 
@@ -62,6 +62,13 @@ impl Plan {
             activation: settings.activation,
             metrics_socket: metrics_socket.map_err(&failed)?,
         })
+    }
+
+    /// Puts what the command line says in the place of what the configuration says.
+    pub(super) fn overrule(&self, document: &mut Document) {
+        if let Some(path) = &self.metrics_socket {
+            document.own.metrics_socket = Some(path.clone());
+        }
     }
 
     /// Listens everywhere. The listeners are in the order in which their addresses are printed:

@@ -1,5 +1,6 @@
 //! The user that the bus becomes when it needs root no more: `<user>` of the configuration.
 
+use sys::filesystem::Owner;
 use sys::privileges::{Identity, switch_to};
 use sys::users::User;
 
@@ -27,19 +28,19 @@ impl DaemonUser {
         Ok(Self { uid: user.uid(), gid: user.gid(), groups })
     }
 
-    /// Becomes that user. Without root nothing happens: whoever starts a bus without it means the
-    /// bus to run as he is.
-    pub(super) fn take_over(&self, current_uid: u32) -> Result<(), StartError> {
-        if current_uid != ROOT {
-            return Ok(());
-        }
+    /// To whom files are handed over.
+    pub(super) const fn owner(&self) -> Owner {
+        Owner { uid: self.uid, gid: self.gid }
+    }
+
+    /// Becomes that user, which takes root. Whoever starts a bus without it means the bus to run as
+    /// he is.
+    pub(super) fn take_over(&self) -> Result<(), StartError> {
         let Self { uid, gid, groups } = self;
         switch_to(Identity { uid: *uid, gid: *gid, groups })
             .map_err(StartError::at(Step::SwitchUser))
     }
 }
-
-const ROOT: u32 = 0;
 
 #[cfg(test)]
 mod tests {

@@ -224,7 +224,8 @@ pub(super) const VALUES: &[ValueOption] = &[
         name: "--metrics-socket",
         value: Value::Required("PATH"),
         help: "Listen at this path for those who collect numbers, and tell them what is counted, as \
-               OpenMetrics text over HTTP. Only the owner of the file can connect to it",
+               OpenMetrics text over HTTP, whatever the configuration says of it. Only the owner of the \
+               file can connect to it",
         set: |draft, value| {
             draft.metrics_socket = Some(PathBuf::from(value));
             Ok(())

@@ -1,0 +1,263 @@
+//! Whatever the bus refuses is counted by its cause: in the statistics, in the history, for those who
+//! collect numbers, and with fields in the log. Only for our own bus: the reference counts nothing.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream,
+    USUAL_LIMIT, User, Value, check_all, eventually, root_for,
+};
+
+/// Something that the bus refuses, and where it is counted.
+struct Refused {
+    name: &'static str,
+    config: fn() -> Config,
+    provoke: fn(&Bus),
+    /// The key of the totals.
+    totals: &'static str,
+    /// The family of metrics.
+    family: &'static str,
+    cause: &'static str,
+    /// How often at least; a slow machine takes more turns.
+    count: u64,
+    /// What the history calls it.
+    kind: &'static str,
+}
+
+const TURNED_AWAY: (&str, &str) = ("TurnedAwayCauses", "refused_connections");
+const DELAYED: (&str, &str) = ("DelayCauses", "delayed_connections");
+const WITHHELD: (&str, &str) = ("WithholdingCauses", "withheld_messages");
+
+const fn refused(
+    name: &'static str,
+    config: fn() -> Config,
+    provoke: fn(&Bus),
+    (totals, family): (&'static str, &'static str),
+    (count, cause): (u64, &'static str),
+    kind: &'static str,
+) -> Refused {
+    Refused { name, config, provoke, totals, family, cause, count, kind }
+}
+
+#[rustfmt::skip]
+const REFUSED: &[Refused] = &[
+    refused("a bad handshake", Config::session, bad_handshake, TURNED_AWAY, (1, "handshake"), "disconnected"),
+    refused("another user's name", Config::session, wrong_identity, TURNED_AWAY, (1, "authentication"), "disconnected"),
+    refused("a slow handshake", impatient, silence, TURNED_AWAY, (1, "auth-timeout"), "disconnected"),
+    refused("too many connections", crowded, second_hello, TURNED_AWAY, (2, "max_completed_connections"), "refused"),
+    refused("too often", slow, storm, DELAYED, (16, "max_connections_per_second_per_user"), "delayed"),
+    refused("much too often", slow, storm, TURNED_AWAY, (2, "max_connections_per_second_per_user"), "turned-away"),
+    refused("a broadcast that one may not receive", deaf, three_signals, WITHHELD, (3, "receive-policy"), "withheld"),
+    refused("a broadcast that one may not send", mute, three_signals, WITHHELD, (3, "send-policy"), "withheld"),
+];
+
+#[test]
+fn what_is_refused_is_counted_by_cause() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    check_all(REFUSED, |refused| refused.name.to_owned(), Refused::check);
+}
+
+impl Refused {
+    fn check(&self) {
+        let scratch = Scratch::new();
+        let metrics = scratch.join("metrics");
+        let option = format!("--metrics-socket={}", metrics.display());
+        let bus = Bus::start_with(&(self.config)(), |program| program.arg(option));
+        let mut watcher = bus.peer();
+        (self.provoke)(&bus);
+        let enough = |count: &u64| *count >= self.count;
+        let count = eventually(self.name, || self.counted(&mut watcher).filter(enough));
+        let Self { family, cause, .. } = self;
+        let sample = format!("diligence_bus_{family}_total{{cause=\"{cause}\"}} {count}\n");
+        let document = scrape(&metrics);
+        assert!(document.contains(&sample), "{sample} in\n{document}");
+        let history = ask(&mut watcher, "GetHistory");
+        let mut history = history.elements().expect("an array").iter().map(dict);
+        let incident = history.find(|it| it["Kind"] == Value::text(self.kind));
+        let incident = incident.unwrap_or_else(|| panic!("nothing is {}", self.kind));
+        assert_eq!(incident["Cause"], Value::text(self.cause));
+        assert_eq!(incident["Count"], Value::U64(count));
+        assert_eq!(incident["ProcessID"], Value::U32(std::process::id()));
+        bus.stop();
+    }
+
+    fn counted(&self, watcher: &mut Peer) -> Option<u64> {
+        let totals = dict(&ask(watcher, "GetTotals"));
+        let causes = totals[self.totals].elements().expect("an array");
+        causes.iter().find_map(|entry| match entry {
+            Value::Entry(cause, count) if **cause == Value::text(self.cause) => match **count {
+                Value::U64(count) => Some(count),
+                ref other => panic!("{other:?} is no count"),
+            },
+            _ => None,
+        })
+    }
+}
+
+fn impatient() -> Config {
+    Config::session().limit("auth_timeout", 200)
+}
+
+fn crowded() -> Config {
+    Config::session().limit("max_completed_connections", 1)
+}
+
+/// One connection in a second, and the first one at once.
+fn slow() -> Config {
+    Config::session().element(
+        "<?diligence <limit name='max_connections_per_second_per_user'>1</limit>\
+         <limit name='max_connection_burst_per_user'>1</limit>?>",
+    )
+}
+
+fn deaf() -> Config {
+    Config::session()
+        .policy("context='mandatory'", "<deny receive_interface='com.example.Interface'/>")
+}
+
+fn mute() -> Config {
+    Config::session()
+        .policy("context='mandatory'", "<deny send_interface='com.example.Interface'/>")
+}
+
+fn bad_handshake(bus: &Bus) {
+    let mut stream = Stream::connect(bus.address());
+    stream.write(b"GET / HTTP/1.0\r\n\r\n");
+    assert!(stream.is_closed());
+}
+
+/// Asks what there is, which is no attempt, then says to be somebody else, and gives up.
+fn wrong_identity(bus: &Bus) {
+    drop(Stream::connect(bus.address()));
+    let mut curious = Stream::connect(bus.address());
+    curious.write(b"\0AUTH\r\n");
+    curious.read_line().expect("what there is");
+    drop(curious);
+    let mut stream = Stream::connect(bus.address());
+    stream.write(b"\0AUTH EXTERNAL 34323432343234\r\n");
+    let answer = stream.read_line().expect("an answer");
+    assert!(answer.starts_with("REJECTED"), "{answer}");
+}
+
+fn silence(bus: &Bus) {
+    assert!(Stream::connect(bus.address()).is_closed());
+}
+
+fn second_hello(bus: &Bus) {
+    for _ in 0..2 {
+        Peer::before_hello(bus.address(), Descriptors::Unwanted).hello();
+    }
+}
+
+/// Sixteen may wait, and two are too many.
+fn storm(bus: &Bus) {
+    let mut storm: Vec<_> = (0..20).map(|_| Stream::connect(bus.address())).collect();
+    let refused = storm.split_off(18);
+    assert!(refused.into_iter().all(|mut stream| stream.is_closed()));
+}
+
+fn three_signals(bus: &Bus) {
+    let [mut sender, mut listener] = [bus.peer(), bus.peer()];
+    listener.add_match("interface='com.example.Interface'");
+    for _ in 0..3 {
+        sender.send(Message::signal("/", "com.example.Interface", "Signal"));
+    }
+    assert!(sender.is_alive() && listener.is_alive());
+}
+
+fn ask(peer: &mut Peer, member: &str) -> Value {
+    let reply = peer.call(Message::call(BUS_NAME, BUS_PATH, "org.diligence.Statistics1", member));
+    reply.body.first().unwrap_or_else(|| panic!("{member}: {}", reply.summary())).clone()
+}
+
+fn dict(value: &Value) -> BTreeMap<String, Value> {
+    let entries = value.entries().expect("a dictionary");
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
+}
+
+fn scrape(path: &Path) -> String {
+    let mut stream = UnixStream::connect(path).expect("the bus listens");
+    stream.set_read_timeout(Some(USUAL_LIMIT)).expect("the time is not zero");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+fn telling_at(path: &Path) -> Config {
+    let element = format!("<metrics_socket>{}</metrics_socket>", path.display());
+    Config::session().element(&format!("<?diligence {element}?>"))
+}
+
+/// Writes another configuration, and has it read.
+fn reconfigure(bus: &Bus, config: &Config) {
+    bus.scratch().file("bus.conf", &config.text(bus.scratch().path()));
+    let reply = bus.peer().call(Message::to_bus("ReloadConfig"));
+    assert_eq!(reply.error_name(), "", "{}", reply.summary());
+}
+
+/// The configuration may say where numbers are told, and something else later.
+#[test]
+fn the_configuration_says_where_numbers_are_told() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [first, second, third] = ["first", "second", "third"].map(|name| scratch.join(name));
+    let mut bus = Bus::start(&telling_at(&first));
+    assert!(scrape(&first).contains("diligence_bus_active_connections 0\n"));
+    reconfigure(&bus, &telling_at(&second));
+    assert!(scrape(&second).contains("# EOF"));
+    assert!(!first.exists(), "it has moved");
+    reconfigure(&bus, &telling_at(&PathBuf::from("/nowhere/at/all")));
+    let log = bus.process().stderr();
+    assert!(log.contains("Cannot tell what is counted at /nowhere/at/all: No such file"), "{log}");
+    assert!(scrape(&second).contains("diligence_bus_faults_total{cause=\"metrics\"} 1\n"));
+    reconfigure(&bus, &Config::session());
+    assert!(!second.exists(), "nobody wants it");
+    bus.stop();
+
+    let option = format!("--metrics-socket={}", third.display());
+    let bus = Bus::start_with(&telling_at(&first), |program| program.arg(option));
+    reconfigure(&bus, &telling_at(&second));
+    assert!(scrape(&third).contains("# EOF"), "the command line has the last word");
+    assert!(!first.exists() && !second.exists());
+    bus.stop();
+    assert!(!third.exists());
+}
+
+/// What root has made for a bus that runs as somebody else goes with that bus, where it can.
+#[test]
+fn what_root_has_made_goes_with_the_bus() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("a bus that becomes another user") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let folder = std::env::temp_dir();
+    for (metrics, is_kept) in [
+        (folder.join(format!("diligence-metrics-{}", std::process::id())), false),
+        (scratch.join("metrics"), true),
+    ] {
+        let config = telling_at(&metrics)
+            .element("<user>nobody</user>")
+            .listen("nonce-tcp:host=127.0.0.1,family=ipv4");
+        let mut bus = Bus::start(&config);
+        let (_, nonce) = bus.address().split_once("noncefile=").expect("a file");
+        let nonce = PathBuf::from(nonce.split(',').next().expect("its path"));
+        for file in [&nonce, &metrics] {
+            let owner = std::fs::metadata(file).expect("it is there").uid();
+            assert_eq!(owner, User::NOBODY.uid, "{file:?}");
+        }
+        let log = bus.process().stderr();
+        assert_eq!(log.contains("will be left behind at the end"), is_kept, "{log}");
+        bus.stop();
+        assert!(!nonce.parent().expect("a folder").exists(), "{nonce:?}");
+        assert_eq!(metrics.exists(), is_kept, "{metrics:?}");
+    }
+}
