@@ -64,8 +64,9 @@ fn check_requested(bus: &Bus, call: &Call<'_>, text: &str) -> Result<(), BusErro
         return invalid(format!("Cannot acquire a service starting with ':' such as \"{text}\""));
     }
     if text == DRIVER_NAME.as_str() {
+        // No blank before "because": the text is that of the reference.
         return invalid(format!(
-            "Connection \"{}\" is not allowed to own the service \"{text}\" \
+            "Connection \"{}\" is not allowed to own the service \"{text}\"\
              because it is reserved for D-Bus' use only",
             bus.peers[call.from].name()
         ));
