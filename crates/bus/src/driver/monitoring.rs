@@ -91,7 +91,7 @@ pub(super) fn become_monitor(
     let all: &[&str] = if texts.is_empty() { &[""] } else { &texts };
     let rules = all.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
     bus.reply(call, &(), fx)?;
-    bus.drop_names(call.from, fx);
+    bus.give_up_names(call.from, fx);
     bus.drop_rules(call.from);
     for rule in rules {
         add_rule(bus, call.from, RuleIndex::Monitoring, rule);

@@ -15,7 +15,7 @@ use crate::bus::Bus;
 use crate::effects::{Effects, Fds};
 use crate::error::{BusError, ErrorKind};
 use crate::input::{Asker, PeerId};
-use crate::names::{Leave, OwnerChange, Released, RequestFlags, Ticket};
+use crate::names::{Leave, NameId, OwnerChange, Released, RequestFlags, Ticket};
 use crate::peers::DRIVER_NAME;
 use crate::reached::LimitName;
 
@@ -228,14 +228,31 @@ impl Bus {
         self.send_own(to, builder, &(name,), Fds::None, fx).expect("names are short");
     }
 
-    /// Takes all names from a connection, the last first and its unique name at the end.
+    /// Takes all names from a connection that ends, the last first and its unique name at the end.
     pub(crate) fn drop_names(&mut self, id: PeerId, fx: &mut Effects) {
         while let Some((_, name)) = self.peers[id].names.pop_last() {
-            self.counters.names -= 1;
-            if let Some(change) = self.names.leave(name, id).and_then(|leave| leave.change) {
-                self.announce(&change, fx);
-            }
+            self.drop_name(id, name, fx);
         }
+        self.drop_unique_name(id, fx);
+    }
+
+    /// Takes all names from a connection that only watches from now on: its unique name, and then
+    /// the others, the first first.
+    pub(super) fn give_up_names(&mut self, id: PeerId, fx: &mut Effects) {
+        self.drop_unique_name(id, fx);
+        while let Some((_, name)) = self.peers[id].names.pop_first() {
+            self.drop_name(id, name, fx);
+        }
+    }
+
+    fn drop_name(&mut self, id: PeerId, name: NameId, fx: &mut Effects) {
+        self.counters.names -= 1;
+        if let Some(change) = self.names.leave(name, id).and_then(|leave| leave.change) {
+            self.announce(&change, fx);
+        }
+    }
+
+    fn drop_unique_name(&mut self, id: PeerId, fx: &mut Effects) {
         self.counters.names -= 1;
         let unique = self.peers[id].name().as_str().to_owned();
         self.announce_owner(&unique, Some(id), None, fx);
