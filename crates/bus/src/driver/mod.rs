@@ -69,7 +69,7 @@ impl Bus {
             self.hear(from, message, fx);
         }
         let is_hello = self.is_first_hello(from, message);
-        // The handler of Hello shows it, with the name that it gives.
+        // The handler of Hello shows it to monitors, with the name that it gives.
         let forward = if is_hello { None } else { self.show_driver_call(from, message, fx) };
         let outcome = allowed.and_then(|()| match message.message_type() {
             MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
@@ -79,7 +79,7 @@ impl Bus {
         match outcome {
             Err(error) => self.refuse(from, message, &error, fx),
             // With the call that adds it, the first rule of all already sees something.
-            Ok(()) if !is_hello && !self.eavesdropping_rules.is_empty() => {
+            Ok(()) if !self.eavesdropping_rules.is_empty() => {
                 let forward = forward.unwrap_or_else(|| self.forward(from, message, fx));
                 self.show_eavesdroppers(&forward, None, fx);
             }
