@@ -29,6 +29,7 @@
 //! | `driver` | every method of the bus's own object |
 //! | `names` | owners, queues, and who hears of a change |
 //! | `matching` | match rules |
+//! | `names_and_rules` | random operations: the same answers and deliveries as the reference |
 //! | `routing` | what the bus writes on a message, who gets it, what comes back |
 //! | `policy` | who may do what: random rules, the same verdicts as the reference |
 //! | `activation` | services that the bus starts |
@@ -43,9 +44,10 @@
 //!
 //! The parts: [`Scratch`] is a folder, [`Program`] runs a program, [`Bus`] is the bus under test,
 //! [`Peer`] is a raw client that sends any bytes and [`Message`] makes them, [`check_all`] walks a
-//! table of cases, [`tap`] reads the results of the reference's programs.
+//! table of cases, [`differential`] does the same on two buses, [`tap`] reads the results of the reference's programs.
 
 mod bus;
+pub mod differential;
 mod message;
 mod peer;
 mod program;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd as _, OwnedFd};
 
+use diligence_conformance::differential::start_reference;
 use diligence_conformance::{
-    Bus, Config, Descriptors, Message, Peer, Program, Signal, Stream, User, Value, eventually,
-    field, installed, kind,
+    Bus, Config, Descriptors, Message, Peer, Signal, Stream, User, Value, eventually, field, kind,
 };
 
 /// A client: a user, and its groups besides its own.
@@ -40,8 +40,7 @@ impl Side {
 
     pub(crate) fn reference(policies: &str) -> Self {
         let config = config(policies);
-        let program = || Program::at(installed("dbus-daemon", "dbus-daemon"));
-        Self::new(Bus::start_with(&config, |_| program()), config)
+        Self::new(start_reference(&config), config)
     }
 
     fn new(bus: Bus, config: Config) -> Self {
@@ -122,9 +121,9 @@ impl Client {
     /// Says Hello, unless it is not let in.
     fn admitted(mut self) -> Option<Self> {
         self.send(Message::to_bus("Hello"), 0);
-        let serial = self.ping();
+        let serial = self.peer.ping();
         while let Some(message) = self.peer.receive() {
-            if is_pong(&message, serial) {
+            if message.is_pong(serial) {
                 return Some(self);
             }
         }
@@ -144,42 +143,24 @@ impl Client {
         self.peer.send_with_descriptors(&bytes, &fds);
     }
 
-    /// Asks the other end of the connection for a sign of life, which no policy is about.
-    fn ping(&mut self) -> u32 {
-        let ping = Message::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
-        self.peer.send(ping.without(field::DESTINATION))
-    }
-
     /// All that has come.
     fn hear(&mut self) -> Vec<String> {
-        let serial = self.ping();
+        let serial = self.peer.ping();
         let mut heard = Vec::new();
         loop {
             let Some(message) = self.peer.receive() else {
                 heard.push("closed".to_owned());
                 return heard;
             };
-            if is_pong(&message, serial) {
+            if message.is_pong(serial) {
                 return heard;
             }
-            heard.push(shown(&message));
+            heard.push(message.compared());
             if message.kind == kind::CALL {
                 self.calls.push_back(message);
             }
         }
     }
-}
-
-fn is_pong(message: &Message, serial: u32) -> bool {
-    message.sender().is_empty() && message.reply_serial() == Some(serial)
-}
-
-/// All of a message that both buses must agree on: not the serials that a bus gives its own.
-fn shown(message: &Message) -> String {
-    let mut fields = message.fields.clone();
-    fields.sort_by_key(|(code, _)| *code);
-    let Message { kind, flags, body, descriptors, .. } = message;
-    format!("type {kind} flags {flags} {fields:?} {body:?} {} fds", descriptors.len())
 }
 
 fn add(all: &mut [Vec<String>], more: Vec<Vec<String>>) {

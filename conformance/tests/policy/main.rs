@@ -7,13 +7,11 @@ mod both;
 mod cases;
 mod random;
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher as _};
-
+use diligence_conformance::differential::{Random, number, seeds};
 use diligence_conformance::root_for;
 
 use both::{CLIENTS, Side};
-use random::Random;
+use random::Maker;
 
 /// Policies that are tried when nothing else is said: some seconds' worth.
 const POLICIES: u64 = 24;
@@ -26,40 +24,36 @@ fn random_policies_have_the_verdicts_of_the_reference() {
     if !root_for("policies for several users") {
         return;
     }
-    let seed =
-        number("DILIGENCE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
     let policies = number("DILIGENCE_POLICIES").unwrap_or(POLICIES);
     let mut heard = 0;
-    for round in 0..policies {
-        let seed = seed.wrapping_add(round);
-        println!("DILIGENCE_SEED={seed}");
-        heard += compare(&mut Random::from_seed(seed));
+    for seed in seeds(policies) {
+        heard += compare(&mut Maker { random: Random::from_seed(seed) });
     }
     assert!(heard as u64 > 20 * policies, "only {heard} messages were heard, which checks little");
 }
 
 /// Does the same on both buses, and gives how much was heard.
-fn compare(random: &mut Random) -> usize {
-    let mut policies = random.policies();
+fn compare(maker: &mut Maker) -> usize {
+    let mut policies = maker.policies();
     let (mut ours, mut reference) = (Side::ours(&policies), Side::reference(&policies));
     let mut heard = check("the start", &policies, ours.begin(), reference.begin());
     for step in 0..STEPS {
         if step == STEPS / 2 {
-            policies = random.policies();
+            policies = maker.policies();
             ours.reload(&policies);
             reference.reload(&policies);
         }
-        let place = random.below(CLIENTS.len());
+        let place = maker.random.below(CLIENTS.len());
         let answer = match (ours.unanswered(place), reference.unanswered(place)) {
-            (Some(call), Some(_)) if !random.once_in(3) => Some(random.answer(&call)),
+            (Some(call), Some(_)) if !maker.random.once_in(3) => Some(maker.answer(&call)),
             _ => None,
         };
         let message = match answer {
             Some(answer) => answer,
-            None if random.once_in(3) => random.call_of_bus(),
-            None => random.message(CLIENTS.len()),
+            None if maker.random.once_in(3) => maker.call_of_bus(),
+            None => maker.message(CLIENTS.len()),
         };
-        let fds = if random.once_in(4) { 1 + random.below(2) } else { 0 };
+        let fds = if maker.random.once_in(4) { 1 + maker.random.below(2) } else { 0 };
         let what = format!("step {step}: client {place}, {fds} fds, {message:?}");
         let of_ours = ours.act(place, message.clone(), fds);
         let of_reference = reference.act(place, message, fds);
@@ -75,9 +69,4 @@ fn check(what: &str, policies: &str, ours: Vec<Vec<String>>, reference: Vec<Vec<
         assert_eq!(ours, reference, "client {place} after {what}\n{policies}");
     }
     reference.iter().map(Vec::len).sum()
-}
-
-fn number(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a number, not {text}")))
 }

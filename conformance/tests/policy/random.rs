@@ -1,52 +1,34 @@
 //! Random policies and random messages, from a seed that is printed.
 
+use diligence_conformance::differential::Random;
 use diligence_conformance::{BUS_NAME, BUS_PATH, Message, Value, field, flag, kind};
 
-/// Numbers that are the same from the same seed (splitmix64).
+/// Makes policies and messages.
 #[derive(Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct Maker {
+    pub(crate) random: Random,
+}
 
-impl Random {
-    pub(crate) const fn from_seed(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number below `end`.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-
-    pub(crate) fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    pub(crate) fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T {
-        things[self.below(things.len())]
-    }
-
+impl Maker {
     /// The elements `<policy>` of a configuration.
     pub(crate) fn policies(&mut self) -> String {
         let mut policies = String::new();
         // Mostly there is something to take away from, otherwise hardly anything would happen.
         for rule in OPEN {
-            if !self.once_in(8) {
+            if !self.random.once_in(8) {
                 policies.push_str(&in_policy("context='default'", rule));
             }
         }
-        for _ in 0..self.below(14) {
-            let scope = self.pick(SCOPES);
+        for _ in 0..self.random.below(14) {
+            let scope = self.random.pick(SCOPES);
             policies.push_str(&in_policy(scope, &self.rule(scope)));
         }
         policies
     }
 
     fn rule(&mut self, scope: &str) -> String {
-        let verdict = self.pick(&["allow", "deny", "deny"]);
-        let attributes = match self.below(10) {
+        let verdict = self.random.pick(&["allow", "deny", "deny"]);
+        let attributes = match self.random.below(10) {
             0 if scope.starts_with("context") => self.attribute(&CONNECT),
             0 | 1 => self.attribute(&OWN),
             2..6 => self.message_rule("send", &[&DESTINATION, &BROADCAST]),
@@ -56,7 +38,7 @@ impl Random {
     }
 
     fn attribute(&mut self, list: &[(&str, &str)]) -> String {
-        let (name, value) = list[self.below(list.len())];
+        let (name, value) = list[self.random.below(list.len())];
         format!(" {name}='{value}'")
     }
 
@@ -65,12 +47,12 @@ impl Random {
         loop {
             let mut attributes = String::new();
             for list in MESSAGE {
-                if self.once_in(4) {
+                if self.random.once_in(4) {
                     attributes += &self.attribute(list).replace("SIDE", side);
                 }
             }
             for list in own {
-                if self.once_in(3) {
+                if self.random.once_in(3) {
                     attributes += &self.attribute(list);
                 }
             }
@@ -83,35 +65,36 @@ impl Random {
     /// A message that a client could send without being disconnected.
     pub(crate) fn message(&mut self, clients: usize) -> Message {
         let destination = self.destination(clients);
-        let message = match self.below(8) {
+        let message = match self.random.below(8) {
             0..4 => self.call(&destination),
             4 => self.signal().text(field::DESTINATION, &destination),
             5 | 6 => self.signal(),
             _ => self.answer_to_nothing(&destination),
         };
-        if self.once_in(6) { message.flags(flag::NO_AUTO_START) } else { message }
+        if self.random.once_in(6) { message.flags(flag::NO_AUTO_START) } else { message }
     }
 
     fn destination(&mut self, clients: usize) -> String {
-        match self.below(3) {
-            0 => self.pick(NAMES).to_owned(),
-            _ => format!(":1.{}", self.below(clients)),
+        match self.random.below(3) {
+            0 => self.random.pick(NAMES).to_owned(),
+            _ => format!(":1.{}", self.random.below(clients)),
         }
     }
 
     fn call(&mut self, destination: &str) -> Message {
-        let message = Message::call(destination, self.pick(PATHS), "a.b", self.pick(MEMBERS));
-        match self.below(4) {
+        let message =
+            Message::call(destination, self.random.pick(PATHS), "a.b", self.random.pick(MEMBERS));
+        match self.random.below(4) {
             0 => message.without(field::INTERFACE),
-            _ => message.text(field::INTERFACE, self.pick(INTERFACES)),
+            _ => message.text(field::INTERFACE, self.random.pick(INTERFACES)),
         }
     }
 
     fn signal(&mut self) -> Message {
-        let (path, member) = (self.pick(PATHS), self.pick(MEMBERS));
-        let message = Message::signal(path, self.pick(INTERFACES), member);
+        let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
+        let message = Message::signal(path, self.random.pick(INTERFACES), member);
         // One that claims to be an answer, too.
-        match self.once_in(12) {
+        match self.random.once_in(12) {
             true => message.field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL)),
             false => message,
         }
@@ -121,30 +104,30 @@ impl Random {
         let message = Message::new(kind::RETURN)
             .field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL))
             .text(field::DESTINATION, destination);
-        if self.once_in(2) { message } else { self.as_error(message) }
+        if self.random.once_in(2) { message } else { self.as_error(message) }
     }
 
     /// The answer to a call.
     pub(crate) fn answer(&mut self, call: &Message) -> Message {
         let reply = Message::reply(call);
-        if self.once_in(2) { reply } else { self.as_error(reply) }
+        if self.random.once_in(2) { reply } else { self.as_error(reply) }
     }
 
     fn as_error(&mut self, mut message: Message) -> Message {
         message.kind = kind::ERROR;
-        message.text(field::ERROR_NAME, self.pick(ERRORS))
+        message.text(field::ERROR_NAME, self.random.pick(ERRORS))
     }
 
     /// A call of the bus itself that changes no more than who has which name.
     pub(crate) fn call_of_bus(&mut self) -> Message {
-        let name = self.pick(NAMES);
-        match self.below(8) {
+        let name = self.random.pick(NAMES);
+        match self.random.below(8) {
             0..3 => Message::to_bus("RequestName").arg(Value::text(name)).arg(Value::U32(0)),
             3 => Message::to_bus("ReleaseName").arg(Value::text(name)),
             4 => Message::to_bus("GetNameOwner").arg(Value::text(name)),
             5 => Message::to_bus("NameHasOwner").arg(Value::text(name)).without(field::INTERFACE),
             6 => Message::call(BUS_NAME, "/x", "org.freedesktop.DBus.Peer", "Ping"),
-            _ => Message::call(BUS_NAME, BUS_PATH, "a.b", self.pick(MEMBERS)),
+            _ => Message::call(BUS_NAME, BUS_PATH, "a.b", self.random.pick(MEMBERS)),
         }
     }
 }

@@ -1,0 +1,97 @@
+//! What tests share that do the same at random on the reference and on the bus under test.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use crate::bus::{Bus, Config};
+use crate::message::{Message, field};
+use crate::peer::Peer;
+use crate::program::{Program, installed};
+use crate::wire::Value;
+
+/// Numbers that are the same from the same seed (splitmix64).
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Starts at a seed.
+    #[must_use]
+    pub const fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+
+    /// True once in `times`.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    /// One of some things.
+    pub fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T {
+        things[self.below(things.len())]
+    }
+}
+
+/// The seeds of so many rounds: from `DILIGENCE_SEED` on, or from one that nobody has chosen. Each
+/// is printed when its round begins.
+pub fn seeds(rounds: u64) -> impl Iterator<Item = u64> {
+    let first =
+        number("DILIGENCE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
+    (0..rounds).map(move |round| {
+        let seed = first.wrapping_add(round);
+        println!("DILIGENCE_SEED={seed}");
+        seed
+    })
+}
+
+/// The number that an environment variable holds, when it is set.
+///
+/// # Panics
+///
+/// When it holds something else.
+#[must_use]
+pub fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a number, not {text}")))
+}
+
+/// Starts the reference, whichever program is under test.
+#[must_use]
+pub fn start_reference(config: &Config) -> Bus {
+    Bus::start_with(config, |_| Program::at(installed("dbus-daemon", "dbus-daemon")))
+}
+
+impl Peer {
+    /// Asks the other end of the connection for a sign of life: no policy is about that, and
+    /// nobody else sees it. Gives the serial for [`Message::is_pong`].
+    pub fn ping(&mut self) -> u32 {
+        let ping = Message::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
+        self.send(ping.without(field::DESTINATION))
+    }
+}
+
+impl Message {
+    /// Whether this is the answer to [`Peer::ping`].
+    #[must_use]
+    pub fn is_pong(&self, serial: u32) -> bool {
+        self.sender().is_empty() && self.reply_serial() == Some(serial)
+    }
+
+    /// All of a message that two buses must agree on, in no order of the fields: not the serials
+    /// that a bus gives its own.
+    #[must_use]
+    pub fn compared(&self) -> String {
+        let mut fields: Vec<(u8, Value)> = self.fields.clone();
+        fields.sort_by_key(|(code, _)| *code);
+        let Self { kind, flags, body, descriptors, .. } = self;
+        format!("type {kind} flags {flags} {fields:?} {body:?} {} fds", descriptors.len())
+    }
+}
