@@ -55,6 +55,7 @@ test: packages-test
 test-long: packages-boot packages-test deb
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
+	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
 	scripts/boot-debian target/diligence_*.deb
 
 # The buses that are missing are installed first.

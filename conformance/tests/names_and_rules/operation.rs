@@ -1,0 +1,113 @@
+//! What a client can do, as a value that can be left out, printed and done on either bus.
+
+use std::fmt;
+
+use diligence_conformance::{Message, Order, Value, field, kind};
+
+/// One client does something. In all texts `<2>` stands for the unique name of client 2.
+#[derive(Debug, Clone)]
+pub(crate) struct Operation {
+    pub(crate) client: usize,
+    pub(crate) act: Act,
+}
+
+/// What is done. An act that makes no sense at the time, as that of a client that is not there, does
+/// nothing.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// Connects and logs in.
+    Connect,
+    /// Sends a message.
+    Send(Message),
+    /// Answers the oldest call that it got, with this kind, error name and body.
+    Answer(Message),
+    /// Calls BecomeMonitor with these rules.
+    Monitor(Vec<String>),
+    /// Sends messages and closes at once, without reading what comes.
+    Leave(Vec<Message>),
+}
+
+impl Operation {
+    /// Whether it calls BecomeMonitor.
+    pub(crate) const fn is_to_monitor(&self) -> bool {
+        matches!(self.act, Act::Monitor(_))
+    }
+}
+
+/// Writes names where their stand-ins are.
+pub(crate) fn resolve(text: &str, names: &[String]) -> String {
+    let by_place = names.iter().enumerate();
+    by_place.fold(text.to_owned(), |text, (place, name)| text.replace(&stand_in(place), name))
+}
+
+/// What stands for the unique name of a client.
+pub(crate) fn stand_in(client: usize) -> String {
+    format!("<{client}>")
+}
+
+/// A message with names for their stand-ins, in the header and in the arguments.
+pub(crate) fn resolve_message(message: &Message, names: &[String]) -> Message {
+    let mut message = message.clone();
+    let fields = message.fields.iter_mut().map(|(_, value)| value);
+    for value in fields.chain(&mut message.body) {
+        if let Value::Str(text) = value {
+            *text = resolve(text, names);
+        }
+    }
+    message
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "client {} ", self.client)?;
+        match &self.act {
+            Act::Connect => write!(out, "connects"),
+            Act::Send(message) => write!(out, "sends {}", Described(message)),
+            Act::Answer(message) => write!(out, "answers with {}", Described(message)),
+            Act::Monitor(rules) => write!(out, "becomes a monitor of {rules:?}"),
+            Act::Leave(messages) => {
+                write!(out, "leaves")?;
+                messages.iter().try_for_each(|last| write!(out, ", sending {}", Described(last)))
+            }
+        }
+    }
+}
+
+struct Described<'a>(&'a Message);
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = self.0;
+        match message.kind {
+            kind::CALL => write!(out, "a call"),
+            kind::RETURN => write!(out, "a return"),
+            kind::ERROR => write!(out, "an error"),
+            kind::SIGNAL => write!(out, "a signal"),
+            other => write!(out, "a message of type {other}"),
+        }?;
+        for (code, name) in FIELDS {
+            match message.get(code) {
+                Some(Value::U32(number)) => write!(out, " {name}={number}")?,
+                Some(value) => write!(out, " {name}={}", value.as_str().unwrap_or("?"))?,
+                None => {}
+            }
+        }
+        if message.flags != 0 {
+            write!(out, " flags={}", message.flags)?;
+        }
+        if message.order == Order::Big {
+            write!(out, " in big-endian order")?;
+        }
+        write!(out, " {:?}", message.body)
+    }
+}
+
+const FIELDS: [(u8, &str); 7] = [
+    (field::DESTINATION, "destination"),
+    (field::PATH, "path"),
+    (field::INTERFACE, "interface"),
+    (field::MEMBER, "member"),
+    (field::ERROR_NAME, "error"),
+    (field::REPLY_SERIAL, "serial"),
+    (field::SENDER, "sender"),
+];

@@ -1,0 +1,257 @@
+//! Random sequences of operations.
+
+use diligence_conformance::differential::Random;
+use diligence_conformance::{BUS_NAME, BUS_PATH, Message, Order, Value, field, flag, kind};
+
+use crate::operation::{Act, Operation, stand_in};
+use crate::rules::{Rule, any_rule};
+use crate::{CLIENTS, deviations};
+
+/// Makes a sequence.
+pub(crate) struct Script {
+    random: Random,
+    /// What each client has asked for, so that it can take it back.
+    rules: Vec<Vec<Rule>>,
+    /// Who is a monitor, if its rules are good ones.
+    watching: [bool; CLIENTS],
+}
+
+impl Script {
+    pub(crate) fn new(random: Random) -> Self {
+        Self { random, rules: vec![Vec::new(); CLIENTS], watching: [false; CLIENTS] }
+    }
+
+    pub(crate) fn operations(&mut self, count: usize) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        (0..CLIENTS).for_each(|client| operations.extend(joins(client)));
+        while operations.len() < count {
+            let client = self.somebody();
+            let next = self.next(client);
+            self.watching[client] = next.iter().any(|operation| operation.is_to_monitor());
+            operations.extend(next);
+        }
+        operations
+    }
+
+    /// Seldom a monitor: whatever it does ends it.
+    fn somebody(&mut self) -> usize {
+        let client = self.random.below(CLIENTS);
+        match self.watching[client] && !self.random.once_in(8) {
+            true => (client + 1) % CLIENTS,
+            false => client,
+        }
+    }
+
+    fn next(&mut self, client: usize) -> Vec<Operation> {
+        let act = match self.random.below(40) {
+            // Those who are there already are not disturbed by it.
+            0..4 => return joins(client).to_vec(),
+            4 if self.random.once_in(2) => Act::Connect,
+            4 => Act::Leave(self.parting(client)),
+            5 => Act::Monitor(self.monitor_rules()),
+            6..13 => Act::Send(self.rule_call(client)),
+            13..21 => Act::Send(self.name_call()),
+            21..24 => Act::Send(self.other_call()),
+            24..27 => Act::Answer(self.answer()),
+            _ => Act::Send(self.message()),
+        };
+        vec![Operation { client, act }]
+    }
+
+    fn parting(&mut self, client: usize) -> Vec<Message> {
+        (0..self.random.below(3)).map(|_| self.any_message(client)).collect()
+    }
+
+    fn any_message(&mut self, client: usize) -> Message {
+        match self.random.below(4) {
+            0 => self.rule_call(client),
+            1 => self.name_call(),
+            _ => self.message(),
+        }
+    }
+
+    fn monitor_rules(&mut self) -> Vec<String> {
+        let rules = (0..self.random.below(3)).map(|_| any_rule(&mut self.random));
+        rules.filter(|rule| !deviations::watches_owner(rule)).collect()
+    }
+
+    fn rule_call(&mut self, client: usize) -> Message {
+        if self.random.once_in(4) {
+            return Message::asking("RemoveMatch", &self.old_rule(client));
+        }
+        if self.random.once_in(4) {
+            return Message::asking("AddMatch", &any_rule(&mut self.random));
+        }
+        let rule = Rule::random(&mut self.random);
+        let text = rule.text(&mut self.random);
+        self.rules[client].push(rule);
+        Message::asking("AddMatch", &text)
+    }
+
+    /// Mostly one that was added, perhaps written another way.
+    fn old_rule(&mut self, client: usize) -> String {
+        let rules = &mut self.rules[client];
+        if rules.is_empty() || self.random.once_in(5) {
+            return any_rule(&mut self.random);
+        }
+        let place = self.random.below(rules.len());
+        let rule = rules.swap_remove(place).shuffled(&mut self.random);
+        rule.text(&mut self.random)
+    }
+
+    fn name_call(&mut self) -> Message {
+        let member = self.random.pick(&[
+            "RequestName",
+            "RequestName",
+            "RequestName",
+            "RequestName",
+            "ReleaseName",
+            "ReleaseName",
+            "ListQueuedOwners",
+            "GetNameOwner",
+            "NameHasOwner",
+        ]);
+        let call = Message::asking(member, &self.name_of_somebody());
+        match member {
+            "RequestName" => call.arg(Value::U32(self.number_below(8))),
+            _ => call,
+        }
+    }
+
+    fn other_call(&mut self) -> Message {
+        match self.random.below(8) {
+            0..3 => Message::to_bus("ListNames"),
+            3 => Message::to_bus("Hello"),
+            4 => Message::to_bus("GetId").without(field::INTERFACE).arg(Value::U32(1)),
+            5 => Message::asking("StartServiceByName", &self.name_of_somebody()).arg(Value::U32(0)),
+            6 => Message::asking("GetConnectionUnixUser", &self.name_of_somebody()),
+            _ => Message::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Peer", "Ping"),
+        }
+    }
+
+    fn answer(&mut self) -> Message {
+        let answer = match self.random.once_in(3) {
+            true => Message::new(kind::ERROR).text(field::ERROR_NAME, "com.example.Error"),
+            false => Message::new(kind::RETURN),
+        };
+        self.with_body(answer)
+    }
+
+    fn message(&mut self) -> Message {
+        let message = match self.random.below(10) {
+            0..5 => self.signal(),
+            5 | 6 => {
+                let destination = self.destination();
+                self.signal().text(field::DESTINATION, &destination)
+            }
+            7 | 8 => self.call(),
+            _ => self.answer_to_nothing(),
+        };
+        let message = self.with_body(message);
+        match self.random.below(20) {
+            0 if !deviations::believes_sender(&message) => {
+                message.text(field::SENDER, self.random.pick(NAMES))
+            }
+            1 => message.order(Order::Big),
+            _ => message,
+        }
+    }
+
+    fn signal(&mut self) -> Message {
+        let path = self.random.pick(PATHS);
+        let interface = self.random.pick(INTERFACES);
+        let signal = Message::signal(path, interface, self.random.pick(MEMBERS));
+        match self.random.once_in(16) {
+            true => signal.field(field::REPLY_SERIAL, Value::U32(1 + self.number_below(60))),
+            false => signal,
+        }
+    }
+
+    fn call(&mut self) -> Message {
+        let destination = self.destination();
+        let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
+        let call = Message::call(&destination, path, self.random.pick(INTERFACES), member);
+        match self.random.below(8) {
+            // Calls of the bus that want no answer get one of the reference all the same.
+            0 if destination != BUS_NAME => call.flags(flag::NO_REPLY_EXPECTED),
+            1 => call.flags(flag::NO_AUTO_START),
+            2 => call.without(field::INTERFACE),
+            3 => call.without(field::DESTINATION),
+            _ => call,
+        }
+    }
+
+    fn answer_to_nothing(&mut self) -> Message {
+        let serial = Value::U32(1 + self.number_below(60));
+        let answer = self.answer().field(field::REPLY_SERIAL, serial);
+        match self.random.once_in(8) {
+            true => answer,
+            false => answer.text(field::DESTINATION, &self.destination()),
+        }
+    }
+
+    fn destination(&mut self) -> String {
+        match self.random.below(12) {
+            0 => BUS_NAME.to_owned(),
+            1..5 => self.random.pick(NAMES).to_owned(),
+            _ => stand_in(self.random.below(CLIENTS)),
+        }
+    }
+
+    fn name_of_somebody(&mut self) -> String {
+        match self.random.below(12) {
+            0 => self.destination(),
+            1 => self.random.pick(&["no name", "com", "", ":1.999", "com.example.None"]).to_owned(),
+            _ => self.random.pick(NAMES).to_owned(),
+        }
+    }
+
+    fn with_body(&mut self, message: Message) -> Message {
+        (0..self.random.below(4)).fold(message, |message, _| message.arg(self.argument()))
+    }
+
+    fn argument(&mut self) -> Value {
+        match self.random.below(12) {
+            0 => Value::Path(self.random.pick(PATHS).to_owned()),
+            1 => Value::Path(self.random.pick(PATHS).to_owned()),
+            2 => Value::U32(7),
+            3 => Value::variant(Value::text(self.random.pick(TEXTS))),
+            4 => Value::texts(&[self.random.pick(TEXTS)]),
+            5 => Value::Signature("as".to_owned()),
+            6 => Value::Struct(vec![Value::Byte(1), Value::text("x")]),
+            _ => Value::text(self.random.pick(TEXTS)),
+        }
+    }
+
+    fn number_below(&mut self, end: u32) -> u32 {
+        u32::try_from(self.random.below(end as usize)).expect("it is below a u32")
+    }
+}
+
+/// Connects and says Hello. A client that is there already only hears that it has done so.
+fn joins(client: usize) -> [Operation; 2] {
+    let hello = Act::Send(Message::to_bus("Hello"));
+    [Act::Connect, hello].map(|act| Operation { client, act })
+}
+
+pub(crate) const NAMES: &[&str] = &["com.example.A", "com.example.A.b", "com.example.Bc"];
+pub(crate) const PATHS: &[&str] = &["/", "/a", "/a/b", "/a/bc", BUS_PATH];
+pub(crate) const INTERFACES: &[&str] = &["com.example.I", "com.example.J"];
+pub(crate) const MEMBERS: &[&str] = &["M", "N"];
+pub(crate) const TEXTS: &[&str] = &[
+    "",
+    "x",
+    "it's",
+    "a,b",
+    " x ",
+    "com",
+    "com.example",
+    "com.example.A",
+    "com.exampleX",
+    "/",
+    "/a",
+    "/a/",
+    "/a/b",
+    "/a/b/",
+    "ä",
+];

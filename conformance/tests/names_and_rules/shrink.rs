@@ -1,0 +1,36 @@
+//! A sequence that fails, without what it fails without.
+
+use crate::operation::Operation;
+use crate::{Difference, run};
+
+/// The shortest sequence that is found to fail, and how it does.
+///
+/// # Panics
+///
+/// When the sequence does not fail again.
+pub(crate) fn shortest(operations: &[Operation]) -> (Vec<Operation>, Difference) {
+    let Err(mut found) = run(operations) else { panic!("what has failed once did not again") };
+    let mut operations = operations[..=found.step].to_vec();
+    let mut tries = MOST_TRIES;
+    let mut size = operations.len().div_ceil(2);
+    while size > 0 && tries > 0 {
+        let mut at = 0;
+        while at < operations.len() && tries > 0 {
+            tries -= 1;
+            let mut fewer = operations.clone();
+            fewer.drain(at..(at + size).min(operations.len()));
+            match run(&fewer) {
+                Err(difference) => {
+                    fewer.truncate(difference.step + 1);
+                    (operations, found) = (fewer, difference);
+                }
+                Ok(_) => at += size,
+            }
+        }
+        size /= 2;
+    }
+    (operations, found)
+}
+
+/// A try takes a fraction of a second.
+const MOST_TRIES: usize = 400;
