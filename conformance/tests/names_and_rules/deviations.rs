@@ -76,14 +76,19 @@ pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
 /// What the client with this name has heard, as far as both must agree on it.
 pub(crate) fn normalised(mut heard: Vec<Message>, name: &str) -> Vec<Message> {
     forget_who_follows_a_new_monitor(&mut heard, name);
-    // A rule about who calls it is gone by then in the reference, see `removes_rule_about`.
-    heard.retain(|message| message.kind != kind::CALL || message.member() != "BecomeMonitor");
+    heard.retain(|message| !makes_monitor(message));
     heard.iter_mut().for_each(sort_names);
     heard.iter_mut().for_each(forget_what_is_wrong_with_a_rule);
     // Of a callee that leaves: here they come at once, the oldest call first; there a little later,
     // the latest first.
     heard.sort_by_cached_key(|message| is_no_reply(message).then(|| message.compared()));
     heard
+}
+
+/// Whether this is a call that makes its sender a monitor. Who has a rule about its sender does not
+/// see it in the reference, which has dropped the rule by then; see [`removes_rule_about`].
+pub(crate) fn makes_monitor(message: &Message) -> bool {
+    message.kind == kind::CALL && message.member() == "BecomeMonitor"
 }
 
 fn is_no_reply(message: &Message) -> bool {

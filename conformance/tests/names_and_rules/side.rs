@@ -56,7 +56,7 @@ impl Side {
     fn new(bus: Bus) -> Self {
         let clerk = bus.peer();
         let seats = (0..CLIENTS).map(|_| Seat::Empty).collect();
-        let names = (0..CLIENTS).map(|place| format!(":1.99{place}")).collect();
+        let names = (0..CLIENTS).map(no_name).collect();
         Self { bus, clerk, seats, names }
     }
 
@@ -89,7 +89,7 @@ impl Side {
         if matches!(self.seats[place], Seat::Empty) {
             let peer = Peer::before_hello(self.bus.address(), Descriptors::Negotiated);
             self.seats[place] = Seat::Taken(Client { peer, calls: VecDeque::new() });
-            self.names[place] = format!(":1.99{place}");
+            self.names[place] = no_name(place);
         }
     }
 
@@ -166,7 +166,10 @@ impl Side {
     fn leave(&mut self, place: usize, parting: &[Message]) {
         let parting: Vec<_> = parting.iter().filter_map(|message| self.prepared(message)).collect();
         let seat = std::mem::replace(&mut self.seats[place], Seat::Empty);
-        if let Seat::Taken(Client { mut peer, .. }) = seat {
+        // Of one without a name nobody could tell when the bus has handled what it has sent.
+        if let Seat::Taken(Client { mut peer, .. }) = seat
+            && self.names[place] != no_name(place)
+        {
             let numbered = parting.into_iter().map(|message| peer.numbered(message).encode());
             let bytes: Vec<u8> = numbered.flatten().collect();
             peer.send_bytes(&bytes);
@@ -191,7 +194,7 @@ impl Side {
             let heard = &mut heard[*place];
             let closed = match &mut self.seats[*place] {
                 Seat::Empty => false,
-                Seat::Taken(client) => client.hear(ping, heard),
+                Seat::Taken(client) => client.hear(ping, self.clerk.name(), heard),
                 Seat::Watched(peer) => watch(peer, barrier, heard),
             };
             self.learn_name(*place, heard);
@@ -238,13 +241,15 @@ impl Seat {
 }
 
 impl Client {
-    /// All that comes before the answer to a ping; gives whether the bus closes instead.
-    fn hear(&mut self, ping: u32, heard: &mut Heard) -> bool {
+    /// All that comes before the answer to a ping; gives whether the bus closes instead. What the
+    /// clerk asks, as often as it must, is nobody's to answer.
+    fn hear(&mut self, ping: u32, clerk: &str, heard: &mut Heard) -> bool {
         while let Some(message) = self.peer.receive() {
             if message.is_pong(ping) {
                 return false;
             }
-            if message.kind == kind::CALL {
+            let is_for_answer = message.sender() != clerk && !deviations::makes_monitor(&message);
+            if message.kind == kind::CALL && is_for_answer {
                 self.calls.push_back(message.clone());
             }
             heard.messages.push(message);
@@ -292,6 +297,11 @@ fn line(message: &Message) -> String {
 /// Monitors see it, and by it that they have seen all before it.
 fn barrier(clerk: &str) -> Message {
     Message::signal("/", BARRIER, "Barrier").text(field::DESTINATION, clerk)
+}
+
+/// The name of a client that has none yet; the bus does not get that far.
+fn no_name(place: usize) -> String {
+    format!(":1.99999{place}")
 }
 
 /// A limit that is met; those of names and of rules count differently, see docs/deviations.md.
