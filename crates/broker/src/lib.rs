@@ -5,6 +5,7 @@
 //!  startup      the order of a start: configuration, sockets, background, another user
 //!   ├─ busconfig    files and folders of configuration -> what the bus is told
 //!   ├─ activation   service files -> processes that run
+//!   ├─ mediation    whom AppArmor and SELinux let do what
 //!   ├─ listen       addresses -> sockets to accept connections from
 //!   ├─ log          one line each, to whom it concerns
 //!   ├─ metrics      what is counted, on a socket of its own
@@ -32,6 +33,7 @@ mod authority;
 mod connection;
 mod folders;
 mod login;
+mod mediation;
 mod outgoing;
 mod report;
 mod standing;

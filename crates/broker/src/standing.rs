@@ -13,6 +13,15 @@ use bus::{Credentials, Policy};
 use sys::credentials::{peer_groups, peer_label};
 use sys::users::User;
 
+/// Whether the security label of a connection is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    /// Security modules judge by it.
+    Decides,
+    /// Texts about refusals show it.
+    IsShown,
+}
+
 /// Learns what a policy asks of the connection behind `socket`, which authenticated as `uid`.
 ///
 /// # Errors
@@ -23,9 +32,10 @@ pub(crate) fn learn(
     socket: impl AsFd,
     known: &Credentials,
     uid: u32,
+    label: Label,
 ) -> io::Result<Standing> {
     let socket = socket.as_fd();
-    let mut standing = Standing::default();
+    let mut standing = stranger(policy, socket, known, label)?;
     if policy.asks_for_groups() {
         // What the kernel recorded are the groups of the process, which are not those of a user
         // whom it has proved to be by a cookie.
@@ -38,10 +48,28 @@ pub(crate) fn learn(
     if policy.asks_for_console() {
         standing.console = console(Path::new("/run"), uid)?;
     }
-    if policy.restricts() {
+    Ok(standing)
+}
+
+/// Learns what can be asked of a connection that authenticated as nobody.
+///
+/// # Errors
+///
+/// The label decides and cannot be learnt.
+pub(crate) fn stranger(
+    policy: &Policy,
+    socket: impl AsFd,
+    known: &Credentials,
+    label: Label,
+) -> io::Result<Standing> {
+    let mut standing = Standing::default();
+    if policy.restricts() || label == Label::Decides {
         standing.command = known.pid.and_then(command);
-        let label = peer_label(socket).ok().flatten();
-        standing.label = label.map(|label| printable(&String::from_utf8_lossy(&label)));
+        standing.label = match label {
+            Label::Decides => peer_label(socket)?,
+            Label::IsShown => peer_label(socket).ok().flatten(),
+        }
+        .map(Into::into);
     }
     Ok(standing)
 }

@@ -106,6 +106,7 @@ fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
             security_label: None,
         },
         loaded: busconfig::built_in_session().into(),
+        mediator: None,
         open_files: OpenFiles::current(),
         reload: Box::new(Unchanged),
         log: Log::new("allocations", Target::Stderr),

@@ -14,6 +14,7 @@ use crate::hash::KeyedState;
 use crate::history::{History, Trouble};
 use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, Process};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
+use crate::mediation::Mediator;
 use crate::members::{Counted, Members};
 use crate::names::{Names, UniqueNames};
 use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
@@ -46,6 +47,10 @@ pub struct Bus {
     pub(crate) recipients: Recipients,
     pub(crate) replies: Replies,
     pub(crate) policies: ClientPolicies,
+    /// Who asks the security modules, where they have a say.
+    pub(crate) mediator: Option<Box<dyn Mediator>>,
+    /// Whether the policy or a security module could refuse anybody anything.
+    pub(crate) restricts: bool,
     pub(crate) starts: Starts,
     /// Connections that have not said Hello, and since when. How long they may take is for the
     /// configuration to say, which may be read again meanwhile.
@@ -93,6 +98,8 @@ impl Bus {
     pub fn new(identity: Identity, config: Configuration, hash_key: u64) -> Self {
         let hasher = KeyedState::new(hash_key);
         Self {
+            restricts: config.policy.restricts(),
+            mediator: None,
             identity,
             config,
             peers: Peers::default(),
@@ -118,6 +125,14 @@ impl Bus {
             started: None,
             now: Time::default(),
         }
+    }
+
+    /// The same bus, on which security modules have a say.
+    #[must_use]
+    pub fn mediated_by(mut self, mediator: Box<dyn Mediator>) -> Self {
+        self.mediator = Some(mediator);
+        self.restricts = true;
+        self
     }
 
     /// Takes one input and appends to `effects` what shall be done about it, in order.
@@ -171,6 +186,11 @@ impl Bus {
     /// How many connections of a user have not said Hello.
     pub fn incomplete_of(&self, uid: Option<u32>) -> u64 {
         self.peers.incomplete_of(uid) as u64
+    }
+
+    /// Whether labels of connections have to be known.
+    pub fn asks_for_labels(&self) -> bool {
+        self.mediator.is_some()
     }
 
     /// The configuration in force.
@@ -373,6 +393,7 @@ impl Bus {
 
     fn reconfigure(&mut self, config: Configuration, fx: &mut Effects) {
         let has_same_services = self.config.services.names().eq(config.services.names());
+        self.restricts = config.policy.restricts() || self.mediator.is_some();
         self.config = config;
         self.choose_policies();
         for peer in self.peers.iter_mut() {

@@ -34,6 +34,8 @@ pub struct Configuration {
     pub user_limits: BTreeMap<u32, Limits>,
     /// Who may do what.
     pub policy: Policy,
+    /// Under which SELinux context a name is owned, where it is not that of the bus.
+    pub security_contexts: BTreeMap<Box<str>, Box<str>>,
     /// What can be started.
     pub services: Services,
     /// Whether the programs of this bus run as other users, so that nobody may set their environment.

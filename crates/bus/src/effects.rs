@@ -259,11 +259,16 @@ pub enum Barrier {
     SendPolicy,
     /// Its recipient may not receive it.
     ReceivePolicy,
+    /// AppArmor does not let it pass.
+    AppArmor,
+    /// SELinux does not let it pass.
+    Selinux,
 }
 
 impl Barrier {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::SendPolicy, Self::ReceivePolicy];
+    pub const ALL: [Self; 4] =
+        [Self::SendPolicy, Self::ReceivePolicy, Self::AppArmor, Self::Selinux];
 
     /// It in one word.
     #[must_use]
@@ -271,6 +276,8 @@ impl Barrier {
         match self {
             Self::SendPolicy => "send-policy",
             Self::ReceivePolicy => "receive-policy",
+            Self::AppArmor => "apparmor",
+            Self::Selinux => "selinux",
         }
     }
 }

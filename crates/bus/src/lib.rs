@@ -50,6 +50,7 @@ mod hash;
 mod history;
 mod input;
 mod matches;
+pub mod mediation;
 mod members;
 mod names;
 mod observers;

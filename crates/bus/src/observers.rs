@@ -91,7 +91,7 @@ impl Bus {
         fx: &mut Effects,
     ) {
         let recipients = core::mem::take(&mut self.recipients);
-        let restricts = self.config.policy.restricts();
+        let restricts = self.restricts();
         for &to in recipients.list() {
             if Some(to) != addressed && (!restricts || self.may_listen(forward, to, fx)) {
                 self.pass(forward, to, fx);

@@ -65,7 +65,7 @@ impl Bus {
             .unix_fds(fds_of(fds));
         let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
         self.show_monitors_own(head, fds, Some(to), fx);
-        if !self.config.policy.restricts() || self.may_hear_bus(to, head, kind, fx) {
+        if !self.restricts() || self.may_hear_bus(to, head, kind, fx) {
             self.deliver_own(to, head, fds, Urgency::Awaited, fx);
         }
         Ok(())
@@ -121,7 +121,7 @@ impl Bus {
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         self.find_listeners(&message, None);
         let recipients = core::mem::take(&mut self.recipients);
-        let restricts = self.config.policy.restricts();
+        let restricts = self.restricts();
         for &to in recipients.list() {
             if !restricts || self.may_hear_bus(to, head, kind, fx) {
                 self.deliver_own(to, head, Fds::None, Urgency::Passing, fx);

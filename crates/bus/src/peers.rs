@@ -202,6 +202,11 @@ impl Peer {
         BusName::new(self.sender.name()).expect("made from a name")
     }
 
+    /// Its security label, if that is known.
+    pub(crate) fn security_label(&self) -> Option<&[u8]> {
+        self.standing.as_deref()?.label.as_deref()
+    }
+
     fn register(&mut self, unique: u64) {
         let name = format!(":1.{unique}");
         self.sender = SenderField::new(BusName::new(&name).expect("a valid name"));

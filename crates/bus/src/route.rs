@@ -254,8 +254,8 @@ impl Bus {
             return Err(too_long());
         }
         if recipient.is_full(fds) {
-            let what = "Rejected: destination has a full message queue";
-            let text = self.describe(what, 0, passage);
+            let what = "Rejected: destination has a full message queue, 0 matched rules";
+            let text = self.describe(what, passage);
             let Reached { limit, max, used } = recipient.reached();
             return Err(ErrorKind::LimitsExceeded
                 .because(text)

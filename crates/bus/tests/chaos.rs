@@ -358,7 +358,7 @@ fn services(random: &mut Random) -> Services {
     let manager = random.pick(&[ServiceManager::Absent, ServiceManager::Systemd]);
     let mut services = Services::new(manager);
     services.add("com.a", Service::default());
-    services.add("com.unit", Service { unit: Some("a.service".into()) });
+    services.add("com.unit", Service { unit: Some("a.service".into()), label: None });
     services
 }
 

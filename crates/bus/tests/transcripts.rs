@@ -208,7 +208,8 @@ impl Runner {
     fn service(&mut self, rest: &str) {
         let (name, options) = rest.split_once(' ').unwrap_or((rest, ""));
         let unit = pairs(options).find(|(key, _)| *key == "unit").map(|(_, unit)| unit.into());
-        self.settings.services.add(name, Service { unit });
+        let label = pairs(options).find(|(key, _)| *key == "label").map(|(_, label)| label.into());
+        self.settings.services.add(name, Service { unit, label });
     }
 
     fn failed(&mut self, rest: &str) {

@@ -25,8 +25,9 @@ impl Catalog {
     pub fn services(&self, manager: ServiceManager) -> Services {
         let mut services = Services::new(manager);
         for entry in self.table.iter() {
-            let unit = entry.service.unit.as_deref().map(Into::into);
-            services.add(&entry.service.name, Service { unit });
+            let text = |text: &Option<String>| text.as_deref().map(Into::into);
+            let (unit, label) = (text(&entry.service.unit), text(&entry.service.label));
+            services.add(&entry.service.name, Service { unit, label });
         }
         services
     }

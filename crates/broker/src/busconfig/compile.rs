@@ -1,33 +1,27 @@
 //! From what a configuration says to what a bus does.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use bus::{Configuration, Policy, ServiceHelper};
 
-use super::document::{AppArmor, AppArmorMode, Document};
+use super::document::{AppArmor, AppArmorMode, Association, Document};
 use super::environment::{Environment, SecurityModule};
 use super::error::ConfigError;
 
-/// What a configuration asks for that this bus cannot do.
+/// What a configuration asks for that cannot be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NotEnforced {
-    /// AppArmor is to have a say.
+    /// AppArmor must have a say, and the kernel has none that knows of D-Bus.
     AppArmor,
-    /// SELinux is to say who may own a name.
-    Selinux,
 }
 
 impl fmt::Display for NotEnforced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self {
-            Self::AppArmor => "AppArmor is to decide what is allowed on the bus",
-            Self::Selinux => "SELinux is to decide who may own a name",
-        };
-        write!(
-            f,
-            "{what}; this bus cannot enforce that yet, and refuses to start rather than allow more"
-        )
+        match self {
+            Self::AppArmor => f.write_str("AppArmor mediation required but not present"),
+        }
     }
 }
 
@@ -47,27 +41,27 @@ pub(super) fn compile(
         limits: document.limits.clone(),
         user_limits: document.user_limits(),
         policy: Policy::new(rules.collect()),
+        security_contexts: security_contexts(document),
         service_helper,
         ..Configuration::default()
     })
 }
 
-/// A bus without `<apparmor>` does not ask AppArmor; one that says that it should be asked does not
-/// get a bus that does not ask.
+/// A bus that must ask AppArmor does not run where that cannot be asked.
 fn check_security_modules(
     document: &Document,
     environment: &Environment<'_>,
 ) -> Result<(), ConfigError> {
-    if let Some(AppArmor { origin, mode }) = &document.app_armor {
-        match (mode, environment.app_armor) {
-            (AppArmorMode::Required, _) | (AppArmorMode::Enabled, SecurityModule::Active) => {
-                return Err(origin.error(NotEnforced::AppArmor));
-            }
-            _ => {}
+    match (&document.app_armor, environment.app_armor) {
+        (Some(AppArmor { origin, mode: AppArmorMode::Required }), SecurityModule::Inactive) => {
+            Err(origin.error(NotEnforced::AppArmor))
         }
-    }
-    match (document.associations.first(), environment.selinux) {
-        (Some(first), SecurityModule::Active) => Err(first.origin.error(NotEnforced::Selinux)),
         _ => Ok(()),
     }
+}
+
+/// Under which SELinux context names are owned; of two for one name the last counts.
+fn security_contexts(document: &Document) -> BTreeMap<Box<str>, Box<str>> {
+    let pair = |it: &Association| (it.name.as_str().into(), it.context.as_str().into());
+    document.associations.iter().map(pair).collect()
 }

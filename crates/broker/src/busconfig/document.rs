@@ -52,7 +52,7 @@ pub struct Document {
     pub policy: PolicyDocument,
     /// Which names SELinux watches over (`selinux`).
     pub associations: Vec<Association>,
-    /// Whether AppArmor has a say (`apparmor`).
+    /// Whether AppArmor has a say (`apparmor`). It has one if nothing is said, where it is there.
     pub app_armor: Option<AppArmor>,
     /// What was odd, but no reason to give up.
     pub warnings: Vec<Warning>,
@@ -139,6 +139,18 @@ pub enum BusType {
     System,
     /// Something of this name.
     Other(String),
+}
+
+impl BusType {
+    /// What a configuration calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Session => "session",
+            Self::System => "system",
+            Self::Other(name) => name,
+        }
+    }
 }
 
 impl From<String> for BusType {

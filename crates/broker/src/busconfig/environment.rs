@@ -3,15 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::mediation;
+
 /// What the reader of a configuration asks of the system, apart from the files themselves.
 pub struct Environment<'a> {
     /// Turns the names of accounts into numbers.
     pub accounts: &'a dyn Accounts,
-    /// Whether `if_selinux_enabled` holds and `<associate>` means something.
+    /// Whether `if_selinux_enabled` holds.
     pub selinux: SecurityModule,
     /// What `selinux_root_relative` paths are relative to.
     pub selinux_root: PathBuf,
-    /// Whether `<apparmor>` means something.
+    /// Whether `<apparmor>` means something: AppArmor that knows nothing of D-Bus does not count.
     pub app_armor: SecurityModule,
 }
 
@@ -20,9 +22,9 @@ impl Environment<'static> {
     pub fn of_this_system() -> Self {
         Self {
             accounts: &SystemAccounts,
-            selinux: SecurityModule::selinux(),
+            selinux: SecurityModule::new(mediation::Selinux::is_active()),
             selinux_root: selinux_root(),
-            app_armor: SecurityModule::app_armor(),
+            app_armor: SecurityModule::new(mediation::AppArmor::is_active()),
         }
     }
 }
@@ -37,18 +39,8 @@ pub enum SecurityModule {
 }
 
 impl SecurityModule {
-    fn selinux() -> Self {
-        match fs::exists("/sys/fs/selinux/enforce") {
-            Ok(true) => Self::Active,
-            _ => Self::Inactive,
-        }
-    }
-
-    fn app_armor() -> Self {
-        match fs::read("/sys/module/apparmor/parameters/enabled").as_deref() {
-            Ok([b'Y', ..]) => Self::Active,
-            _ => Self::Inactive,
-        }
+    const fn new(is_active: bool) -> Self {
+        if is_active { Self::Active } else { Self::Inactive }
     }
 }
 

@@ -33,6 +33,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
+use bus::mediation::Mediator;
 use bus::{Asker, Bus, Effects, Fault, HeldFds, Input, PeerId, Time};
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
@@ -93,6 +94,8 @@ pub struct Parts {
     pub identity: bus::Identity,
     /// What it is told to do, and what it can start.
     pub loaded: Loaded,
+    /// Security modules that have a say, if any have.
+    pub mediator: Option<Box<dyn Mediator>>,
     /// What the processes of services may have open: as much as this one might at its start.
     pub open_files: OpenFiles,
     /// How to read that again.
@@ -184,13 +187,18 @@ impl EventLoop {
         let configuration = config.configuration.clone();
         let authority = SystemAuthority { uid: parts.identity.uid };
         let (changes, unwatched) = Changes::of(&config.document);
+        let bus = Bus::new(parts.identity, configuration, u64::from_ne_bytes(key));
+        let bus = match parts.mediator {
+            Some(mediator) => bus.mediated_by(mediator),
+            None => bus,
+        };
         let mut event_loop = Self {
             poller: Poller::new()?,
             listeners: parts.listeners,
             listening: Listening::NotYet,
             descriptors: Descriptors::of_this_process(),
             signals: parts.signals,
-            bus: Bus::new(parts.identity, configuration, u64::from_ne_bytes(key)),
+            bus,
             table: Table::default(),
             authority,
             config,

@@ -8,6 +8,7 @@ use sys::inherited::InheritError;
 
 use crate::busconfig::ConfigError;
 use crate::listen::ListenError;
+use crate::mediation::MediationError;
 use crate::os_error::OsError;
 
 /// Why a bus does not run.
@@ -24,6 +25,8 @@ pub enum RunError {
 pub enum StartError {
     /// The configuration is wrong or cannot be read.
     Config(ConfigError),
+    /// A security module is to have a say, and cannot be asked.
+    Mediation(MediationError),
     /// It cannot listen.
     Listen(ListenError),
     /// What was to be printed could not be written.
@@ -97,6 +100,12 @@ impl From<ConfigError> for StartError {
     }
 }
 
+impl From<MediationError> for StartError {
+    fn from(error: MediationError) -> Self {
+        Self::Mediation(error)
+    }
+}
+
 impl From<ListenError> for StartError {
     fn from(error: ListenError) -> Self {
         Self::Listen(error)
@@ -116,6 +125,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            Self::Mediation(error) => error.fmt(f),
             Self::Listen(error) => error.fmt(f),
             Self::Print(error) => write!(f, "Writing to pipe: {error}"),
             Self::PrintTo(InheritError::NotOpen(_)) => {

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use bus::BodyValidation;
+use bus::mediation::Mediator;
 use sys::credentials::{Credentials, own_credentials};
 use sys::daemonize::{StandardStream, set_all_close_on_exec, silence};
 use sys::filesystem::{Owner, is_removable};
@@ -48,6 +49,7 @@ use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir}
 use crate::event_loop::{EventLoop, Loaded, Parts, Reload};
 use crate::listen::{Environment, ListenError, Listener, new_guid};
 use crate::log::{Log, Severity, Target};
+use crate::mediation::Mediation;
 use crate::metrics::Metrics;
 use background::WaitingCaller;
 use output::Outputs;
@@ -116,6 +118,7 @@ struct Opened {
     signals: SignalSource,
     listeners: Vec<Listener>,
     metrics: Option<Metrics>,
+    mediation: Option<Mediation>,
     uid: u32,
 }
 
@@ -127,6 +130,7 @@ impl Opened {
         log: &Log,
     ) -> Result<Self, StartError> {
         plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
+        let mediation = Mediation::of(&loaded.config.document)?;
         let uid = own_identity()?.uid;
         make_service_dir(&loaded.config, environment, uid, log);
         // From now on SIGTERM waits for the event loop, which removes what is made here.
@@ -134,11 +138,11 @@ impl Opened {
         let listeners = plan.listen(environment)?;
         let metrics_socket = loaded.config.document.own.metrics_socket.as_deref();
         let metrics = metrics_socket.map(listen_for_metrics).transpose()?;
-        Ok(Self { loaded, plan, signals, listeners, metrics, uid })
+        Ok(Self { loaded, plan, signals, listeners, metrics, mediation, uid })
     }
 
     fn finish(self, outputs: Outputs, log: &Log) -> Result<StartedBus, StartError> {
-        let Self { loaded, plan, signals, listeners, metrics, uid } = self;
+        let Self { loaded, plan, signals, listeners, metrics, mediation, uid } = self;
         let user = plan.user.as_deref().map(DaemonUser::find).transpose()?;
         let failed = StartError::at(Step::GoToBackground);
         let caller = plan.background.map(background::leave).transpose().map_err(&failed)?;
@@ -161,6 +165,7 @@ impl Opened {
             listeners,
             identity,
             loaded,
+            mediator: mediation.map(|mediation| Box::new(mediation) as Box<dyn Mediator>),
             open_files,
             reload,
             log: log.clone(),
@@ -200,12 +205,7 @@ impl Files<'_> {
 
 /// What the log calls a bus of this kind.
 fn type_name(config: &Config) -> &str {
-    match &config.document.bus_type {
-        Some(BusType::Session) => "session",
-        Some(BusType::System) => "system",
-        Some(BusType::Other(name)) => name,
-        None => "unknown",
-    }
+    config.document.bus_type.as_ref().map_or("unknown", BusType::name)
 }
 
 /// What the process finds that bears on where it can listen.

@@ -16,6 +16,8 @@ pub struct Services {
 pub struct Service {
     /// The unit of the service manager that it runs in (`SystemdService`).
     pub unit: Option<Box<str>>,
+    /// The AppArmor label that it will have (`AssumedAppArmorLabel`).
+    pub label: Option<Box<str>>,
 }
 
 /// Whether a service manager starts the services that have a unit.
@@ -56,6 +58,11 @@ impl Services {
         self.by_name.keys().map(|name| &**name)
     }
 
+    /// The AppArmor label that a service will have, if its file says so.
+    pub(crate) fn assumed_label(&self, name: &str) -> Option<&str> {
+        self.by_name.get(name)?.label.as_deref()
+    }
+
     pub(crate) fn road(&self, name: &str) -> Option<Road> {
         if self.manager == ServiceManager::Absent {
             return self.by_name.get(name).map(|_| Road::Process);
@@ -80,8 +87,8 @@ mod tests {
         let check = |manager, name: &str, expected: Option<Road>| {
             let mut services = Services::new(manager);
             services.add("a.Plain", Service::default());
-            services.add("a.Unit", Service { unit: Some("a.service".into()) });
-            services.add("a.Unit", Service { unit: Some("late.service".into()) });
+            services.add("a.Unit", Service { unit: Some("a.service".into()), label: None });
+            services.add("a.Unit", Service { unit: Some("late.service".into()), label: None });
             assert_eq!(services.road(name), expected, "{name} with {manager:?}");
         };
         check(ServiceManager::Absent, "a.Plain", Some(Road::Process));

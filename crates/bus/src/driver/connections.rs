@@ -17,6 +17,7 @@ use crate::effects::{Effect, Effects, Fds};
 use crate::error::{BusError, ErrorKind};
 use crate::history::Trouble;
 use crate::input::{Asker, Details, FdPassing, PeerId, PidFd};
+use crate::mediation::Module;
 use crate::own::reply_too_long;
 use crate::peers::{DRIVER_NAME, Peer};
 use crate::reached::LimitName;
@@ -174,10 +175,19 @@ pub(super) fn audit_session_data(
 pub(super) fn selinux_context(
     bus: &mut Bus,
     call: &Call<'_>,
-    _: &mut Effects,
+    fx: &mut Effects,
 ) -> Result<(), BusError> {
+    let subject = find(bus, call, "security context")?;
     // The context is known only to a bus that mediates by it.
-    find(bus, call, "security context")?;
+    if bus.asks(Module::Selinux)
+        && let Some(context) = match subject {
+            Subject::Bus => bus.identity.security_label.as_deref(),
+            Subject::Peer(peer) => peer.security_label(),
+        }
+    {
+        let context = context.to_owned();
+        return bus.reply(call, &(context,), fx);
+    }
     let (name,) = call.args::<(&str,)>()?;
     let text = format!("Could not determine security context for '{name}'");
     Err(ErrorKind::SELinuxSecurityContextUnknown.because(text))

@@ -98,7 +98,7 @@ impl Bus {
         match message.message_type() {
             MessageType::Unknown(_) => Err(unknown_type()),
             _ if self.peers[from].is_active() => self.check_policy_to_nobody(from, message, fx),
-            MessageType::MethodCall => Ok(()),
+            MessageType::MethodCall => self.check_greeting(from, message, fx),
             _ => Err(not_registered()),
         }
     }

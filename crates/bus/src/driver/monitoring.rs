@@ -31,6 +31,7 @@ pub(super) fn add_match(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Res
     let rule = parse(text)?;
     if rule.eavesdrops() {
         bus.check_privileged(call, "AddMatch")?;
+        bus.mediate_eavesdropping(call.from, fx)?;
     }
     add_rule(bus, call.from, index_of(&rule), rule);
     bus.reply(call, &(), fx)
@@ -84,6 +85,7 @@ pub(super) fn become_monitor(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
+    bus.mediate_eavesdropping(call.from, fx)?;
     let (texts, flags) = call.args::<(Vec<&str>, u32)>()?;
     if flags != 0 {
         return Err(ErrorKind::InvalidArgs.because("BecomeMonitor does not support any flags yet"));

@@ -22,6 +22,7 @@ use crate::reached::LimitName;
 pub(super) fn request(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     let (text, flags) = call.args::<(&str, u32)>()?;
     check_requested(bus, call, text)?;
+    bus.mediate_owning(call.from, text, fx)?;
     bus.check_owning(call.from, text)?;
     check_name_room(bus, call.from, text)?;
     let request = bus.names.request(text, call.from, RequestFlags::from_bits(flags));

@@ -45,7 +45,7 @@ fn find(name: &str) -> Result<&'static Interface, BusError> {
 
 fn value(bus: &Bus, interface: &Interface, property: &str) -> Result<Value, BusError> {
     match (interface.name, property) {
-        ("org.freedesktop.DBus", "Features") => Ok(strings(features(bus))),
+        ("org.freedesktop.DBus", "Features") => Ok(strings(&features(bus))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
         (interface, property) => {
             let text = format!("Property \"{interface}.{property}\" not found");
@@ -54,14 +54,16 @@ fn value(bus: &Bus, interface: &Interface, property: &str) -> Result<Value, BusE
     }
 }
 
-/// What this bus can do beyond what every bus can.
-const fn features(bus: &Bus) -> &'static [&'static str] {
-    match bus.config.services.manager {
-        ServiceManager::Absent => &["ActivatableServicesChanged", "HeaderFiltering"],
-        ServiceManager::Systemd => {
-            &["ActivatableServicesChanged", "HeaderFiltering", "SystemdActivation"]
-        }
+/// What this bus can do beyond what every bus can, in the order of the alphabet.
+fn features(bus: &Bus) -> Vec<&'static str> {
+    let mut features = Vec::from(["ActivatableServicesChanged", "HeaderFiltering"]);
+    if bus.config.services.manager == ServiceManager::Systemd {
+        features.push("SystemdActivation");
     }
+    let modules = bus.mediator.iter().flat_map(|mediator| mediator.modules());
+    features.extend(modules.map(|module| module.name()));
+    features.sort_unstable();
+    features
 }
 
 /// The interfaces that a bus may have and need not.

@@ -8,7 +8,7 @@ use super::rule::{Replies, Verdict};
 
 /// Whether a message is a reply, and to what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// It is none.
     No,
     /// It is the first to a call that waits for it.

@@ -34,7 +34,8 @@ pub use rule::{
 };
 
 pub(crate) use client::{ClientPolicies, ClientPolicy};
-pub(crate) use kind::{Kind, Reply, Way};
+pub use kind::Reply;
+pub(crate) use kind::{Kind, Way};
 pub(crate) use verdicts::{Passage, who};
 
 /// All the rules of a bus.
@@ -160,8 +161,8 @@ pub struct Standing {
     pub console: Console,
     /// The command line of its program.
     pub command: Option<String>,
-    /// Its security label.
-    pub label: Option<String>,
+    /// Its security label, without a terminating zero.
+    pub label: Option<Box<[u8]>>,
 }
 
 /// Whether a user sits at the machine.

@@ -19,6 +19,7 @@ use crate::effects::{Barrier, Effects, Event, Span};
 use crate::error::{BusError, ErrorKind};
 use crate::history::{Missed, Trouble};
 use crate::input::PeerId;
+use crate::mediation::Objection;
 use crate::peers::{DRIVER_NAME, Peer, Stage};
 use crate::route::Forward;
 
@@ -61,19 +62,46 @@ impl<'m> Passage<'m> {
         Self { message, from: Some(forward.from), to: Some(to), reply, sent, received }
     }
 
+    /// To the bus itself, or to a service that is yet to be started.
+    fn to_nobody(from: PeerId, message: &'m Message<'m>) -> Self {
+        let reply = Reply::to_others(message);
+        let (sent, received) = (Way::ToNobody, Way::ToNobody);
+        Self { message, from: Some(from), to: None, reply, sent, received }
+    }
+
     const fn kinds(&self) -> [Kind; 2] {
         let (message_type, reply) = (self.message.message_type(), self.reply);
         [Kind::new(message_type, reply, self.sent), Kind::new(message_type, reply, self.received)]
     }
 }
 
-/// That rules say no.
-#[derive(Clone, Copy, Debug)]
-struct Refusal {
-    /// Whose rules.
-    barrier: Barrier,
-    /// How many of them match.
-    rules: usize,
+/// Who says no.
+#[derive(Clone, Debug)]
+enum Refusal {
+    /// The rules of the configuration.
+    Rules {
+        /// Whose.
+        whose: Barrier,
+        /// How many of them match.
+        count: usize,
+    },
+    /// A security module.
+    Module(Objection),
+}
+
+impl Refusal {
+    const fn barrier(&self) -> Barrier {
+        match self {
+            Self::Rules { whose, .. } => *whose,
+            Self::Module(objection) => objection.barrier(),
+        }
+    }
+}
+
+impl From<Objection> for Refusal {
+    fn from(objection: Objection) -> Self {
+        Self::Module(objection)
+    }
 }
 
 /// A message that somebody does not get.
@@ -116,10 +144,10 @@ impl Bus {
         passage: &Passage<'_>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        if !self.config.policy.restricts() {
+        if !self.restricts() {
             return Ok(());
         }
-        self.ask_rules(passage, fx).map_err(|refusal| self.explain(refusal, passage))
+        self.ask(passage, fx).map_err(|refusal| self.explain(&refusal, passage))
     }
 
     /// Whether a message may go to the bus itself, or to a service that is yet to be started and of
@@ -130,10 +158,7 @@ impl Bus {
         message: &Message<'_>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        let reply = Reply::to_others(message);
-        let (sent, received) = (Way::ToNobody, Way::ToNobody);
-        let passage = Passage { message, from: Some(from), to: None, reply, sent, received };
-        self.check_policy(&passage, fx)
+        self.check_policy(&Passage::to_nobody(from, message), fx)
     }
 
     /// Whether somebody who listens may have a copy of a message. If not, only monitors hear of it.
@@ -146,10 +171,10 @@ impl Bus {
         fx: &mut Effects,
     ) -> bool {
         let passage = Passage::to_listener(forward, to);
-        let Err(refusal) = self.ask_rules(&passage, fx) else { return true };
-        let why = self.explain_withheld(refusal, &passage, to);
+        let Err(refusal) = self.ask(&passage, fx) else { return true };
+        let why = self.explain_withheld(&refusal, &passage, to);
         let (sender, serial) = (passage.from, passage.message.serial());
-        self.note_withheld(Withheld { barrier: refusal.barrier, why, sender, serial }, to, fx);
+        self.note_withheld(Withheld { barrier: refusal.barrier(), why, sender, serial }, to, fx);
         false
     }
 
@@ -177,9 +202,9 @@ impl Bus {
             received: way,
         };
         let Err(refusal) = self.check_receiving(&passage) else { return true };
-        let why = self.explain_withheld(refusal, &passage, to);
+        let why = self.explain_withheld(&refusal, &passage, to);
         let (sender, serial) = (None, message.serial());
-        self.note_withheld(Withheld { barrier: refusal.barrier, why, sender, serial }, to, fx);
+        self.note_withheld(Withheld { barrier: refusal.barrier(), why, sender, serial }, to, fx);
         false
     }
 
@@ -197,7 +222,23 @@ impl Bus {
         )))
     }
 
+    /// Whether the security modules let the Hello of a connection pass, which has no rules yet.
+    pub(crate) fn check_greeting(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        let passage = Passage::to_nobody(from, message);
+        self.mediate(&passage, fx).map_err(|objection| self.explain(&objection.into(), &passage))
+    }
+
     #[inline(never)]
+    fn ask(&mut self, passage: &Passage<'_>, fx: &mut Effects) -> Result<(), Refusal> {
+        self.mediate(passage, fx)?;
+        self.ask_rules(passage, fx)
+    }
+
     fn ask_rules(&mut self, passage: &Passage<'_>, fx: &mut Effects) -> Result<(), Refusal> {
         let [sent, received] = passage.kinds();
         if passage.from.is_some_and(|from| !self.peers[from].sends_all(sent))
@@ -223,10 +264,11 @@ impl Bus {
         match policy.send.judge(&Letter { message, reply, way, party }) {
             Ruling::Pass => Ok(None),
             Ruling::PassLogged(count) => {
-                let what = self.describe("Would reject message", count, passage);
+                let what = counted("Would reject message", count);
+                let what = self.describe(&what, passage);
                 Ok(Some(Event::Allowed { peer: from, what }))
             }
-            Ruling::Refuse(rules) => Err(Refusal { barrier: Barrier::SendPolicy, rules }),
+            Ruling::Refuse(count) => Err(Refusal::Rules { whose: Barrier::SendPolicy, count }),
         }
     }
 
@@ -241,7 +283,7 @@ impl Bus {
         };
         match policy.receive.judge(&Letter { message, reply, way, party }) {
             Ruling::Pass | Ruling::PassLogged(_) => Ok(()),
-            Ruling::Refuse(rules) => Err(Refusal { barrier: Barrier::ReceivePolicy, rules }),
+            Ruling::Refuse(count) => Err(Refusal::Rules { whose: Barrier::ReceivePolicy, count }),
         }
     }
 
@@ -252,7 +294,7 @@ impl Bus {
     /// Why a connection does not get a message, if there is anybody to be told.
     fn explain_withheld(
         &self,
-        refusal: Refusal,
+        refusal: &Refusal,
         passage: &Passage<'_>,
         to: PeerId,
     ) -> Option<BusError> {
@@ -281,22 +323,29 @@ impl Bus {
         }
     }
 
-    fn explain(&self, refusal: Refusal, passage: &Passage<'_>) -> BusError {
-        let text = self.describe(words(refusal.barrier), refusal.rules, passage);
-        ErrorKind::AccessDenied.because(text)
+    fn explain(&self, refusal: &Refusal, passage: &Passage<'_>) -> BusError {
+        let why = match refusal {
+            Refusal::Rules { whose, count } => counted(words(*whose), *count),
+            Refusal::Module(objection) => objection.about_message(),
+        };
+        ErrorKind::AccessDenied.because(self.describe(&why, passage))
     }
 
     /// The reference's sentence about a message that may not pass, or only just.
-    pub(crate) fn describe(&self, what: &str, rules: usize, passage: &Passage<'_>) -> String {
+    pub(crate) fn describe(&self, what: &str, passage: &Passage<'_>) -> String {
         let message = passage.message;
         let peer = |id: Option<PeerId>| id.and_then(|id| self.peers.get(id));
         let sender = peer(passage.from);
         format!(
-            "{what}, {rules} matched rules; type=\"{}\", sender=\"{}\" ({}) interface=\"{}\" \
+            "{what}; type=\"{}\", sender=\"{}\" ({}) interface=\"{}\" \
              member=\"{}\" error name=\"{}\" requested_reply=\"{}\" destination=\"{}\" ({})",
             message.message_type(),
-            sender.map_or(UNSET, |sender| sender.sender.name()),
-            sender.map_or_else(|| String::from("(bus)"), who),
+            sender.map_or(UNSET, |sender| sender.unique_name().unwrap_or(NAMELESS)),
+            match sender {
+                None => String::from("(bus)"),
+                Some(sender) if !sender.is_complete() => String::from("inactive"),
+                Some(sender) => who(sender),
+            },
             message.interface().map_or(UNSET, |name| name.as_str()),
             message.member().map_or(UNSET, |name| name.as_str()),
             message.error_name().map_or(UNSET, |name| name.as_str()),
@@ -310,9 +359,14 @@ impl Bus {
 /// What the reference says of a message that does not pass.
 const fn words(barrier: Barrier) -> &'static str {
     match barrier {
-        Barrier::SendPolicy => "Rejected send message",
         Barrier::ReceivePolicy => "Rejected receive message",
+        _ => "Rejected send message",
     }
+}
+
+/// What the reference says first of a message that rules refuse, or would.
+fn counted(what: &str, rules: usize) -> String {
+    format!("{what}, {rules} matched rules")
 }
 
 /// A process, as error texts name it.
@@ -321,14 +375,23 @@ pub(crate) fn who(peer: &Peer) -> String {
     let mut text = format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid));
     let standing = peer.standing.as_deref();
     let command = standing.and_then(|standing| standing.command.as_deref());
-    let label = standing.and_then(|standing| standing.label.as_deref());
-    for (what, value) in [("comm", command), ("label", label)] {
+    let label = standing.and_then(|standing| standing.label.as_deref()).map(printable);
+    for (what, value) in [("comm", command), ("label", label.as_deref())] {
         if let Some(value) = value {
             text.push_str(&format!(" {what}=\"{value}\""));
         }
     }
     text
 }
+
+/// A label without anything that would break a line.
+fn printable(label: &[u8]) -> String {
+    let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    String::from_utf8_lossy(label).chars().map(replace).collect()
+}
+
+/// What texts say for the name of who has not said Hello.
+const NAMELESS: &str = "(null)";
 
 /// What texts say of a field that a message does not have.
 const UNSET: &str = "(unset)";

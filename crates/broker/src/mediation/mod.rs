@@ -1,0 +1,235 @@
+//! Security modules of the kernel that have a say in what happens on the bus.
+//!
+//! ```text
+//!   bus ── may this one own, see, send? ──▶ Mediation ──▶ Selinux, AppArmor ──▶ a file of the kernel
+//! ```
+//!
+//! Each module is asked through the file that the kernel has for it, so no library is needed. A
+//! question that the kernel does not answer is answered with no.
+
+mod app_armor;
+mod selinux;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bus::mediation::{Claim, Mediator, Module, Opinion, Transit};
+
+use crate::busconfig::{AppArmorMode, BusType, Document};
+use crate::os_error::OsError;
+pub(crate) use app_armor::AppArmor;
+pub(crate) use selinux::Selinux;
+
+/// The modules that have a say on a bus.
+#[derive(Debug)]
+pub(crate) struct Mediation {
+    askers: Vec<Box<dyn Asker>>,
+    modules: Vec<Module>,
+}
+
+/// Asks one module.
+trait Asker: fmt::Debug {
+    /// Which.
+    fn module(&self) -> Module;
+
+    /// Whether a connection may own a name.
+    fn owning(&mut self, claim: &Claim<'_>) -> Result<Answer, OsError>;
+
+    /// Whether a connection may see what is addressed to others.
+    fn eavesdropping(&mut self, label: &[u8]) -> Result<Answer, OsError>;
+
+    /// Whether a message may pass.
+    fn message(&mut self, transit: &Transit<'_>) -> Result<Answer, OsError>;
+}
+
+/// What a module says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Answer {
+    /// It may be.
+    Yes,
+    /// It may be, and is to be told.
+    YesAudited,
+    /// It may not be.
+    No,
+}
+
+/// Why a module cannot be asked at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MediationError {
+    module: Module,
+    path: PathBuf,
+    error: OsError,
+}
+
+impl Mediation {
+    /// What has a say on a bus with this configuration; `None` if nothing has. SELinux has it
+    /// wherever it runs, AppArmor where the configuration does not say otherwise.
+    ///
+    /// # Errors
+    ///
+    /// A module has a say and cannot be asked.
+    pub(crate) fn of(document: &Document) -> Result<Option<Self>, MediationError> {
+        let mut askers: Vec<Box<dyn Asker>> = Vec::new();
+        if Selinux::is_active() {
+            askers.push(Box::new(Selinux::open()?));
+        }
+        if !excludes_app_armor(document) && AppArmor::is_active() {
+            let bus_type = document.bus_type.as_ref().map_or("", BusType::name);
+            askers.push(Box::new(AppArmor::open(bus_type)?));
+        }
+        Ok((!askers.is_empty()).then(|| Self::new(askers)))
+    }
+
+    fn new(askers: Vec<Box<dyn Asker>>) -> Self {
+        let modules = askers.iter().map(|asker| asker.module()).collect();
+        Self { askers, modules }
+    }
+
+    /// What all of them say together: the first no, or else the first who wants it told.
+    fn ask(&mut self, question: impl Fn(&mut dyn Asker) -> Result<Answer, OsError>) -> Opinion {
+        let mut opinion = Opinion::Allows;
+        for asker in &mut self.askers {
+            let module = asker.module();
+            match question(&mut **asker) {
+                Ok(Answer::Yes) => {}
+                Ok(Answer::YesAudited) => opinion = Opinion::AllowsAudited(module),
+                Ok(Answer::No) => return Opinion::Denies(module),
+                Err(error) => {
+                    return Opinion::Silent { module, error: error.to_string().into() };
+                }
+            }
+        }
+        opinion
+    }
+}
+
+impl Mediator for Mediation {
+    fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion {
+        self.ask(|asker| asker.owning(claim))
+    }
+
+    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion {
+        self.ask(|asker| label.map_or(Ok(Answer::No), |label| asker.eavesdropping(label)))
+    }
+
+    fn on_message(&mut self, transit: &Transit<'_>) -> Opinion {
+        self.ask(|asker| asker.message(transit))
+    }
+}
+
+impl MediationError {
+    fn new(module: Module, path: &Path, error: io::Error) -> Self {
+        Self { module, path: path.into(), error: error.into() }
+    }
+}
+
+impl fmt::Display for MediationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module, path, error } = self;
+        let (module, path) = (module.name(), path.display());
+        write!(f, "{module} is to decide what is allowed on the bus; cannot use {path}: {error}")
+    }
+}
+
+impl std::error::Error for MediationError {}
+
+fn excludes_app_armor(document: &Document) -> bool {
+    document.app_armor.as_ref().is_some_and(|it| it.mode == AppArmorMode::Disabled)
+}
+
+/// The label of this process, from the first of `paths` that there is.
+fn own_label(module: Module, paths: &[&str]) -> Result<Box<[u8]>, MediationError> {
+    let mut outcome = Err(io::ErrorKind::NotFound.into());
+    let mut paths = paths.iter().map(Path::new);
+    let mut last = Path::new("");
+    while let (Err(_), Some(path)) = (&outcome, paths.next()) {
+        last = path;
+        outcome = std::fs::read(path);
+    }
+    let mut label = outcome.map_err(|error| MediationError::new(module, last, error))?;
+    while label.last().is_some_and(|byte| matches!(byte, b'\0' | b'\n')) {
+        label.pop();
+    }
+    Ok(label.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Fixed(Module, Result<Answer, OsError>);
+
+    impl Asker for Fixed {
+        fn module(&self) -> Module {
+            self.0
+        }
+
+        fn owning(&mut self, _: &Claim<'_>) -> Result<Answer, OsError> {
+            self.1
+        }
+
+        fn eavesdropping(&mut self, _: &[u8]) -> Result<Answer, OsError> {
+            self.1
+        }
+
+        fn message(&mut self, _: &Transit<'_>) -> Result<Answer, OsError> {
+            self.1
+        }
+    }
+
+    fn opinion(first: Result<Answer, OsError>, second: Result<Answer, OsError>) -> Opinion {
+        let askers: Vec<Box<dyn Asker>> = vec![
+            Box::new(Fixed(Module::Selinux, first)),
+            Box::new(Fixed(Module::AppArmor, second)),
+        ];
+        Mediation::new(askers).on_eavesdropping(Some(b"label"))
+    }
+
+    #[test]
+    fn all_modules_have_to_agree_and_silence_is_a_no() {
+        use Answer::{No, Yes, YesAudited};
+        use Module::{AppArmor, Selinux};
+        let failed = Err(OsError::Number(2));
+        let silent = |module| {
+            let error = "No such file or directory".into();
+            Opinion::Silent { module, error }
+        };
+        let cases = [
+            (Ok(Yes), Ok(Yes), Opinion::Allows),
+            (Ok(YesAudited), Ok(Yes), Opinion::AllowsAudited(Selinux)),
+            (Ok(Yes), Ok(YesAudited), Opinion::AllowsAudited(AppArmor)),
+            (Ok(No), Ok(Yes), Opinion::Denies(Selinux)),
+            (Ok(YesAudited), Ok(No), Opinion::Denies(AppArmor)),
+            (failed, Ok(Yes), silent(Selinux)),
+            (Ok(Yes), failed, silent(AppArmor)),
+        ];
+        for (first, second, expected) in cases {
+            assert_eq!(opinion(first, second), expected, "{first:?} {second:?}");
+        }
+    }
+
+    #[test]
+    fn who_has_no_label_does_not_eavesdrop() {
+        let askers: Vec<Box<dyn Asker>> = vec![Box::new(Fixed(Module::Selinux, Ok(Answer::Yes)))];
+        let opinion = Mediation::new(askers).on_eavesdropping(None);
+        assert_eq!(opinion, Opinion::Denies(Module::Selinux));
+    }
+
+    #[test]
+    fn an_error_says_what_cannot_be_used() {
+        let error = io::Error::from_raw_os_error(13);
+        let error = MediationError::new(Module::AppArmor, Path::new("/sys/x"), error);
+        assert_eq!(
+            error.to_string(),
+            "AppArmor is to decide what is allowed on the bus; cannot use /sys/x: Permission denied"
+        );
+        let missing = own_label(Module::Selinux, &["/no/such", "/no/other"]).unwrap_err();
+        assert_eq!(missing.path, Path::new("/no/other"));
+    }
+}

@@ -1,0 +1,209 @@
+//! What security modules are asked, when, and what becomes of their answers.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use diligence_bus::mediation::{Claim, Mediator, Module, Opinion, Recipient, Transit};
+use diligence_bus::policy::Standing;
+use diligence_bus::{
+    Bus, Configuration, Credentials, Details, Event, FdPassing, Input, PeerId, Service, Services,
+};
+use diligence_testkit::world::{Seen, World, identity, interface, member, messages_to, name, path};
+use wire::Message;
+use wire::message::Builder;
+
+/// Writes down what it is asked, and says of each what it is told to say.
+#[derive(Debug)]
+struct Script {
+    asked: Rc<RefCell<Vec<String>>>,
+    /// What a question has in it that is not just allowed, and what is said then.
+    exceptions: Vec<(&'static str, Opinion)>,
+}
+
+impl Script {
+    fn judge(&self, question: String) -> Opinion {
+        let found = self.exceptions.iter().find(|(part, _)| question.contains(part));
+        self.asked.borrow_mut().push(question);
+        found.map_or(Opinion::Allows, |(_, opinion)| opinion.clone())
+    }
+}
+
+impl Mediator for Script {
+    fn modules(&self) -> &[Module] {
+        &[Module::Selinux, Module::AppArmor]
+    }
+
+    fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion {
+        let Claim { label, name, context } = *claim;
+        self.judge(format!("{} own {name} as {}", text(label), context.unwrap_or("-")))
+    }
+
+    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion {
+        self.judge(format!("{} eavesdrop", text(label)))
+    }
+
+    fn on_message(&mut self, transit: &Transit<'_>) -> Opinion {
+        let to = match transit.to {
+            Recipient::Bus => "the bus".to_owned(),
+            Recipient::Peer(label) => text(label),
+            Recipient::Service(label) => format!("service {}", label.unwrap_or("-")),
+        };
+        let what = transit.message.member().map_or("reply", |member| member.as_str());
+        let from = text(transit.label);
+        self.judge(format!("{from} ({}) {what} to {to}", transit.sender.unwrap_or("-")))
+    }
+}
+
+fn text(label: Option<&[u8]>) -> String {
+    label.map_or_else(|| "?".to_owned(), |label| String::from_utf8_lossy(label).into_owned())
+}
+
+/// A mediated bus, and what the modules were asked since somebody last looked.
+struct Mediated {
+    world: World,
+    asked: Rc<RefCell<Vec<String>>>,
+}
+
+impl Mediated {
+    fn new(exceptions: &[(&'static str, Opinion)]) -> Self {
+        let mut services = Services::default();
+        let label = Some("assumed".into());
+        services.add("com.absent", Service { label, ..Service::default() });
+        let security_contexts = [("com.guarded".into(), "context".into())].into();
+        let config = Configuration { services, security_contexts, ..Configuration::default() };
+        let asked = Rc::default();
+        let script = Script { asked: Rc::clone(&asked), exceptions: exceptions.to_vec() };
+        let mut world = World::new(config.clone());
+        world.bus = Bus::new(identity(), config, 7).mediated_by(Box::new(script));
+        Self { world, asked }
+    }
+
+    /// A connection with a label that says Hello, and what it is answered.
+    fn greet(&mut self, label: Option<&str>) -> (PeerId, Vec<Seen>) {
+        let credentials = Credentials { uid: Some(0), pid: Some(1) };
+        let (peer, _) = self.world.connect(credentials, Details::default());
+        let label = label.map(|label| label.as_bytes().into());
+        let standing = Standing { label, ..Standing::default() };
+        self.world.input(Input::Vetted { peer, standing });
+        self.world.authenticate(peer, Some(0), FdPassing::Refused);
+        let seen = self.world.call_bus(peer, "Hello", &[]);
+        (peer, seen)
+    }
+
+    fn join(&mut self, label: &str) -> PeerId {
+        let peer = self.greet(Some(label)).0;
+        self.asked();
+        peer
+    }
+
+    fn asked(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.asked.borrow_mut())
+    }
+}
+
+/// The text of the error that a connection got last.
+fn error(seen: &[Seen], peer: PeerId) -> Option<String> {
+    let message = Message::parse(messages_to(seen, peer).last()?).expect("a message");
+    message.error_name()?;
+    message.read::<(&str,)>().ok().map(|(text,)| text.to_owned())
+}
+
+#[test]
+fn a_greeting_is_mediated() {
+    let mut bus = Mediated::new(&[("bad", Opinion::Denies(Module::AppArmor))]);
+    let (good, seen) = bus.greet(Some("good"));
+    assert_eq!(error(&seen, good), None);
+    assert_eq!(bus.asked(), ["good (-) Hello to the bus"]);
+    let (bad, seen) = bus.greet(Some("bad"));
+    let text = error(&seen, bad).expect("an error");
+    assert!(text.starts_with("An AppArmor policy prevents this sender from sending"), "{text}");
+    assert!(text.contains("sender=\"(null)\" (inactive)"), "{text}");
+    bus.greet(None);
+    assert_eq!(bus.asked().last().map(String::as_str), Some("? (-) Hello to the bus"));
+}
+
+#[test]
+fn names_are_mediated_with_the_context_that_they_have() {
+    let mut bus = Mediated::new(&[
+        ("own com.guarded", Opinion::Denies(Module::Selinux)),
+        ("own com.audited", Opinion::AllowsAudited(Module::AppArmor)),
+        ("own com.silent", Opinion::Silent { module: Module::AppArmor, error: "why".into() }),
+    ]);
+    let peer = bus.join("label");
+    let own = |bus: &mut Mediated, name: &str| {
+        bus.world.call_bus(peer, "RequestName", &[name.into(), 0_u32.into()])
+    };
+    let cases = [
+        ("com.free", "-", None),
+        ("com.guarded", "context", Some("due to SELinux policy")),
+        ("com.audited", "-", None),
+        ("com.silent", "-", Some("since AppArmor could not be asked: why")),
+    ];
+    for (name, context, why) in cases {
+        let seen = own(&mut bus, name);
+        let expected = why.map(|why| {
+            format!("Connection \":1.0\" is not allowed to own the service \"{name}\" {why}")
+        });
+        assert_eq!(error(&seen, peer), expected, "{name}");
+        let asked = bus.asked();
+        assert_eq!(asked[0], "label (:1.0) RequestName to the bus");
+        assert_eq!(asked[1], format!("label own {name} as {context}"));
+        let is_told = |seen: &Seen| matches!(seen, Seen::Log(Event::Allowed { .. }));
+        assert_eq!(seen.iter().any(is_told), name == "com.audited", "{name}");
+    }
+}
+
+#[test]
+fn messages_are_mediated_for_each_who_gets_them() {
+    let mut bus = Mediated::new(&[
+        ("Secret to b", Opinion::Denies(Module::Selinux)),
+        ("Sign to b", Opinion::Denies(Module::AppArmor)),
+        ("Wake to service", Opinion::Denies(Module::AppArmor)),
+    ]);
+    let [a, b, c] = ["a", "b", "c"].map(|label| bus.join(label));
+    for listener in [b, c] {
+        bus.world.call_bus(listener, "AddMatch", &["type='signal'".into()]);
+    }
+    bus.asked();
+    let call = |what| Builder::method_call(path("/x"), member(what)).destination(name(":1.1"));
+    let seen = bus.world.send(a, call("Open"), &[]);
+    assert_eq!(messages_to(&seen, b).len(), 1);
+    assert_eq!(bus.asked(), ["a (:1.0) Open to b"]);
+    let seen = bus.world.send(a, call("Secret"), &[]);
+    assert_eq!(messages_to(&seen, b).len(), 0);
+    let text = error(&seen, a).expect("an error");
+    assert!(text.starts_with("An SELinux policy prevents this sender"), "{text}");
+    bus.asked();
+
+    let signal = Builder::signal(path("/x"), interface("a.b"), member("Sign"));
+    let seen = bus.world.send(a, signal, &[]);
+    assert_eq!([b, c].map(|peer| messages_to(&seen, peer).len()), [0, 1]);
+    assert!(seen.iter().any(|it| matches!(it, Seen::Log(Event::Withheld { .. }))));
+    assert_eq!(bus.asked(), ["a (:1.0) Sign to b", "a (:1.0) Sign to c"]);
+
+    let wake = Builder::method_call(path("/x"), member("Wake")).destination(name("com.absent"));
+    let seen = bus.world.send(a, wake, &[]);
+    assert!(error(&seen, a).is_some());
+    assert!(!seen.iter().any(|it| matches!(it, Seen::Start(..))), "nothing is started");
+    assert_eq!(bus.asked(), ["a (:1.0) Wake to service assumed"]);
+}
+
+#[test]
+fn eavesdropping_is_mediated() {
+    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(Module::AppArmor))]);
+    let deaf = bus.join("deaf");
+    let seen = bus.world.call_bus(deaf, "AddMatch", &["eavesdrop=true".into()]);
+    let expected = "Connection \":1.0\" is not allowed to eavesdrop due to AppArmor policy";
+    assert_eq!(error(&seen, deaf).as_deref(), Some(expected));
+    let keen = bus.join("keen");
+    let seen = bus.world.call_bus(keen, "AddMatch", &["eavesdrop=true".into()]);
+    assert_eq!(error(&seen, keen), None);
+}
+
+#[test]
+fn what_the_bus_says_is_not_mediated() {
+    let mut bus = Mediated::new(&[("to mute", Opinion::Denies(Module::AppArmor))]);
+    let (mute, seen) = bus.greet(Some("mute"));
+    assert_eq!(messages_to(&seen, mute).len(), 2, "the reply to Hello and NameAcquired");
+    assert_eq!(bus.asked(), ["mute (-) Hello to the bus"]);
+}
