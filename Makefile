@@ -25,7 +25,7 @@ help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
-	@echo 'make test-long  more random tests, and a Debian that boots on the bus (root, network)'
+	@echo 'make test-long  more random tests, a Debian that boots on the bus, and mediation (root, network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
@@ -57,6 +57,7 @@ test-long: packages-boot packages-test deb
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
 	scripts/boot-debian target/diligence_*.deb
+	scripts/boot-mediation $(PROGRAM)
 
 # The buses that are missing are installed first.
 bench: build
