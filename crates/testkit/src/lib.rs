@@ -6,10 +6,12 @@
 //! - [`model`]: what the bus should do, written plainly, to compare with.
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
+//! - [`recording`]: recordings with content that is known.
 
 pub mod golden;
 pub mod model;
 pub mod random;
+pub mod recording;
 pub mod rules;
 pub mod text;
 pub mod world;

@@ -295,7 +295,7 @@ pub(super) fn raw_fields(
 }
 
 /// Containers around the value of a field: the array, the struct `(yv)`, the variant.
-const FIELD_DEPTH: usize = 3;
+pub(super) const FIELD_DEPTH: usize = 3;
 
 const LOCAL_INTERFACE: &str = "org.freedesktop.DBus.Local";
 const LOCAL_PATH: &str = "/org/freedesktop/DBus/Local";

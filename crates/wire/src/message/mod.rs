@@ -29,6 +29,7 @@ mod build;
 mod fields;
 mod fixed;
 mod invalid;
+mod scan;
 mod stamp;
 
 use core::fmt;
@@ -40,6 +41,7 @@ use fields::{Fields, raw_fields};
 pub use fixed::FixedHeader;
 pub(crate) use fixed::at;
 pub use invalid::{InvalidMessage, Reason};
+pub use scan::{HeaderScan, ScannedField};
 pub use stamp::SenderField;
 
 use crate::body::{DecodeArgs, ReadError, Reader, Validator};

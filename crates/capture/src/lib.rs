@@ -1,0 +1,17 @@
+//! Recordings of what went over a bus: reading them, and finding out what they show.
+//!
+//! The modules, in the order of reading:
+//!
+//! - [`record`]: what a recording is made of, whichever format it has.
+//! - [`file`]: the formats: bytes to records and back.
+//! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
+//!   names and processes through time.
+
+#![forbid(unsafe_code)]
+
+pub mod file;
+pub mod model;
+pub mod record;
+
+pub use model::{Capture, MessageId};
+pub use record::{Record, Time};

@@ -1,0 +1,46 @@
+//! What to call connections when people read about them.
+
+use std::borrow::Cow;
+
+use super::{Capture, Peer, PeerId, Text};
+use crate::record::{BusId, Time};
+
+impl Capture {
+    /// What to call a connection: the first well-known name it has owned, or its program with its
+    /// unique name, or that alone.
+    pub fn label(&self, id: PeerId) -> Cow<'_, str> {
+        let peer = self.directory().peer(id);
+        let unique = self.strings().get(peer.unique);
+        match (peer.names.first(), program(peer)) {
+            (Some(&name), _) => self.strings().get(name).into(),
+            (None, Some(program)) => format!("{program} ({unique})").into(),
+            (None, None) => unique.into(),
+        }
+    }
+
+    /// What to call whom a name, unique or well-known, stood for.
+    pub fn label_of(&self, bus: BusId, name: Text, at: Time) -> Cow<'_, str> {
+        match self.directory().resolve(bus, name, at) {
+            Some(peer) => self.label(peer),
+            None => self.strings().get(name).into(),
+        }
+    }
+
+    /// The program behind a connection, with its process number, if they are known.
+    pub fn process_label(&self, id: PeerId) -> Option<String> {
+        let peer = self.directory().peer(id);
+        let pid = peer.process.as_ref().and_then(|process| process.pid);
+        match (program(peer), pid) {
+            (Some(program), Some(pid)) => Some(format!("{program}[{pid}]")),
+            (Some(program), None) => Some(program.to_owned()),
+            (None, Some(pid)) => Some(format!("[{pid}]")),
+            (None, None) => None,
+        }
+    }
+}
+
+fn program(peer: &Peer) -> Option<&str> {
+    let process = peer.process.as_ref()?;
+    let of_exe = || process.exe.as_deref().and_then(|exe| exe.rsplit('/').next());
+    process.comm.as_deref().or_else(of_exe)
+}

@@ -1,0 +1,197 @@
+//! One message of a capture.
+
+use std::time::Duration;
+
+use wire::message::{Flags, MessageType};
+
+use super::directory::PeerId;
+use super::row::{Health, NOBODY, Row};
+use super::{Capture, Text};
+use crate::record::{BusId, Delivery, Time};
+
+/// A message's place in its capture, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MessageId(pub(super) u32);
+
+impl MessageId {
+    /// The place as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The number that people see, from 1, as Wireshark counts.
+    pub const fn number(self) -> u64 {
+        self.0 as u64 + 1
+    }
+}
+
+/// A message of a capture. Header fields that it does not have are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'c> {
+    capture: &'c Capture,
+    id: MessageId,
+    row: &'c Row,
+}
+
+/// One accessor of a text and one of its id for each header field that is a text.
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident, $id:ident;)*) => {
+        impl<'c> Message<'c> {
+            $(
+                $(#[$doc])*
+                pub fn $name(&self) -> &'c str {
+                    self.capture.strings().get(self.row.$name)
+                }
+
+                $(#[$doc])*
+                pub const fn $id(&self) -> Text {
+                    self.row.$name
+                }
+            )*
+        }
+    };
+}
+
+texts! {
+    /// From whom: a unique name, or that of the bus.
+    sender, sender_id;
+    /// To whom: a unique or well-known name.
+    destination, destination_id;
+    /// The object.
+    path, path_id;
+    /// The interface.
+    interface, interface_id;
+    /// The method or signal; of an error its name.
+    member, member_id;
+    /// The types of the body.
+    signature, signature_id;
+}
+
+impl<'c> Message<'c> {
+    pub(super) const fn new(capture: &'c Capture, id: MessageId, row: &'c Row) -> Self {
+        Self { capture, id, row }
+    }
+
+    /// The capture it is of.
+    pub const fn capture(&self) -> &'c Capture {
+        self.capture
+    }
+
+    /// Its place.
+    pub const fn id(&self) -> MessageId {
+        self.id
+    }
+
+    /// When: as the bus received it, or as the recorder did, see [`Method`](crate::record::Method).
+    pub const fn at(&self) -> Time {
+        self.row.at
+    }
+
+    /// On which bus.
+    pub const fn bus(&self) -> BusId {
+        self.row.bus
+    }
+
+    /// Its type; `Unknown(0)` if the header is too broken to say.
+    pub const fn kind(&self) -> MessageType {
+        self.row.kind
+    }
+
+    /// Its flags.
+    pub const fn flags(&self) -> Flags {
+        self.row.flags
+    }
+
+    /// The sender's number for it; 0 if the header is too broken to say.
+    pub const fn serial(&self) -> u32 {
+        self.row.serial
+    }
+
+    /// The serial of the call it answers; 0 if it answers none.
+    pub const fn reply_serial(&self) -> u32 {
+        self.row.reply_serial
+    }
+
+    /// Bytes that it had on the wire, whatever was kept of it.
+    pub const fn len(&self) -> u32 {
+        self.row.len
+    }
+
+    /// Whether it had no byte.
+    pub const fn is_empty(&self) -> bool {
+        self.row.len == 0
+    }
+
+    /// Bytes that were kept.
+    pub const fn kept(&self) -> u32 {
+        self.row.kept
+    }
+
+    /// How much of it there is.
+    pub const fn health(&self) -> Health {
+        self.row.health
+    }
+
+    /// How many descriptors came with it; 255 is that many or more.
+    pub const fn unix_fds(&self) -> u8 {
+        self.row.unix_fds
+    }
+
+    /// Whether this is a call that wants an answer.
+    pub fn expects_reply(&self) -> bool {
+        self.row.kind == MessageType::MethodCall
+            && !self.row.flags.contains(Flags::NO_REPLY_EXPECTED)
+    }
+
+    /// Of a call its reply, of a reply its call.
+    pub fn partner(&self) -> Option<Self> {
+        let index = self.row.partner;
+        (index != NOBODY).then(|| self.capture.message(MessageId(index)))
+    }
+
+    /// The call: itself, or that which it answers.
+    pub fn call(&self) -> Option<Self> {
+        if self.row.kind == MessageType::MethodCall { Some(*self) } else { self.partner() }
+    }
+
+    /// From a call to its reply, for either of them; `None` too if the clock went back between.
+    pub fn duration(&self) -> Option<Duration> {
+        let (one, other) = (self.row.at, self.partner()?.at());
+        one.max(other).since(one.min(other)).filter(|_| {
+            (self.row.kind == MessageType::MethodCall) == (one <= other) || one == other
+        })
+    }
+
+    /// The connection it came from.
+    pub fn from(&self) -> Option<PeerId> {
+        self.capture.directory().by_unique(self.row.bus, self.row.sender)
+    }
+
+    /// The connection that its destination stood for, if that is known. Of a call to a name that
+    /// was being started, whoever answered it.
+    pub fn to(&self) -> Option<PeerId> {
+        let Row { bus, destination, at, .. } = *self.row;
+        self.capture
+            .directory()
+            .resolve(bus, destination, at)
+            .or_else(|| self.partner().filter(|_| self.row.kind == MessageType::MethodCall)?.from())
+    }
+
+    /// Whether it comes from the bus itself or goes to it.
+    pub fn is_driver_traffic(&self) -> bool {
+        let driver = self.capture.driver();
+        self.row.sender == driver || self.row.destination == driver
+    }
+
+    /// Its copies, if the bus itself has recorded.
+    pub fn deliveries(&self) -> Option<&'c [Delivery]> {
+        self.capture.traces.deliveries(self.id.index())
+    }
+
+    /// From when the bus received it until it had decided who gets it, if the bus has recorded.
+    pub fn routed_after(&self) -> Option<Duration> {
+        self.deliveries()?;
+        let nanos = self.capture.traces.routed_after[self.id.index()];
+        Some(Duration::from_nanos(nanos.into()))
+    }
+}

@@ -1,0 +1,291 @@
+//! A recording in memory.
+//!
+//! A [`Capture`] grows by one [`Record`] at a time, from a file or from a bus that is listened to,
+//! and can be asked at any time. Of a message it keeps 68 bytes; the message's own bytes stay in
+//! the file they came from. Texts are kept once.
+
+mod directory;
+mod label;
+mod learn;
+mod message;
+mod pairs;
+mod row;
+mod scan;
+mod store;
+mod strings;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use wire::message::{InvalidMessage, MessageType};
+
+pub use directory::{Directory, Ownership, Peer, PeerId};
+pub use message::{Message, MessageId};
+pub use row::Health;
+pub use strings::{Strings, Text};
+
+use crate::file::Reader;
+use crate::record::{Bus, BusId, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time};
+use learn::Words;
+use pairs::Pending;
+use row::{NOBODY, Row};
+use scan::Scanner;
+use store::Store;
+
+/// A recording: its messages in the order of the file, and all that is known about them.
+#[derive(Debug)]
+pub struct Capture {
+    rows: Vec<Row>,
+    scanner: Scanner,
+    store: Store,
+    directory: Directory,
+    pending: Pending,
+    words: Words,
+    buses: Vec<Bus>,
+    origins: Vec<Origin>,
+    facts: Vec<(Time, BusId, Fact)>,
+    gaps: Vec<Gap>,
+    damage: Vec<Damage>,
+    invalid: Vec<(MessageId, InvalidMessage)>,
+    traces: Traces,
+}
+
+/// What buses have written about messages: by row, where its deliveries end. Empty until a message
+/// has any.
+#[derive(Debug, Default)]
+struct Traces {
+    ends: Vec<u32>,
+    routed_after: Vec<u32>,
+    deliveries: Vec<Delivery>,
+}
+
+impl Default for Capture {
+    fn default() -> Self {
+        let mut scanner = Scanner::default();
+        let words = Words::new(|text| scanner.strings.intern(text));
+        Self {
+            rows: Vec::new(),
+            scanner,
+            store: Store::default(),
+            directory: Directory::default(),
+            pending: Pending::default(),
+            words,
+            buses: Vec::new(),
+            origins: Vec::new(),
+            facts: Vec::new(),
+            gaps: Vec::new(),
+            damage: Vec::new(),
+            invalid: Vec::new(),
+            traces: Traces::default(),
+        }
+    }
+}
+
+impl Capture {
+    /// Reads a file, whichever format it has; an error of kind `InvalidData` if it has none that is
+    /// known.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut capture = Self::default();
+        let file = File::open(path)?;
+        capture.store.open(file.try_clone()?);
+        capture.read(file)?;
+        Ok(capture)
+    }
+
+    fn read(&mut self, source: impl Read) -> io::Result<()> {
+        let unknown = || io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages");
+        let mut reader = Reader::new(source)?.ok_or_else(unknown)?;
+        while let Some(record) = reader.next_record()? {
+            self.push(record);
+        }
+        Ok(())
+    }
+
+    /// Takes in the next thing that a recording says.
+    pub fn push(&mut self, record: Record<'_>) {
+        match record {
+            Record::Origin(origin) => self.origins.push(origin),
+            Record::Bus(bus) => self.buses.push(bus),
+            Record::Message(raw) => self.push_message(&raw),
+            Record::Fact { at, bus, fact } => self.learn_fact(at, bus, fact),
+            Record::Gap(gap) => self.gaps.push(gap),
+            Record::Damage(damage) => self.damage.push(damage),
+        }
+    }
+
+    fn push_message(&mut self, raw: &RawMessage<'_>) {
+        let place = match raw.place {
+            Some(offset) => self.store.in_file(offset),
+            None => self.store.keep(raw.bytes),
+        };
+        let (mut row, invalid) = self.scanner.row(raw, place);
+        let index = self.rows.len() as u32;
+        if let Some(reason) = invalid {
+            self.invalid.push((MessageId(index), reason));
+        }
+        if !row.sender.is_none() {
+            self.directory.peer_named(row.bus, row.sender);
+        }
+        let call = self.pair(&mut row, index);
+        self.learn(&row, call, raw.bytes);
+        self.rows.push(row);
+        self.traces.push(index, raw);
+    }
+
+    /// Finds the call that a message answers; remembers the message if it is a call itself.
+    fn pair(&mut self, row: &mut Row, index: u32) -> Option<Row> {
+        if row.kind == MessageType::MethodCall {
+            self.pending.called(row.bus, row.sender, row.serial, index);
+            return None;
+        }
+        if !row.kind.is_reply() {
+            return None;
+        }
+        let place = self.pending.find(row.bus, row.destination, row.reply_serial)?;
+        let call = &mut self.rows[place as usize];
+        if !may_answer(&self.scanner.strings, call.destination, row.sender, self.words.driver) {
+            return None;
+        }
+        call.partner = index;
+        row.partner = place;
+        let call = *call;
+        self.pending.answered(row.bus, row.destination, row.reply_serial);
+        self.infer_owner(row, &call);
+        Some(call)
+    }
+
+    /// Who answers a call to a name has owned it, if nothing else is known.
+    fn infer_owner(&mut self, reply: &Row, call: &Row) {
+        let name = self.scanner.strings.get(call.destination);
+        let is_by_name = !name.is_empty() && !name.starts_with(':');
+        if is_by_name
+            && reply.sender != self.words.driver
+            && self.directory.ownerships(call.bus, call.destination).is_empty()
+        {
+            let owner = self.directory.peer_named(call.bus, reply.sender);
+            self.directory.owner_found(call.bus, call.destination, owner, reply.at);
+        }
+    }
+
+    /// The id of a text, which is new to the capture perhaps.
+    fn intern(&mut self, text: &str) -> Text {
+        self.scanner.strings.intern(text)
+    }
+}
+
+/// A reply counts if it comes from whom the call was addressed to, or from the bus. A well-known
+/// name may be anybody's.
+fn may_answer(strings: &Strings, called: Text, answering: Text, driver: Text) -> bool {
+    called == answering || answering == driver || !strings.get(called).starts_with(':')
+}
+
+impl Capture {
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All messages, in the order of the recording.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = Message<'_>> + DoubleEndedIterator {
+        (0..self.rows.len() as u32).map(|index| self.message(MessageId(index)))
+    }
+
+    /// A message.
+    ///
+    /// # Panics
+    ///
+    /// If `id` is of another capture that has more messages.
+    pub fn message(&self, id: MessageId) -> Message<'_> {
+        Message::new(self, id, &self.rows[id.index()])
+    }
+
+    /// All texts.
+    pub fn strings(&self) -> &Strings {
+        &self.scanner.strings
+    }
+
+    /// Names and processes.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The buses, by [`BusId`].
+    pub fn buses(&self) -> &[Bus] {
+        &self.buses
+    }
+
+    /// Who made the recording.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    /// What recorders have learnt that is neither in the messages nor about connections.
+    pub fn facts(&self) -> &[(Time, BusId, Fact)] {
+        &self.facts
+    }
+
+    /// Where messages are missing.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// What could not be read.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// Messages that break a rule of the specification, with the rule.
+    pub fn invalid(&self) -> &[(MessageId, InvalidMessage)] {
+        &self.invalid
+    }
+
+    /// The name of the bus itself.
+    pub const fn driver(&self) -> Text {
+        self.words.driver
+    }
+
+    /// The kept bytes of a message, in place of what `buffer` holds.
+    pub fn read_bytes(&self, id: MessageId, buffer: &mut Vec<u8>) -> io::Result<()> {
+        let row = &self.rows[id.index()];
+        self.store.read(row.place, row.kept as usize, buffer)
+    }
+
+    /// A message as it was on the wire; `None` if it is cut or invalid.
+    pub fn read_message<'b>(
+        &self,
+        id: MessageId,
+        buffer: &'b mut Vec<u8>,
+    ) -> io::Result<Option<wire::Message<'b>>> {
+        if self.rows[id.index()].health != Health::Whole {
+            return Ok(None);
+        }
+        self.read_bytes(id, buffer)?;
+        Ok(wire::Message::parse(buffer).ok())
+    }
+}
+
+impl Traces {
+    fn push(&mut self, index: u32, raw: &RawMessage<'_>) {
+        let Some(trace) = raw.trace else { return };
+        // Messages before this one have none.
+        let end = self.deliveries.len() as u32;
+        self.ends.resize(index as usize, end);
+        self.routed_after.resize(index as usize, NOBODY);
+        self.deliveries.extend_from_slice(trace.deliveries);
+        self.ends.push(self.deliveries.len() as u32);
+        let nanos = u32::try_from(trace.routed_after.as_nanos()).unwrap_or(NOBODY - 1);
+        self.routed_after.push(nanos);
+    }
+
+    fn deliveries(&self, index: usize) -> Option<&[Delivery]> {
+        let nanos = *self.routed_after.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (nanos != NOBODY).then(|| &self.deliveries[start as usize..self.ends[index] as usize])
+    }
+}

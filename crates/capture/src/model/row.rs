@@ -1,0 +1,53 @@
+//! What is kept of each message.
+
+use wire::message::{Flags, MessageType};
+
+use super::Text;
+use super::store::Place;
+use crate::record::{BusId, Time};
+
+/// One message. A million of these are 64 MB.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) at: Time,
+    pub(super) place: Place,
+    /// Bytes that the message had.
+    pub(super) len: u32,
+    /// Bytes that were kept.
+    pub(super) kept: u32,
+    pub(super) serial: u32,
+    /// 0 for none.
+    pub(super) reply_serial: u32,
+    pub(super) sender: Text,
+    pub(super) destination: Text,
+    pub(super) path: Text,
+    pub(super) interface: Text,
+    /// The member; the name of an error.
+    pub(super) member: Text,
+    pub(super) signature: Text,
+    /// Of a call its reply, of a reply its call; [`NOBODY`] if there is none.
+    pub(super) partner: u32,
+    pub(super) bus: BusId,
+    pub(super) kind: MessageType,
+    pub(super) flags: Flags,
+    pub(super) health: Health,
+    pub(super) unix_fds: u8,
+}
+
+/// The partner of a message that has none.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// How much of a message there is, and whether it is right.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Health {
+    /// All of it, and valid.
+    Whole,
+    /// The header is whole, of the body a part is missing.
+    BodyCut,
+    /// The header itself is not whole; fields behind the cut are absent.
+    HeaderCut,
+    /// The body breaks a rule of the specification.
+    BodyInvalid,
+    /// The header does.
+    HeaderInvalid,
+}

@@ -1,0 +1,217 @@
+//! A message as it was recorded, to a row.
+
+use wire::message::{FieldCode, FixedHeader, Flags, HeaderScan, InvalidMessage, MessageType};
+use wire::message::{Reason, ScannedField};
+use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use wire::signature::Signature;
+
+use super::row::{Health, NOBODY, Row};
+use super::store::Place;
+use super::strings::{Strings, Text};
+use crate::record::RawMessage;
+
+/// What a message says in its header, each name found among the texts of the capture.
+///
+/// The names of a message were nearly always seen before; only a new one is checked.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    pub(super) strings: Strings,
+    /// By text, bits of [`FieldCode`] of which it is a valid value.
+    valid: Vec<u16>,
+}
+
+impl Scanner {
+    pub(super) fn row(
+        &mut self,
+        raw: &RawMessage<'_>,
+        place: Place,
+    ) -> (Row, Option<InvalidMessage>) {
+        let mut row = empty_row(raw, place);
+        let found = self.read(raw, &mut row);
+        row.health = match found {
+            Ok(health) => health,
+            Err(Invalid::Header(_)) => Health::HeaderInvalid,
+            Err(Invalid::Body(_)) => Health::BodyInvalid,
+        };
+        (row, found.err().map(Invalid::reason))
+    }
+
+    fn read(&mut self, raw: &RawMessage<'_>, row: &mut Row) -> Result<Health, Invalid> {
+        let Some(start) = raw.bytes.first_chunk() else {
+            return Ok(Health::HeaderCut);
+        };
+        let fixed = FixedHeader::parse(start).map_err(Invalid::Header)?;
+        row.serial = fixed.serial.get();
+        row.kind = fixed.message_type;
+        row.flags = fixed.flags;
+        // What the header says is what travelled; a container may have it wrong.
+        if fixed.message_len() != row.len as usize {
+            row.len = row.len.max(fixed.message_len() as u32);
+        }
+        let is_cut = raw.bytes.len() < fixed.body_start();
+        for field in HeaderScan::new(raw.bytes, &fixed) {
+            match field.and_then(|field| self.field(field, row)) {
+                Ok(()) => {}
+                Err(_) if is_cut => return Ok(Health::HeaderCut),
+                Err(error) => return Err(Invalid::Header(error)),
+            }
+        }
+        if is_cut {
+            return Ok(Health::HeaderCut);
+        }
+        check_required(row, &fixed).map_err(Invalid::Header)?;
+        self.body(raw, row, &fixed)
+    }
+
+    #[inline]
+    fn field(&mut self, field: ScannedField<'_>, row: &mut Row) -> Result<(), InvalidMessage> {
+        match field {
+            ScannedField::Text(code, bytes) => {
+                let text = self.text(code, bytes)?;
+                *match code {
+                    FieldCode::Path => &mut row.path,
+                    FieldCode::Interface => &mut row.interface,
+                    FieldCode::Destination => &mut row.destination,
+                    FieldCode::Sender => &mut row.sender,
+                    FieldCode::Signature => &mut row.signature,
+                    _ => &mut row.member,
+                } = text;
+            }
+            ScannedField::Number(FieldCode::ReplySerial, serial) => row.reply_serial = serial,
+            ScannedField::Number(_, fds) => row.unix_fds = u8::try_from(fds).unwrap_or(u8::MAX),
+            ScannedField::Unknown(_) => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<Text, InvalidMessage> {
+        if let Some(text) = self.strings.seen(bytes)
+            && self.valid.get(text.index()).is_some_and(|valid| valid & bit(code) != 0)
+        {
+            return Ok(text);
+        }
+        self.new_text(code, bytes)
+    }
+
+    #[cold]
+    fn new_text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<Text, InvalidMessage> {
+        let text = check(code, bytes)?;
+        let text = self.strings.intern(text);
+        if self.valid.len() <= text.index() {
+            self.valid.resize(text.index() + 1, 0);
+        }
+        self.valid[text.index()] |= bit(code);
+        Ok(text)
+    }
+
+    fn body(
+        &self,
+        raw: &RawMessage<'_>,
+        row: &Row,
+        fixed: &FixedHeader,
+    ) -> Result<Health, Invalid> {
+        if raw.bytes.len() < fixed.message_len() {
+            return Ok(Health::BodyCut);
+        }
+        if fixed.body_len == 0 && row.signature.is_none() {
+            return Ok(Health::Whole);
+        }
+        let types = Signature::new(self.strings.get(row.signature)).unwrap_or_default();
+        let bytes = &raw.bytes[..fixed.message_len()];
+        wire::body::Validator::new(bytes, fixed.endian, fixed.body_start())
+            .body(types)
+            .map_err(Invalid::Body)?;
+        Ok(Health::Whole)
+    }
+}
+
+/// Which part of a message is not valid.
+#[derive(Clone, Copy, Debug)]
+enum Invalid {
+    Header(InvalidMessage),
+    Body(InvalidMessage),
+}
+
+impl Invalid {
+    const fn reason(self) -> InvalidMessage {
+        match self {
+            Self::Header(error) | Self::Body(error) => error,
+        }
+    }
+}
+
+const fn bit(code: FieldCode) -> u16 {
+    1 << code as u16
+}
+
+fn empty_row(raw: &RawMessage<'_>, place: Place) -> Row {
+    Row {
+        at: raw.at,
+        place,
+        len: raw.len,
+        kept: raw.bytes.len() as u32,
+        serial: 0,
+        reply_serial: 0,
+        sender: Text::NONE,
+        destination: Text::NONE,
+        path: Text::NONE,
+        interface: Text::NONE,
+        member: Text::NONE,
+        signature: Text::NONE,
+        partner: NOBODY,
+        bus: raw.bus,
+        kind: MessageType::Unknown(0),
+        flags: Flags::NONE,
+        health: Health::Whole,
+        unix_fds: 0,
+    }
+}
+
+/// Whether a field holds what its code says.
+fn check(code: FieldCode, bytes: &[u8]) -> Result<&str, InvalidMessage> {
+    let name = |kind| Reason::FieldName(code, kind).at(0);
+    match code {
+        FieldCode::Path => ObjectPath::from_bytes(bytes).map(|path| path.as_str()),
+        FieldCode::Interface => InterfaceName::from_bytes(bytes).map(|name| name.as_str()),
+        FieldCode::Member => MemberName::from_bytes(bytes).map(|name| name.as_str()),
+        FieldCode::ErrorName => ErrorName::from_bytes(bytes).map(|name| name.as_str()),
+        FieldCode::Destination | FieldCode::Sender => {
+            // A monitor sees those that have not said Hello under this name.
+            if bytes == STRANGER.as_bytes() {
+                return Ok(STRANGER);
+            }
+            BusName::from_bytes(bytes).map(|name| name.as_str())
+        }
+        FieldCode::Signature | FieldCode::ReplySerial | FieldCode::UnixFds => {
+            return Signature::from_bytes(bytes)
+                .map(|types| types.as_str())
+                .map_err(|error| Reason::Signature(error.kind).at(0));
+        }
+    }
+    .map_err(|error| name(error.kind))
+}
+
+fn check_required(row: &Row, fixed: &FixedHeader) -> Result<(), InvalidMessage> {
+    use FieldCode::{ErrorName, Interface, Member, Path, ReplySerial};
+    let absent = |code| match code {
+        Path => row.path.is_none(),
+        Interface => row.interface.is_none(),
+        Member | ErrorName => row.member.is_none(),
+        _ => row.reply_serial == 0,
+    };
+    let required: &[FieldCode] = match row.kind {
+        MessageType::MethodCall => &[Path, Member],
+        MessageType::Signal => &[Path, Interface, Member],
+        MessageType::MethodReturn => &[ReplySerial],
+        MessageType::Error => &[ErrorName, ReplySerial],
+        MessageType::Unknown(_) => &[],
+    };
+    match required.iter().find(|&&code| absent(code)) {
+        None => Ok(()),
+        Some(&code) => Err(Reason::FieldMissing(code).at(fixed.fields_end())),
+    }
+}
+
+/// Who is connected and has not said Hello.
+const STRANGER: &str = ":not.active.yet";

@@ -1,0 +1,135 @@
+//! Texts, each kept once.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// A text of a capture. Two are equal if the texts are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Text(u32);
+
+impl Text {
+    /// The empty text, which stands for an absent header field.
+    pub const NONE: Self = Self(0);
+
+    /// Whether there is none.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The place among all texts of the capture.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All texts of a capture.
+#[derive(Clone, Debug)]
+pub struct Strings {
+    table: HashTable<Text>,
+    hasher: RandomState,
+    bytes: String,
+    /// Where each text ends; each begins where the one before ends.
+    ends: Vec<u32>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        let mut strings = Self {
+            table: HashTable::new(),
+            hasher: RandomState::default(),
+            bytes: String::new(),
+            ends: Vec::new(),
+        };
+        strings.intern("");
+        strings
+    }
+}
+
+impl Strings {
+    /// The text; `NONE` is empty.
+    pub fn get(&self, text: Text) -> &str {
+        text_at(&self.bytes, &self.ends, text)
+    }
+
+    /// The id of a text that some message has.
+    pub fn find(&self, text: &str) -> Option<Text> {
+        let hash = self.hasher.hash_one(text.as_bytes());
+        self.table.find(hash, |&id| self.get(id) == text).copied()
+    }
+
+    /// How many there are, the empty one included.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Never: the empty text is always there.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The id of a text.
+    pub fn intern(&mut self, text: &str) -> Text {
+        match self.seen(text.as_bytes()) {
+            Some(id) => id,
+            None => self.add(text),
+        }
+    }
+
+    /// The id of bytes that are a text of the capture already.
+    #[inline]
+    pub(super) fn seen(&self, bytes: &[u8]) -> Option<Text> {
+        let hash = self.hasher.hash_one(bytes);
+        self.table.find(hash, |&id| self.get(id).as_bytes() == bytes).copied()
+    }
+
+    /// When 4 GiB of different texts are full, further ones count as absent.
+    #[cold]
+    fn add(&mut self, text: &str) -> Text {
+        let (Ok(id), Ok(end)) =
+            (u32::try_from(self.ends.len()), u32::try_from(self.bytes.len() + text.len()))
+        else {
+            return Text::NONE;
+        };
+        self.bytes.push_str(text);
+        self.ends.push(end);
+        let Self { table, hasher, bytes, ends } = self;
+        let hash = |&id: &Text| hasher.hash_one(text_at(bytes, ends, id).as_bytes());
+        table.insert_unique(hash(&Text(id)), Text(id), hash);
+        Text(id)
+    }
+}
+
+fn text_at<'t>(bytes: &'t str, ends: &[u32], text: Text) -> &'t str {
+    let index = text.index();
+    let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+    &bytes[start as usize..ends[index] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_once() {
+        let mut strings = Strings::default();
+        let ids: Vec<_> = ["a", "b", "a", "", "b"].map(|text| strings.intern(text)).into();
+        assert_eq!(ids[0], ids[2]);
+        assert_eq!(ids[1], ids[4]);
+        assert_eq!(ids[3], Text::NONE);
+        assert_eq!(strings.len(), 3);
+        assert_eq!(strings.get(ids[1]), "b");
+        assert_eq!(strings.find("a"), Some(ids[0]));
+        assert_eq!(strings.find("c"), None);
+    }
+
+    #[test]
+    fn many_texts_are_found_again() {
+        let mut strings = Strings::default();
+        let ids: Vec<_> = (0..10_000).map(|n| strings.intern(&n.to_string())).collect();
+        for (n, id) in ids.into_iter().enumerate() {
+            assert_eq!(strings.get(id), n.to_string());
+            assert_eq!(strings.find(&n.to_string()), Some(id));
+        }
+    }
+}

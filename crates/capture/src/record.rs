@@ -1,0 +1,298 @@
+//! What a recording is made of, whichever format it has.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time: nanoseconds since 1970 by the clock of the machine that recorded.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// How much later than `earlier` this is; `None` if it is not, as when a clock was set back.
+    pub fn since(self, earlier: Self) -> Option<Duration> {
+        let nanos = self.0.checked_sub(earlier.0)?;
+        u64::try_from(nanos).ok().map(Duration::from_nanos)
+    }
+
+    /// This much later.
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanos) = (self.0.div_euclid(NANOS), self.0.rem_euclid(NANOS));
+        write!(f, "{seconds}.{nanos:09}")
+    }
+}
+
+const NANOS: i64 = 1_000_000_000;
+
+/// One of the buses in a recording, in the order in which the recording names them.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct BusId(pub u16);
+
+/// The next thing that a recording says.
+#[derive(Debug)]
+pub enum Record<'a> {
+    /// Who made the recording, on what.
+    Origin(Origin),
+    /// A bus of which messages follow.
+    Bus(Bus),
+    /// A message.
+    Message(RawMessage<'a>),
+    /// Something about a name, a process, a rule that the recorder has learnt.
+    Fact {
+        /// When it became so, or was found so.
+        at: Time,
+        /// On which bus.
+        bus: BusId,
+        /// What.
+        fact: Fact,
+    },
+    /// Messages are missing here.
+    Gap(Gap),
+    /// Something stands in the file that cannot be read.
+    Damage(Damage),
+}
+
+/// Who made a recording.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// The program, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The system it ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// What somebody wrote into the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<String>,
+}
+
+/// A bus, and how it was listened to.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Bus {
+    /// `session`, `system`, or what the file calls it; empty if nothing is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The address, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Where the messages and their times come from.
+    #[serde(default)]
+    pub method: Method,
+    /// Bytes kept of each message; `None` is all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_max: Option<u32>,
+    /// Which messages were asked for; empty is all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
+}
+
+/// How a bus was listened to. It decides what a recording can tell.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The recording does not say.
+    #[default]
+    Unknown,
+    /// The bus itself wrote when it received, routed and delivered.
+    Trace,
+    /// BecomeMonitor: a copy of each message; times are those at which the copy was read.
+    Monitor,
+    /// Rules with `eavesdrop`: as with a monitor, but replies of the bus are missing.
+    Eavesdrop,
+}
+
+/// A message as a format holds it: nothing in it has been checked.
+#[derive(Clone, Copy, Debug)]
+pub struct RawMessage<'a> {
+    /// When.
+    pub at: Time,
+    /// On which bus.
+    pub bus: BusId,
+    /// The bytes that were kept, from the first one on.
+    pub bytes: &'a [u8],
+    /// How many bytes the message had.
+    pub len: u32,
+    /// Where `bytes` stand in the file, if they stand there as they are.
+    pub place: Option<u64>,
+    /// What the bus itself wrote about it.
+    pub trace: Option<Trace<'a>>,
+}
+
+/// The way of a message through a bus, written by that bus. Times are by the clock of the message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trace<'a> {
+    /// From when it was received until it was routed.
+    pub routed_after: Duration,
+    /// Each copy.
+    pub deliveries: &'a [Delivery],
+}
+
+/// A copy of a message that went to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The number in the recipient's unique name: 7 for `:1.7`.
+    pub recipient: u64,
+    /// From when the bus received the message until this copy had left it; `None` if it was not
+    /// written.
+    pub written_after: Option<Duration>,
+    /// How many of the recipient's match rules asked for it; 0 if it was addressed to it.
+    pub rules: u32,
+}
+
+/// What a recorder has learnt beside the messages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Fact {
+    /// A connection is there.
+    Peer {
+        /// Its unique name.
+        unique: String,
+        /// The process behind it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
+    },
+    /// A connection is gone.
+    Left {
+        /// Its unique name.
+        unique: String,
+        /// Why the bus ended it, in its words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
+    /// A well-known name has this owner.
+    Owner {
+        /// The name.
+        name: String,
+        /// The unique name of the owner; `None` if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unique: Option<String>,
+    },
+    /// A name can be started.
+    Activatable {
+        /// The name.
+        name: String,
+    },
+    /// A connection has a match rule.
+    Rule {
+        /// Its unique name.
+        unique: String,
+        /// The rule as text.
+        rule: String,
+    },
+    /// An object was asked what it has.
+    Introspection {
+        /// The unique or well-known name.
+        name: String,
+        /// The object.
+        path: String,
+        /// The document that it answered with.
+        xml: String,
+    },
+    /// A service is started.
+    Starting {
+        /// The name.
+        name: String,
+        /// Who asked for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// What came of starting a service.
+    Started {
+        /// The name.
+        name: String,
+        /// What went wrong, in the words of the bus; `None` if the name is owned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
+    },
+    /// The bus has kept a message from somebody.
+    Dropped {
+        /// The unique name of who should have got it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recipient: Option<String>,
+        /// Why, in the words of the bus.
+        why: String,
+        /// How many messages.
+        count: u64,
+    },
+}
+
+/// A process that has a connection. What could not be learnt is absent.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The user it runs as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// The short name that the kernel keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comm: Option<String>,
+    /// The file it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exe: Option<String>,
+    /// The words of its command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The systemd unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// The control group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
+    /// When it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Time>,
+}
+
+/// A place where messages are missing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// When it began, if that is known.
+    pub at: Option<Time>,
+    /// On which bus.
+    pub bus: BusId,
+    /// Why.
+    pub cause: GapCause,
+    /// How many messages, if they were counted.
+    pub lost: Option<u64>,
+}
+
+/// Why messages are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapCause {
+    /// The recorder did not read as fast as the bus wrote.
+    Overrun,
+    /// The bus ended the connection of the recorder.
+    Disconnected,
+    /// There was no room for the file.
+    DiskFull,
+    /// The file ends in the middle of something.
+    CutFile,
+    /// The file says that its recorder lost messages.
+    RecorderLost,
+}
+
+/// Something in a file that cannot be read, and is passed over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// Where, in bytes from the start of the file.
+    pub at: u64,
+    /// What is wrong there.
+    pub what: String,
+}

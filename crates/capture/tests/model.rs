@@ -1,0 +1,119 @@
+//! What a capture knows, from recordings whose content is known.
+
+use std::time::Duration;
+
+use diligence_capture::Capture;
+use diligence_capture::model::Health;
+use diligence_testkit::recording::{DRIVER, Recording};
+use wire::message::MessageType;
+
+/// Longer than what is left of a message that was cut.
+const TEXT: &str = "a message about something that happened to somebody, somewhere";
+
+const MAIL: &str = "org.example.Mail";
+
+fn call(recording: &mut Recording, from: &str, to: &str) -> diligence_testkit::recording::Call {
+    recording.call(from, to, "/ org.example.Mail.Count", &("inbox",))
+}
+
+#[test]
+fn a_reply_belongs_to_its_call() {
+    let mut recording = Recording::new();
+    let first = call(&mut recording, ":1.1", MAIL);
+    let second = call(recording.wait_us(10), ":1.1", MAIL);
+    recording.wait_us(5).reply(&second, ":1.2", &(2_u32,));
+    recording.wait_us(5).error(&first, ":1.2", "org.example.Full", "no room");
+    let capture = recording.capture();
+    let [one, two, answer, error] = all(&capture);
+    assert_eq!(two.partner().map(|m| m.id()), Some(answer.id()));
+    assert_eq!(error.partner().map(|m| m.id()), Some(one.id()));
+    assert_eq!(two.duration(), Some(Duration::from_micros(5)));
+    assert_eq!(error.duration(), Some(Duration::from_micros(20)));
+    assert_eq!(error.kind(), MessageType::Error);
+    assert_eq!(error.member(), "org.example.Full");
+    assert_eq!(one.to(), answer.from(), "who answers has owned the name");
+}
+
+#[test]
+fn a_reply_from_somebody_else_is_none() {
+    let mut recording = Recording::new();
+    let to_one = call(&mut recording, ":1.1", ":1.2");
+    recording.reply(&to_one, ":1.3", &(1_u32,)).reply(&to_one, DRIVER, &(1_u32,));
+    let capture = recording.capture();
+    let [call, forged, answer] = all(&capture);
+    assert!(forged.partner().is_none());
+    assert_eq!(call.partner().map(|m| m.id()), Some(answer.id()));
+}
+
+#[test]
+fn a_clock_that_goes_back_gives_no_duration() {
+    let mut recording = Recording::new();
+    let to_one = call(&mut recording, ":1.1", ":1.2");
+    recording.wait_us(-10).reply(&to_one, ":1.2", &(1_u32,));
+    let capture = recording.capture();
+    let [call, answer] = all(&capture);
+    assert!(call.partner().is_some());
+    assert_eq!((call.duration(), answer.duration()), (None, None));
+}
+
+#[test]
+fn names_have_owners_through_time() {
+    let mut recording = Recording::new();
+    recording.owner_changed(":1.7", "", ":1.7").wait_ms(1).owner_changed(MAIL, "", ":1.7");
+    call(recording.wait_ms(1), ":1.1", MAIL);
+    recording.wait_ms(1).owner_changed(MAIL, ":1.7", ":1.8");
+    call(recording.wait_ms(1), ":1.1", MAIL);
+    recording.wait_ms(1).owner_changed(MAIL, ":1.8", "").owner_changed(":1.7", ":1.7", "");
+    call(recording.wait_ms(1), ":1.1", MAIL);
+    let capture = recording.capture();
+    let callees: Vec<_> = capture
+        .messages()
+        .filter(|message| message.kind() == MessageType::MethodCall)
+        .map(|call| call.to().map(|peer| capture.directory().peer(peer).unique))
+        .map(|unique| unique.map(|unique| capture.strings().get(unique)))
+        .collect();
+    assert_eq!(callees, [Some(":1.7"), Some(":1.8"), None]);
+    let seven = capture
+        .strings()
+        .find(":1.7")
+        .and_then(|name| capture.directory().by_unique(diligence_capture::record::BusId(0), name));
+    let seven = capture.directory().peer(seven.expect("it came"));
+    assert!(seven.arrived < seven.left);
+}
+
+#[test]
+fn what_is_cut_or_invalid_is_kept_and_said() {
+    let mut recording = Recording::new();
+    recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32));
+    recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(120);
+    recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(40);
+    recording.raw(b"no message at all, but long enough to be one");
+    let capture = recording.capture();
+    let healths: Vec<_> = capture.messages().map(|message| message.health()).collect();
+    let expected = [Health::Whole, Health::BodyCut, Health::HeaderCut, Health::HeaderInvalid];
+    assert_eq!(healths, expected);
+    let lens: Vec<_> = capture.messages().map(|message| message.len()).collect();
+    assert_eq!(lens[0], lens[1], "the length is that of the message, not of what was kept");
+    assert_eq!(capture.invalid().len(), 1);
+}
+
+#[test]
+fn a_pcap_file_holds_the_same() {
+    let mut recording = Recording::new();
+    let to_one = call(&mut recording, ":1.1", ":1.2");
+    recording.wait_us(7).reply(&to_one, ":1.2", &(1_u32,));
+    let path = std::env::temp_dir().join(format!("diligence-model-{}.pcap", std::process::id()));
+    std::fs::write(&path, recording.pcap()).expect("a file");
+    let capture = Capture::open(&path).expect("a recording");
+    std::fs::remove_file(&path).expect("the file is there");
+    let [call, answer] = all(&capture);
+    assert_eq!(call.duration(), Some(Duration::from_micros(7)));
+    let mut buffer = Vec::new();
+    let message = capture.read_message(answer.id(), &mut buffer).expect("the file is open");
+    assert_eq!(message.expect("a valid message").read::<(u32,)>(), Ok((1,)));
+}
+
+fn all<const N: usize>(capture: &Capture) -> [diligence_capture::model::Message<'_>; N] {
+    let messages: Vec<_> = capture.messages().collect();
+    messages.try_into().expect("as many messages as were made")
+}

@@ -1,0 +1,338 @@
+//! Recordings with content that is known, because a test has made it.
+//!
+//! ```
+//! use diligence_testkit::recording::Recording;
+//!
+//! let mut recording = Recording::new();
+//! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());
+//! recording.wait_us(300).reply(&call, ":1.6", &(7_u32,));
+//! let capture = recording.capture();
+//! let reply = capture.messages().last().expect("two messages");
+//! assert_eq!(reply.duration(), Some(std::time::Duration::from_micros(300)));
+//! ```
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use capture::Capture;
+use capture::record::{Bus, BusId, Delivery, Fact, Gap, Process, RawMessage, Record, Time, Trace};
+use wire::body::EncodeArgs;
+use wire::message::{Builder, Flags};
+use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+
+/// A recording in the making. Time stands still until it is told to go on.
+#[derive(Debug)]
+pub struct Recording {
+    entries: Vec<Entry>,
+    now: Time,
+    bus: BusId,
+    serials: HashMap<String, u32>,
+}
+
+/// A call that can be answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The unique name of the caller.
+    pub caller: String,
+    /// The serial that it gave the call.
+    pub serial: NonZeroU32,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Bus(Bus),
+    Message(Stored),
+    Fact(Time, BusId, Fact),
+    Gap(Gap),
+}
+
+#[derive(Debug)]
+struct Stored {
+    at: Time,
+    bus: BusId,
+    bytes: Vec<u8>,
+    len: u32,
+    trace: Option<(Duration, Vec<Delivery>)>,
+}
+
+/// The name of the bus itself, and of its interface.
+pub const DRIVER: &str = "org.freedesktop.DBus";
+
+/// When recordings begin: some day in 2026.
+const START: Time = Time(1_790_000_000_000_000_000);
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self { entries: Vec::new(), now: START, bus: BusId(0), serials: HashMap::new() }
+    }
+}
+
+impl Recording {
+    /// An empty recording.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Describes a bus; the first one is bus 0.
+    pub fn bus(&mut self, bus: Bus) -> &mut Self {
+        self.entries.push(Entry::Bus(bus));
+        self
+    }
+
+    /// What follows is of this bus.
+    pub const fn on(&mut self, bus: BusId) -> &mut Self {
+        self.bus = bus;
+        self
+    }
+
+    /// The time now.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Lets time go on.
+    pub const fn wait_us(&mut self, micros: i64) -> &mut Self {
+        self.now.0 += micros * 1000;
+        self
+    }
+
+    /// Lets time go on.
+    pub const fn wait_ms(&mut self, millis: i64) -> &mut Self {
+        self.wait_us(millis * 1000)
+    }
+
+    /// Goes to a time after the start, forward or back.
+    pub const fn at_ms(&mut self, millis: i64) -> &mut Self {
+        self.now.0 = START.0 + millis * 1_000_000;
+        self
+    }
+
+    /// A recorder has found this.
+    pub fn fact(&mut self, fact: Fact) -> &mut Self {
+        self.entries.push(Entry::Fact(self.now, self.bus, fact));
+        self
+    }
+
+    /// A recorder has found a connection, and what runs there.
+    pub fn process(&mut self, unique: &str, pid: u32, comm: &str) -> &mut Self {
+        let process = Process { pid: Some(pid), comm: Some(comm.to_owned()), ..Process::default() };
+        self.fact(Fact::Peer { unique: unique.to_owned(), process: Some(process) })
+    }
+
+    /// A recorder has found the owner of a name.
+    pub fn owner(&mut self, name: &str, unique: &str) -> &mut Self {
+        let unique = Some(unique.to_owned());
+        self.fact(Fact::Owner { name: name.to_owned(), unique })
+    }
+
+    /// A recorder has found a match rule.
+    pub fn rule(&mut self, unique: &str, rule: &str) -> &mut Self {
+        self.fact(Fact::Rule { unique: unique.to_owned(), rule: rule.to_owned() })
+    }
+
+    /// Messages are missing.
+    pub fn gap(&mut self, gap: Gap) -> &mut Self {
+        self.entries.push(Entry::Gap(gap));
+        self
+    }
+
+    /// A call that wants an answer. `what` is the path and the method: `/org/x org.x.Iface.Method`.
+    pub fn call(&mut self, from: &str, to: &str, what: &str, args: &impl EncodeArgs) -> Call {
+        self.call_with(Flags::NONE, from, to, what, args)
+    }
+
+    /// A call with flags. The method may stand without an interface: `/org/x Method`.
+    pub fn call_with(
+        &mut self,
+        flags: Flags,
+        from: &str,
+        to: &str,
+        what: &str,
+        args: &impl EncodeArgs,
+    ) -> Call {
+        let (path, interface, member) = split(what);
+        let mut message = Builder::method_call(path, member).destination(bus_name(to)).flags(flags);
+        if let Some(interface) = interface {
+            message = message.interface(interface);
+        }
+        let serial = self.send(from, message, args);
+        Call { caller: from.to_owned(), serial }
+    }
+
+    /// The results of a call.
+    pub fn reply(&mut self, call: &Call, from: &str, args: &impl EncodeArgs) -> &mut Self {
+        let message = Builder::method_return(call.serial).destination(bus_name(&call.caller));
+        self.send(from, message.flags(Flags::NO_REPLY_EXPECTED), args);
+        self
+    }
+
+    /// A call has failed.
+    pub fn error(&mut self, call: &Call, from: &str, name: &str, text: &str) -> &mut Self {
+        let name = ErrorName::new(name).expect("the name of an error");
+        let message = Builder::error(name, call.serial).destination(bus_name(&call.caller));
+        self.send(from, message.flags(Flags::NO_REPLY_EXPECTED), &(text,));
+        self
+    }
+
+    /// A signal for all who asked for it. `what` is the path and the signal:
+    /// `/org/x org.x.Iface.Signal`.
+    pub fn signal(&mut self, from: &str, what: &str, args: &impl EncodeArgs) -> &mut Self {
+        self.send(from, signal(what), args);
+        self
+    }
+
+    /// A signal for one.
+    pub fn signal_to(
+        &mut self,
+        from: &str,
+        to: &str,
+        what: &str,
+        args: &impl EncodeArgs,
+    ) -> &mut Self {
+        self.send(from, signal(what).destination(bus_name(to)), args);
+        self
+    }
+
+    /// The bus says that a name has another owner; empty is none.
+    pub fn owner_changed(&mut self, name: &str, old: &str, new: &str) -> &mut Self {
+        let what = "/org/freedesktop/DBus org.freedesktop.DBus.NameOwnerChanged";
+        self.signal(DRIVER, what, &(name, old, new))
+    }
+
+    /// A call of the bus itself, and its answer a little later.
+    pub fn ask_bus(
+        &mut self,
+        from: &str,
+        member: &str,
+        args: &impl EncodeArgs,
+        answer: &impl EncodeArgs,
+    ) -> &mut Self {
+        let what = format!("/org/freedesktop/DBus {DRIVER}.{member}");
+        let call = self.call(from, DRIVER, &what, args);
+        self.wait_us(50).reply(&call, DRIVER, answer)
+    }
+
+    /// The bus has written how it passed on the last message: to whom, how many microseconds after
+    /// it came, for how many rules.
+    pub fn delivered(&mut self, routed_us: u64, deliveries: &[(u64, u64, u32)]) -> &mut Self {
+        let copy = |&(recipient, micros, rules)| Delivery {
+            recipient,
+            written_after: Some(Duration::from_micros(micros)),
+            rules,
+        };
+        let deliveries = deliveries.iter().map(copy).collect();
+        self.last().trace = Some((Duration::from_micros(routed_us), deliveries));
+        self
+    }
+
+    /// Of the last message only so many bytes were kept.
+    pub fn cut(&mut self, kept: usize) -> &mut Self {
+        self.last().bytes.truncate(kept);
+        self
+    }
+
+    /// Bytes that nobody has checked.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        let len = bytes.len() as u32;
+        let bytes = bytes.to_vec();
+        let message = Stored { at: self.now, bus: self.bus, bytes, len, trace: None };
+        self.entries.push(Entry::Message(message));
+        self
+    }
+
+    /// Gives every record to `take`, in order.
+    pub fn each(&self, mut take: impl FnMut(Record<'_>)) {
+        for entry in &self.entries {
+            take(match entry {
+                Entry::Bus(bus) => Record::Bus(bus.clone()),
+                Entry::Message(stored) => Record::Message(stored.raw()),
+                Entry::Fact(at, bus, fact) => {
+                    Record::Fact { at: *at, bus: *bus, fact: fact.clone() }
+                }
+                Entry::Gap(gap) => Record::Gap(gap.clone()),
+            });
+        }
+    }
+
+    /// As a program has it that has read it.
+    pub fn capture(&self) -> Capture {
+        let mut capture = Capture::default();
+        self.each(|record| capture.push(record));
+        capture
+    }
+
+    /// As a pcap file with times in microseconds; all that is not a message is left out.
+    pub fn pcap(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        for word in [0xA1B2_C3D4, 0x0004_0002, 0, 0, 1 << 27, 231_u32] {
+            file.extend_from_slice(&word.to_le_bytes());
+        }
+        for entry in &self.entries {
+            if let Entry::Message(stored) = entry {
+                let micros = stored.at.0 / 1000;
+                let time = [micros / 1_000_000, micros % 1_000_000].map(|part| part as u32);
+                let lens = [stored.bytes.len() as u32, stored.len];
+                for word in time.into_iter().chain(lens) {
+                    file.extend_from_slice(&word.to_le_bytes());
+                }
+                file.extend_from_slice(&stored.bytes);
+            }
+        }
+        file
+    }
+
+    fn send(&mut self, from: &str, message: Builder<'_>, args: &impl EncodeArgs) -> NonZeroU32 {
+        let serial = self.serials.entry(from.to_owned()).or_default();
+        *serial += 1;
+        let serial = NonZeroU32::new(*serial).expect("not yet 4 billion");
+        let mut bytes = Vec::new();
+        let message = message.sender(bus_name(from));
+        message.write(&mut bytes, serial, args).expect("a message that can be sent");
+        self.raw(&bytes);
+        serial
+    }
+
+    fn last(&mut self) -> &mut Stored {
+        match self.entries.last_mut() {
+            Some(Entry::Message(stored)) => stored,
+            other => panic!("the last thing recorded is {other:?}, not a message"),
+        }
+    }
+}
+
+impl Stored {
+    fn raw(&self) -> RawMessage<'_> {
+        RawMessage {
+            at: self.at,
+            bus: self.bus,
+            bytes: &self.bytes,
+            len: self.len,
+            place: None,
+            trace: self.trace.as_ref().map(|(routed_after, deliveries)| Trace {
+                routed_after: *routed_after,
+                deliveries,
+            }),
+        }
+    }
+}
+
+fn signal(what: &str) -> Builder<'_> {
+    let (path, interface, member) = split(what);
+    Builder::signal(path, interface.expect("a signal has an interface"), member)
+}
+
+/// Path, interface and member of `/org/x org.x.Iface.Member`.
+fn split(what: &str) -> (ObjectPath<'_>, Option<InterfaceName<'_>>, MemberName<'_>) {
+    let (path, name) = what.split_once(' ').expect("a path, a space and a name");
+    let (interface, member) = name.rsplit_once('.').map_or((None, name), |(i, m)| (Some(i), m));
+    (
+        ObjectPath::new(path).expect("a path"),
+        interface.map(|interface| InterfaceName::new(interface).expect("an interface")),
+        MemberName::new(member).expect("a member"),
+    )
+}
+
+fn bus_name(name: &str) -> BusName<'_> {
+    BusName::new(name).expect("a name")
+}

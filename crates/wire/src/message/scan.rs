@@ -1,0 +1,94 @@
+//! Headers as they stand, for those who read what others recorded.
+
+use super::{FieldCode, FixedHeader, InvalidMessage};
+use crate::body::Validator;
+
+/// The fields of a header, one after the other, without a look at the names in them.
+///
+/// A recorded message may be cut short, and most of its names were seen a thousand times before:
+/// who reads a recording checks each name once and takes from a cut header what is left of it. A
+/// message that is passed on must be [parsed](crate::Message::parse).
+///
+/// ```
+/// # use std::num::NonZeroU32;
+/// use diligence_wire::message::{Builder, FieldCode, FixedHeader, HeaderScan, ScannedField};
+/// # use diligence_wire::names::{InterfaceName, MemberName, ObjectPath};
+/// # let mut bytes = Vec::new();
+/// # Builder::signal(ObjectPath::new("/")?, InterfaceName::new("a.b")?, MemberName::new("Low")?)
+/// #     .write(&mut bytes, NonZeroU32::MIN, &())?;
+/// let fixed = FixedHeader::parse(bytes.first_chunk().expect("a whole header"))?;
+/// let mut fields = HeaderScan::new(&bytes, &fixed);
+/// assert!(fields.any(|field| field == Ok(ScannedField::Text(FieldCode::Member, b"Low"))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HeaderScan<'a> {
+    values: Validator<'a>,
+    failed: bool,
+}
+
+/// One field of a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScannedField<'a> {
+    /// A name, an object path or the signature: bytes that should be one.
+    Text(FieldCode, &'a [u8]),
+    /// REPLY_SERIAL or UNIX_FDS.
+    Number(FieldCode, u32),
+    /// A field that the specification does not know, by its code.
+    Unknown(u8),
+}
+
+impl<'a> HeaderScan<'a> {
+    /// The fields of the message that begins with `bytes`, of which there may be less than its
+    /// header.
+    #[inline]
+    pub fn new(bytes: &'a [u8], fixed: &FixedHeader) -> Self {
+        let end = fixed.fields_end().min(bytes.len());
+        let start = FixedHeader::LEN.min(end);
+        Self { values: Validator::new(&bytes[..end], fixed.endian, start), failed: false }
+    }
+
+    #[inline]
+    fn field(&mut self) -> Result<ScannedField<'a>, InvalidMessage> {
+        self.values.align(8)?;
+        let known = match self.values.peek::<4>() {
+            Some(&[code, 1, kind, 0]) => {
+                FieldCode::from_code(code).filter(|code| code.type_code() == kind)
+            }
+            _ => None,
+        };
+        let Some(code) = known else { return self.unknown_field() };
+        self.values.take(4)?;
+        Ok(match code.type_code() {
+            b'u' => ScannedField::Number(code, self.values.uint32()?),
+            b'g' => ScannedField::Text(code, self.values.signature()?.as_str().as_bytes()),
+            _ => ScannedField::Text(code, self.values.terminated()?),
+        })
+    }
+
+    #[cold]
+    fn unknown_field(&mut self) -> Result<ScannedField<'a>, InvalidMessage> {
+        let at = self.values.at();
+        let code = self.values.byte()?;
+        let signature = self.values.variant_signature()?;
+        if let Some(code) = FieldCode::from_code(code) {
+            return Err(super::Reason::FieldType(code).at(at));
+        }
+        self.values.values(signature.as_bytes(), super::fields::FIELD_DEPTH)?;
+        Ok(ScannedField::Unknown(code))
+    }
+}
+
+impl<'a> Iterator for HeaderScan<'a> {
+    type Item = Result<ScannedField<'a>, InvalidMessage>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed || self.values.is_at_end() {
+            return None;
+        }
+        let field = self.field();
+        self.failed = field.is_err();
+        Some(field)
+    }
+}
