@@ -71,6 +71,9 @@ pub struct Origin {
     /// The program, with its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// The machine it ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<String>,
     /// The system it ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,

@@ -1,9 +1,12 @@
 //! The formats of recordings.
 
 mod pcap;
+mod pcapng;
 mod window;
 
 use std::io::{self, Read};
+
+pub use pcapng::{Writer, Written};
 
 use crate::record::Record;
 use pcap::Pcap;

@@ -1,0 +1,47 @@
+//! pcapng, which busctl, Wireshark's tools and we write.
+//!
+//! What we add to it stands in `docs/capture-format.md`, complete enough to write another reader.
+
+mod note;
+mod write;
+
+pub use write::{Writer, Written};
+
+/// Types of blocks.
+mod block {
+    pub(super) const INTERFACE: u32 = 1;
+    pub(super) const STATISTICS: u32 = 5;
+    pub(super) const ENHANCED_PACKET: u32 = 6;
+    pub(super) const SECTION: u32 = 0x0A0D_0D0A;
+}
+
+/// Codes of options. Which code means what depends on the block.
+mod option {
+    pub(super) const END: u16 = 0;
+    pub(super) const COMMENT: u16 = 1;
+
+    pub(super) const SECTION_HARDWARE: u16 = 2;
+    pub(super) const SECTION_SYSTEM: u16 = 3;
+    pub(super) const SECTION_PROGRAM: u16 = 4;
+
+    pub(super) const INTERFACE_NAME: u16 = 2;
+    pub(super) const INTERFACE_DESCRIPTION: u16 = 3;
+    pub(super) const INTERFACE_RESOLUTION: u16 = 9;
+    pub(super) const INTERFACE_FILTER: u16 = 11;
+
+    pub(super) const STATISTICS_START: u16 = 2;
+    pub(super) const STATISTICS_END: u16 = 3;
+    pub(super) const STATISTICS_RECEIVED: u16 = 4;
+    pub(super) const STATISTICS_DROPPED: u16 = 5;
+}
+
+/// The first word of a section's body, by which its order of bytes is known.
+const ORDER_MAGIC: u32 = 0x1A2B_3C4D;
+
+/// Bytes of an enhanced packet block before the packet.
+const PACKET_OFFSET: usize = 28;
+
+/// Bytes that lie between the end of something and the next multiple of four.
+const fn padding(len: usize) -> usize {
+    len.wrapping_neg() % 4
+}

@@ -1,0 +1,384 @@
+//! Writes pcapng.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::note::{self, DamageText, GapText, Kind};
+use super::{ORDER_MAGIC, PACKET_OFFSET, block, option, padding};
+use crate::file::LINK_TYPE_DBUS;
+use crate::record::{Bus, BusId, Gap, Method, Origin, RawMessage, Record, Time, Trace};
+
+/// Writes a recording as pcapng.
+///
+/// Blocks are collected and go out whole, many with one call; [`flush`](Self::flush) sees to it
+/// that all of them have. A file that ends anywhere, because the writer was killed or the disk was
+/// full, can be read up to there.
+///
+/// An error of `out` is passed on, and nothing is lost by it: what `out` did not take is kept, and
+/// the next call goes on exactly behind what it took.
+///
+/// What was not flushed is gone when this is dropped. The numbers of buses are those of the
+/// records: [`Record::Bus`] is the next one, beginning with 0, and a bus of which something else is
+/// written before is one of which nothing is known.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    /// Blocks on their way, without what `out` has taken of them.
+    blocks: Vec<u8>,
+    interfaces: Vec<Interface>,
+    written: Written,
+}
+
+/// What a [`Writer`] was given, whether it has gone out already or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// The length of the file.
+    pub bytes: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Facts.
+    pub facts: u64,
+    /// Gaps.
+    pub gaps: u64,
+    /// Messages that are missing in gaps, as far as they were counted.
+    pub lost: u64,
+}
+
+/// What is told about a bus at the end.
+#[derive(Debug, Default)]
+struct Interface {
+    first: Option<Time>,
+    last: Time,
+    messages: u64,
+    lost: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file.
+    pub fn new(out: W, origin: &Origin) -> io::Result<Self> {
+        let blocks = Vec::with_capacity(STRETCH);
+        let written = Written::default();
+        let mut writer = Self { out, blocks, interfaces: Vec::new(), written };
+        writer.section(origin)?;
+        Ok(writer)
+    }
+
+    /// Writes the next thing that the recording says. After an error it was not taken, and may be
+    /// given again.
+    pub fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+        if self.blocks.len() >= STRETCH {
+            self.drain()?;
+        }
+        match record {
+            Record::Message(raw) => self.message(raw),
+            Record::Bus(bus) => self.interface(bus),
+            Record::Origin(origin) => self.note(Kind::Origin, None, None, origin),
+            Record::Fact { at, bus, fact } => {
+                self.note(Kind::Fact, Some(*at), Some(*bus), fact)?;
+                self.written.facts += 1;
+                Ok(())
+            }
+            Record::Gap(gap) => self.gap(gap),
+            Record::Damage(damage) => {
+                let what = Cow::Borrowed(damage.what.as_str());
+                self.note(Kind::Damage, None, None, &DamageText { at: damage.at, what })
+            }
+        }
+    }
+
+    /// Writes what is on its way.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.drain()?;
+        self.out.flush()
+    }
+
+    /// What was written.
+    pub const fn written(&self) -> Written {
+        self.written
+    }
+
+    /// Where it is written to.
+    pub const fn out(&self) -> &W {
+        &self.out
+    }
+
+    /// Ends the file with what was counted for each bus.
+    pub fn finish(mut self) -> io::Result<W> {
+        for (id, interface) in std::mem::take(&mut self.interfaces).iter().enumerate() {
+            self.statistics(id as u32, interface)?;
+        }
+        self.flush()?;
+        Ok(self.out)
+    }
+
+    /// Gives whole blocks to `out`, all with one call if it takes them.
+    fn drain(&mut self) -> io::Result<()> {
+        while !self.blocks.is_empty() {
+            match self.out.write(&self.blocks) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => drop(self.blocks.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The blocks.
+impl<W: Write> Writer<W> {
+    fn section(&mut self, origin: &Origin) -> io::Result<()> {
+        self.block(block::SECTION, |body| {
+            word(body, ORDER_MAGIC);
+            half(body, 1);
+            half(body, 0);
+            // How long the section will be is not known.
+            body.extend_from_slice(&(-1_i64).to_le_bytes());
+            let facts = [
+                (option::SECTION_HARDWARE, &origin.hardware),
+                (option::SECTION_SYSTEM, &origin.system),
+                (option::SECTION_PROGRAM, &origin.program),
+            ];
+            for comment in &origin.comments {
+                put_option(body, option::COMMENT, &[comment.as_bytes()]);
+            }
+            for (code, text) in facts {
+                if let Some(text) = text {
+                    put_option(body, code, &[text.as_bytes()]);
+                }
+            }
+            end_options(body);
+            Ok(())
+        })
+    }
+
+    fn interface(&mut self, bus: &Bus) -> io::Result<()> {
+        let text = serde_json::to_vec(bus)?;
+        self.block(block::INTERFACE, |body| {
+            half(body, LINK_TYPE_DBUS as u16);
+            half(body, 0);
+            word(body, bus.kept_max.unwrap_or(0));
+            if !bus.name.is_empty() {
+                put_option(body, option::INTERFACE_NAME, &[bus.name.as_bytes()]);
+            }
+            put_option(body, option::INTERFACE_DESCRIPTION, &[description(bus).as_bytes()]);
+            put_option(body, option::INTERFACE_RESOLUTION, &[&[NANOSECONDS]]);
+            if !bus.filters.is_empty() {
+                let filters = bus.filters.join("; ");
+                put_option(body, option::INTERFACE_FILTER, &[&[FILTER_TEXT], filters.as_bytes()]);
+            }
+            put_option(body, note::BUS_OPTION, &[&mark(), &text]);
+            end_options(body);
+            Ok(())
+        })?;
+        self.interfaces.push(Interface::default());
+        Ok(())
+    }
+
+    fn message(&mut self, raw: &RawMessage<'_>) -> io::Result<()> {
+        self.known(raw.bus)?;
+        self.block(block::ENHANCED_PACKET, |body| {
+            let kept = u32::try_from(raw.bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+            let mut header = [0; PACKET_OFFSET - BODY_OFFSET];
+            let words = [raw.bus.0.into(), high(raw.at), low(raw.at), kept, raw.len.max(kept)];
+            for (bytes, word) in header.as_chunks_mut().0.iter_mut().zip(words) {
+                *bytes = u32::to_le_bytes(word);
+            }
+            body.extend_from_slice(&header);
+            put_padded(body, raw.bytes);
+            if let Some(trace) = &raw.trace {
+                put_trace(body, trace);
+            }
+            Ok(())
+        })?;
+        let interface = &mut self.interfaces[usize::from(raw.bus.0)];
+        interface.first.get_or_insert(raw.at);
+        interface.last = raw.at;
+        interface.messages += 1;
+        self.written.messages += 1;
+        Ok(())
+    }
+
+    fn gap(&mut self, gap: &Gap) -> io::Result<()> {
+        let text = GapText { cause: gap.cause, lost: gap.lost };
+        self.note(Kind::Gap, gap.at, Some(gap.bus), &text)?;
+        let lost = gap.lost.unwrap_or(0);
+        self.interfaces[usize::from(gap.bus.0)].lost += lost;
+        self.written.gaps += 1;
+        self.written.lost += lost;
+        Ok(())
+    }
+
+    fn note(
+        &mut self,
+        kind: Kind,
+        at: Option<Time>,
+        bus: Option<BusId>,
+        content: &impl Serialize,
+    ) -> io::Result<()> {
+        if let Some(bus) = bus {
+            self.known(bus)?;
+        }
+        let text = serde_json::to_vec(content)?;
+        let len = u32::try_from(text.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        self.block(note::BLOCK, |body| {
+            body.extend_from_slice(&note::MARK);
+            half(body, note::VERSION);
+            half(body, kind as u16);
+            word(body, bus.map_or(note::NO_BUS, |bus| bus.0.into()));
+            word(body, len);
+            body.extend_from_slice(&at.map_or(note::NO_TIME, |at| at.0).to_le_bytes());
+            put_padded(body, &text);
+            Ok(())
+        })
+    }
+
+    fn statistics(&mut self, id: u32, interface: &Interface) -> io::Result<()> {
+        self.block(block::STATISTICS, |body| {
+            for part in [id, high(interface.last), low(interface.last)] {
+                word(body, part);
+            }
+            let times = [
+                (option::STATISTICS_START, interface.first.unwrap_or_default()),
+                (option::STATISTICS_END, interface.last),
+            ];
+            for (code, at) in times.into_iter().filter(|_| interface.first.is_some()) {
+                put_option(body, code, &[&high(at).to_le_bytes(), &low(at).to_le_bytes()]);
+            }
+            let received = interface.messages + interface.lost;
+            put_option(body, option::STATISTICS_RECEIVED, &[&received.to_le_bytes()]);
+            put_option(body, option::STATISTICS_DROPPED, &[&interface.lost.to_le_bytes()]);
+            end_options(body);
+            Ok(())
+        })
+    }
+
+    /// Describes buses up to this one, of which nothing is known, unless that was done.
+    fn known(&mut self, bus: BusId) -> io::Result<()> {
+        while self.interfaces.len() <= usize::from(bus.0) {
+            self.interface(&Bus::default())?;
+        }
+        Ok(())
+    }
+
+    /// Adds a block with what `fill` puts into it, or none if that fails.
+    fn block(
+        &mut self,
+        kind: u32,
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let start = self.blocks.len();
+        word(&mut self.blocks, kind);
+        word(&mut self.blocks, 0);
+        if let Err(error) = fill(&mut self.blocks) {
+            self.blocks.truncate(start);
+            return Err(error);
+        }
+        let Ok(len) = u32::try_from(self.blocks.len() + TRAILER_LEN - start) else {
+            self.blocks.truncate(start);
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        self.blocks[start + 4..start + BODY_OFFSET].copy_from_slice(&len.to_le_bytes());
+        word(&mut self.blocks, len);
+        self.written.bytes += u64::from(len);
+        Ok(())
+    }
+}
+
+/// A span in nanoseconds, no longer than fits beside the one that stands for none.
+pub(super) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).min(note::NOT_WRITTEN - 1)
+}
+
+/// What other programs show of a bus.
+fn description(bus: &Bus) -> String {
+    let how = match bus.method {
+        Method::Unknown => "D-Bus messages",
+        Method::Trace => "D-Bus messages, recorded by the bus",
+        Method::Monitor => "D-Bus messages, recorded by a monitor",
+        Method::Eavesdrop => "D-Bus messages, recorded by eavesdropping",
+    };
+    match &bus.address {
+        Some(address) => format!("{how}: {address}"),
+        None => how.to_owned(),
+    }
+}
+
+fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
+    let routed_after = nanos(trace.routed_after).to_le_bytes();
+    let (first, rest) = trace.deliveries.split_at(trace.deliveries.len().min(note::DELIVERIES_MAX));
+    for part in std::iter::once(first).chain(rest.chunks(note::DELIVERIES_MAX)) {
+        let deliveries: Vec<u8> = part.iter().flat_map(note::delivery).collect();
+        put_option(body, note::TRACE_OPTION, &[&mark(), &routed_after, &deliveries]);
+    }
+    end_options(body);
+}
+
+fn mark() -> [u8; note::MARK_LEN] {
+    let mut bytes = [0; note::MARK_LEN];
+    bytes[..4].copy_from_slice(&note::MARK);
+    bytes[4..6].copy_from_slice(&note::VERSION.to_le_bytes());
+    bytes
+}
+
+/// Adds an option, the parts of its value one behind the other. What is too long for one is cut.
+fn put_option(body: &mut Vec<u8>, code: u16, parts: &[&[u8]]) {
+    half(body, code);
+    let len_at = body.len();
+    half(body, 0);
+    for part in parts {
+        body.extend_from_slice(part);
+    }
+    body.truncate(len_at + 2 + OPTION_LEN_MAX);
+    let len = body.len() - len_at - 2;
+    body[len_at..len_at + 2].copy_from_slice(&(len as u16).to_le_bytes());
+    body.resize(body.len() + padding(len), 0);
+}
+
+fn end_options(body: &mut Vec<u8>) {
+    half(body, option::END);
+    half(body, 0);
+}
+
+fn put_padded(body: &mut Vec<u8>, bytes: &[u8]) {
+    body.extend_from_slice(bytes);
+    body.resize(body.len() + padding(bytes.len()), 0);
+}
+
+fn word(body: &mut Vec<u8>, word: u32) {
+    body.extend_from_slice(&word.to_le_bytes());
+}
+
+fn half(body: &mut Vec<u8>, half: u16) {
+    body.extend_from_slice(&half.to_le_bytes());
+}
+
+/// The upper half of a time in nanoseconds. There is none before 1970.
+fn high(at: Time) -> u32 {
+    (at.0.max(0) >> 32) as u32
+}
+
+fn low(at: Time) -> u32 {
+    at.0.max(0) as u32
+}
+
+/// Bytes collected before they go out.
+const STRETCH: usize = 1 << 18;
+
+/// Bytes of a block before its body: type and length.
+const BODY_OFFSET: usize = 8;
+
+/// Bytes of a block behind its body: the length again.
+const TRAILER_LEN: usize = 4;
+
+/// Bytes in the longest value of an option.
+const OPTION_LEN_MAX: usize = u16::MAX as usize;
+
+/// The unit of times: 10 to the power of minus 9 seconds.
+const NANOSECONDS: u8 = 9;
+
+/// A filter that is a text.
+const FILTER_TEXT: u8 = 0;

@@ -1,0 +1,68 @@
+//! What the writer of pcapng puts into files, whatever happens to it on the way.
+
+use std::io::{self, Write};
+
+use diligence_capture::file::Writer;
+use diligence_capture::record::{Fact, Gap, GapCause, Origin};
+use diligence_testkit::recording::Recording;
+
+#[test]
+fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
+    let recording = recording();
+    let mut smooth = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
+    let mut writer = Writer::new(Stubborn::default(), &Origin::default()).expect("nothing is out");
+    recording.each(|record| {
+        smooth.write(&record).expect("memory takes all");
+        while writer.write(&record).is_err() {}
+        while writer.flush().is_err() {}
+    });
+    smooth.flush().expect("memory takes all");
+    assert!(writer.out().refused > 100);
+    assert!(writer.out().taken == *smooth.out());
+}
+
+#[test]
+fn what_is_written_is_counted() {
+    let mut writer = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
+    recording().each(|record| writer.write(&record).expect("memory takes all"));
+    let written = writer.written();
+    assert_eq!((written.messages, written.facts, written.gaps, written.lost), (20, 1, 1, 7));
+    writer.flush().expect("memory takes all");
+    assert_eq!(writer.out().len() as u64, written.bytes);
+}
+
+/// Takes a few bytes every other time.
+#[derive(Default)]
+struct Stubborn {
+    taken: Vec<u8>,
+    refused: usize,
+    is_willing: bool,
+}
+
+impl Write for Stubborn {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_willing = !self.is_willing;
+        if !self.is_willing {
+            self.refused += 1;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let count = bytes.len().min(7);
+        self.taken.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn recording() -> Recording {
+    let mut recording = Recording::new();
+    recording.fact(Fact::Activatable { name: "org.example.Mail".to_owned() });
+    for number in 0..20_u32 {
+        recording.wait_us(3).signal(":1.1", "/ org.example.Mail.New", &(number,));
+    }
+    let gap = Gap { at: None, bus: Default::default(), cause: GapCause::Overrun, lost: Some(7) };
+    recording.gap(gap);
+    recording
+}
