@@ -29,6 +29,7 @@
 //!           random       unguessable bytes
 //!           datagram     entries for a log that another program keeps
 //!           memory       what is too long for that, as a descriptor
+//!           shared       memory that we write and others read, without a system call
 //! ```
 //!
 //! A benchmark, which starts processes and looks at them, uses three more:
@@ -107,6 +108,7 @@ pub mod clock;
 pub mod datagram;
 pub mod memory;
 pub mod random;
+pub mod shared;
 pub mod timer;
 pub mod watch;
 

@@ -494,6 +494,77 @@ fn unread_parts(head: u64, tail: u64, room: usize) -> [Range<usize>; 2] {
     [start..start + first, 0..unread - first]
 }
 
+/// A mapping of memory that other processes may map, too.
+///
+/// Nobody gets a reference to its bytes: they are copied in and out, since another process may
+/// change them at any time. Words at multiples of eight can be accessed atomically.
+#[derive(Debug)]
+pub(crate) struct SharedMapping {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and to the whole process, not to a thread.
+unsafe impl Send for SharedMapping {}
+
+impl SharedMapping {
+    /// Maps the first `len` bytes of a file, which must never become shorter than that.
+    ///
+    /// Only a mapping with [`ProtFlags::WRITE`] may be written.
+    pub(crate) fn map(file: BorrowedFd<'_>, len: usize, access: ProtFlags) -> io::Result<Self> {
+        // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced.
+        let start = unsafe { mmap(ptr::null_mut(), len, access, MapFlags::SHARED, file, 0) }?;
+        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero");
+        Ok(Self { start, len })
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Copies bytes in. The mapping must be writable.
+    #[inline]
+    pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
+        assert!(self.len.checked_sub(at).is_some_and(|room| bytes.len() <= room), "in the mapping");
+        // SAFETY: the range was checked, `bytes` is no part of the mapping since nobody gets a
+        // reference to that, and who made the mapping made it writable. Other processes only read.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len());
+        }
+    }
+
+    /// Copies bytes out. If another process writes there meanwhile they are a mixture.
+    #[inline]
+    pub(crate) fn read(&self, at: usize, bytes: &mut [u8]) {
+        assert!(self.len.checked_sub(at).is_some_and(|room| bytes.len() <= room), "in the mapping");
+        // SAFETY: the range was checked, and `bytes` is no part of the mapping. Any bytes are
+        // bytes: whether they can be believed is found out by the caller, by positions.
+        unsafe {
+            ptr::copy_nonoverlapping(self.start.as_ptr().add(at), bytes.as_mut_ptr(), bytes.len());
+        }
+    }
+
+    /// The word at a multiple of eight. Only in a writable mapping may it be stored to.
+    #[inline]
+    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
+        assert!(
+            at.is_multiple_of(8) && at < self.len && self.len - at >= 8,
+            "a word in the mapping"
+        );
+        // SAFETY: the place is aligned, since mappings begin with a page, and mapped as long as
+        // `self` lives; all processes access it atomically.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+}
+
+impl Drop for SharedMapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this place and length, and no borrow of it is left.
+        // It fails only for a place that is no page.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
+
 /// What to look up in the user or group database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Key<'a> {

@@ -1,0 +1,61 @@
+//! Where what stands in the memory of a ring.
+//!
+//! All numbers are in the byte order of the machine: a ring does not leave it. Positions count the
+//! bytes that were ever written; a position modulo the length of the ring is a place in it. The ring
+//! is divided into [`SEGMENTS`] segments, and for each the header says at which position the first
+//! record begins that begins there, so that a reader who was overtaken finds a record again.
+//!
+//! | offset | bytes | what |
+//! | --- | --- | --- |
+//! | 0 | 8 | `DLGTRACE` |
+//! | 8 | 8 | version of this layout |
+//! | 16 | 8 | bytes in the ring |
+//! | 24 | 8 | nanoseconds from the monotonic clock to the time of day, signed |
+//! | 32 | 8 | bytes kept of each message |
+//! | 64 | 8 | position up to which the writer may be writing |
+//! | 72 | 8 | position up to which everything is written |
+//! | 80 | 8 | 1 when the writer has stopped |
+//! | 512 | 512 | the first position of each segment |
+//! | 4096 | | the ring |
+//!
+//! A record begins at a multiple of 8 and is never split at the end of the ring: the rest is filled
+//! by a record that says nothing.
+//!
+//! | offset | bytes | what |
+//! | --- | --- | --- |
+//! | 0 | 4 | bytes in the record, these included |
+//! | 4 | 4 | what it is: [`Kind`](crate::record::Kind) |
+//! | 8 | 8 | its number, from 0 |
+//! | 16 | 8 | when, in nanoseconds of the monotonic clock |
+//! | 24 | | what it says |
+
+/// The first bytes.
+pub const MAGIC: [u8; 8] = *b"DLGTRACE";
+/// The version of this layout.
+pub const VERSION: u64 = 1;
+
+/// How many segments there are.
+pub const SEGMENTS: usize = 64;
+/// Bytes of the smallest ring.
+pub const RING_MIN: usize = 64 * 1024;
+/// Bytes of the largest ring.
+pub const RING_MAX: usize = 1 << 30;
+
+/// Offsets in the header.
+pub(crate) mod at {
+    pub(crate) const VERSION: usize = 8;
+    pub(crate) const RING_LEN: usize = 16;
+    pub(crate) const CLOCK: usize = 24;
+    pub(crate) const KEPT: usize = 32;
+    pub(crate) const RESERVED: usize = 64;
+    pub(crate) const COMMITTED: usize = 72;
+    pub(crate) const STOPPED: usize = 80;
+    pub(crate) const SEGMENT_TABLE: usize = 512;
+    pub(crate) const RING: usize = 4096;
+}
+
+/// Bytes before what a record says.
+pub(crate) const RECORD_HEADER: usize = 24;
+
+/// The share of a ring that one record may take: what is longer is cut.
+pub(crate) const RECORD_PART: usize = 4;

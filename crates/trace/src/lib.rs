@@ -1,0 +1,19 @@
+//! What a bus writes about its messages, in memory that others read.
+//!
+//! The bus writes records into a ring, round and round, without a system call and without a lock:
+//! what it received, to whom it routed that, and when the copies had left it. Who wants to know
+//! maps the ring and follows. The bus never waits for a reader; one that is too slow finds out how
+//! many records it has missed.
+//!
+//! - [`record`]: what is written, and its bytes.
+//! - [`ring`]: the memory, its writer and its reader.
+//! - [`layout`]: where what stands in the memory.
+
+#![forbid(unsafe_code)]
+
+pub mod layout;
+pub mod record;
+pub mod ring;
+
+pub use record::{Delivered, Entry, Record};
+pub use ring::{Follower, Step, Writer};

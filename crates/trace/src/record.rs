@@ -1,0 +1,350 @@
+//! What is written into a ring, and its bytes.
+
+use std::time::Duration;
+
+/// What a record is about: its number in the ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Kind {
+    /// Nothing: the ring ends here, and goes on at its start.
+    Padding = 0,
+    /// A message.
+    Message = 1,
+    /// Bytes have left for a connection.
+    Written = 2,
+    /// A connection is there.
+    Joined = 3,
+    /// A connection is gone.
+    Left = 4,
+    /// A service is started.
+    Starting = 5,
+    /// What came of that.
+    Started = 6,
+    /// Messages were kept from a connection.
+    Dropped = 7,
+}
+
+impl Kind {
+    pub(crate) const fn from_code(code: u32) -> Option<Self> {
+        Some(match code {
+            0 => Self::Padding,
+            1 => Self::Message,
+            2 => Self::Written,
+            3 => Self::Joined,
+            4 => Self::Left,
+            5 => Self::Starting,
+            6 => Self::Started,
+            7 => Self::Dropped,
+            _ => return None,
+        })
+    }
+}
+
+/// What the bus has seen. Connections are called by the number in their unique name, 7 for `:1.7`;
+/// 0 is the bus itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry<'a> {
+    /// A message was routed. The time of the record is that at which it was received.
+    Message(Message<'a>),
+    /// So many bytes have left for a connection since it was made, all messages to it taken
+    /// together. A copy whose [`Delivered::end`] is no larger has left.
+    Written {
+        /// The connection.
+        to: u64,
+        /// Bytes.
+        total: u64,
+    },
+    /// A connection has got its unique name.
+    Joined {
+        /// The connection.
+        peer: u64,
+        /// Its process; 0 if that is not known.
+        pid: u32,
+        /// Its user; `u32::MAX` if that is not known.
+        uid: u32,
+    },
+    /// A connection is gone.
+    Left {
+        /// The connection.
+        peer: u64,
+        /// Why, in words.
+        why: &'a str,
+    },
+    /// A service is started.
+    Starting {
+        /// Its name.
+        name: &'a str,
+        /// Who asked for it; 0 if nobody on the bus did.
+        by: u64,
+    },
+    /// What came of starting a service.
+    Started {
+        /// Its name.
+        name: &'a str,
+        /// What went wrong, in words; empty if nothing did.
+        failure: &'a str,
+    },
+    /// Messages were kept from a connection.
+    Dropped {
+        /// The connection.
+        to: u64,
+        /// How many.
+        count: u64,
+        /// Why, in words.
+        why: &'a str,
+    },
+}
+
+/// A message, as its recipients got it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message<'a> {
+    /// From when it was received until it was routed.
+    pub routed_after: Duration,
+    /// Who sent it.
+    pub from: u64,
+    /// Bytes that it has.
+    pub len: u32,
+    /// Those that were kept, from the first one on.
+    pub bytes: Parts<'a>,
+    /// Who gets a copy. A long list is cut like a long message is.
+    pub recipients: Recipients<'a>,
+}
+
+/// Bytes in one or two pieces, so that nobody has to put them together.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a>(pub &'a [u8], pub &'a [u8]);
+
+impl PartialEq for Parts<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Parts<'_> {}
+
+impl<'a> Parts<'a> {
+    /// Bytes in both.
+    pub const fn len(&self) -> usize {
+        self.0.len() + self.1.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// No more than the first `len` bytes.
+    #[must_use]
+    pub fn up_to(self, len: usize) -> Self {
+        let first = len.min(self.0.len());
+        Self(&self.0[..first], &self.1[..self.1.len().min(len - first)])
+    }
+
+    /// All bytes.
+    pub fn iter(&self) -> impl Iterator<Item = &'a u8> {
+        self.0.iter().chain(self.1)
+    }
+}
+
+/// One copy of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivered {
+    /// To whom.
+    pub to: u64,
+    /// Bytes that will have left for that connection, all its messages taken together, when this
+    /// copy has.
+    pub end: u64,
+}
+
+/// The copies of a message.
+#[derive(Clone, Copy, Debug)]
+pub enum Recipients<'a> {
+    /// To be written.
+    List(&'a [Delivered]),
+    /// As they stand in a ring.
+    Bytes(&'a [u8]),
+}
+
+impl Recipients<'_> {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::List(list) => list.len(),
+            Self::Bytes(bytes) => bytes.len() / DELIVERED,
+        }
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = Delivered> {
+        (0..self.len()).map(|index| match self {
+            Self::List(list) => list[index],
+            Self::Bytes(bytes) => delivered(&bytes[index * DELIVERED..]),
+        })
+    }
+}
+
+impl PartialEq for Recipients<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Recipients<'_> {}
+
+/// A record as it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record<'a> {
+    /// Its number, from 0.
+    pub number: u64,
+    /// When, by the monotonic clock.
+    pub at: Duration,
+    /// What.
+    pub entry: Entry<'a>,
+}
+
+/// The parts of a record behind its header. `fixed` has what does not vary in length.
+pub(crate) struct Encoded<'a> {
+    pub(crate) kind: Kind,
+    fixed: [u8; FIXED_MAX],
+    fixed_len: usize,
+    pub(crate) rest: [&'a [u8]; 2],
+    pub(crate) recipients: &'a [Delivered],
+}
+
+impl Encoded<'_> {
+    pub(crate) fn fixed(&self) -> &[u8] {
+        &self.fixed[..self.fixed_len]
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.fixed_len + self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The bytes, of which there will be no more than `len_max`.
+    pub(crate) fn encode(self, len_max: usize) -> Encoded<'a> {
+        match self {
+            Self::Message(message) => message.encode(len_max),
+            Self::Written { to, total } => encoded(Kind::Written, [to, total, 0], "", ""),
+            Self::Joined { peer, pid, uid } => {
+                encoded(Kind::Joined, [peer, pid.into(), uid.into()], "", "")
+            }
+            Self::Left { peer, why } => encoded(Kind::Left, [peer, 0, 0], short(why), ""),
+            Self::Starting { name, by } => encoded(Kind::Starting, [by, 0, 0], short(name), ""),
+            Self::Started { name, failure } => {
+                let (name, failure) = (short(name), short(failure));
+                encoded(Kind::Started, [name.len() as u64, 0, 0], name, failure)
+            }
+            Self::Dropped { to, count, why } => {
+                encoded(Kind::Dropped, [to, count, 0], short(why), "")
+            }
+        }
+    }
+
+    /// What the bytes behind a record's header say; `None` if that is nothing.
+    pub(crate) fn decode(kind: Kind, bytes: &'a [u8]) -> Option<Self> {
+        if kind == Kind::Message {
+            return Message::decode(bytes).map(Self::Message);
+        }
+        let (numbers, text) = bytes.split_at_checked(3 * 8)?;
+        let number = |index: usize| u64_at(numbers, 8 * index);
+        let text = std::str::from_utf8(text).ok()?.trim_end_matches('\0');
+        Some(match kind {
+            Kind::Padding | Kind::Message => return None,
+            Kind::Written => Self::Written { to: number(0), total: number(1) },
+            Kind::Joined => {
+                Self::Joined { peer: number(0), pid: number(1) as u32, uid: number(2) as u32 }
+            }
+            Kind::Left => Self::Left { peer: number(0), why: text },
+            Kind::Starting => Self::Starting { name: text, by: number(0) },
+            Kind::Started => {
+                let (name, failure) = text.split_at_checked(usize::try_from(number(0)).ok()?)?;
+                Self::Started { name, failure }
+            }
+            Kind::Dropped => Self::Dropped { to: number(0), count: number(1), why: text },
+        })
+    }
+}
+
+impl<'a> Message<'a> {
+    /// A message that is too long loses its end; if that is not enough its recipients theirs.
+    fn encode(self, len_max: usize) -> Encoded<'a> {
+        let Recipients::List(recipients) = self.recipients else {
+            return encoded(Kind::Padding, [0; 3], "", "");
+        };
+        let room = len_max - MESSAGE_FIXED;
+        let recipients = &recipients[..recipients.len().min(room / DELIVERED)];
+        let bytes = self.bytes.up_to(room - recipients.len() * DELIVERED);
+        let routed = u32::try_from(self.routed_after.as_nanos()).unwrap_or(u32::MAX);
+        let mut fixed = [0; FIXED_MAX];
+        fixed[..8].copy_from_slice(&self.from.to_ne_bytes());
+        let words = [routed, self.len, bytes.len() as u32, recipients.len() as u32];
+        for (place, word) in fixed[8..].chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        let rest = [bytes.0, bytes.1];
+        Encoded { kind: Kind::Message, fixed, fixed_len: MESSAGE_FIXED, rest, recipients }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Option<Self> {
+        let (fixed, rest) = bytes.split_at_checked(MESSAGE_FIXED)?;
+        let word = |index: usize| u32_at(fixed, 8 + 4 * index);
+        let (recipients, rest) = rest.split_at_checked(word(3) as usize * DELIVERED)?;
+        Some(Self {
+            from: u64_at(fixed, 0),
+            routed_after: Duration::from_nanos(word(0).into()),
+            len: word(1),
+            bytes: Parts(rest.get(..word(2) as usize)?, &[]),
+            recipients: Recipients::Bytes(recipients),
+        })
+    }
+}
+
+impl Delivered {
+    pub(crate) fn encode(&self) -> [u8; DELIVERED] {
+        let mut bytes = [0; DELIVERED];
+        bytes[..8].copy_from_slice(&self.to.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.end.to_ne_bytes());
+        bytes
+    }
+}
+
+fn delivered(bytes: &[u8]) -> Delivered {
+    Delivered { to: u64_at(bytes, 0), end: u64_at(bytes, 8) }
+}
+
+fn encoded<'a>(kind: Kind, numbers: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a> {
+    let mut fixed = [0; FIXED_MAX];
+    for (place, number) in fixed.chunks_exact_mut(8).zip(numbers) {
+        place.copy_from_slice(&number.to_ne_bytes());
+    }
+    let rest = [text.as_bytes(), more.as_bytes()];
+    Encoded { kind, fixed, fixed_len: FIXED_MAX, rest, recipients: &[] }
+}
+
+/// A text that fits into every ring.
+fn short(text: &str) -> &str {
+    let end = (0..=text.len().min(TEXT_MAX)).rfind(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+}
+
+/// Bytes of one copy.
+pub(crate) const DELIVERED: usize = 16;
+const FIXED_MAX: usize = 24;
+const MESSAGE_FIXED: usize = 24;
+/// Bytes of a name or a reason.
+const TEXT_MAX: usize = 1024;

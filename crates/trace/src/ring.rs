@@ -1,0 +1,306 @@
+//! The memory, its writer and its reader.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use sys::shared::{ReadOnly, Writable};
+
+use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
+use crate::record::{Encoded, Entry, Kind, Record};
+
+/// Writes records. Nothing here waits or fails.
+#[derive(Debug)]
+pub struct Writer {
+    memory: Writable,
+    len: usize,
+    position: u64,
+    number: u64,
+    /// Where the segment ends in which the last record began.
+    segment_end: u64,
+}
+
+impl Writer {
+    /// A ring of at least `len` bytes, and the descriptor by which others can read it. `clock` is
+    /// how many nanoseconds the time of day is ahead of the monotonic clock, `kept` how many bytes
+    /// of each message will be there.
+    ///
+    /// # Errors
+    ///
+    /// Only when descriptors or memory run out.
+    pub fn new(len: usize, clock: i64, kept: u32) -> io::Result<(Self, OwnedFd)> {
+        let len = len.clamp(RING_MIN, RING_MAX).next_power_of_two();
+        let (mut memory, descriptor) = Writable::new("diligence-trace", at::RING + len)?;
+        memory.write(0, &MAGIC);
+        for (place, word) in [
+            (at::VERSION, VERSION),
+            (at::RING_LEN, len as u64),
+            (at::CLOCK, clock as u64),
+            (at::KEPT, kept.into()),
+        ] {
+            memory.store(place, word, Ordering::Relaxed);
+        }
+        Ok((Self { memory, len, position: 0, number: 0, segment_end: 0 }, descriptor))
+    }
+
+    /// Appends a record. What is longer than a quarter of the ring loses its end.
+    #[inline]
+    pub fn write(&mut self, time: Duration, entry: Entry<'_>) {
+        let encoded = entry.encode(self.len / RECORD_PART - RECORD_HEADER);
+        let len = (RECORD_HEADER + encoded.len()).next_multiple_of(8);
+        let start = self.reserve(len);
+        self.write_record(start, len, time, &encoded);
+        self.position += len as u64;
+        self.number += 1;
+        // Release: who sees this position sees all bytes before it.
+        self.memory.store(at::COMMITTED, self.position, Ordering::Release);
+    }
+
+    /// Tells readers that nothing more comes.
+    pub fn stop(&mut self) {
+        self.memory.store(at::STOPPED, 1, Ordering::Release);
+    }
+
+    /// Makes known that `len` bytes will be overwritten, and returns their place.
+    #[inline]
+    fn reserve(&mut self, len: usize) -> usize {
+        let start = self.place();
+        let start = if self.len - start < len { self.pad(start) } else { start };
+        if self.position >= self.segment_end {
+            self.begin_segment(start);
+        }
+        self.memory.store(at::RESERVED, self.position + len as u64, Ordering::Relaxed);
+        // Release: who sees any byte written below sees that it was reserved. It pairs with the
+        // fence in `Follower::step`.
+        fence(Ordering::Release);
+        at::RING + start
+    }
+
+    const fn place(&self) -> usize {
+        (self.position % self.len as u64) as usize
+    }
+
+    /// Fills the rest of the ring, so that a record need not be split.
+    #[cold]
+    fn pad(&mut self, start: usize) -> usize {
+        let len = self.len - start;
+        self.memory.store(at::RESERVED, self.position + len as u64, Ordering::Relaxed);
+        fence(Ordering::Release);
+        let head = [(len as u32).to_ne_bytes(), (Kind::Padding as u32).to_ne_bytes()];
+        self.memory.write(at::RING + start, head.as_flattened());
+        self.position += len as u64;
+        0
+    }
+
+    #[cold]
+    fn begin_segment(&mut self, start: usize) {
+        let segment_len = self.len / SEGMENTS;
+        let segment = start / segment_len;
+        self.segment_end = self.position - (start % segment_len) as u64 + segment_len as u64;
+        self.memory.store(at::SEGMENT_TABLE + 8 * segment, self.position, Ordering::Release);
+    }
+
+    #[inline]
+    fn write_record(&mut self, start: usize, len: usize, time: Duration, encoded: &Encoded<'_>) {
+        let mut header = [0; RECORD_HEADER];
+        header[..4].copy_from_slice(&(len as u32).to_ne_bytes());
+        header[4..8].copy_from_slice(&(encoded.kind as u32).to_ne_bytes());
+        header[8..16].copy_from_slice(&self.number.to_ne_bytes());
+        header[16..24].copy_from_slice(&(time.as_nanos() as u64).to_ne_bytes());
+        self.memory.write(start, &header);
+        let mut place = self.append(start + RECORD_HEADER, encoded.fixed());
+        for copy in encoded.recipients {
+            place = self.append(place, &copy.encode());
+        }
+        for bytes in encoded.rest {
+            place = self.append(place, bytes);
+        }
+        self.append(place, &[0; 8][..start + len - place]);
+    }
+
+    #[inline]
+    fn append(&mut self, place: usize, bytes: &[u8]) -> usize {
+        self.memory.write(place, bytes);
+        place + bytes.len()
+    }
+}
+
+/// Reads records while they are written.
+#[derive(Debug)]
+pub struct Follower {
+    memory: ReadOnly,
+    len: usize,
+    position: u64,
+    /// The number of the record that should come next; `None` if that was not there at the start.
+    expected: Option<u64>,
+    record: Vec<u8>,
+}
+
+/// What a [`Follower`] has found.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// The next record.
+    Record(Record<'a>),
+    /// So many records were overwritten before they were read.
+    Missed(u64),
+    /// Nothing more yet.
+    Nothing,
+    /// Nothing more will come.
+    Stopped,
+}
+
+impl Follower {
+    /// Follows a ring from the oldest record that is there.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the memory is no ring, or one of another version.
+    pub fn new(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
+        let memory = ReadOnly::map(descriptor)?;
+        let len = ring_len(&memory).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, "the memory holds no trace of this version")
+        })?;
+        let record = Vec::new();
+        let mut follower = Self { memory, len, position: 0, expected: Some(0), record };
+        if follower.reserved() > follower.len as u64 {
+            follower.position = follower.oldest();
+            follower.expected = None;
+        }
+        Ok(follower)
+    }
+
+    /// How many nanoseconds the time of day was ahead of the monotonic clock.
+    pub fn clock(&self) -> i64 {
+        self.memory.load(at::CLOCK, Ordering::Relaxed) as i64
+    }
+
+    /// Bytes that are kept of each message.
+    pub fn kept(&self) -> u32 {
+        self.memory.load(at::KEPT, Ordering::Relaxed) as u32
+    }
+
+    /// How full the ring is with what was not read yet: 1.0 is about to be overtaken.
+    pub fn backlog(&self) -> f64 {
+        let committed = self.memory.load(at::COMMITTED, Ordering::Relaxed);
+        committed.saturating_sub(self.position) as f64 / self.len as f64
+    }
+
+    /// What comes next.
+    pub fn step(&mut self) -> Step<'_> {
+        match self.find() {
+            Found::Nothing => Step::Nothing,
+            Found::Stopped => Step::Stopped,
+            Found::Missed(count) => Step::Missed(count),
+            Found::Record { header, kind } => match Entry::decode(kind, &self.record) {
+                Some(entry) => Step::Record(Record { number: header.number, at: header.at, entry }),
+                None => Step::Missed(1),
+            },
+        }
+    }
+
+    /// Copies the next record that says something.
+    fn find(&mut self) -> Found {
+        loop {
+            let stopped = self.memory.load(at::STOPPED, Ordering::Acquire) != 0;
+            // Acquire: all bytes before this position are seen as they were written.
+            let committed = self.memory.load(at::COMMITTED, Ordering::Acquire);
+            if self.position >= committed {
+                return if stopped { Found::Stopped } else { Found::Nothing };
+            }
+            let Some(header) = self.copy() else {
+                self.position = self.oldest();
+                continue;
+            };
+            let kind = Kind::from_code(header.kind);
+            if kind != Some(Kind::Padding)
+                && let missed @ 1.. = header.number - self.expected.unwrap_or(header.number)
+            {
+                // The record itself is found again by the next step.
+                self.expected = Some(header.number);
+                return Found::Missed(missed);
+            }
+            self.position += u64::from(header.len);
+            if let Some(kind) = kind.filter(|&kind| kind != Kind::Padding) {
+                self.expected = Some(header.number + 1);
+                return Found::Record { header, kind };
+            }
+        }
+    }
+
+    /// Copies the next record; `None` if the writer was there meanwhile.
+    fn copy(&mut self) -> Option<Header> {
+        let start = (self.position % self.len as u64) as usize;
+        let mut bytes = [0; RECORD_HEADER];
+        let room = self.len - start;
+        let wanted = RECORD_HEADER.min(room);
+        self.memory.read(at::RING + start, &mut bytes[..wanted]);
+        let header = Header::parse(&bytes);
+        let len = header.len as usize;
+        let is_possible = len >= 8 && len <= room && len.is_multiple_of(8);
+        if header.kind != Kind::Padding as u32 && is_possible && len >= RECORD_HEADER {
+            self.record.resize(len - RECORD_HEADER, 0);
+            self.memory.read(at::RING + start + RECORD_HEADER, &mut self.record);
+        }
+        // Acquire: whatever was overwritten while it was copied was reserved before.
+        fence(Ordering::Acquire);
+        (self.reserved() <= self.position + self.len as u64 && is_possible).then_some(header)
+    }
+
+    fn reserved(&self) -> u64 {
+        self.memory.load(at::RESERVED, Ordering::Relaxed)
+    }
+
+    /// The first record of the segment behind the one that is written now, with another segment
+    /// between, so that the writer does not come again at once.
+    fn oldest(&self) -> u64 {
+        let reserved = self.reserved();
+        let margin = 2 * (self.len / SEGMENTS) as u64;
+        let safe = (reserved + margin).saturating_sub(self.len as u64);
+        (0..SEGMENTS)
+            .map(|segment| self.memory.load(at::SEGMENT_TABLE + 8 * segment, Ordering::Acquire))
+            .filter(|&first| first >= safe)
+            .min()
+            .unwrap_or_else(|| self.memory.load(at::COMMITTED, Ordering::Acquire))
+    }
+}
+
+/// A [`Step`] whose record is in the follower's buffer.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    Record { header: Header, kind: Kind },
+    Missed(u64),
+    Nothing,
+    Stopped,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    len: u32,
+    kind: u32,
+    number: u64,
+    at: Duration,
+}
+
+impl Header {
+    fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_ne_bytes(*b));
+        let long = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
+        Self { len: word(0), kind: word(4), number: long(8), at: Duration::from_nanos(long(16)) }
+    }
+}
+
+/// The length that a ring's header gives, if it is one, and has that length.
+fn ring_len(memory: &ReadOnly) -> Option<usize> {
+    if memory.len() < at::RING + RING_MIN {
+        return None;
+    }
+    let mut magic = [0; 8];
+    memory.read(0, &mut magic);
+    let len = usize::try_from(memory.load(at::RING_LEN, Ordering::Relaxed)).ok()?;
+    let fits = magic == MAGIC
+        && memory.load(at::VERSION, Ordering::Relaxed) == VERSION
+        && memory.len() == at::RING + len
+        && len.is_power_of_two();
+    fits.then_some(len)
+}

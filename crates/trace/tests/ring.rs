@@ -1,0 +1,144 @@
+//! What is written into a ring is read again, or counted as missed.
+
+use std::os::fd::AsFd;
+use std::thread;
+use std::time::Duration;
+
+use diligence_testkit::random::Random;
+use diligence_trace::layout::RING_MIN;
+use diligence_trace::record::{Message, Parts, Recipients};
+use diligence_trace::{Delivered, Entry, Follower, Step, Writer};
+
+const KEPT: u32 = u32::MAX;
+
+#[test]
+fn every_kind_of_record_comes_back() {
+    let (mut writer, descriptor) = Writer::new(RING_MIN, -5, 7).expect("a ring");
+    let copies = [Delivered { to: 3, end: 900 }, Delivered { to: u64::MAX, end: 1 }];
+    let entries = [
+        message(12, b"head", b"body", &copies),
+        message(0, b"", b"", &[]),
+        Entry::Written { to: 3, total: 900 },
+        Entry::Joined { peer: 9, pid: 77, uid: u32::MAX },
+        Entry::Left { peer: 9, why: "it has sent something invalid" },
+        Entry::Starting { name: "org.example.Name", by: 4 },
+        Entry::Started { name: "org.example.Name", failure: "exit status 1" },
+        Entry::Started { name: "org.example.Name", failure: "" },
+        Entry::Dropped { to: 5, count: 8, why: "it does not read" },
+    ];
+    for (index, entry) in entries.iter().enumerate() {
+        writer.write(Duration::from_micros(index as u64), *entry);
+    }
+    writer.stop();
+    let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
+    assert_eq!((follower.clock(), follower.kept()), (-5, 7));
+    for (index, entry) in entries.iter().enumerate() {
+        let Step::Record(record) = follower.step() else { panic!("record {index} is missing") };
+        assert_eq!(record.entry, *entry);
+        assert_eq!(record.number, index as u64);
+        assert_eq!(record.at, Duration::from_micros(index as u64));
+    }
+    assert!(matches!(follower.step(), Step::Stopped));
+}
+
+#[test]
+fn who_reads_late_starts_at_the_oldest_that_is_left() {
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let mut early = Follower::new(descriptor.as_fd()).expect("the ring");
+    let count = 10_000;
+    for number in 0..count {
+        writer.write(Duration::ZERO, message(number, b"0123456789", b"", &[]));
+    }
+    writer.stop();
+    let mut late = Follower::new(descriptor.as_fd()).expect("the ring");
+    let (read, missed) = drain(&mut late, count);
+    assert!(read > 500, "only {read} of what fits into the ring");
+    assert_eq!(missed, 0, "nothing that it had a right to");
+    let (read, missed) = drain(&mut early, count);
+    assert!(read > 500);
+    assert_eq!(read + missed, count, "it was there from the start");
+}
+
+#[test]
+fn what_is_too_long_loses_its_end() {
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let body = vec![7; 100_000];
+    let copies: Vec<_> = (0..10_000).map(|to| Delivered { to, end: to }).collect();
+    writer.write(Duration::ZERO, message(1, b"head", &body, &[]));
+    writer.write(Duration::ZERO, message(2, b"head", &body, &copies));
+    let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
+    let Step::Record(record) = follower.step() else { panic!("a record") };
+    let Entry::Message(long) = record.entry else { panic!("a message") };
+    assert_eq!(long.len, 100_004);
+    assert!((15_000..16_384).contains(&long.bytes.len()), "{}", long.bytes.len());
+    let Step::Record(record) = follower.step() else { panic!("a record") };
+    let Entry::Message(many) = record.entry else { panic!("a message") };
+    assert_eq!(many.bytes.len() / 16, 0, "the recipients come first");
+    assert!(many.recipients.len() > 900);
+}
+
+#[test]
+fn a_reader_beside_the_writer_gets_all_or_knows_how_many_it_missed() {
+    let mut random = Random::from_env();
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
+    let count = 300_000_u64;
+    let reader = thread::spawn(move || drain(&mut follower, count));
+    let body: Vec<u8> = (0..4096_u32).map(|n| n as u8).collect();
+    for number in 0..count {
+        let longest = if random.once_in(50) { body.len() } else { 200 };
+        let len = random.below(longest);
+        let head = number.to_ne_bytes();
+        writer.write(Duration::from_nanos(number), message(number, &head, &body[..len], &[]));
+        if random.once_in(3000) {
+            thread::sleep(Duration::from_micros(random.below(300) as u64));
+        }
+    }
+    writer.stop();
+    let (read, missed) = reader.join().expect("the reader found no fault");
+    println!("read {read}, missed {missed}");
+    assert_eq!(read + missed, count);
+}
+
+/// Reads to the end, and checks each message against the number that it carries.
+fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
+    let (mut read, mut missed, mut last) = (0, 0, None);
+    loop {
+        match follower.step() {
+            Step::Record(record) => {
+                let Entry::Message(message) = record.entry else { panic!("a message") };
+                assert_eq!(message.from, record.number);
+                assert_eq!(message.len as usize, message.bytes.len());
+                assert!(last.is_none_or(|last| last < record.number));
+                check_bytes(&message);
+                last = Some(record.number);
+                read += 1;
+            }
+            Step::Missed(count) => missed += count,
+            Step::Nothing => thread::yield_now(),
+            Step::Stopped => break,
+        }
+    }
+    assert_eq!(last, Some(count - 1), "the newest record is always there");
+    (read, missed)
+}
+
+fn check_bytes(message: &Message<'_>) {
+    let bytes = message.bytes.0;
+    if let Some((head, body)) = bytes.split_first_chunk::<8>()
+        && u64::from_ne_bytes(*head) == message.from
+    {
+        let wrong = body.iter().enumerate().find(|&(n, &byte)| n as u8 != byte);
+        assert_eq!(wrong, None, "record {} is a mixture", message.from);
+    }
+}
+
+fn message<'a>(from: u64, head: &'a [u8], body: &'a [u8], copies: &'a [Delivered]) -> Entry<'a> {
+    Entry::Message(Message {
+        routed_after: Duration::from_nanos(from),
+        from,
+        len: (head.len() + body.len()) as u32,
+        bytes: Parts(head, body),
+        recipients: Recipients::List(copies),
+    })
+}
