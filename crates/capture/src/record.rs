@@ -94,6 +94,12 @@ pub struct Bus {
     /// Where the messages and their times come from.
     #[serde(default)]
     pub method: Method,
+    /// Whether its messages have times.
+    #[serde(default, skip_serializing_if = "Clock::is_wall")]
+    pub clock: Clock,
+    /// What there is of each message.
+    #[serde(default, skip_serializing_if = "Content::is_bytes")]
+    pub content: Content,
     /// Bytes kept of each message; `None` is all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_max: Option<u32>,
@@ -115,6 +121,43 @@ pub enum Method {
     Monitor,
     /// Rules with `eavesdrop`: as with a monitor, but replies of the bus are missing.
     Eavesdrop,
+}
+
+/// Whether the messages of a bus have times.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// They have, by the clock of the machine that recorded.
+    #[default]
+    Wall,
+    /// They have none: all times are 0, and only the order of the messages is known.
+    Absent,
+}
+
+impl Clock {
+    fn is_wall(&self) -> bool {
+        *self == Self::Wall
+    }
+}
+
+/// What a recording has of the messages of a bus.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Their bytes, as they were on the wire.
+    #[default]
+    Bytes,
+    /// Fields of their headers, as a text. The bytes were made from that: flags and sizes are not
+    /// those of the messages, names of errors may be missing, and bodies are.
+    Headers,
+    /// As before, and arguments of the simplest types.
+    Texts,
+}
+
+impl Content {
+    fn is_bytes(&self) -> bool {
+        *self == Self::Bytes
+    }
 }
 
 /// A message as a format holds it: nothing in it has been checked.

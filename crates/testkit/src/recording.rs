@@ -16,7 +16,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{Bus, BusId, Delivery, Fact, Gap, Process, RawMessage, Record, Time, Trace};
+use capture::file::Writer;
+use capture::record::Trace;
+use capture::record::{Bus, BusId, Delivery, Fact, Gap, Origin, Process, RawMessage, Record, Time};
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
@@ -280,6 +282,14 @@ impl Recording {
             }
         }
         file
+    }
+
+    /// As our recorder writes it.
+    pub fn pcapng(&self) -> Vec<u8> {
+        let origin = Origin { program: Some("a test".to_owned()), ..Origin::default() };
+        let mut writer = Writer::new(Vec::new(), &origin).expect("memory takes all");
+        self.each(|record| writer.write(&record).expect("memory takes all"));
+        writer.finish().expect("memory takes all")
     }
 
     fn send(&mut self, from: &str, message: Builder<'_>, args: &impl EncodeArgs) -> NonZeroU32 {

@@ -1,7 +1,17 @@
 //! The formats of recordings.
+//!
+//! [`Writer`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it.
+//! [`Reader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
+//! of its modes, all of them compressed or not.
 
+mod binary;
+mod number;
+mod packed;
 mod pcap;
 mod pcapng;
+mod profile;
+mod rebuilt;
+mod text;
 mod window;
 
 use std::io::{self, Read};
@@ -9,60 +19,82 @@ use std::io::{self, Read};
 pub use pcapng::{Writer, Written};
 
 use crate::record::Record;
+use binary::Binary;
+use packed::Unpacked;
 use pcap::Pcap;
+use pcapng::Pcapng;
+use profile::Profile;
+use text::Text;
 use window::Window;
 
 /// Reads a recording, whichever format it has.
 #[derive(Debug)]
-pub struct Reader<R> {
-    format: Format<R>,
+pub struct Reader<R: Read> {
+    format: Format<Unpacked<R>>,
+    places: Places,
+}
+
+/// Whether messages stand in the file as they are.
+#[derive(Clone, Copy, Debug)]
+enum Places {
+    InFile,
+    Nowhere,
 }
 
 #[derive(Debug)]
 enum Format<R> {
     Pcap(Pcap<R>),
+    Pcapng(Pcapng<R>),
+    Binary(Binary<R>),
+    Profile(Profile<R>),
+    Text(Text<R>),
 }
 
 impl<R: Read> Reader<R> {
-    /// Finds out which format a file has, by its first bytes.
+    /// Finds out which format a file has, by its first bytes; `None` if by them it is no recording.
     pub fn new(source: R) -> io::Result<Option<Self>> {
-        let mut window = Window::new(source);
-        let format = match window.peek(4)?.first_chunk() {
-            Some(start) if pcap::magic(start).is_some() => Format::Pcap(Pcap::new(window)),
-            _ => return Ok(None),
-        };
-        Ok(Some(Self { format }))
+        let (window, places) = packed::unpack(Window::new(source))?;
+        Ok(Format::of(window)?.map(|format| Self { format, places }))
     }
 
     /// The next thing that the recording says; `None` at its end.
     pub fn next_record(&mut self) -> io::Result<Option<Record<'_>>> {
-        match &mut self.format {
-            Format::Pcap(pcap) => pcap.next(),
+        let mut record = match &mut self.format {
+            Format::Pcap(format) => format.next(),
+            Format::Pcapng(format) => format.next(),
+            Format::Binary(format) => format.next(),
+            Format::Profile(format) => format.next(),
+            Format::Text(format) => format.next(),
+        }?;
+        if let (Places::Nowhere, Some(Record::Message(raw))) = (self.places, &mut record) {
+            raw.place = None;
         }
+        Ok(record)
     }
 }
 
-/// The order of the bytes of a container's numbers. Each message in it has its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
-    Little,
-    Big,
-}
-
-impl Order {
-    const fn u32(self, bytes: [u8; 4]) -> u32 {
-        match self {
-            Self::Little => u32::from_le_bytes(bytes),
-            Self::Big => u32::from_be_bytes(bytes),
-        }
+impl<R: Read> Format<R> {
+    fn of(mut window: Window<R>) -> io::Result<Option<Self>> {
+        let start = window.peek(START_LEN)?;
+        let is_pcap = start.first_chunk().is_some_and(|magic| pcap::magic(magic).is_some());
+        Ok(Some(if is_pcap {
+            Self::Pcap(Pcap::new(window))
+        } else if pcapng::is_start(start) {
+            Self::Pcapng(Pcapng::new(window))
+        } else if binary::is_start(start) {
+            Self::Binary(Binary::new(window))
+        } else if profile::is_start(start) {
+            Self::Profile(Profile::new(window))
+        } else if text::is_start(start) {
+            Self::Text(Text::new(window))
+        } else {
+            return Ok(None);
+        }))
     }
-}
-
-/// Nanoseconds in `count` units, of which a second has `per_second`.
-fn nanos(count: u64, per_second: u64) -> i64 {
-    let nanos = u128::from(count) * 1_000_000_000 / u128::from(per_second.max(1));
-    i64::try_from(nanos).unwrap_or(i64::MAX)
 }
 
 /// The link type of D-Bus in the registry of tcpdump.org.
 const LINK_TYPE_DBUS: u32 = 231;
+
+/// Bytes by which a format is known. A text may begin with something that is no message.
+const START_LEN: usize = 1 << 12;

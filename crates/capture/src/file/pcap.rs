@@ -2,9 +2,10 @@
 
 use std::io::{self, Read};
 
-use super::window::Window;
-use super::{LINK_TYPE_DBUS, Order, nanos};
-use crate::record::{Bus, BusId, Damage, Gap, GapCause, RawMessage, Record, Time};
+use super::number::{Order, Unit};
+use super::window::{Window, cut_file};
+use super::{LINK_TYPE_DBUS, binary};
+use crate::record::{Bus, BusId, Damage, RawMessage, Record, Time};
 
 /// Reads a pcap file.
 #[derive(Debug)]
@@ -16,9 +17,7 @@ pub(super) struct Pcap<R> {
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Start,
-    Bus(Layout),
-    Packets(Layout),
-    /// Bytes of a message that was passed on lie before the next packet.
+    /// So many bytes of a message that was passed on lie before the next packet.
     Behind(Layout, usize),
     End,
 }
@@ -26,10 +25,18 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     order: Order,
-    /// Fractions of a second in the times.
-    per_second: u64,
+    unit: Unit,
     kept_max: u32,
     link_type: u32,
+}
+
+/// What stands before each packet.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    seconds: u32,
+    fraction: u32,
+    kept: u32,
+    len: u32,
 }
 
 impl<R: Read> Pcap<R> {
@@ -38,109 +45,163 @@ impl<R: Read> Pcap<R> {
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
-        if let Stage::Start = self.stage {
-            self.stage = match layout(self.window.peek(HEADER_LEN)?) {
-                Some(layout) => Stage::Bus(layout),
-                None => return Ok(Some(self.cut())),
-            };
-            self.window.advance(HEADER_LEN);
-        }
         match self.stage {
-            Stage::Start | Stage::End => Ok(None),
-            Stage::Bus(layout) => {
-                self.stage = Stage::Packets(layout);
-                Ok(Some(about(layout)))
-            }
-            Stage::Packets(layout) => self.packet(layout),
+            Stage::Start => self.start().map(Some),
+            Stage::End => Ok(None),
             Stage::Behind(layout, len) => {
                 self.window.advance(len);
-                self.stage = Stage::Packets(layout);
                 self.packet(layout)
             }
         }
     }
 
-    fn packet(&mut self, layout: Layout) -> io::Result<Option<Record<'_>>> {
-        let header = self.window.peek(PACKET_HEADER_LEN)?;
-        if header.is_empty() {
+    fn start(&mut self) -> io::Result<Record<'static>> {
+        let Some(layout) = layout(self.window.peek(HEADER_LEN)?) else {
             self.stage = Stage::End;
-            return Ok(None);
-        }
-        let Some(header) = header.first_chunk::<PACKET_HEADER_LEN>() else {
-            return Ok(Some(self.cut()));
+            return Ok(cut_file());
         };
-        let [seconds, fraction, kept, len] = words(header, layout.order);
+        self.window.advance(HEADER_LEN);
+        self.stage = Stage::Behind(layout, 0);
+        let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAPLEN_ALL);
+        Ok(Record::Bus(Bus { kept_max, ..Bus::default() }))
+    }
+
+    fn packet(&mut self, layout: Layout) -> io::Result<Option<Record<'_>>> {
         let at = self.window.offset();
-        if kept > KEPT_MAX {
+        let bytes = self.window.peek(PACKET_HEADER_LEN)?;
+        if bytes.is_empty() {
             self.stage = Stage::End;
-            let what = format!("a packet of {kept} bytes, which is more than any message can have");
-            return Ok(Some(Record::Damage(Damage { at, what })));
+            return Ok(self.window.failure());
         }
-        let whole = PACKET_HEADER_LEN + kept as usize;
+        let Some(header) = header(bytes, layout.order) else {
+            self.stage = Stage::End;
+            return Ok(Some(cut_file()));
+        };
+        if header.kept > KEPT_MAX {
+            return self.pass_over(layout, Bad::TooLong(header.kept)).map(Some);
+        }
+        let whole = PACKET_HEADER_LEN + header.kept as usize;
         if self.window.peek(whole)?.len() < whole {
-            return Ok(Some(self.cut()));
+            return self.pass_over(layout, Bad::EndsBefore).map(Some);
+        }
+        if !may_hold(layout.link_type, &self.window.shown(whole)[PACKET_HEADER_LEN..]) {
+            return Ok(Some(self.foreign(layout)));
         }
         self.stage = Stage::Behind(layout, whole);
-        if layout.link_type != LINK_TYPE_DBUS {
-            self.stage = Stage::End;
-            let what = format!("packets of link type {}, not of D-Bus", layout.link_type);
-            return Ok(Some(Record::Damage(Damage { at, what })));
-        }
-        let time =
-            i64::from(seconds) * 1_000_000_000 + nanos(u64::from(fraction), layout.per_second);
         Ok(Some(Record::Message(RawMessage {
-            at: Time(time),
+            at: time(header, layout.unit),
             bus: BusId(0),
             bytes: &self.window.shown(whole)[PACKET_HEADER_LEN..],
-            len: len.max(kept),
+            len: header.len.max(header.kept),
             place: Some(at + PACKET_HEADER_LEN as u64),
             trace: None,
         })))
     }
 
-    fn cut(&mut self) -> Record<'static> {
+    fn foreign(&mut self, layout: Layout) -> Record<'static> {
         self.stage = Stage::End;
-        Record::Gap(Gap { at: None, bus: BusId(0), cause: GapCause::CutFile, lost: None })
+        let what = format!("packets of link type {}, not of D-Bus", layout.link_type);
+        Record::Damage(Damage { at: self.window.offset(), what })
+    }
+
+    /// Goes on at the next packet with a message whose length is that of the packet.
+    fn pass_over(&mut self, layout: Layout, bad: Bad) -> io::Result<Record<'static>> {
+        let at = self.window.offset();
+        let len = self.window.seek(START_LEN, |bytes| is_start(bytes, layout.order))?;
+        let is_over = self.window.peek(1)?.is_empty();
+        if is_over && matches!(bad, Bad::EndsBefore) {
+            self.stage = Stage::End;
+            return Ok(cut_file());
+        }
+        self.stage = Stage::Behind(layout, 0);
+        Ok(Record::Damage(Damage { at, what: bad.passed_over(len) }))
     }
 }
 
-fn about(layout: Layout) -> Record<'static> {
-    let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAPLEN_ALL);
-    Record::Bus(Bus { kept_max, ..Bus::default() })
+/// What is wrong with a packet.
+#[derive(Clone, Copy, Debug)]
+enum Bad {
+    TooLong(u32),
+    EndsBefore,
+}
+
+impl Bad {
+    fn passed_over(self, len: u64) -> String {
+        match self {
+            Self::TooLong(kept) => {
+                format!("a packet that claims {kept} bytes; {len} bytes passed over")
+            }
+            Self::EndsBefore => {
+                format!("a packet that claims more than the file has; {len} bytes passed over")
+            }
+        }
+    }
 }
 
 /// What the header of a file says; `None` where none stands.
-fn layout(header: &[u8]) -> Option<Layout> {
-    let header: &[u8; HEADER_LEN] = header.first_chunk()?;
-    let (order, per_second) = magic(header.first_chunk()?)?;
-    let word = |at: usize| order.u32([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+fn layout(bytes: &[u8]) -> Option<Layout> {
+    let (order, unit) = magic(bytes.first_chunk()?)?;
+    let kept_max = order.u32_at(bytes, 16)?;
     // The upper bits hold the length of a checksum, which D-Bus has none of.
-    Some(Layout { order, per_second, kept_max: word(16), link_type: word(20) & 0xFFFF })
+    let link_type = order.u32_at(bytes, 20)? & 0xFFFF;
+    Some(Layout { order, unit, kept_max, link_type })
 }
 
 /// The order of the bytes and the unit of times, from the first word of a file.
-pub(super) fn magic(bytes: &[u8; 4]) -> Option<(Order, u64)> {
+pub(super) fn magic(bytes: &[u8; 4]) -> Option<(Order, Unit)> {
     [(Order::Little, u32::from_le_bytes(*bytes)), (Order::Big, u32::from_be_bytes(*bytes))]
         .into_iter()
         .find_map(|(order, word)| match word {
-            MAGIC_MICROS => Some((order, 1_000_000)),
-            MAGIC_NANOS => Some((order, 1_000_000_000)),
+            MAGIC_MICROS => Some((order, Unit::MICROSECOND)),
+            MAGIC_NANOS => Some((order, Unit::NANOSECOND)),
             _ => None,
         })
 }
 
-fn words(bytes: &[u8; PACKET_HEADER_LEN], order: Order) -> [u32; 4] {
+#[inline]
+fn header(bytes: &[u8], order: Order) -> Option<Header> {
+    let bytes: &[u8; PACKET_HEADER_LEN] = bytes.first_chunk()?;
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
         *word = order.u32(*bytes);
     }
-    words
+    let [seconds, fraction, kept, len] = words;
+    Some(Header { seconds, fraction, kept, len })
+}
+
+fn time(header: Header, unit: Unit) -> Time {
+    Time(i64::from(header.seconds) * 1_000_000_000 + unit.nanos(header.fraction.into()))
+}
+
+/// Whether a packet may be a message. Bustle once used the type of the loopback interface, whose
+/// own packets begin with the number of an address family.
+fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
+    match link_type {
+        LINK_TYPE_DBUS => true,
+        LINK_TYPE_NULL => matches!(bytes.first(), None | Some(b'l' | b'B')),
+        _ => false,
+    }
+}
+
+/// Whether these bytes may be a packet and the start of its message.
+fn is_start(bytes: &[u8], order: Order) -> bool {
+    let (Some(header), Some(message)) = (header(bytes, order), bytes.get(PACKET_HEADER_LEN..))
+    else {
+        return false;
+    };
+    binary::is_start(message)
+        && header.kept <= header.len
+        && binary::message_len(message) == Some(header.len as usize)
 }
 
 const MAGIC_MICROS: u32 = 0xA1B2_C3D4;
 const MAGIC_NANOS: u32 = 0xA1B2_3C4D;
+const LINK_TYPE_NULL: u32 = 0;
 const HEADER_LEN: usize = 24;
 const PACKET_HEADER_LEN: usize = 16;
+
+/// Bytes by which a packet is known.
+const START_LEN: usize = PACKET_HEADER_LEN + 20;
 
 /// Bytes in the longest packet that is believed: more than a message may have.
 const KEPT_MAX: u32 = 1 << 28;

@@ -2,6 +2,10 @@
 
 use std::io::{self, Read};
 
+use memchr::memchr;
+
+use crate::record::{BusId, Damage, Gap, GapCause, Record};
+
 /// The part of a file that is in memory: what was read and not yet used.
 #[derive(Debug)]
 pub(super) struct Window<R> {
@@ -11,26 +15,33 @@ pub(super) struct Window<R> {
     end: usize,
     /// Where `start` stands in the file.
     offset: u64,
+    supply: Supply,
 }
 
-impl<R: Read> Window<R> {
+/// Whether there is more to read.
+#[derive(Debug)]
+enum Supply {
+    More,
+    Over,
+    /// A compressed file cannot be read on.
+    Broken(io::Error),
+}
+
+impl<R> Window<R> {
     pub(super) fn new(source: R) -> Self {
-        Self { source, buffer: vec![0; STRETCH], start: 0, end: 0, offset: 0 }
+        let buffer = vec![0; STRETCH];
+        Self { source, buffer, start: 0, end: 0, offset: 0, supply: Supply::More }
+    }
+
+    /// The same, with another source behind what was read.
+    pub(super) fn map<S>(self, map: impl FnOnce(R) -> S) -> Window<S> {
+        let Self { source, buffer, start, end, offset, supply } = self;
+        Window { source: map(source), buffer, start, end, offset, supply }
     }
 
     /// Where the next byte stands in the file.
     pub(super) const fn offset(&self) -> u64 {
         self.offset
-    }
-
-    /// The next `len` bytes, or fewer at the end of the file.
-    #[inline]
-    pub(super) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
-        if self.end - self.start < len {
-            self.fill(len)?;
-        }
-        let len = len.min(self.end - self.start);
-        Ok(&self.buffer[self.start..self.start + len])
     }
 
     /// Bytes that an earlier `peek` has shown.
@@ -46,32 +57,80 @@ impl<R: Read> Window<R> {
         self.offset += len as u64;
     }
 
-    /// Goes on behind the next `len` bytes, or to the end of the file.
-    #[expect(dead_code, reason = "formats with blocks to pass over need it")]
-    pub(super) fn skip(&mut self, mut len: u64) -> io::Result<()> {
-        while len > 0 {
-            let wanted = usize::try_from(len).unwrap_or(usize::MAX).min(STRETCH);
-            let step = self.peek(wanted)?.len();
-            if step == 0 {
-                return Ok(());
-            }
-            self.advance(step);
-            len -= step as u64;
+    /// Why the file ended before its end, once.
+    pub(super) fn failure(&mut self) -> Option<Record<'static>> {
+        let Supply::Broken(error) = std::mem::replace(&mut self.supply, Supply::Over) else {
+            return None;
+        };
+        Some(if error.kind() == io::ErrorKind::UnexpectedEof {
+            cut_file()
+        } else {
+            Record::Damage(Damage { at: self.offset, what: format!("cannot decompress: {error}") })
+        })
+    }
+}
+
+impl<R: Read> Window<R> {
+    /// The next `len` bytes, or fewer at the end of the file.
+    #[inline]
+    pub(super) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
+        if self.end - self.start < len {
+            self.fill(len)?;
         }
-        Ok(())
+        let len = len.min(self.end - self.start);
+        Ok(&self.buffer[self.start..self.start + len])
+    }
+
+    /// The next line, its end included unless the file ends without one; of a line that is longer
+    /// than any that is looked for, a part.
+    pub(super) fn line(&mut self) -> io::Result<&[u8]> {
+        let mut wanted = LINE_LEN;
+        loop {
+            let seen = self.peek(wanted)?;
+            let end = memchr(b'\n', seen).map(|at| at + 1);
+            let is_all = seen.len() < wanted || wanted >= STRETCH;
+            if end.is_some() || is_all {
+                let len = end.unwrap_or(seen.len());
+                return Ok(self.shown(len));
+            }
+            wanted *= 2;
+        }
+    }
+
+    /// Goes on at the next place that looks like the start of something in its next `len` bytes,
+    /// one byte ahead at least, or at the end of the file. Returns how many bytes that was.
+    pub(super) fn seek(&mut self, len: usize, is_start: impl Fn(&[u8]) -> bool) -> io::Result<u64> {
+        let from = self.offset;
+        while !self.peek(1)?.is_empty() {
+            self.advance(1);
+            if is_start(self.peek(len)?) {
+                break;
+            }
+        }
+        Ok(self.offset - from)
     }
 
     #[cold]
     fn fill(&mut self, len: usize) -> io::Result<()> {
+        if !matches!(self.supply, Supply::More) {
+            return Ok(());
+        }
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
         while self.end < len {
             self.make_room(len);
             match self.source.read(&mut self.buffer[self.end..]) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.supply = Supply::Over;
+                    break;
+                }
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_of_the_content(&error) => {
+                    self.supply = Supply::Broken(error);
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -86,5 +145,33 @@ impl<R: Read> Window<R> {
     }
 }
 
+/// What was read already, and then the source.
+impl<R: Read> Read for Window<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let seen = self.peek(1)?;
+        if seen.is_empty() {
+            return Ok(0);
+        }
+        let count = buffer.len().min(self.end - self.start);
+        buffer[..count].copy_from_slice(self.shown(count));
+        self.advance(count);
+        Ok(count)
+    }
+}
+
+/// The end of a file in the middle of something.
+pub(super) fn cut_file() -> Record<'static> {
+    Record::Gap(Gap { at: None, bus: BusId(0), cause: GapCause::CutFile, lost: None })
+}
+
+/// Whether an error is about the bytes of a file, not about reading them.
+fn is_of_the_content(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof)
+}
+
 /// Bytes asked for at once.
 const STRETCH: usize = 1 << 20;
+
+/// Bytes in which a line probably ends.
+const LINE_LEN: usize = 1 << 10;

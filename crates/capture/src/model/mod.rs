@@ -8,24 +8,23 @@ mod directory;
 mod label;
 mod learn;
 mod message;
+mod open;
 mod pairs;
 mod row;
 mod scan;
 mod store;
 mod strings;
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use wire::message::{InvalidMessage, MessageType};
 
 pub use directory::{Directory, Ownership, Peer, PeerId};
 pub use message::{Message, MessageId};
+pub use open::OpenError;
 pub use row::Health;
 pub use strings::{Strings, Text};
 
-use crate::file::Reader;
 use crate::record::{Bus, BusId, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time};
 use learn::Words;
 use pairs::Pending;
@@ -47,6 +46,7 @@ pub struct Capture {
     facts: Vec<(Time, BusId, Fact)>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
+    more_damage: u64,
     invalid: Vec<(MessageId, InvalidMessage)>,
     traces: Traces,
 }
@@ -76,6 +76,7 @@ impl Default for Capture {
             facts: Vec::new(),
             gaps: Vec::new(),
             damage: Vec::new(),
+            more_damage: 0,
             invalid: Vec::new(),
             traces: Traces::default(),
         }
@@ -83,25 +84,6 @@ impl Default for Capture {
 }
 
 impl Capture {
-    /// Reads a file, whichever format it has; an error of kind `InvalidData` if it has none that is
-    /// known.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let mut capture = Self::default();
-        let file = File::open(path)?;
-        capture.store.open(file.try_clone()?);
-        capture.read(file)?;
-        Ok(capture)
-    }
-
-    fn read(&mut self, source: impl Read) -> io::Result<()> {
-        let unknown = || io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages");
-        let mut reader = Reader::new(source)?.ok_or_else(unknown)?;
-        while let Some(record) = reader.next_record()? {
-            self.push(record);
-        }
-        Ok(())
-    }
-
     /// Takes in the next thing that a recording says.
     pub fn push(&mut self, record: Record<'_>) {
         match record {
@@ -110,7 +92,8 @@ impl Capture {
             Record::Message(raw) => self.push_message(&raw),
             Record::Fact { at, bus, fact } => self.learn_fact(at, bus, fact),
             Record::Gap(gap) => self.gaps.push(gap),
-            Record::Damage(damage) => self.damage.push(damage),
+            Record::Damage(damage) if self.damage.len() < DAMAGE_MAX => self.damage.push(damage),
+            Record::Damage(_) => self.more_damage += 1,
         }
     }
 
@@ -235,9 +218,14 @@ impl Capture {
         &self.gaps
     }
 
-    /// What could not be read.
+    /// What could not be read: the first 10,000 places of it.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
+    }
+
+    /// In how many places something could not be read.
+    pub fn damage_count(&self) -> u64 {
+        self.damage.len() as u64 + self.more_damage
     }
 
     /// Messages that break a rule of the specification, with the rule.
@@ -289,3 +277,6 @@ impl Traces {
         (nanos != NOBODY).then(|| &self.deliveries[start as usize..self.ends[index] as usize])
     }
 }
+
+/// Places in files that cannot be read of which more is kept than their number.
+const DAMAGE_MAX: usize = 10_000;

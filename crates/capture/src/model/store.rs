@@ -12,20 +12,24 @@ pub(super) struct Place(u64);
 #[derive(Debug, Default)]
 pub(super) struct Store {
     files: Vec<File>,
+    current: Part,
     kept: Vec<u8>,
 }
+
+/// One of the files: its number, from 1. 0 is what is kept here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Part(u64);
 
 /// Bits of a place that are the offset; no file is longer than that.
 const OFFSET_BITS: u32 = 48;
 
 impl Place {
-    const fn new(part: u64, offset: u64) -> Self {
-        Self(part << OFFSET_BITS | offset)
+    const fn new(part: Part, offset: u64) -> Self {
+        Self(part.0 << OFFSET_BITS | offset)
     }
 
-    /// 0 is what is kept here; the rest are files.
-    const fn part(self) -> usize {
-        (self.0 >> OFFSET_BITS) as usize
+    const fn part(self) -> Part {
+        Part(self.0 >> OFFSET_BITS)
     }
 
     const fn offset(self) -> u64 {
@@ -35,26 +39,33 @@ impl Place {
 
 impl Store {
     /// From now on, places are in this file.
-    pub(super) fn open(&mut self, file: File) {
+    pub(super) fn open(&mut self, file: File) -> Part {
         self.files.push(file);
+        self.current = Part(self.files.len() as u64);
+        self.current
     }
 
-    /// The place `offset` bytes from the start of the file opened last.
-    pub(super) fn in_file(&self, offset: u64) -> Place {
-        Place::new(self.files.len() as u64, offset)
+    /// From now on, places are in this file again.
+    pub(super) const fn select(&mut self, part: Part) {
+        self.current = part;
+    }
+
+    /// The place `offset` bytes from the start of the file that places are in.
+    pub(super) const fn in_file(&self, offset: u64) -> Place {
+        Place::new(self.current, offset)
     }
 
     /// Keeps a copy.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Place {
         let offset = self.kept.len() as u64;
         self.kept.extend_from_slice(bytes);
-        Place::new(0, offset)
+        Place::new(Part::default(), offset)
     }
 
     /// Reads `len` bytes into `buffer`, in place of what it holds.
     pub(super) fn read(&self, place: Place, len: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.clear();
-        match place.part().checked_sub(1) {
+        match place.part().0.checked_sub(1) {
             None => {
                 let start = place.offset() as usize;
                 buffer.extend_from_slice(&self.kept[start..start + len]);
@@ -62,7 +73,7 @@ impl Store {
             }
             Some(file) => {
                 buffer.resize(len, 0);
-                self.files[file].read_exact_at(buffer, place.offset())
+                self.files[file as usize].read_exact_at(buffer, place.offset())
             }
         }
     }

@@ -1,9 +1,14 @@
 //! What we add to pcapng: notes, which are blocks of a type that is free for local use, and options
 //! with codes that are. Each begins with a mark, so that nobody's are taken for ours.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Delivery, GapCause};
+use super::blocks::Options;
+use crate::file::number::Order;
+use crate::record::{BusId, Damage, Delivery, Fact, Gap, GapCause, Origin, Record, Time};
 
 /// The type of our blocks. Types with the highest bit are free for local use.
 pub(super) const BLOCK: u32 = 0x8044_4C47;
@@ -25,7 +30,7 @@ pub(super) const VERSION: u16 = 1;
 /// Bytes of the mark and the version, padded.
 pub(super) const MARK_LEN: usize = 8;
 
-/// What a note tells.
+/// What a note tells. The numbers are those of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub(super) enum Kind {
@@ -33,6 +38,136 @@ pub(super) enum Kind {
     Gap = 2,
     Damage = 3,
     Origin = 4,
+}
+
+/// A note that was read.
+#[derive(Debug)]
+pub(super) struct Note {
+    /// The interface it is about.
+    pub(super) interface: Option<u32>,
+    at: Option<Time>,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Fact(Fact),
+    Gap(GapText),
+    Damage(DamageText<'static>),
+    Origin(Origin),
+}
+
+/// Why a block is not a note that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NoteError {
+    /// Somebody else has taken the same type.
+    Foreign,
+    /// It is of a later version.
+    Version(u16),
+    /// It is not as the format says.
+    Broken,
+}
+
+impl Note {
+    /// Reads the body of a block.
+    pub(super) fn parse(body: &[u8], order: Order) -> Result<Self, NoteError> {
+        if !body.starts_with(&MARK) {
+            return Err(NoteError::Foreign);
+        }
+        let version = order.u16_at(body, 4).ok_or(NoteError::Broken)?;
+        if version != VERSION {
+            return Err(NoteError::Version(version));
+        }
+        Self::current(body, order).ok_or(NoteError::Broken)
+    }
+
+    fn current(body: &[u8], order: Order) -> Option<Self> {
+        let kind = order.u16_at(body, 6)?;
+        let interface = order.u32_at(body, 8)?;
+        let len = order.u32_at(body, 12)?;
+        let at = order.u64_at(body, 16)? as i64;
+        let text = body.get(TEXT_OFFSET..)?.get(..len as usize)?;
+        Some(Self {
+            interface: Some(interface).filter(|&interface| interface != NO_BUS),
+            at: Some(Time(at)).filter(|_| at != NO_TIME),
+            content: Content::parse(kind, text)?,
+        })
+    }
+
+    /// Messages that it says are lost.
+    pub(super) fn lost(&self) -> u64 {
+        match &self.content {
+            Content::Gap(gap) => gap.lost.unwrap_or(0),
+            Content::Fact(_) | Content::Damage(_) | Content::Origin(_) => 0,
+        }
+    }
+
+    /// What it says, about this bus if it is about one.
+    pub(super) fn record(self, bus: BusId) -> Record<'static> {
+        let at = self.at;
+        match self.content {
+            Content::Fact(fact) => Record::Fact { at: at.unwrap_or_default(), bus, fact },
+            Content::Gap(GapText { cause, lost }) => Record::Gap(Gap { at, bus, cause, lost }),
+            Content::Damage(DamageText { at, what }) => {
+                Record::Damage(Damage { at, what: what.into_owned() })
+            }
+            Content::Origin(origin) => Record::Origin(origin),
+        }
+    }
+}
+
+impl Content {
+    fn parse(kind: u16, text: &[u8]) -> Option<Self> {
+        const FACT: u16 = Kind::Fact as u16;
+        const GAP: u16 = Kind::Gap as u16;
+        const DAMAGE: u16 = Kind::Damage as u16;
+        const ORIGIN: u16 = Kind::Origin as u16;
+        Some(match kind {
+            FACT => Self::Fact(serde_json::from_slice(text).ok()?),
+            GAP => Self::Gap(serde_json::from_slice(text).ok()?),
+            DAMAGE => {
+                let DamageText { at, what } = serde_json::from_slice(text).ok()?;
+                Self::Damage(DamageText { at, what: Cow::Owned(what.into_owned()) })
+            }
+            ORIGIN => Self::Origin(serde_json::from_slice(text).ok()?),
+            _ => return None,
+        })
+    }
+}
+
+/// The value of one of our options behind its mark; `None` if it is not ours or of another version.
+pub(super) fn content(option: &[u8]) -> Option<&[u8]> {
+    // The version has no other byte set in either order than this one.
+    let (head, content) = option.split_at_checked(MARK_LEN)?;
+    let is_ours = head[..4] == MARK && (head[4..6] == [1, 0] || head[4..6] == [0, 1]);
+    is_ours.then_some(content)
+}
+
+/// Reads the options of a packet that hold its trace: the copies into `deliveries`, and when it was
+/// routed. `None` if it has none.
+pub(super) fn trace(
+    options: Options<'_>,
+    order: Order,
+    deliveries: &mut Vec<Delivery>,
+) -> Option<Duration> {
+    deliveries.clear();
+    let mut routed_after = None;
+    for (_, value) in options.filter(|(code, _)| *code == TRACE_OPTION) {
+        let value = content(value)?;
+        routed_after = Some(Duration::from_nanos(order.u64_at(value, 0)?));
+        let copies = value[8..].as_chunks::<DELIVERY_LEN>().0;
+        deliveries.extend(copies.iter().filter_map(|copy| parse_delivery(copy, order)));
+    }
+    routed_after
+}
+
+fn parse_delivery(copy: &[u8], order: Order) -> Option<Delivery> {
+    let nanos = order.u64_at(copy, 8)?;
+    Some(Delivery {
+        recipient: order.u64_at(copy, 0)?,
+        written_after: (nanos != NOT_WRITTEN).then(|| Duration::from_nanos(nanos)),
+        rules: order.u32_at(copy, 16)?,
+    })
 }
 
 /// A [`Gap`](crate::record::Gap); when and on which bus stands in the block.
@@ -47,7 +182,7 @@ pub(super) struct GapText {
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct DamageText<'a> {
     pub(super) at: u64,
-    pub(super) what: std::borrow::Cow<'a, str>,
+    pub(super) what: Cow<'a, str>,
 }
 
 /// The bus of a note that is about none.
@@ -55,6 +190,9 @@ pub(super) const NO_BUS: u32 = u32::MAX;
 
 /// The time of a note that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;
+
+/// Bytes of a note's body before its text.
+const TEXT_OFFSET: usize = 24;
 
 /// The span of a copy that was not written.
 pub(super) const NOT_WRITTEN: u64 = u64::MAX;

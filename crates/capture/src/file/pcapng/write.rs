@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::note::{self, DamageText, GapText, Kind};
-use super::{ORDER_MAGIC, PACKET_OFFSET, block, option, padding};
+use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
+use super::{block, option, padding};
 use crate::file::LINK_TYPE_DBUS;
 use crate::record::{Bus, BusId, Gap, Method, Origin, RawMessage, Record, Time, Trace};
 
@@ -368,17 +369,8 @@ fn low(at: Time) -> u32 {
 /// Bytes collected before they go out.
 const STRETCH: usize = 1 << 18;
 
-/// Bytes of a block before its body: type and length.
-const BODY_OFFSET: usize = 8;
-
-/// Bytes of a block behind its body: the length again.
-const TRAILER_LEN: usize = 4;
-
 /// Bytes in the longest value of an option.
 const OPTION_LEN_MAX: usize = u16::MAX as usize;
 
 /// The unit of times: 10 to the power of minus 9 seconds.
 const NANOSECONDS: u8 = 9;
-
-/// A filter that is a text.
-const FILTER_TEXT: u8 = 0;

@@ -1,0 +1,86 @@
+//! The table that `dbus-monitor --profile` prints: a line for each message, without its body.
+
+use std::io::{self, Read};
+
+use wire::message::MessageType;
+
+use super::rebuilt::{self, Fields, Lines, Made};
+use super::window::Window;
+use crate::record::{Bus, Content, Record};
+
+/// Reads a profile.
+#[derive(Debug)]
+pub(super) struct Profile<R> {
+    lines: Lines<R>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Start,
+    Lines,
+}
+
+impl<R: Read> Profile<R> {
+    pub(super) const fn new(window: Window<R>) -> Self {
+        Self { lines: Lines::new(window), stage: Stage::Start }
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+        if let Stage::Start = self.stage {
+            self.stage = Stage::Lines;
+            let bus = Bus { content: Content::Headers, ..Bus::default() };
+            return Ok(Some(Record::Bus(bus)));
+        }
+        let made = self.make()?;
+        Ok(self.lines.record(made))
+    }
+
+    fn make(&mut self) -> io::Result<Made> {
+        loop {
+            let mut message = self.lines.take_buffer();
+            let Some((line, len)) = self.lines.peek()? else {
+                return Ok(self.lines.end());
+            };
+            let is_heading = line.starts_with('#');
+            let made = fields(line).and_then(|fields| Lines::<R>::make(&fields, &[], &mut message));
+            let made = if is_heading { None } else { self.lines.made(made, message) };
+            self.lines.window.advance(len);
+            if let Some(made) = made {
+                return Ok(made);
+            }
+        }
+    }
+}
+
+/// Whether a file begins like this.
+pub(super) fn is_start(bytes: &[u8]) -> bool {
+    [&b"#type\t"[..], b"mc\t", b"mr\t", b"err\t", b"sig\t"]
+        .iter()
+        .any(|start| bytes.starts_with(start))
+}
+
+fn fields(line: &str) -> Option<Fields<'_>> {
+    let mut columns = line.split('\t');
+    let kind = match columns.next()? {
+        "mc" => MessageType::MethodCall,
+        "mr" => MessageType::MethodReturn,
+        "err" => MessageType::Error,
+        "sig" => MessageType::Signal,
+        _ => return None,
+    };
+    let mut fields = Fields::new(kind);
+    fields.at = Some(rebuilt::time(columns.next()?)?);
+    fields.serial = Some(columns.next()?.parse().ok()?);
+    let mut text = || columns.next().filter(|&text| text != NONE);
+    (fields.sender, fields.destination) = (text(), text());
+    if kind.is_reply() {
+        fields.reply_serial = Some(text()?.parse().ok()?);
+    } else {
+        (fields.path, fields.interface, fields.member) = (text(), text(), text());
+    }
+    Some(fields)
+}
+
+/// What stands for an absent text.
+const NONE: &str = "<none>";

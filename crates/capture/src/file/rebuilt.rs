@@ -1,0 +1,213 @@
+//! Messages made from texts that name their fields.
+
+use std::io::{self, Read};
+use std::num::NonZeroU32;
+
+use wire::body::Value;
+use wire::message::{Builder, MessageType};
+use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use wire::signature::Signature;
+
+use super::window::Window;
+use crate::record::{BusId, Damage, Gap, GapCause, RawMessage, Record, Time};
+
+/// What a text says about a message. Texts that are absent were not there, or said to be none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields<'t> {
+    pub(super) kind: MessageType,
+    pub(super) at: Option<Time>,
+    pub(super) serial: Option<u32>,
+    pub(super) reply_serial: Option<u32>,
+    pub(super) sender: Option<&'t str>,
+    pub(super) destination: Option<&'t str>,
+    pub(super) path: Option<&'t str>,
+    pub(super) interface: Option<&'t str>,
+    pub(super) member: Option<&'t str>,
+    pub(super) error_name: Option<&'t str>,
+}
+
+impl<'t> Fields<'t> {
+    pub(super) const fn new(kind: MessageType) -> Self {
+        Self {
+            kind,
+            at: None,
+            serial: None,
+            reply_serial: None,
+            sender: None,
+            destination: None,
+            path: None,
+            interface: None,
+            member: None,
+            error_name: None,
+        }
+    }
+
+    /// Whether libdbus has made it for the recorder, whose connection the bus had ended.
+    pub(super) fn is_disconnection(&self) -> bool {
+        self.sender.is_none()
+            && self.member == Some("Disconnected")
+            && self.interface == Some("org.freedesktop.DBus.Local")
+    }
+
+    fn builder(&self) -> Option<Builder<'t>> {
+        let reply_serial = self.reply_serial.and_then(NonZeroU32::new);
+        let interface = match self.interface {
+            Some(name) => Some(InterfaceName::new(name).ok()?),
+            None => None,
+        };
+        let path = || ObjectPath::new(self.path?).ok();
+        let member = || MemberName::new(self.member?).ok();
+        Some(match self.kind {
+            MessageType::MethodCall => {
+                let call = Builder::method_call(path()?, member()?);
+                interface.map_or(call, |interface| call.interface(interface))
+            }
+            MessageType::Signal => Builder::signal(path()?, interface?, member()?),
+            MessageType::MethodReturn => Builder::method_return(reply_serial?),
+            MessageType::Error => {
+                let name = ErrorName::new(self.error_name.unwrap_or(ERROR_UNKNOWN)).ok()?;
+                Builder::error(name, reply_serial?)
+            }
+            MessageType::Unknown(_) => return None,
+        })
+    }
+
+    /// Puts the message into `out`, in place of what it holds; `None` if the fields cannot be those
+    /// of a message.
+    fn build(&self, args: &[Value], out: &mut Vec<u8>) -> Option<()> {
+        let mut message = self.builder()?;
+        if let Some(sender) = self.sender {
+            message = message.sender(BusName::new(sender).ok()?);
+        }
+        if let Some(destination) = self.destination {
+            message = message.destination(BusName::new(destination).ok()?);
+        }
+        let mut types = String::new();
+        args.iter().for_each(|arg| arg.push_signature(&mut types));
+        let serial = NonZeroU32::new(self.serial.unwrap_or(SERIAL_UNKNOWN))?;
+        out.clear();
+        message
+            .write_with(out, serial, Signature::new(&types).ok()?, |writer| {
+                args.iter().for_each(|arg| arg.write(writer));
+            })
+            .ok()
+    }
+}
+
+/// The lines of a text, and the message that was made from the last of them.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    pub(super) window: Window<R>,
+    message: Vec<u8>,
+    /// Where the first line stands that could not be used, and how many there are.
+    unusable: Option<(u64, u64)>,
+}
+
+/// What was made from lines.
+#[derive(Debug)]
+pub(super) enum Made {
+    /// A message, which is in [`Lines`].
+    Message(Time),
+    Other(Record<'static>),
+    End,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) const fn new(window: Window<R>) -> Self {
+        Self { window, message: Vec::new(), unusable: None }
+    }
+
+    /// The next line as a text, without its end, and its length in the file; `None` at the end.
+    pub(super) fn peek(&mut self) -> io::Result<Option<(&str, usize)>> {
+        let line = self.window.line()?;
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        // Of a line that is no text nothing is told.
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        Ok((!line.is_empty()).then_some((text, line.len())))
+    }
+
+    /// Makes a message, or what else its fields stand for; `None` if they stand for nothing.
+    pub(super) fn make(fields: &Fields<'_>, args: &[Value], message: &mut Vec<u8>) -> Option<Made> {
+        let at = fields.at.unwrap_or_default();
+        if fields.is_disconnection() {
+            let cause = GapCause::Disconnected;
+            let gap = Gap { at: fields.at, bus: BusId(0), cause, lost: None };
+            return Some(Made::Other(Record::Gap(gap)));
+        }
+        fields.build(args, message).map(|()| Made::Message(at))
+    }
+
+    /// Takes what was made, and remembers where nothing was.
+    pub(super) fn made(&mut self, made: Option<Made>, message: Vec<u8>) -> Option<Made> {
+        self.message = message;
+        if made.is_none() {
+            let at = self.window.offset();
+            self.unusable.get_or_insert((at, 0)).1 += 1;
+        }
+        made
+    }
+
+    /// The buffer for the next message.
+    pub(super) fn take_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.message)
+    }
+
+    /// What is to be told when there is no further line.
+    pub(super) fn end(&mut self) -> Made {
+        if let Some((at, count)) = self.unusable.take() {
+            let what = format!("{count} lines that are no message");
+            return Made::Other(Record::Damage(Damage { at, what }));
+        }
+        self.window.failure().map_or(Made::End, Made::Other)
+    }
+
+    /// What was made, as a record.
+    pub(super) fn record(&self, made: Made) -> Option<Record<'_>> {
+        let at = match made {
+            Made::Message(at) => at,
+            Made::Other(record) => return Some(record),
+            Made::End => return None,
+        };
+        let (bytes, len) = (self.message.as_slice(), self.message.len() as u32);
+        let message = RawMessage { at, bus: BusId(0), bytes, len, place: None, trace: None };
+        Some(Record::Message(message))
+    }
+}
+
+/// The time in a text of seconds with a fraction.
+pub(super) fn time(text: &str) -> Option<Time> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut nanos = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
+    let nanos = nanos.try_fold(0_i64, |sum, digit| {
+        digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'))
+    })?;
+    seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(Time)
+}
+
+/// The name of an error of which the text does not say it.
+const ERROR_UNKNOWN: &str = "not.recorded";
+
+/// The serial of a message of which the text does not say it.
+const SERIAL_UNKNOWN: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_to_the_nanosecond() {
+        let cases = [
+            ("1795265174.923414", Some(1_795_265_174_923_414_000)),
+            ("1795265174", Some(1_795_265_174_000_000_000)),
+            ("1.1234567899", Some(1_123_456_789)),
+            ("1.", Some(1_000_000_000)),
+            ("", None),
+            ("x.1", None),
+            ("1.x", None),
+            ("9999999999999.0", None),
+        ];
+        for (text, nanos) in cases {
+            assert_eq!(time(text), nanos.map(Time), "{text}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What `dbus-monitor` prints for people: a line for each message, and below it its arguments.
+
+use std::io::{self, Read};
+
+use wire::body::Value;
+use wire::message::MessageType;
+use wire::names::ObjectPath;
+
+use super::rebuilt::{self, Fields, Lines, Made};
+use super::window::Window;
+use crate::record::{Bus, Clock, Content, Record};
+
+/// Reads messages as `dbus-monitor` prints them.
+#[derive(Debug)]
+pub(super) struct Text<R> {
+    lines: Lines<R>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Start,
+    Lines,
+}
+
+impl<R: Read> Text<R> {
+    pub(super) const fn new(window: Window<R>) -> Self {
+        Self { lines: Lines::new(window), stage: Stage::Start }
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+        if let Stage::Start = self.stage {
+            self.stage = Stage::Lines;
+            let (clock, content) = (self.clock()?, Content::Texts);
+            return Ok(Some(Record::Bus(Bus { clock, content, ..Bus::default() })));
+        }
+        let made = self.make()?;
+        Ok(self.lines.record(made))
+    }
+
+    /// Whether there are times, which old versions did not print, by the first message.
+    fn clock(&mut self) -> io::Result<Clock> {
+        while let Some((line, len)) = self.lines.peek()? {
+            if let Some(fields) = fields(line) {
+                return Ok(if fields.at.is_some() { Clock::Wall } else { Clock::Absent });
+            }
+            self.lines.window.advance(len);
+        }
+        Ok(Clock::Absent)
+    }
+
+    fn make(&mut self) -> io::Result<Made> {
+        loop {
+            let Some((line, len)) = self.lines.peek()? else {
+                return Ok(self.lines.end());
+            };
+            let line = line.to_owned();
+            self.lines.window.advance(len);
+            // What belongs to no message is what other programs have printed.
+            let Some(fields) = fields(&line) else { continue };
+            let args = self.arguments()?;
+            let mut message = self.lines.take_buffer();
+            let made = Lines::<R>::make(&fields, &args, &mut message);
+            if let Some(made) = self.lines.made(made, message) {
+                return Ok(made);
+            }
+        }
+    }
+
+    /// The arguments, up to the next message; none of them if one is not of the simplest types.
+    fn arguments(&mut self) -> io::Result<Vec<Value>> {
+        let mut body = Body::default();
+        while let Some((line, len)) = self.lines.peek()? {
+            if !body.is_in_text() && fields(line).is_some() {
+                break;
+            }
+            body.line(line);
+            self.lines.window.advance(len);
+        }
+        Ok(body.finish())
+    }
+}
+
+/// The arguments of a message, line by line.
+#[derive(Debug, Default)]
+struct Body {
+    args: Vec<Value>,
+    /// A text whose end has not come yet.
+    text: Option<String>,
+    /// Whether there was something that is not of the simplest types.
+    is_beyond: bool,
+}
+
+impl Body {
+    const fn is_in_text(&self) -> bool {
+        self.text.is_some()
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some(text) = &mut self.text {
+            text.push('\n');
+            text.push_str(line);
+        } else if let Some(text) = line.strip_prefix("   string \"") {
+            self.text = Some(text.to_owned());
+        } else {
+            match line.strip_prefix("   ").and_then(simple) {
+                Some(value) => self.args.push(value),
+                None => self.is_beyond = true,
+            }
+        }
+        // Quotes in a text stand as they are; one at the end of a line is taken for its end.
+        if let Some(text) = self.text.take_if(|text| text.ends_with('"')) {
+            self.args.push(Value::String(text[..text.len() - 1].to_owned()));
+        }
+    }
+
+    fn finish(self) -> Vec<Value> {
+        if self.is_beyond || self.text.is_some() { Vec::new() } else { self.args }
+    }
+}
+
+/// An argument of one of the simplest types, but no text.
+fn simple(line: &str) -> Option<Value> {
+    if let Some(path) = line.strip_prefix("object path \"") {
+        let path = path.strip_suffix('"')?;
+        return ObjectPath::new(path).ok().map(|path| Value::ObjectPath(path.into()));
+    }
+    let (kind, value) = line.split_once(' ')?;
+    Some(match kind {
+        "byte" => Value::Byte(value.parse().ok()?),
+        "boolean" => Value::Boolean(value.parse().ok()?),
+        "int16" => Value::Int16(value.parse().ok()?),
+        "uint16" => Value::Uint16(value.parse().ok()?),
+        "int32" => Value::Int32(value.parse().ok()?),
+        "uint32" => Value::Uint32(value.parse().ok()?),
+        "int64" => Value::Int64(value.parse().ok()?),
+        "uint64" => Value::Uint64(value.parse().ok()?),
+        "double" => Value::Double(value.parse().ok()?),
+        _ => return None,
+    })
+}
+
+/// Whether a file begins like this: one of its first lines is that of a message.
+pub(super) fn is_start(bytes: &[u8]) -> bool {
+    bytes.split(|&byte| byte == b'\n').any(|line| {
+        let line = line.get(..LINE_MAX).unwrap_or(line);
+        std::str::from_utf8(line).is_ok_and(|line| fields(line).is_some())
+    })
+}
+
+/// The fields in the line of a message; `None` if it is another line.
+fn fields(line: &str) -> Option<Fields<'_>> {
+    let (kind, rest) = KINDS
+        .iter()
+        .find_map(|&(start, kind)| line.strip_prefix(start).map(|rest| (kind, rest)))?;
+    let text = |key: &str| {
+        let value = &rest[rest.find(key)? + key.len()..];
+        let end = value.find([' ', ';']).unwrap_or(value.len());
+        Some(&value[..end]).filter(|value| !value.starts_with('('))
+    };
+    let number = |key: &str| text(key)?.parse().ok();
+    if !rest.starts_with(" sender=") && !rest.starts_with(" time=") {
+        return None;
+    }
+    Some(Fields {
+        at: text(" time=").and_then(rebuilt::time),
+        serial: number(" serial="),
+        reply_serial: number(" reply_serial="),
+        sender: text(" sender="),
+        destination: text(" destination=").or_else(|| text(" dest=")),
+        path: text(" path="),
+        interface: text(" interface="),
+        member: text(" member="),
+        error_name: text(" error_name="),
+        ..Fields::new(kind)
+    })
+}
+
+/// How lines of messages begin.
+const KINDS: [(&str, MessageType); 4] = [
+    ("method call", MessageType::MethodCall),
+    ("method return", MessageType::MethodReturn),
+    ("error", MessageType::Error),
+    ("signal", MessageType::Signal),
+];
+
+/// Bytes of a line in which it is seen whether it is that of a message.
+const LINE_MAX: usize = 1 << 10;

@@ -1,0 +1,258 @@
+//! Files that were cut, damaged, or made to do harm: nothing panics, what can be read is, and what
+//! cannot is told.
+
+use diligence_capture::Capture;
+use diligence_capture::record::{GapCause, Record};
+use diligence_testkit::random::Random;
+
+use crate::made::{Block, Content, Message, Order};
+use crate::made::{binary, of, pcap, read, rich, sample, try_read, whole};
+
+#[test]
+fn a_file_can_be_cut_at_every_byte() {
+    let small = sample();
+    let pcapng = short_pcapng();
+    let files = [
+        ("pcap", pcap(&small, Order::Little, 1_000, 0, 231), Ends::Told),
+        ("pcapng", pcapng, Ends::Told),
+        ("binary", binary(&whole()), Ends::Told),
+        ("profile", PROFILE.to_vec(), Ends::Silent),
+        ("text", TEXT.to_vec(), Ends::Silent),
+    ];
+    for (name, file, ends) in files {
+        let all = read(&file).messages;
+        let mut before = 0;
+        for len in 0..=file.len() {
+            let Some(content) = try_read(&file[..len]) else {
+                assert_eq!(before, 0, "{name}: at {len} it is no recording any more");
+                continue;
+            };
+            let count = content.messages.len();
+            let context = format!("{name} cut at {len}");
+            if matches!(ends, Ends::Told) {
+                assert_eq!(content.messages, all[..count], "{context}");
+                assert!(before <= count && count <= before + 1, "{context}");
+                check_end(&content, &context);
+            }
+            before = count;
+        }
+        assert_eq!(before, all.len(), "{name}");
+    }
+}
+
+/// Whether a format shows that it ends too early.
+#[derive(Clone, Copy)]
+enum Ends {
+    Told,
+    Silent,
+}
+
+/// All bytes that were read are accounted for: the file ends behind something, or says that it does
+/// not.
+fn check_end(content: &Content, context: &str) {
+    let cuts = content.gaps().iter().filter(|gap| gap.cause == GapCause::CutFile).count();
+    assert!(cuts <= 1, "{context}");
+    assert!(content.damage().is_empty(), "{context}: {:?}", content.damage());
+}
+
+#[test]
+fn a_cut_is_told_unless_it_is_between_blocks() {
+    let sample = sample();
+    let file = pcap(&sample, Order::Little, 1_000, 0, 231);
+    let mut ends = vec![24];
+    for message in &sample {
+        ends.push(ends.last().expect("the first") + 16 + message.bytes.len());
+    }
+    for len in 4..=file.len() {
+        let told = read(&file[..len]).gaps().len() == 1;
+        assert_eq!(told, !ends.contains(&len), "cut at {len}");
+    }
+}
+
+#[test]
+fn garbage_between_messages_costs_none_of_them() {
+    let whole = whole();
+    let garbage = [
+        b"\xFF".as_slice(),
+        b"\xFF\xFF\xFF\xFF\xFF",
+        &[0xFE; 99],
+        b"l\x01\x00\x01 is how messages begin",
+        b"\x06\0\0\0\x20\0\0\0 is how blocks begin, and then they go on",
+        &[0; 50],
+    ];
+    for garbage in garbage {
+        for order in [Order::Little, Order::Big] {
+            check_garbage(&whole, garbage, |message| {
+                let file = pcap(std::slice::from_ref(message), order, 1_000, 0, 231);
+                let (head, packet) = file.split_at(24);
+                (head.to_vec(), packet.to_vec())
+            });
+            check_garbage(&whole, garbage, |message| {
+                let (mut head, mut block) = (Vec::new(), Vec::new());
+                Block::section(order).end(&mut head);
+                Block::interface(order, 231, 0).end(&mut head);
+                Block::packet(order, 0, 1, &message.bytes).end(&mut block);
+                (head, block)
+            });
+        }
+        check_garbage(&whole, garbage, |message| (Vec::new(), message.bytes.clone()));
+    }
+}
+
+/// Puts garbage before the third message of a file. `make` makes the start of a file and what stands
+/// in it for a message.
+fn check_garbage(whole: &[Message], garbage: &[u8], make: impl Fn(&Message) -> (Vec<u8>, Vec<u8>)) {
+    let (mut file, _) = make(&whole[0]);
+    for (number, message) in whole.iter().enumerate() {
+        if number == 2 {
+            file.extend(garbage);
+        }
+        file.extend(make(message).1);
+    }
+    let content = read(&file);
+    let found: Vec<_> = content.messages.iter().map(|message| &message.bytes).collect();
+    let rest: Vec<_> = whole.iter().map(|message| &message.bytes).collect();
+    // What looks like a packet takes with it what it seems to hold.
+    assert!(found.len() + 2 >= rest.len(), "{garbage:?}: {} of {}", found.len(), rest.len());
+    assert!(found.starts_with(&rest[..2]) && found.ends_with(&rest[4..]), "{garbage:?}");
+    assert!(!content.damage().is_empty() || found.len() > rest.len(), "{garbage:?}");
+}
+
+#[test]
+fn lengths_that_lie_take_no_memory_and_cost_no_more_than_they_must() {
+    let sample = sample();
+    let (mut file, end) = (Vec::new(), Block::packet(Order::Little, 0, 2, &sample[1].bytes));
+    Block::section(Order::Little).end(&mut file);
+    Block::interface(Order::Little, 231, 0).end(&mut file);
+    let at = file.len();
+    Block::packet(Order::Little, 0, 1, &sample[0].bytes).end(&mut file);
+    end.end(&mut file);
+    for lie in [0, 3, 11, 13, 0x0FFF_FFFC, 0x7FFF_FFFC, u32::MAX] {
+        // First the length of the block, then that of the packet, then that of the message.
+        for offset in [4, 20, 28 + 4, 28 + 12] {
+            let mut file = file.clone();
+            file[at + offset..at + offset + 4].copy_from_slice(&u32::to_le_bytes(lie));
+            let content = read(&file);
+            let last = content.messages.last().expect("the second message can be read");
+            assert_eq!(last.bytes, sample[1].bytes, "{lie} at {offset}");
+            content.capture();
+        }
+    }
+}
+
+#[test]
+fn mutations_are_read_without_a_panic() {
+    let mut random = Random::from_env();
+    let mut big_endian = Vec::new();
+    Block::section(Order::Big).end(&mut big_endian);
+    Block::interface(Order::Big, 231, 0).end(&mut big_endian);
+    for message in sample() {
+        Block::packet(Order::Big, 0, 1, &message.bytes).end(&mut big_endian);
+    }
+    let files = [
+        pcap(&sample(), Order::Little, 1_000, 4096, 231),
+        pcap(&sample(), Order::Big, 1, 0, 231),
+        short_pcapng(),
+        big_endian,
+        binary(&sample()),
+        PROFILE.to_vec(),
+        TEXT.to_vec(),
+    ];
+    let rounds = std::env::var("DILIGENCE_MUTATIONS")
+        .map_or(3_000, |text| text.parse().expect("DILIGENCE_MUTATIONS is a number"));
+    for _ in 0..rounds {
+        for file in &files {
+            let mut file = file.clone();
+            for _ in 0..=random.below(4) {
+                mutate(&mut file, &mut random);
+            }
+            if let Some(content) = try_read(&file) {
+                check_sizes(&content, file.len());
+                content.capture();
+            }
+        }
+    }
+}
+
+/// Nothing comes out that was not in the file.
+fn check_sizes(content: &Content, len: usize) {
+    let bytes: usize = content.messages.iter().map(|message| message.bytes.len()).sum();
+    assert!(bytes <= 8 * len, "{bytes} bytes of messages from a file of {len}");
+    assert!(content.rest.len() <= len, "{} records from a file of {len}", content.rest.len());
+}
+
+fn mutate(file: &mut Vec<u8>, random: &mut Random) {
+    let at = random.below(file.len().max(1)).min(file.len());
+    let len = random.below(40).min(file.len() - at);
+    match random.below(6) {
+        0 => file.truncate(at),
+        1 => drop(file.drain(at..at + len)),
+        2 => drop(file.splice(at..at, (0..len).map(|_| random.number() as u8))),
+        3 => file.extend_from_within(at..at + len),
+        4 => {
+            let word = random.pick(&[0, 1, 0xFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 28, 12_u32]);
+            let word = word.to_le_bytes();
+            let count = word.len().min(file.len() - at);
+            file[at..at + count].copy_from_slice(&word[..count]);
+        }
+        _ => {
+            if let Some(byte) = file.get_mut(at) {
+                *byte ^= 1 << random.below(8);
+            }
+        }
+    }
+}
+
+#[test]
+fn many_damaged_places_are_counted_and_not_all_kept() {
+    let mut file = Vec::new();
+    Block::section(Order::Little).end(&mut file);
+    for _ in 0..12_000 {
+        file.push(0xFF);
+        Block::new(Order::Little, 4).end(&mut file);
+    }
+    let mut capture = Capture::default();
+    for record in read(&file).rest {
+        capture.push(record);
+    }
+    assert_eq!((capture.damage().len(), capture.damage_count()), (10_000, 12_000));
+}
+
+#[test]
+fn what_the_writer_wrote_before_it_was_killed_is_there() {
+    let file = short_pcapng();
+    let expected = of(&small());
+    for len in (0..file.len()).step_by(3) {
+        let Some(content) = try_read(&file[..len]) else { continue };
+        let last = content.rest.last();
+        assert!(content.messages.len() <= expected.len());
+        assert!(!matches!(last, Some(Record::Damage(_))), "cut at {len}: {last:?}");
+    }
+}
+
+/// As [`rich`], without the trace that alone is larger than all else.
+fn small() -> diligence_testkit::recording::Recording {
+    let mut recording = diligence_testkit::recording::Recording::new();
+    recording.process(":1.1", 77, "mail").owner("org.example.Mail", ":1.1");
+    for number in 0..5_u32 {
+        recording.wait_us(5).signal(":1.2", "/ org.example.Mail.New", &(number,));
+        recording.delivered(1, &[(2, 9, 0), (3, 4, 5)]);
+    }
+    recording
+}
+
+fn short_pcapng() -> Vec<u8> {
+    assert!(rich().pcapng().len() > small().pcapng().len());
+    small().pcapng()
+}
+
+const PROFILE: &[u8] = b"#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterface\tmember\n\
+    mc\t12.000001\t7\t:1.1\torg.example.Mail\t/a\torg.example.Mail\tCount\n\
+    mr\t12.5\t3\t:1.2\t:1.1\t7\n\
+    err\t13.25\t4\t:1.2\t:1.1\t8\n\
+    sig\t14\t5\t:1.2\t<none>\t/\torg.example.Mail\tNew\n";
+
+const TEXT: &[u8] = b"signal time=14.0 sender=:1.2 -> destination=(null destination) serial=5 \
+    path=/; interface=org.example.Mail; member=New\n   string \"a\nb\"\n   uint64 77\n   array [\n\
+    ]\nerror time=13 sender=:1.2 -> destination=:1.1 error_name=org.example.No reply_serial=8\n   \
+    string \"no\"\n";

@@ -1,0 +1,313 @@
+//! Each format is read for what is in it, from files that are made here byte by byte.
+
+use std::io::Write;
+use std::time::Duration;
+
+use diligence_capture::record::{
+    Bus, BusId, Clock, Content, Gap, GapCause, Method, Origin, Record, Time,
+};
+use diligence_capture::{Capture, file};
+use diligence_testkit::recording::Recording;
+
+use crate::made::{Block, Order, binary, pcap, read, rich, sample, whole};
+
+#[test]
+fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
+    let sample = sample();
+    for order in [Order::Little, Order::Big] {
+        for nanos_per_unit in [1, 1_000] {
+            for snap_len in [0, 4096, 65_535, 262_144, 1 << 27, u32::MAX] {
+                for link_type in [231, 0] {
+                    let file = pcap(&sample, order, nanos_per_unit, snap_len, link_type);
+                    let read = read(&file);
+                    let context = format!("{order:?} {nanos_per_unit} {snap_len} {link_type}");
+                    assert_eq!(read.messages, sample, "{context}");
+                    assert_eq!(read.rest.len(), 1, "{context}: {:?}", read.rest);
+                    let kept_max = Some(snap_len).filter(|max| (1..1 << 27).contains(max));
+                    assert_eq!(read.bus(0), Bus { kept_max, ..Bus::default() }, "{context}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_of_other_kinds_are_no_messages() {
+    let file = pcap(&sample(), Order::Little, 1_000, 0, 1);
+    let read = read(&file);
+    assert!(read.messages.is_empty());
+    assert_eq!(read.damage(), ["packets of link type 1, not of D-Bus"]);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let recording = rich();
+    let mut expected = Vec::new();
+    recording.each(|record| expected.push(format!("{:?}", without_place(record))));
+    let file = recording.pcapng();
+    let mut reader = file::Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    let mut found = Vec::new();
+    while let Some(record) = reader.next_record().expect("memory") {
+        found.push(format!("{:?}", without_place(record)));
+    }
+    let origin = Origin { program: Some("a test".to_owned()), ..Origin::default() };
+    expected.insert(0, format!("{:?}", Record::Origin(origin)));
+    assert_eq!(found, expected);
+}
+
+/// As a text it is compared; where a message stands does not count.
+fn without_place(mut record: Record<'_>) -> Record<'_> {
+    if let Record::Message(raw) = &mut record {
+        raw.place = None;
+    }
+    record
+}
+
+#[test]
+fn messages_are_found_again_in_the_file() {
+    let recording = rich();
+    let path = std::env::temp_dir().join(format!("diligence-formats-{}", std::process::id()));
+    std::fs::write(&path, recording.pcapng()).expect("a file");
+    let capture = Capture::open(&path).expect("a recording");
+    std::fs::remove_file(&path).expect("the file is there");
+    let mut buffer = Vec::new();
+    let kept = recording.capture();
+    for (one, other) in capture.messages().zip(kept.messages()) {
+        capture.read_bytes(one.id(), &mut buffer).expect("the file is open");
+        let mut expected = Vec::new();
+        kept.read_bytes(other.id(), &mut expected).expect("in memory");
+        assert_eq!(buffer, expected);
+        assert_eq!(one.deliveries(), other.deliveries());
+    }
+    assert_eq!(capture.len(), kept.len());
+}
+
+#[test]
+fn every_block_of_pcapng_is_read_or_passed_over() {
+    let sample = sample();
+    let [one, two, three, ..] = sample.as_slice() else { panic!("three messages") };
+    for order in [Order::Little, Order::Big] {
+        let mut file = Vec::new();
+        let section = [(2, b"a machine".to_vec()), (3, b"a system".to_vec())];
+        let section = [&section[..], &[(1, b"one".to_vec()), (1, b"two".to_vec())]].concat();
+        Block::section(order).options(&section).end(&mut file);
+        let name = (2, b"system".to_vec());
+        let tenths_of_millis = (9, vec![4]);
+        Block::interface(order, 231, 4096).options(&[name, tenths_of_millis]).end(&mut file);
+        Block::interface(order, 1, 0).end(&mut file);
+        let offset = (14, order.u64(1_000_000).to_vec());
+        let powers_of_two = (9, vec![0x80 | 10]);
+        let filter = (11, b"\0type='signal'".to_vec());
+        Block::interface(order, 231, 0).options(&[powers_of_two, offset, filter]).end(&mut file);
+        Block::new(order, 4).word(0).end(&mut file);
+        Block::packet(order, 0, 15_000, &one.bytes).end(&mut file);
+        Block::packet(order, 1, 15_000, b"ethernet").end(&mut file);
+        Block::packet(order, 7, 15_000, &one.bytes).end(&mut file);
+        let drops = (4, order.u64(3).to_vec());
+        Block::packet(order, 2, 512, &two.bytes).options(&[drops]).end(&mut file);
+        Block::new(order, 2)
+            .half(0)
+            .half(2)
+            .words(&[0, 25_000, three.bytes.len() as u32, 5_000])
+            .padded(&three.bytes)
+            .end(&mut file);
+        Block::new(order, 3).word(one.bytes.len() as u32).padded(&one.bytes).end(&mut file);
+        for kind in [10, 0xBAD, 0x4000_0BAD, 0x8044_4C47, 0x1234] {
+            Block::new(order, kind).words(&[1, 2, 3, 4]).end(&mut file);
+        }
+        let dropped = [(5, order.u64(6).to_vec()), (7, order.u64(1).to_vec())];
+        Block::new(order, 5).words(&[0, 0, 0]).options(&dropped).end(&mut file);
+        Block::new(order, 5).words(&[0, 0, 0]).options(&dropped).end(&mut file);
+        // A section in the other order, whose interfaces are others.
+        Block::section(order.other()).end(&mut file);
+        Block::interface(order.other(), 231, 0).end(&mut file);
+        Block::packet(order.other(), 0, 7, &one.bytes).end(&mut file);
+
+        let read = read(&file);
+        let found: Vec<_> = read
+            .messages
+            .iter()
+            .map(|message| (message.bus.0, message.at.0, message.len))
+            .collect();
+        let lens = [one, two, three].map(|message| message.bytes.len() as u32);
+        let expected = [
+            (0, 1_500_000_000, lens[0]),
+            (1, 1_000_000_500_000_000, lens[1]),
+            (0, 2_500_000_000, 5_000),
+            (0, 2_500_000_000, lens[0]),
+            (2, 7_000, lens[0]),
+        ];
+        assert_eq!(found, expected, "{order:?}");
+        assert_eq!(read.bus(0).name, "system");
+        assert_eq!(read.bus(0).kept_max, Some(4096));
+        assert_eq!(read.bus(1).filters, ["type='signal'"]);
+        assert_eq!(read.origins()[0].comments, ["one", "two"]);
+        assert_eq!(read.origins()[0].hardware.as_deref(), Some("a machine"));
+        let lost: Vec<_> = read.gaps().iter().map(|gap| (gap.bus.0, gap.lost)).collect();
+        assert_eq!(lost, [(1, Some(3)), (0, Some(2)), (0, Some(5))]);
+        let expected = [
+            "1 packets of link type 1, not of D-Bus",
+            "1 blocks of an interface that is not described",
+            "1 packets without a time; they have that before them",
+        ];
+        assert_eq!(read.damage(), expected);
+    }
+}
+
+#[test]
+fn a_later_version_of_our_notes_is_counted() {
+    let mut file = rich().pcapng();
+    let notes: Vec<_> = file.windows(4).enumerate().filter(|(_, four)| four == b"DLGC").collect();
+    let places: Vec<_> = notes.into_iter().map(|(at, _)| at).collect();
+    for at in &places {
+        file[at + 4] = 2;
+    }
+    let read = read(&file);
+    assert_eq!(read.messages.len(), rich().capture().len());
+    assert_eq!(read.damage(), ["5 notes of version 2 of the format, which is not known"]);
+    assert_eq!(read.bus(0).method, Method::Unknown);
+}
+
+#[test]
+fn messages_without_a_container_have_no_times() {
+    let sample = whole();
+    let file = binary(&sample);
+    let read = read(&file);
+    assert_eq!(read.bus(0).clock, Clock::Absent);
+    let expected: Vec<_> = sample.iter().map(|message| message.bytes.as_slice()).collect();
+    let found: Vec<_> = read.messages.iter().map(|message| message.bytes.as_slice()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_compressed_is_read_as_if_it_were_not() {
+    let plain = rich().pcapng();
+    let (one, other) = plain.split_at(plain.len() / 2);
+    let gzip = [gzip(one), gzip(other)].concat();
+    let zstd = [zstd(one), zstd(other)].concat();
+    let expected = read(&plain).messages;
+    for file in [gzip, zstd] {
+        assert_eq!(read(&file).messages, expected);
+        let cut = read(&file[..file.len() - 5]);
+        assert!(!cut.rest.is_empty() && cut.messages.len() < expected.len() + 1);
+        let last = cut.rest.last();
+        assert!(matches!(last, Some(Record::Gap(_) | Record::Damage(_))), "{last:?}");
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+#[test]
+fn a_profile_gives_headers() {
+    let file = b"#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterface\tmember\n\
+        #\t\t\t\t\tin_reply_to\n\
+        mc\t12.000001\t7\t:1.1\torg.example.Mail\t/a\torg.example.Mail\tCount\n\
+        mr\t12.5\t3\t:1.2\t:1.1\t7\n\
+        err\t13.25\t4\t:1.2\t:1.1\t8\n\
+        sig\t14\t5\t:1.2\t<none>\t/\torg.example.Mail\tNew\n\
+        what is this\n\
+        sig\t15.000000\t0\t<none>\t<none>\t/org/freedesktop/DBus/Local\t\
+        org.freedesktop.DBus.Local\tDisconnected\n";
+    let read = read(file);
+    assert_eq!(read.bus(0).content, Content::Headers);
+    assert_eq!(read.damage(), ["1 lines that are no message"]);
+    assert!(matches!(read.gaps()[..], [Gap { cause: GapCause::Disconnected, .. }]));
+    let capture = read.capture();
+    let texts: Vec<_> =
+        capture.messages().map(|m| (m.sender(), m.destination(), m.member())).collect();
+    let expected = [
+        (":1.1", "org.example.Mail", "Count"),
+        (":1.2", ":1.1", ""),
+        (":1.2", ":1.1", "not.recorded"),
+        (":1.2", "", "New"),
+    ];
+    assert_eq!(texts, expected);
+    let reply = capture.messages().nth(1).expect("four messages");
+    assert_eq!(reply.duration(), Some(Duration::from_nanos(499_999_000)));
+    assert!(capture.invalid().is_empty());
+}
+
+#[test]
+fn a_text_for_people_gives_headers_and_simple_arguments() {
+    let file = b"some program said this\n\
+        method call time=12.000001 sender=:1.1 -> destination=org.example.Mail serial=7 \
+        path=/a; interface=org.example.Mail; member=Count\n   \
+        string \"two\nlines and a \"quote\" inside\"\n   int32 -5\n   boolean true\n   double 1.5\n\
+        method return time=12.5 sender=:1.2 -> destination=:1.1 serial=3 reply_serial=7\n   \
+        array [\n      string \"a\"\n   ]\n\
+        error time=13 sender=:1.2 -> destination=:1.1 error_name=org.example.No reply_serial=8\n   \
+        string \"no\"\n\
+        signal time=14.0 sender=:1.2 -> destination=(null destination) serial=5 path=/; \
+        interface=org.example.Mail; member=New\n   object path \"/a/b\"\n   uint64 77\n";
+    let read = read(file);
+    assert_eq!((read.bus(0).clock, read.bus(0).content), (Clock::Wall, Content::Texts));
+    assert!(read.damage().is_empty(), "{:?}", read.damage());
+    let capture = read.capture();
+    let signatures: Vec<_> = capture.messages().map(|message| message.signature()).collect();
+    assert_eq!(signatures, ["sibd", "", "s", "ot"]);
+    let first = capture.messages().next().expect("four messages");
+    let mut buffer = Vec::new();
+    let first = capture.read_message(first.id(), &mut buffer).expect("memory").expect("valid");
+    let args: (&str, i32, bool, f64) = first.read().expect("these types");
+    assert_eq!(args, ("two\nlines and a \"quote\" inside", -5, true, 1.5));
+}
+
+#[test]
+fn a_text_without_times_says_so() {
+    let file = b"signal sender=:1.2 -> dest=(null destination) serial=5 path=/; \
+        interface=org.example.Mail; member=New\n";
+    let read = read(file);
+    assert_eq!((read.bus(0).clock, read.messages.len()), (Clock::Absent, 1));
+    assert_eq!(read.messages[0].at, Time(0));
+}
+
+#[test]
+fn what_is_no_recording_is_not_taken_for_one() {
+    let cases: [&[u8]; 6] =
+        [b"", b"hello", b"signal fire\n", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", b"lB", b"mc "];
+    for bytes in cases {
+        assert!(file::Reader::new(bytes).expect("memory").is_none(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn several_files_are_one_capture_in_order_of_time() {
+    let folder = std::env::temp_dir().join(format!("diligence-several-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("a folder");
+    let mut parts: Vec<Recording> = (0..3).map(|_| Recording::new()).collect();
+    for number in 0..30_u32 {
+        let part = &mut parts[number as usize % 3];
+        if number < 3 {
+            part.bus(Bus { name: "session".to_owned(), ..Bus::default() });
+        }
+        part.at_ms(number.into()).signal(":1.1", "/ org.example.Mail.New", &(number,));
+    }
+    let write = |name: &str, content: Vec<u8>| {
+        std::fs::write(folder.join(name), content).expect("a file");
+    };
+    write("a", parts[0].pcapng());
+    write("a.1", parts[1].pcapng());
+    write("a.2", b"this is no part".to_vec());
+    write("b", gzip(&parts[2].pcapng()));
+    let capture = Capture::open_all(&[folder.join("a"), folder.join("b")]);
+    let error = Capture::open_all(&[folder.join("a.2")]).expect_err("this is no recording");
+    std::fs::remove_dir_all(&folder).expect("the folder is there");
+    assert_eq!(error.path, folder.join("a.2"));
+    let capture = capture.expect("two recordings");
+    let mut buffer = Vec::new();
+    for (number, message) in capture.messages().enumerate() {
+        assert_eq!(usize::from(message.bus().0), usize::from(number % 3 == 2));
+        let message = capture.read_message(message.id(), &mut buffer).expect("the files are open");
+        assert_eq!(message.expect("valid").read::<(u32,)>(), Ok((number as u32,)));
+    }
+    assert_eq!((capture.len(), capture.buses().len()), (30, 2));
+    assert_eq!(capture.buses()[usize::from(BusId(1).0)].name, "session");
+}

@@ -1,0 +1,293 @@
+//! Recordings, files made of them byte by byte, and what is read from files.
+
+use diligence_capture::Capture;
+use diligence_capture::file::Reader;
+use diligence_capture::record::{
+    Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record, Time,
+};
+use diligence_testkit::recording::Recording;
+
+/// A message of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) at: Time,
+    pub(crate) bus: BusId,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) len: u32,
+}
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) messages: Vec<Message>,
+    /// All else, in order.
+    pub(crate) rest: Vec<Record<'static>>,
+}
+
+impl Content {
+    pub(crate) fn bus(&self, index: usize) -> Bus {
+        let buses = self.rest.iter().filter_map(|record| match record {
+            Record::Bus(bus) => Some(bus.clone()),
+            _ => None,
+        });
+        buses.into_iter().nth(index).expect("so many buses")
+    }
+
+    pub(crate) fn damage(&self) -> Vec<&str> {
+        let damage = self.rest.iter().filter_map(|record| match record {
+            Record::Damage(damage) => Some(damage.what.as_str()),
+            _ => None,
+        });
+        damage.collect()
+    }
+
+    pub(crate) fn gaps(&self) -> Vec<Gap> {
+        let gaps = self.rest.iter().filter_map(|record| match record {
+            Record::Gap(gap) => Some(gap.clone()),
+            _ => None,
+        });
+        gaps.collect()
+    }
+
+    pub(crate) fn origins(&self) -> Vec<Origin> {
+        let origins = self.rest.iter().filter_map(|record| match record {
+            Record::Origin(origin) => Some(origin.clone()),
+            _ => None,
+        });
+        origins.collect()
+    }
+
+    /// As a program has it that has read it.
+    pub(crate) fn capture(&self) -> Capture {
+        let mut capture = Capture::default();
+        for message in &self.messages {
+            capture.push(Record::Message(RawMessage {
+                at: message.at,
+                bus: message.bus,
+                bytes: &message.bytes,
+                len: message.len,
+                place: None,
+                trace: None,
+            }));
+        }
+        capture
+    }
+}
+
+/// What a file says that is a recording.
+pub(crate) fn read(file: &[u8]) -> Content {
+    try_read(file).expect("a recording")
+}
+
+/// What a file says, if it is a recording.
+pub(crate) fn try_read(file: &[u8]) -> Option<Content> {
+    let mut content = Content::default();
+    let mut reader = Reader::new(file).expect("memory can be read")?;
+    while let Some(record) = reader.next_record().expect("memory can be read") {
+        content.take(record, file);
+    }
+    Some(content)
+}
+
+impl Content {
+    fn take(&mut self, record: Record<'_>, file: &[u8]) {
+        self.rest.push(match record {
+            Record::Message(raw) => {
+                if let Some(place) = raw.place {
+                    assert!(file[place as usize..].starts_with(raw.bytes), "the place is wrong");
+                }
+                let RawMessage { at, bus, len, .. } = raw;
+                return self.messages.push(Message { at, bus, bytes: raw.bytes.to_vec(), len });
+            }
+            Record::Origin(origin) => Record::Origin(origin),
+            Record::Bus(bus) => Record::Bus(bus),
+            Record::Fact { at, bus, fact } => Record::Fact { at, bus, fact },
+            Record::Gap(gap) => Record::Gap(gap),
+            Record::Damage(damage) => Record::Damage(damage),
+        });
+    }
+}
+
+/// Calls, replies, errors, signals: some whole, some cut. Times are whole microseconds.
+pub(crate) fn sample() -> Vec<Message> {
+    let mut recording = Recording::new();
+    for round in 0..4_u32 {
+        let call = recording.call(":1.1", "org.example.Mail", "/ org.example.Mail.Count", &());
+        recording.wait_us(7).reply(&call, ":1.2", &(round, "some text"));
+        let call = recording.call(":1.1", ":1.2", "/a/b Odd", &("x",));
+        recording.wait_us(1_000_003).error(&call, ":1.2", "org.example.No", "no");
+        recording
+            .signal(":1.2", "/ org.example.Mail.New", &("a longer text for a signal",))
+            .cut(90);
+    }
+    of(&recording)
+}
+
+/// Those of them that are whole.
+pub(crate) fn whole() -> Vec<Message> {
+    let mut sample = sample();
+    sample.retain(|message| message.bytes.len() == message.len as usize);
+    sample
+}
+
+/// Messages one behind the other.
+pub(crate) fn binary(sample: &[Message]) -> Vec<u8> {
+    sample.iter().flat_map(|message| message.bytes.clone()).collect()
+}
+
+/// All messages of a recording.
+pub(crate) fn of(recording: &Recording) -> Vec<Message> {
+    let mut content = Content::default();
+    recording.each(|record| content.take(record, &[]));
+    content.messages
+}
+
+/// A recording with something of everything that there is.
+pub(crate) fn rich() -> Recording {
+    let mut recording = Recording::new();
+    recording.bus(Bus {
+        name: "session".to_owned(),
+        address: Some("unix:path=/tmp/bus".to_owned()),
+        method: Method::Trace,
+        kept_max: Some(70_000),
+        filters: vec!["type='signal'".to_owned(), "member='Get'".to_owned()],
+        ..Bus::default()
+    });
+    recording.bus(Bus { method: Method::Monitor, ..Bus::default() });
+    recording.process(":1.1", 77, "mail").owner("org.example.Mail", ":1.1");
+    let many: Vec<_> = (0..7_000).map(|number| (number, number + 3, 1)).collect();
+    for round in 0..6_u32 {
+        recording.on(BusId((round % 2) as u16));
+        let call = recording.wait_us(5).call(":1.1", ":1.2", "/a org.example.Mail.Get", &(round,));
+        recording.delivered(3, &[(2, 9, 0)]);
+        recording.wait_us(100).reply(&call, ":1.2", &("text",));
+        recording
+            .signal(":1.2", "/ org.example.Mail.New", &("a longer text for a signal",))
+            .cut(90);
+    }
+    recording.signal(":1.2", "/ org.example.Mail.New", &()).delivered(1, &many);
+    let bus = BusId(1);
+    recording.gap(Gap { at: Some(recording.now()), bus, cause: GapCause::Overrun, lost: Some(9) });
+    recording.gap(Gap { at: None, bus: BusId(0), cause: GapCause::Disconnected, lost: None });
+    recording.fact(Fact::Left { unique: ":1.1".to_owned(), why: Some("ä \"why\"".to_owned()) });
+    recording
+}
+
+/// A pcap file. A unit of its times is so many nanoseconds.
+pub(crate) fn pcap(
+    sample: &[Message],
+    order: Order,
+    nanos_per_unit: i64,
+    snap_len: u32,
+    link_type: u32,
+) -> Vec<u8> {
+    let magic = if nanos_per_unit == 1 { 0xA1B2_3C4D_u32 } else { 0xA1B2_C3D4 };
+    let mut file = order.u32(magic).to_vec();
+    file.extend([order.u16(2), order.u16(4)].concat());
+    file.extend([0, 0, snap_len, link_type].map(|word| order.u32(word)).concat());
+    for message in sample {
+        let (seconds, nanos) = (message.at.0 / 1_000_000_000, message.at.0 % 1_000_000_000);
+        let words = [seconds as u32, (nanos / nanos_per_unit) as u32];
+        let lens = [message.bytes.len() as u32, message.len];
+        file.extend([words, lens].concat().into_iter().flat_map(|word| order.u32(word)));
+        file.extend(&message.bytes);
+    }
+    file
+}
+
+/// The order of a file's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Little => Self::Big,
+            Self::Big => Self::Little,
+        }
+    }
+
+    pub(crate) const fn u16(self, number: u16) -> [u8; 2] {
+        match self {
+            Self::Little => number.to_le_bytes(),
+            Self::Big => number.to_be_bytes(),
+        }
+    }
+
+    pub(crate) const fn u32(self, number: u32) -> [u8; 4] {
+        match self {
+            Self::Little => number.to_le_bytes(),
+            Self::Big => number.to_be_bytes(),
+        }
+    }
+
+    pub(crate) const fn u64(self, number: u64) -> [u8; 8] {
+        match self {
+            Self::Little => number.to_le_bytes(),
+            Self::Big => number.to_be_bytes(),
+        }
+    }
+}
+
+/// A block of pcapng in the making.
+#[derive(Debug)]
+pub(crate) struct Block {
+    order: Order,
+    kind: u32,
+    body: Vec<u8>,
+}
+
+impl Block {
+    pub(crate) const fn new(order: Order, kind: u32) -> Self {
+        Self { order, kind, body: Vec::new() }
+    }
+
+    pub(crate) fn section(order: Order) -> Self {
+        Self::new(order, 0x0A0D_0D0A).word(0x1A2B_3C4D).half(1).half(0).words(&[u32::MAX; 2])
+    }
+
+    pub(crate) fn interface(order: Order, link_type: u16, snap_len: u32) -> Self {
+        Self::new(order, 1).half(link_type).half(0).word(snap_len)
+    }
+
+    /// An enhanced packet block with a short time.
+    pub(crate) fn packet(order: Order, interface: u32, time: u32, bytes: &[u8]) -> Self {
+        let len = bytes.len() as u32;
+        Self::new(order, 6).words(&[interface, 0, time, len, len]).padded(bytes)
+    }
+
+    pub(crate) fn half(mut self, half: u16) -> Self {
+        self.body.extend(self.order.u16(half));
+        self
+    }
+
+    pub(crate) fn word(self, word: u32) -> Self {
+        self.words(&[word])
+    }
+
+    pub(crate) fn words(mut self, words: &[u32]) -> Self {
+        self.body.extend(words.iter().flat_map(|&word| self.order.u32(word)));
+        self
+    }
+
+    pub(crate) fn padded(mut self, bytes: &[u8]) -> Self {
+        self.body.extend(bytes);
+        self.body.resize(self.body.len().next_multiple_of(4), 0);
+        self
+    }
+
+    pub(crate) fn options(mut self, options: &[(u16, Vec<u8>)]) -> Self {
+        for (code, value) in options {
+            self = self.half(*code).half(value.len() as u16).padded(value);
+        }
+        self.word(0)
+    }
+
+    pub(crate) fn end(self, file: &mut Vec<u8>) {
+        let len = self.order.u32(self.body.len() as u32 + 12);
+        file.extend([&self.order.u32(self.kind), &len, self.body.as_slice(), &len].concat());
+    }
+}
