@@ -6,11 +6,13 @@
 //! - [`file`]: the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
+//! - [`query`]: which messages somebody wants to see, one language for all commands.
 
 #![forbid(unsafe_code)]
 
 pub mod file;
 pub mod model;
+pub mod query;
 pub mod record;
 
 pub use model::{Capture, MessageId};

@@ -58,6 +58,11 @@ impl Strings {
         self.table.find(hash, |&id| self.get(id) == text).copied()
     }
 
+    /// All ids, in the order in which the texts were first seen.
+    pub fn ids(&self) -> impl Iterator<Item = Text> + use<> {
+        (0..self.ends.len() as u32).map(Text)
+    }
+
     /// How many there are, the empty one included.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -1,0 +1,120 @@
+//! What may be written at a place of a query.
+
+use std::ops::Range;
+
+use super::field::{FIELDS, Field, NumberField, TextField};
+use super::value;
+use crate::model::{Capture, Message};
+
+/// What may be written at a place of a query, and what of the text it takes the place of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Completions {
+    /// The part of the text, in bytes, that an offer replaces.
+    pub replaces: Range<usize>,
+    /// The offers, the likeliest first; at most [`OFFERS_MAX`].
+    pub offers: Vec<Completion>,
+}
+
+/// Something that may be written.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Completion {
+    /// What to write.
+    pub text: String,
+    /// What it is, in a few words; empty if it speaks for itself.
+    pub about: &'static str,
+}
+
+/// What may be written at the byte `cursor` of a query, which need not be whole; texts are those
+/// that `capture` has.
+pub fn complete(text: &str, cursor: usize, capture: &Capture) -> Completions {
+    let before = text.get(..cursor).unwrap_or(text);
+    let start = before.rfind(|c: char| c.is_whitespace() || "(!".contains(c));
+    let start = start.map_or(0, |at| at + 1);
+    let word = &before[start..];
+    let Some(sign) = word.find([':', '=', '~', '<', '>']) else {
+        return Completions { replaces: start..before.len(), offers: fields(word) };
+    };
+    let written = word[sign..].trim_start_matches([':', '=', '~', '<', '>']);
+    let offers = Field::named(word[..sign].trim_end_matches('!'))
+        .map(|field| values(field, written, capture))
+        .unwrap_or_default();
+    Completions { replaces: before.len() - written.len()..before.len(), offers }
+}
+
+fn fields(start: &str) -> Vec<Completion> {
+    let of_field = FIELDS.iter().map(|entry| {
+        let sign = match entry.field {
+            Field::Number(NumberField::Size | NumberField::Duration | NumberField::Time) => '>',
+            _ => ':',
+        };
+        (format!("{}{sign}", entry.words[0]), entry.about)
+    });
+    let joins = JOINS.iter().map(|&(word, about)| (word.to_owned(), about));
+    let all = of_field.chain(joins).filter(|(text, _)| text.starts_with(start));
+    all.map(|(text, about)| Completion { text, about }).collect()
+}
+
+fn values(field: Field, start: &str, capture: &Capture) -> Vec<Completion> {
+    let plain = |text: String| Completion { text, about: "" };
+    if !field.choices().is_empty() {
+        let choices = field.choices().iter().filter(|choice| choice.starts_with(start));
+        return choices.map(|&choice| plain(choice.to_owned())).collect();
+    }
+    let digits = start.trim_end_matches(|c: char| c.is_alphabetic());
+    match field {
+        Field::Text(text) => texts(text, start, capture),
+        Field::Number(_) if !digits.is_empty() => {
+            let units = value::units(field).iter().map(|(unit, _)| format!("{digits}{unit}"));
+            units
+                .filter(|text| text.len() > start.len() && text.starts_with(start))
+                .map(plain)
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Texts of the capture, the most frequent first.
+fn texts(field: TextField, start: &str, capture: &Capture) -> Vec<Completion> {
+    let mut counts = vec![0_u64; capture.strings().len()];
+    for message in capture.messages() {
+        for text in of_message(field, &message).into_iter().flatten() {
+            counts[text.index()] += 1;
+        }
+    }
+    let ids = capture.strings().ids().filter(|id| !id.is_none() && counts[id.index()] > 0);
+    let mut found: Vec<_> = ids
+        .map(|id| (counts[id.index()], capture.strings().get(id)))
+        .filter(|(_, text)| text.starts_with(start))
+        .collect();
+    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    found.truncate(OFFERS_MAX);
+    let offer = |(_, text): (u64, &str)| Completion { text: text.to_owned(), about: "" };
+    found.into_iter().map(offer).collect()
+}
+
+/// The texts of a field that a message has.
+fn of_message(field: TextField, message: &Message<'_>) -> [Option<crate::model::Text>; 2] {
+    let is_error = message.kind() == wire::message::MessageType::Error;
+    let name = |peer: Option<crate::model::PeerId>| {
+        let peer = message.capture().directory().peer(peer?);
+        Some(peer.names.first().copied().unwrap_or(peer.unique))
+    };
+    match field {
+        TextField::From => [name(message.from()), None],
+        TextField::To => [name(message.to()), None],
+        TextField::Name => [name(message.from()), name(message.to())],
+        TextField::Path => [Some(message.path_id()), None],
+        TextField::Interface => [Some(message.interface_id()), None],
+        TextField::Member => [Some(message.member_id()).filter(|_| !is_error), None],
+        TextField::Error => [Some(message.member_id()).filter(|_| is_error), None],
+        TextField::Signature => [Some(message.signature_id()), None],
+        TextField::Program | TextField::Unit | TextField::Bus => [None, None],
+    }
+}
+
+const JOINS: &[(&str, &str)] =
+    &[("and", "both must hold"), ("or", "one must hold"), ("not", "must not hold")];
+
+/// Offers at a place.
+pub const OFFERS_MAX: usize = 50;

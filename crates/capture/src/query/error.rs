@@ -1,0 +1,135 @@
+//! Why a text is no query.
+
+use std::fmt;
+
+use wire::match_rule::MatchRuleError;
+
+use super::field::{FIELDS, Field};
+use super::value;
+
+/// Why a text is no query, and where.
+#[derive(Clone, Debug)]
+pub struct QueryError {
+    /// The column of the text, in characters from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub kind: QueryErrorKind,
+}
+
+/// What can be wrong with a query.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum QueryErrorKind {
+    /// There is a sign behind a word that is no field.
+    UnknownField {
+        /// The word.
+        found: String,
+    },
+    /// A term must stand here.
+    TermMissing,
+    /// Behind the sign of this field nothing stands.
+    ValueMissing(Field),
+    /// This field has other values.
+    UnknownValue {
+        /// Which field.
+        field: Field,
+        /// What stands there.
+        found: String,
+    },
+    /// This field is no number and cannot be compared so.
+    NotComparable(Field),
+    /// This field is no text and cannot be searched.
+    NotSearchable(Field),
+    /// A quote is never closed.
+    QuoteOpen,
+    /// A parenthesis is never closed.
+    ParenthesisOpen,
+    /// A parenthesis closes nothing.
+    ParenthesisClosesNothing,
+    /// Parentheses and negations are deeper than [`DEPTH_MAX`](super::DEPTH_MAX).
+    TooDeep,
+    /// A match rule is not right.
+    Rule(MatchRuleError),
+    /// An expression is not right.
+    Regex(regex_lite::Error),
+}
+
+impl QueryErrorKind {
+    pub(super) const fn at(self, column: usize) -> QueryError {
+        QueryError { column, kind: self }
+    }
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.kind)
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+impl fmt::Display for QueryErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownField { found } => {
+                write!(f, "there is no field `{found}`; expected one of {}", all_fields())
+            }
+            Self::TermMissing => f.write_str(
+                "expected a term: a word, or a field with a value as in `member:Get*` or `dur>50ms`",
+            ),
+            Self::ValueMissing(field) => {
+                write!(f, "`{}` has no value; expected {}", field.word(), expected(*field))
+            }
+            Self::UnknownValue { field, found } => {
+                write!(
+                    f,
+                    "`{found}` is no value of `{}`; expected {}",
+                    field.word(),
+                    expected(*field)
+                )
+            }
+            Self::NotComparable(field) => {
+                write!(f, "`{}` is no number; expected `:`, `=`, `!=` or `~` behind it", field.word())
+            }
+            Self::NotSearchable(field) => {
+                write!(f, "`~` searches texts; expected `{}:`", field.word())
+            }
+            Self::QuoteOpen => f.write_str("the quote is not closed"),
+            Self::ParenthesisOpen => f.write_str("the parenthesis is not closed"),
+            Self::ParenthesisClosesNothing => f.write_str("the parenthesis closes nothing"),
+            Self::TooDeep => f.write_str("parentheses and negations are too deep"),
+            Self::Rule(error) => write!(f, "not a match rule: {error}"),
+            Self::Regex(error) => write!(f, "not a regular expression: {error}"),
+        }
+    }
+}
+
+fn all_fields() -> String {
+    let words: Vec<_> = FIELDS.iter().map(|entry| entry.words[0]).collect();
+    format!("{}, arg0 to arg63", words.join(", "))
+}
+
+fn expected(field: Field) -> String {
+    if !field.choices().is_empty() {
+        return one_of(field.choices());
+    }
+    let units = value::units(field);
+    let words: Vec<_> =
+        units.iter().map(|&(unit, _)| unit).filter(|unit| unit.is_ascii()).collect();
+    match field {
+        Field::Number(_) if units.is_empty() => "a whole number".to_owned(),
+        Field::Number(_) if words[0].is_empty() => {
+            format!("a number of bytes, or one with a unit: {}", one_of(&words[1..]))
+        }
+        Field::Number(_) => format!("a number with a unit: {}", one_of(&words)),
+        _ => "a text".to_owned(),
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

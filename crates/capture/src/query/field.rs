@@ -1,0 +1,225 @@
+//! What can be asked: the words of the language.
+
+use wire::message::{Flags, MessageType};
+
+use super::Arguments;
+
+/// What stands before the sign of a term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Field {
+    /// `type`
+    Type,
+    /// `flags`
+    Flags,
+    /// `is`
+    Is,
+    /// A text.
+    Text(TextField),
+    /// A number.
+    Number(NumberField),
+    /// `arg`, `arg0` to `arg63`
+    Argument(Arguments),
+}
+
+/// Texts that can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TextField {
+    /// Who sends: its unique name, any name that it has owned, or its program.
+    From,
+    /// Who receives, in the same ways.
+    To,
+    /// Either.
+    Name,
+    /// The object.
+    Path,
+    /// The interface.
+    Interface,
+    /// The method or signal.
+    Member,
+    /// The name of the error, of a message that is one or a call that got one.
+    Error,
+    /// The types of the body.
+    Signature,
+    /// The program of either end, as the kernel calls it.
+    Program,
+    /// The systemd unit of either end.
+    Unit,
+    /// The name of the bus.
+    Bus,
+}
+
+/// Numbers that can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NumberField {
+    /// Bytes on the wire.
+    Size,
+    /// Nanoseconds from call to reply.
+    Duration,
+    /// The sender's number.
+    Serial,
+    /// The place in the recording, from 1.
+    Number,
+    /// Nanoseconds since the first message.
+    Time,
+    /// The process of either end.
+    Process,
+}
+
+/// What can be said of a message without a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum State {
+    /// It is an error, or a call that got one.
+    Error,
+    /// It is a call that wants an answer and has none in the recording.
+    Unanswered,
+    /// A part of it was not kept.
+    Cut,
+    /// It breaks a rule of the specification.
+    Invalid,
+    /// The bus itself sends or gets it.
+    Driver,
+}
+
+impl Field {
+    /// The field that a word stands for.
+    pub fn named(word: &str) -> Option<Self> {
+        let entry = FIELDS.iter().find(|entry| entry.words.contains(&word));
+        entry.map(|entry| entry.field).or_else(|| argument(word))
+    }
+
+    /// The word for it that errors and completions use.
+    pub fn word(self) -> &'static str {
+        FIELDS.iter().find(|entry| entry.field == self).map_or("arg0", |entry| entry.words[0])
+    }
+
+    /// What can be written behind the sign, where that is one of a few words.
+    pub fn choices(self) -> &'static [&'static str] {
+        match self {
+            Self::Type => &["call", "return", "error", "signal"],
+            Self::Flags => &["no-reply", "no-auto-start", "interactive"],
+            Self::Is => &["error", "unanswered", "cut", "invalid", "driver"],
+            _ => &[],
+        }
+    }
+}
+
+fn argument(word: &str) -> Option<Field> {
+    let digits = word.strip_prefix("arg")?;
+    let index: u8 = digits.parse().ok()?;
+    let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
+    (index <= wire::match_rule::ARG_INDEX_MAX && is_canonical)
+        .then_some(Field::Argument(Arguments::At(index)))
+}
+
+pub(super) fn message_type(word: &str) -> Option<MessageType> {
+    Some(match word {
+        "call" | "method_call" => MessageType::MethodCall,
+        "return" | "method_return" => MessageType::MethodReturn,
+        "error" => MessageType::Error,
+        "signal" => MessageType::Signal,
+        _ => return None,
+    })
+}
+
+pub(super) fn flags(word: &str) -> Option<Flags> {
+    Some(match word {
+        "no-reply" => Flags::NO_REPLY_EXPECTED,
+        "no-auto-start" => Flags::NO_AUTO_START,
+        "interactive" => Flags::ALLOW_INTERACTIVE_AUTHORIZATION,
+        _ => return None,
+    })
+}
+
+pub(super) fn state(word: &str) -> Option<State> {
+    Some(match word {
+        "error" => State::Error,
+        "unanswered" => State::Unanswered,
+        "cut" => State::Cut,
+        "invalid" => State::Invalid,
+        "driver" => State::Driver,
+        _ => return None,
+    })
+}
+
+/// A field with the words for it, the usual one first, and what it is in a few words.
+pub(super) struct Entry {
+    pub(super) field: Field,
+    pub(super) words: &'static [&'static str],
+    pub(super) about: &'static str,
+}
+
+const fn text(field: TextField, words: &'static [&'static str], about: &'static str) -> Entry {
+    Entry { field: Field::Text(field), words, about }
+}
+
+const fn number(field: NumberField, words: &'static [&'static str], about: &'static str) -> Entry {
+    Entry { field: Field::Number(field), words, about }
+}
+
+/// All fields, in the order in which they are offered.
+pub(super) const FIELDS: &[Entry] = &[
+    Entry { field: Field::Type, words: &["type"], about: "call, return, error or signal" },
+    text(TextField::From, &["from", "sender"], "who sends: name or program"),
+    text(TextField::To, &["to", "destination"], "who receives: name or program"),
+    text(TextField::Name, &["name"], "who sends or receives"),
+    text(TextField::Path, &["path"], "the object"),
+    text(TextField::Interface, &["interface", "iface"], "the interface"),
+    text(TextField::Member, &["member"], "the method or signal"),
+    text(TextField::Error, &["error"], "the name of the error"),
+    text(TextField::Signature, &["sig", "signature"], "the types of the body"),
+    number(NumberField::Size, &["size"], "bytes: size>4k"),
+    number(NumberField::Duration, &["dur", "duration"], "from call to reply: dur>50ms"),
+    number(NumberField::Time, &["time"], "since the first message: time<10s"),
+    number(NumberField::Number, &["number"], "place in the recording, from 1"),
+    number(NumberField::Serial, &["serial"], "the sender's number"),
+    number(NumberField::Process, &["pid"], "process of either end"),
+    text(TextField::Program, &["comm", "program"], "program of either end"),
+    text(TextField::Unit, &["unit"], "systemd unit of either end"),
+    text(TextField::Bus, &["bus"], "the bus: session, system"),
+    Entry { field: Field::Is, words: &["is"], about: "error, unanswered, cut, invalid, driver" },
+    Entry { field: Field::Flags, words: &["flags"], about: "no-reply, no-auto-start, interactive" },
+    Entry { field: Field::Argument(Arguments::Any), words: &["arg"], about: "any argument" },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_of_one_field() {
+        let mut words: Vec<_> = FIELDS.iter().flat_map(|entry| entry.words).collect();
+        for entry in FIELDS {
+            for word in entry.words {
+                assert_eq!(Field::named(word), Some(entry.field));
+            }
+            assert_eq!(entry.field.word(), entry.words[0]);
+        }
+        let all = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), all);
+    }
+
+    #[test]
+    fn arguments_have_the_numbers_that_match_rules_know() {
+        for (word, expected) in
+            [("arg0", Some(0)), ("arg63", Some(63)), ("arg64", None), ("arg007", None)]
+        {
+            let expected = expected.map(|index| Field::Argument(Arguments::At(index)));
+            assert_eq!(Field::named(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn every_choice_is_understood() {
+        for word in Field::Type.choices() {
+            assert!(message_type(word).is_some(), "{word}");
+        }
+        for word in Field::Flags.choices() {
+            assert!(flags(word).is_some(), "{word}");
+        }
+        for word in Field::Is.choices() {
+            assert!(state(word).is_some(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Queries asked of messages.
+
+use std::borrow::Cow;
+
+use wire::Message as WireMessage;
+use wire::body::Value;
+use wire::match_rule::{Arg, MatchRule, MatchSubject};
+use wire::message::MessageType;
+
+use super::{ArgumentTest, Arguments, Expression, NumberField, Order, Pattern, Query, State, Term};
+use super::{Comparison, TextField};
+use crate::model::{Health, Message, Peer, PeerId};
+
+/// A query that is asked of messages, one after the other.
+#[derive(Debug)]
+pub struct Matcher<'q> {
+    expression: Option<&'q Expression>,
+    /// The bytes of a message whose arguments are asked for.
+    bytes: Vec<u8>,
+}
+
+impl<'q> Matcher<'q> {
+    pub(super) const fn new(query: &'q Query) -> Self {
+        Self { expression: query.expression(), bytes: Vec::new() }
+    }
+
+    /// Whether the query selects the message. Its body is read only if an argument is asked for and
+    /// nothing else has decided; a body that cannot be read has no arguments.
+    pub fn selects(&mut self, message: &Message<'_>) -> bool {
+        self.expression.is_none_or(|expression| self.holds(expression, message))
+    }
+
+    fn holds(&mut self, expression: &Expression, message: &Message<'_>) -> bool {
+        match expression {
+            Expression::All(parts) => parts.iter().all(|part| self.holds(part, message)),
+            Expression::Any(parts) => parts.iter().any(|part| self.holds(part, message)),
+            Expression::Not(part) => !self.holds(part, message),
+            Expression::Term(term) => self.term(term, message),
+        }
+    }
+
+    fn term(&mut self, term: &Term, message: &Message<'_>) -> bool {
+        match term {
+            Term::Anywhere(pattern) => {
+                anywhere(message, pattern)
+                    || self.argument(Arguments::Any, message, &|value| is_like(value, pattern))
+            }
+            Term::Text(field, pattern) => text(message, *field, pattern),
+            Term::Number(field, comparison) => number(message, *field, *comparison),
+            Term::Type(kind) => message.kind() == *kind,
+            Term::Flags(flags) => message.flags().contains(*flags),
+            Term::Is(state) => is(message, *state),
+            Term::Argument(which, ArgumentTest::Like(pattern)) => {
+                self.argument(*which, message, &|value| is_like(value, pattern))
+            }
+            Term::Argument(which, ArgumentTest::Compares(order, with)) => {
+                self.argument(*which, message, &|value| compares(value, *order, *with))
+            }
+            Term::Rule(rule) => self.rule(rule, message),
+        }
+    }
+
+    fn argument(
+        &mut self,
+        which: Arguments,
+        message: &Message<'_>,
+        test: &dyn Fn(&Value) -> bool,
+    ) -> bool {
+        if message.signature_id().is_none() {
+            return false;
+        }
+        let Some(whole) = self.read(message) else { return false };
+        let mut reader = whole.reader();
+        for (index, kind) in whole.signature().types().enumerate() {
+            let Ok(value) = Value::read(kind, &mut reader) else { return false };
+            let is_asked = which == Arguments::Any || which == Arguments::At(index as u8);
+            if is_asked && any_inside(&value, test) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn rule(&mut self, rule: &MatchRule, message: &Message<'_>) -> bool {
+        let body = if rule.args().is_empty() { None } else { self.read(message) };
+        rule.matches(&Subject { message, body })
+    }
+
+    fn read(&mut self, message: &Message<'_>) -> Option<WireMessage<'_>> {
+        message.capture().read_message(message.id(), &mut self.bytes).ok().flatten()
+    }
+}
+
+/// A message as match rules see it.
+struct Subject<'m> {
+    message: &'m Message<'m>,
+    body: Option<WireMessage<'m>>,
+}
+
+impl MatchSubject for Subject<'_> {
+    fn message_type(&self) -> MessageType {
+        self.message.kind()
+    }
+
+    fn path(&self) -> Option<&str> {
+        present(self.message.path())
+    }
+
+    fn interface(&self) -> Option<&str> {
+        present(self.message.interface())
+    }
+
+    fn member(&self) -> Option<&str> {
+        present(self.message.member()).filter(|_| self.message.kind() != MessageType::Error)
+    }
+
+    fn is_sender(&self, name: &str) -> bool {
+        self.message.sender() == name || stands_for(self.message, name, self.message.from())
+    }
+
+    fn is_destination(&self, name: &str) -> bool {
+        self.message.destination() == name || stands_for(self.message, name, self.message.to())
+    }
+
+    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+        self.body.as_ref()?.args().nth(index.into())
+    }
+}
+
+fn present(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether a name stood for a connection when the message was sent.
+fn stands_for(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> bool {
+    let capture = message.capture();
+    let Some(name) = capture.strings().find(name) else { return false };
+    let owner = capture.directory().resolve(message.bus(), name, message.at());
+    peer.is_some() && owner == peer
+}
+
+fn text(message: &Message<'_>, field: TextField, pattern: &Pattern) -> bool {
+    let asked = message.call().unwrap_or(*message);
+    let of_member = |text: &str| !text.is_empty() && pattern.selects(text);
+    match field {
+        TextField::From => end(message, End::Sender, pattern),
+        TextField::To => end(message, End::Recipient, pattern),
+        TextField::Name => {
+            end(message, End::Sender, pattern) || end(message, End::Recipient, pattern)
+        }
+        TextField::Path => of_member(asked.path()),
+        TextField::Interface => of_member(asked.interface()),
+        TextField::Member => asked.kind() != MessageType::Error && of_member(asked.member()),
+        TextField::Error => error(message).is_some_and(|error| pattern.selects(error.member())),
+        TextField::Signature => pattern.selects(message.signature()),
+        TextField::Program => peers(message).any(|peer| program(peer, pattern)),
+        TextField::Unit => peers(message).any(|peer| {
+            let unit = peer.process.as_ref().and_then(|process| process.unit.as_deref());
+            unit.is_some_and(|unit| pattern.selects(unit))
+        }),
+        TextField::Bus => {
+            let bus = message.capture().buses().get(usize::from(message.bus().0));
+            bus.is_some_and(|bus| pattern.selects(&bus.name))
+        }
+    }
+}
+
+fn anywhere(message: &Message<'_>, pattern: &Pattern) -> bool {
+    const FIELDS: [TextField; 6] = [
+        TextField::Member,
+        TextField::Interface,
+        TextField::Path,
+        TextField::Name,
+        TextField::Error,
+        TextField::Unit,
+    ];
+    FIELDS.iter().any(|&field| text(message, field, pattern))
+}
+
+/// Which end of a message.
+#[derive(Clone, Copy)]
+enum End {
+    Sender,
+    Recipient,
+}
+
+/// Whether the name, the names of its owner or the program at an end are like this.
+fn end(message: &Message<'_>, end: End, pattern: &Pattern) -> bool {
+    let (name, peer) = match end {
+        End::Sender => (message.sender(), message.from()),
+        End::Recipient => (message.destination(), message.to()),
+    };
+    if !name.is_empty() && pattern.selects(name) {
+        return true;
+    }
+    let Some(peer) = peer else { return false };
+    let (directory, strings) = (message.capture().directory(), message.capture().strings());
+    let peer = directory.peer(peer);
+    pattern.selects(strings.get(peer.unique))
+        || peer.names.iter().any(|&name| pattern.selects(strings.get(name)))
+        || program(peer, pattern)
+}
+
+fn program(peer: &Peer, pattern: &Pattern) -> bool {
+    let Some(process) = &peer.process else { return false };
+    let file = process.exe.as_deref().and_then(|exe| exe.rsplit('/').next());
+    let texts = [process.comm.as_deref(), file];
+    texts.into_iter().flatten().any(|text| pattern.selects(text))
+}
+
+fn peers<'c>(message: &Message<'c>) -> impl Iterator<Item = &'c Peer> {
+    let directory = message.capture().directory();
+    [message.from(), message.to()].into_iter().flatten().map(move |peer| directory.peer(peer))
+}
+
+fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> bool {
+    let found = match field {
+        NumberField::Size => Some(message.len().into()),
+        NumberField::Duration => {
+            message.duration().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+        }
+        NumberField::Serial => Some(message.serial().into()),
+        NumberField::Number => Some(message.id().number()),
+        NumberField::Time => since_start(message),
+        NumberField::Process => {
+            let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
+            return peers(message).filter_map(pid).any(|pid| comparison.holds(pid.into()));
+        }
+    };
+    found.is_some_and(|found| comparison.holds(found))
+}
+
+/// A message from before the first one, by a clock that was set back, counts as at the start.
+fn since_start(message: &Message<'_>) -> Option<u64> {
+    let first = message.capture().messages().next()?;
+    let span = message.at().since(first.at()).unwrap_or_default();
+    u64::try_from(span.as_nanos()).ok()
+}
+
+fn is(message: &Message<'_>, state: State) -> bool {
+    match state {
+        State::Error => error(message).is_some(),
+        State::Unanswered => message.expects_reply() && message.partner().is_none(),
+        State::Cut => matches!(message.health(), Health::BodyCut | Health::HeaderCut),
+        State::Invalid => matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid),
+        State::Driver => message.is_driver_traffic(),
+    }
+}
+
+/// The error that a message is, or that answers it.
+fn error<'c>(message: &Message<'c>) -> Option<Message<'c>> {
+    let is_error = |message: &Message<'_>| message.kind() == MessageType::Error;
+    Some(*message).filter(is_error).or_else(|| message.partner().filter(is_error))
+}
+
+/// Whether the test holds for a value or for one inside it.
+fn any_inside(value: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
+    match value {
+        Value::Variant(inside) => any_inside(inside, test),
+        Value::Array { items, .. } | Value::Struct(items) => {
+            items.iter().any(|item| any_inside(item, test))
+        }
+        Value::DictEntry(entry) => any_inside(&entry.0, test) || any_inside(&entry.1, test),
+        _ => test(value),
+    }
+}
+
+fn is_like(value: &Value, pattern: &Pattern) -> bool {
+    as_text(value).is_some_and(|text| pattern.selects(&text))
+}
+
+/// The text of a value that holds no other; `None` for what has none.
+fn as_text(value: &Value) -> Option<Cow<'_, str>> {
+    Some(match value {
+        Value::String(text) => text.into(),
+        Value::ObjectPath(path) => path.as_path().as_str().to_owned().into(),
+        Value::Signature(types) => types.as_str().into(),
+        Value::Boolean(truth) => truth.to_string().into(),
+        Value::Double(number) => number.to_string().into(),
+        Value::Int64(number) => number.to_string().into(),
+        Value::Uint64(number) => number.to_string().into(),
+        Value::Bytes(bytes) => {
+            String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned().into()
+        }
+        _ => as_number(value)?.to_string().into(),
+    })
+}
+
+/// The number that a value is. What has more than 53 bits is the nearest one that a double has.
+fn as_number(value: &Value) -> Option<f64> {
+    Some(match value {
+        Value::Byte(number) => (*number).into(),
+        Value::Int16(number) => (*number).into(),
+        Value::Uint16(number) => (*number).into(),
+        Value::Int32(number) => (*number).into(),
+        Value::Uint32(number) | Value::UnixFd(number) => (*number).into(),
+        Value::Int64(number) => *number as f64,
+        Value::Uint64(number) => *number as f64,
+        Value::Double(number) => *number,
+        _ => return None,
+    })
+}
+
+fn compares(value: &Value, order: Order, with: f64) -> bool {
+    let Some(number) = as_number(value) else { return false };
+    match order {
+        Order::Equal => number == with,
+        Order::Less => number < with,
+        Order::AtMost => number <= with,
+        Order::More => number > with,
+        Order::AtLeast => number >= with,
+    }
+}

@@ -1,0 +1,450 @@
+//! The text of a query, read.
+//!
+//! ```text
+//! any      = all ("or" all)*
+//! all      = one ("and"? one)*
+//! one      = "not" one | "!" one | "(" any ")" | rule | field sign value | text
+//! sign     = ":" | "=" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
+//! value    = quoted | "/" expression "/" | text
+//! ```
+//!
+//! `&&` and `||` are "and" and "or". A text ends at a blank, or at a parenthesis that closes what
+//! it has not opened, so `sig:a(ii)` needs no quotes.
+
+use wire::match_rule::MatchRule;
+
+use super::error::{QueryError, QueryErrorKind as Kind};
+use super::field::{self, Field};
+use super::pattern::Pattern;
+use super::{ArgumentTest, Comparison, Expression, Order, Term, value};
+
+pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
+    let mut cursor = Cursor { text, at: 0 };
+    if cursor.peek().is_none() {
+        return Ok(None);
+    }
+    let expression = cursor.any(0)?;
+    match cursor.peek() {
+        None => Ok(Some(expression)),
+        Some(_) => Err(cursor.error(Kind::ParenthesisClosesNothing)),
+    }
+}
+
+/// What is still to be read.
+struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// What stands behind the name of a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Is,
+    IsNot,
+    Like,
+    NotLike,
+    Compares(Order),
+}
+
+/// The value of a term.
+struct Value<'t> {
+    text: std::borrow::Cow<'t, str>,
+    form: Form,
+    at: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In quotes: each character stands for itself.
+    Quoted,
+    /// Between slashes, which are not part of the text.
+    Regex,
+    Bare,
+}
+
+impl<'t> Cursor<'t> {
+    fn any(&mut self, depth: usize) -> Result<Expression, QueryError> {
+        let mut parts = vec![self.all(depth)?];
+        while self.take_word(&["or", "||"]) {
+            parts.push(self.all(depth)?);
+        }
+        Ok(joined(parts, Expression::Any))
+    }
+
+    fn all(&mut self, depth: usize) -> Result<Expression, QueryError> {
+        let mut parts = vec![self.one(depth)?];
+        loop {
+            let is_joined = self.take_word(&["and", "&&"]);
+            if !is_joined && (matches!(self.peek(), None | Some(')')) || self.is_at("or", "||")) {
+                return Ok(joined(parts, Expression::All));
+            }
+            parts.push(self.one(depth)?);
+        }
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Expression, QueryError> {
+        if depth > DEPTH_MAX {
+            return Err(self.error(Kind::TooDeep));
+        }
+        if self.take_word(&["not"]) || self.take_sign("!") {
+            return Ok(Expression::Not(Box::new(self.one(depth + 1)?)));
+        }
+        match self.peek() {
+            Some('(') => self.group(depth),
+            None | Some(')') => Err(self.error(Kind::TermMissing)),
+            Some(_) if self.is_at("or", "||") || self.is_at("and", "&&") => {
+                Err(self.error(Kind::TermMissing))
+            }
+            Some(_) => self.term(),
+        }
+    }
+
+    fn group(&mut self, depth: usize) -> Result<Expression, QueryError> {
+        let open = self.error(Kind::ParenthesisOpen);
+        self.take_sign("(");
+        let expression = self.any(depth + 1)?;
+        self.peek();
+        if self.take_sign(")") { Ok(expression) } else { Err(open) }
+    }
+
+    fn term(&mut self) -> Result<Expression, QueryError> {
+        if let Some(len) = rule_len(self.rest()) {
+            let rule = MatchRule::parse(&self.rest()[..len])
+                .map_err(|error| self.error(Kind::Rule(error)))?;
+            self.at += len;
+            return Ok(Expression::Term(Term::Rule(Box::new(rule))));
+        }
+        let start = self.at;
+        let Some((word, sign)) = self.field_and_sign() else {
+            let found = self.value(Sign::Is)?;
+            return Ok(Expression::Term(Term::Anywhere(match found.form {
+                Form::Bare if found.text.contains('*') => Pattern::glob(&found.text),
+                _ => Pattern::contains(&found.text),
+            })));
+        };
+        let field = Field::named(word)
+            .ok_or_else(|| self.error_at(start, Kind::UnknownField { found: word.to_owned() }))?;
+        if matches!(self.rest().chars().next(), None | Some(')')) || self.is_at_blank() {
+            return Err(self.error(Kind::ValueMissing(field)));
+        }
+        let found = self.value(sign)?;
+        let term = self.build(field, sign, &found, start)?;
+        let term = Expression::Term(term);
+        match sign {
+            Sign::IsNot | Sign::NotLike => Ok(Expression::Not(Box::new(term))),
+            Sign::Is | Sign::Like | Sign::Compares(_) => Ok(term),
+        }
+    }
+
+    fn build(
+        &self,
+        field: Field,
+        sign: Sign,
+        found: &Value<'_>,
+        start: usize,
+    ) -> Result<Term, QueryError> {
+        let compares = matches!(sign, Sign::Compares(_));
+        match field {
+            Field::Argument(which) => Ok(Term::Argument(which, self.argument(field, sign, found)?)),
+            Field::Number(_) if sign.searches() => {
+                Err(self.error_at(start, Kind::NotSearchable(field)))
+            }
+            Field::Number(number) => {
+                let with = value::number(number, &found.text);
+                let with = with.ok_or_else(|| self.unknown(field, found))?;
+                Ok(Term::Number(number, Comparison { order: sign.order(), with }))
+            }
+            _ if compares => Err(self.error_at(start, Kind::NotComparable(field))),
+            Field::Text(text) => Ok(Term::Text(text, self.pattern(sign, found)?)),
+            _ if sign.searches() => Err(self.error_at(start, Kind::NotSearchable(field))),
+            Field::Type => {
+                field::message_type(&found.text).map(Term::Type).ok_or(self.unknown(field, found))
+            }
+            Field::Flags => {
+                field::flags(&found.text).map(Term::Flags).ok_or(self.unknown(field, found))
+            }
+            Field::Is => field::state(&found.text).map(Term::Is).ok_or(self.unknown(field, found)),
+        }
+    }
+
+    fn unknown(&self, field: Field, found: &Value<'_>) -> QueryError {
+        let text = found.text.clone().into_owned();
+        self.error_at(found.at, Kind::UnknownValue { field, found: text })
+    }
+
+    fn argument(
+        &self,
+        field: Field,
+        sign: Sign,
+        found: &Value<'_>,
+    ) -> Result<ArgumentTest, QueryError> {
+        let Sign::Compares(order) = sign else {
+            return self.pattern(sign, found).map(ArgumentTest::Like);
+        };
+        let number = found.text.parse().ok().filter(|number: &f64| number.is_finite());
+        let number = number.ok_or_else(|| self.unknown(field, found))?;
+        Ok(ArgumentTest::Compares(order, number))
+    }
+
+    fn pattern(&self, sign: Sign, found: &Value<'_>) -> Result<Pattern, QueryError> {
+        Ok(match found.form {
+            Form::Regex if sign.searches() => Pattern::Regex(
+                regex_lite::Regex::new(&found.text)
+                    .map_err(|error| self.error_at(found.at, Kind::Regex(error)))?,
+            ),
+            _ if sign.searches() => Pattern::contains(&found.text),
+            Form::Quoted => Pattern::Equal(found.text.as_ref().into()),
+            Form::Bare | Form::Regex => Pattern::glob(&found.text),
+        })
+    }
+
+    /// The name of a field, if a sign stands behind it.
+    fn field_and_sign(&mut self) -> Option<(&'t str, Sign)> {
+        let rest = self.rest();
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric())?;
+        let (word, behind) = rest.split_at(len);
+        if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        let (text, sign) = SIGNS.iter().find(|(text, _)| behind.starts_with(text))?;
+        self.at += len + text.len();
+        Some((word, *sign))
+    }
+
+    fn value(&mut self, sign: Sign) -> Result<Value<'t>, QueryError> {
+        let (rest, at) = (self.rest(), self.at);
+        if let Some(quote) = rest.chars().next().filter(|c| QUOTES.contains(c)) {
+            return self.quoted(quote);
+        }
+        let text = &rest[..bare_len(rest)];
+        self.at += text.len();
+        let inside = text.strip_prefix('/').and_then(|inside| inside.strip_suffix('/'));
+        Ok(match inside.filter(|_| sign.searches()) {
+            Some(inside) => Value { text: inside.into(), form: Form::Regex, at },
+            None => Value { text: text.into(), form: Form::Bare, at },
+        })
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Value<'t>, QueryError> {
+        let at = self.at;
+        let mut text = String::new();
+        let mut chars = self.rest().char_indices().skip(1);
+        while let Some((index, c)) = chars.next() {
+            match c {
+                '\\' => text.extend(chars.next().map(|(_, c)| c)),
+                c if c == quote => {
+                    self.at += index + 1;
+                    return Ok(Value { text: text.into(), form: Form::Quoted, at });
+                }
+                c => text.push(c),
+            }
+        }
+        Err(self.error(Kind::QuoteOpen))
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// The next character that is no blank; blanks before it are taken.
+    fn peek(&mut self) -> Option<char> {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+        self.rest().chars().next()
+    }
+
+    fn is_at_blank(&self) -> bool {
+        self.rest().starts_with(char::is_whitespace)
+    }
+
+    fn take_sign(&mut self, sign: &str) -> bool {
+        let is_there = self.rest().starts_with(sign);
+        self.at += if is_there { sign.len() } else { 0 };
+        is_there
+    }
+
+    fn is_at(&mut self, word: &str, sign: &str) -> bool {
+        self.word_len(&[word, sign]).is_some()
+    }
+
+    fn take_word(&mut self, words: &[&str]) -> bool {
+        let len = self.word_len(words);
+        self.at += len.unwrap_or_default();
+        len.is_some()
+    }
+
+    /// The length of the one of these words that comes next.
+    fn word_len(&mut self, words: &[&str]) -> Option<usize> {
+        self.peek();
+        let rest = self.rest();
+        let is_end = |c: char| c.is_whitespace() || "()!".contains(c);
+        let len = rest.find(is_end).unwrap_or(rest.len());
+        words.iter().any(|word| word.eq_ignore_ascii_case(&rest[..len])).then_some(len)
+    }
+
+    fn error(&self, kind: Kind) -> QueryError {
+        self.error_at(self.at, kind)
+    }
+
+    fn error_at(&self, at: usize, kind: Kind) -> QueryError {
+        kind.at(self.text[..at].chars().count() + 1)
+    }
+}
+
+impl Sign {
+    const fn searches(self) -> bool {
+        matches!(self, Self::Like | Self::NotLike)
+    }
+
+    const fn order(self) -> Order {
+        match self {
+            Self::Compares(order) => order,
+            _ => Order::Equal,
+        }
+    }
+}
+
+fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -> Expression {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => join(parts),
+    }
+}
+
+/// How long a text without quotes is.
+fn bare_len(text: &str) -> usize {
+    let mut open = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => open += 1,
+            ')' if open == 0 => return at,
+            ')' => open -= 1,
+            c if c.is_whitespace() => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// How long the match rule is that the text begins with, if it does.
+///
+/// One is known by an apostrophe behind its first `=`, or by a second key behind a comma.
+fn rule_len(text: &str) -> Option<usize> {
+    let (len, is_quoted) = pair_len(text)?;
+    let mut end = len;
+    while let Some(next) = text[end..].strip_prefix(',') {
+        let next = next.trim_start_matches(' ');
+        let start = text.len() - next.len();
+        let Some((len, _)) = pair_len(next) else { break };
+        end = start + len;
+    }
+    (is_quoted || end > len).then_some(end)
+}
+
+/// How long a key with its value is, and whether the value has quotes.
+fn pair_len(text: &str) -> Option<(usize, bool)> {
+    let (key, value) = text.split_once('=')?;
+    let is_key = RULE_KEYS.contains(&key) || (key.starts_with("arg") && key.len() < RULE_KEY_MAX);
+    if !is_key || !key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_') {
+        return None;
+    }
+    let mut is_open = false;
+    let ends = |c: char| {
+        is_open ^= c == '\'';
+        !is_open && (c == ',' || c == ')' || c.is_whitespace())
+    };
+    let len = value.find(ends).unwrap_or(value.len());
+    Some((key.len() + 1 + len, value.starts_with('\'')))
+}
+
+/// Longer signs stand before those they begin with.
+const SIGNS: &[(&str, Sign)] = &[
+    ("!=", Sign::IsNot),
+    ("!~", Sign::NotLike),
+    ("<=", Sign::Compares(Order::AtMost)),
+    (">=", Sign::Compares(Order::AtLeast)),
+    ("<", Sign::Compares(Order::Less)),
+    (">", Sign::Compares(Order::More)),
+    (":", Sign::Is),
+    ("=", Sign::Is),
+    ("~", Sign::Like),
+];
+
+const QUOTES: [char; 2] = ['"', '\''];
+
+const RULE_KEYS: [&str; 8] =
+    ["type", "sender", "interface", "member", "path", "path_namespace", "destination", "eavesdrop"];
+
+/// Longer than `arg63namespace` no key is.
+const RULE_KEY_MAX: usize = 15;
+
+/// Parentheses and negations inside each other.
+pub const DEPTH_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column_and_text(text: &str) -> (usize, String) {
+        let error = parse(text).expect_err(text);
+        (error.column, error.kind.to_string())
+    }
+
+    #[test]
+    fn errors_say_where_and_what_was_expected() {
+        for (text, column, words) in [
+            ("membr:Get", 1, "no field `membr`; expected one of type, from"),
+            ("a and", 6, "expected a term"),
+            ("a or or b", 6, "expected a term"),
+            ("()", 2, "expected a term"),
+            ("(a", 1, "not closed"),
+            ("a)", 2, "closes nothing"),
+            ("not", 4, "expected a term"),
+            ("member:", 8, "`member` has no value; expected a text"),
+            ("dur> 5ms", 5, "`dur` has no value; expected a number with a unit: ms, us"),
+            ("x dur>50", 7, "`50` is no value of `dur`; expected a number with a unit"),
+            ("size>x", 6, "a number of bytes, or one with a unit: B, kB"),
+            ("serial:x", 8, "expected a whole number"),
+            ("type:sign", 6, "expected call, return, error or signal"),
+            ("is:slow", 4, "expected error, unanswered, cut, invalid or driver"),
+            ("flags:x", 7, "expected no-reply, no-auto-start or interactive"),
+            ("member>5", 1, "`member` is no number"),
+            ("type>call", 1, "`type` is no number"),
+            ("dur~5", 1, "`~` searches texts; expected `dur:`"),
+            ("arg0>x", 6, "`x` is no value of `arg0`"),
+            ("member:\"x", 8, "the quote is not closed"),
+            ("m\u{e4}h arg0~/(/", 10, "not a regular expression"),
+            ("a type='sig'", 3, "not a match rule"),
+        ] {
+            let (found_column, found) = column_and_text(text);
+            assert_eq!(found_column, column, "{text}: {found}");
+            assert!(found.contains(words), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn nesting_ends() {
+        let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
+        assert!(parse(&nested(DEPTH_MAX)).is_ok());
+        assert!(
+            matches!(column_and_text(&nested(DEPTH_MAX + 1)), (66, text) if text.contains("deep"))
+        );
+        assert!(parse(&"!".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn match_rules_are_known_by_their_quotes_or_commas() {
+        for (text, expected) in [
+            ("type='signal'", Some(13)),
+            ("type='signal',member='X' dur>1ms", Some(24)),
+            ("type=signal,member=X", Some(20)),
+            ("type='signal', arg0path='/a b'", Some(30)),
+            ("type=signal", None),
+            ("from='x',to='y'", None),
+            ("member:x", None),
+            ("arg0namespace='org.x')", Some(21)),
+        ] {
+            assert_eq!(rule_len(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Queries select what their page says, and completions offer what may follow.
+
+use std::collections::HashMap;
+
+use diligence_capture::Capture;
+use diligence_capture::query::{Query, complete};
+use diligence_testkit::recording::Recording;
+use wire::body::{Value, Variant};
+use wire::message::Flags;
+
+/// The conversation of the page.
+fn conversation() -> Capture {
+    let mut recording = Recording::new();
+    recording.process(":1.7", 701, "gnome-shell").owner("org.example.Mail", ":1.9");
+    let mail = |member: &str| format!("/org/example/mail org.example.Mail.{member}");
+    let to = "org.example.Mail";
+    let call = recording.call(":1.7", to, &mail("GetCount"), &("Inbox",));
+    recording.wait_ms(80).reply(&call, ":1.9", &(7_u32,));
+    let entries = HashMap::from([("Foo bar", Value::Int32(1200))]);
+    recording.wait_ms(10).signal(":1.9", &mail("Changed"), &(entries,));
+    recording.wait_ms(5).call_with(Flags::NO_REPLY_EXPECTED, ":1.7", to, &mail("Delete"), &());
+    let call = recording.wait_ms(1).call(":1.7", to, &mail("GetAll"), &());
+    recording.wait_ms(1).error(&call, ":1.9", "org.example.Error.Busy", "not now");
+    recording.wait_ms(1).call(":1.7", to, &mail("Wait"), &());
+    recording.wait_ms(1).owner_changed(":1.12", "", ":1.12");
+    recording.capture()
+}
+
+fn selected(capture: &Capture, query: &str) -> String {
+    let query: Query = query.parse().unwrap_or_else(|error| panic!("{query}: {error}"));
+    let mut matcher = query.matcher();
+    let numbers = capture.messages().filter(|message| matcher.selects(message));
+    let numbers: Vec<_> = numbers.map(|message| message.id().number().to_string()).collect();
+    numbers.join(" ")
+}
+
+#[test]
+fn examples_of_the_page_select_what_it_says() {
+    let capture = conversation();
+    let page = include_str!("../../../docs/query.md");
+    let (_, examples) = page.split_once("these queries select").expect("examples");
+    let rows = examples.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.len() > 20, "{rows:?}");
+    for (query, expected) in rows {
+        assert_eq!(selected(&capture, query), expected.trim_end_matches(" |"), "{query}");
+    }
+}
+
+#[test]
+fn a_query_without_terms_selects_all() {
+    assert_eq!(selected(&conversation(), " "), "1 2 3 4 5 6 7 8");
+}
+
+#[test]
+fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
+    let mut recording = Recording::new();
+    let variant = Variant("x");
+    recording.signal(":1.1", "/ org.x.Y.Cut", &("Inbox", "x".repeat(100))).cut(150);
+    recording.raw(b"not a message of any bus");
+    recording.signal(":1.1", "/ org.x.Y.Whole", &(variant, 5_i64, false));
+    let capture = recording.capture();
+    for (query, expected) in [
+        ("is:cut", "1"),
+        ("arg0:Inbox", ""),
+        ("arg0:Inbox or Cut", "1"),
+        ("is:invalid", "2"),
+        ("arg0:x arg1:5 arg2:false", "3"),
+        ("arg1:x", ""),
+        ("arg3:x", ""),
+        ("arg0='x'", ""),
+    ] {
+        assert_eq!(selected(&capture, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn completions_follow_what_is_written() {
+    let capture = conversation();
+    for (text, replaced, offers) in [
+        ("", "", &["type:", "from:", "to:"][..]),
+        ("me", "me", &["member:"]),
+        ("a or (du", "du", &["dur>"]),
+        ("no", "no", &["not"]),
+        ("is:un", "un", &["unanswered"]),
+        ("!member:Get", "Get", &["GetAll", "GetCount"]),
+        ("from:", "", &[":1.7", "org.example.Mail", "org.freedesktop.DBus"]),
+        ("error:", "", &["org.example.Error.Busy"]),
+        ("dur>50", "50", &["50ms", "50us"]),
+        ("dur>50m", "50m", &["50ms", "50min"]),
+        ("nonsense:", "", &[]),
+    ] {
+        let found = complete(text, text.len(), &capture);
+        assert_eq!(&text[found.replaces.clone()], replaced, "{text}");
+        let found: Vec<_> = found.offers.into_iter().map(|offer| offer.text).collect();
+        assert!(found.len() >= offers.len(), "{text}: {found:?}");
+        assert_eq!(found[..offers.len()], *offers, "{text}: {found:?}");
+    }
+}
