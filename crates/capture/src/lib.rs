@@ -7,6 +7,8 @@
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
+//! - [`table`]: what was found out, in rows and columns, for people and for programs.
+//! - [`text`]: numbers with units, columns of a terminal.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +16,8 @@ pub mod file;
 pub mod model;
 pub mod query;
 pub mod record;
+pub mod table;
+pub mod text;
 
 pub use model::{Capture, MessageId};
 pub use record::{Record, Time};

@@ -4,17 +4,17 @@
 
 mod bus_choice;
 mod children;
-mod columns;
 mod commands;
 mod output;
 mod private_bus;
-mod units;
+mod style;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
+use capture::text::{columns, units};
 use commands::bus::Caller;
 
 fn main() -> ExitCode {

@@ -13,7 +13,6 @@ mod error;
 mod incidents;
 mod json;
 mod report;
-mod style;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -24,8 +23,8 @@ use clap::Args;
 
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, print};
+use crate::style;
 use error::StatusError;
-use style::Style;
 
 /// What to tell.
 #[derive(Debug, Args)]
@@ -64,7 +63,7 @@ fn tell(status: &Status) -> Result<String, StatusError> {
     let report = ask::ask(&connection, choice, status.top)?;
     Ok(match status.json {
         true => json::render(&report),
-        false => text::render(&report, Style::of_stdout(), status.top),
+        false => text::render(&report, style::of_stdout(), status.top),
     })
 }
 

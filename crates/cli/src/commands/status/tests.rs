@@ -9,8 +9,8 @@ use diligence_testkit::golden;
 
 use super::dict::Dict;
 use super::report::{Numbers, Report};
-use super::style::{Colours, Style};
 use super::{json, text};
+use capture::text::{Colours, Style};
 
 fn check(name: &str, shown: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/status");

@@ -7,9 +7,9 @@ use sys::process;
 use super::dict::Dict;
 use super::incidents;
 use super::report::{Numbers, Report};
-use super::style::Style;
 use crate::columns::{Fit, fit, folded};
 use crate::units::{bytes, counted, elapsed, grouped, printable};
+use capture::text::Style;
 
 /// The report, with at most `top` entries in each part; 0 is all.
 pub(super) fn render(report: &Report, style: Style, top: u32) -> String {

@@ -1,10 +1,10 @@
 //! Texts as wide as their columns.
 
-use ratatui::text::Span;
+use unicode_width::UnicodeWidthStr as _;
 
 /// What becomes of a text that is not as wide as its column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Fit {
+pub enum Fit {
     /// It stands at the left, and its start is kept.
     Start,
     /// It stands at the left, and its end is kept: of a name, that says more.
@@ -14,7 +14,7 @@ pub(crate) enum Fit {
 }
 
 /// Makes a text exactly `width` cells wide.
-pub(crate) fn fit(text: &str, width: usize, fit: Fit) -> String {
+pub fn fit(text: &str, width: usize, fit: Fit) -> String {
     let taken = cells(text);
     if taken > width {
         return cut(text, width, fit);
@@ -50,7 +50,7 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
 }
 
 /// A text as lines that are not wider than `width`, if its words let it be.
-pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
+pub fn folded(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -66,8 +66,8 @@ pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
 }
 
 /// How many cells of the terminal a text takes.
-pub(crate) fn cells(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { Span::raw(text).width() }
+pub fn cells(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 const ELLIPSIS: &str = "\u{2026}";

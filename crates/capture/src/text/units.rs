@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// How many, or how many in a second: `0`, `0.3`, `12`, `1234`, `12.3k`.
-pub(crate) fn count(number: f64) -> String {
+pub fn count(number: f64) -> String {
     match number {
         n if n < 0.05 => String::from("0"),
         n if n < 9.95 => format!("{n:.1}"),
@@ -16,7 +16,7 @@ pub(crate) fn count(number: f64) -> String {
 }
 
 /// A whole number in full, with its thousands apart: `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -29,13 +29,13 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// An amount of bytes: `512 B`, `1.2 KiB`, `34 MiB`.
-pub(crate) fn bytes(number: f64) -> String {
+pub fn bytes(number: f64) -> String {
     let (value, unit) = scaled(number);
     format!("{value} {unit}")
 }
 
 /// The same for a column that is aligned at its right: all units are equally wide.
-pub(crate) fn bytes_aligned(number: f64) -> String {
+pub fn bytes_aligned(number: f64) -> String {
     let (value, unit) = scaled(number);
     format!("{value} {unit:<3}")
 }
@@ -56,32 +56,74 @@ fn scaled(number: f64) -> (String, &'static str) {
     (text, unit)
 }
 
+/// A length of time in three digits: `950 ns`, `1.20 ms`, `12.3 s`; all of its whole seconds if it
+/// is longer.
+pub fn duration(time: Duration) -> String {
+    let (value, unit) = scaled_time(time);
+    format!("{value} {unit}")
+}
+
+/// The same for a column that is aligned at its right: all units are equally wide.
+pub fn duration_aligned(time: Duration) -> String {
+    let (value, unit) = scaled_time(time);
+    format!("{value} {unit:<2}")
+}
+
+fn scaled_time(time: Duration) -> (String, &'static str) {
+    let nanos = time.as_nanos();
+    if nanos < 1000 {
+        return (nanos.to_string(), "ns");
+    }
+    // What would be written with four digits is written in the next unit.
+    let number = nanos as f64;
+    let unit = TIME_UNITS.iter().find(|(worth, _)| number / worth < 999.5);
+    let Some((worth, unit)) = unit else { return (grouped(time.as_secs()), "s") };
+    let value = number / worth;
+    let digits = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    (format!("{value:.digits$}"), unit)
+}
+
+/// A share of one as percent: `0.4 %`, `12.3 %`.
+pub fn share(share: f64) -> String {
+    match share {
+        share if share > 0.0 && share < 0.000_5 => String::from("<0.1 %"),
+        share => format!("{:.1} %", share * 100.0),
+    }
+}
+
 /// A length of time as on a clock: `0:01:23`.
-pub(crate) fn elapsed(time: Duration) -> String {
+pub fn elapsed(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// The time of day in UTC, for a time since 1970: `12:00:01Z`.
-pub(crate) fn time_of_day(since_1970: Duration) -> String {
+pub fn time_of_day(since_1970: Duration) -> String {
     let seconds = since_1970.as_secs() % (24 * 3600);
     format!("{:02}:{:02}:{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// A number with its noun: `1 name`, `2 names`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// A text that somebody else chose, made fit to be shown: control characters would speak to the
 /// terminal.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().any(char::is_control) {
         Cow::Owned(text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
+
+/// What a unit is worth in nanoseconds, and its sign.
+const TIME_UNITS: [(f64, &str); 3] = [(1e3, "\u{b5}s"), (1e6, "ms"), (1e9, "s")];
 
 const BYTE_UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
 
@@ -137,6 +179,35 @@ mod tests {
         }
         assert_eq!(bytes_aligned(7.0), "7 B  ");
         assert_eq!(bytes_aligned(2048.0), "2.0 KiB");
+    }
+
+    #[test]
+    fn durations_have_three_digits() {
+        for (nanos, expected) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 \u{b5}s"),
+            (9_996, "10.0 \u{b5}s"),
+            (999_400, "999 \u{b5}s"),
+            (999_600, "1.00 ms"),
+            (41_000_000, "41.0 ms"),
+            (25_000_000_000, "25.0 s"),
+            (99_000_000_000, "99.0 s"),
+            (120_000_000_000, "120 s"),
+            (7_200_000_000_000, "7,200 s"),
+        ] {
+            assert_eq!(duration(Duration::from_nanos(nanos)), expected, "{nanos}");
+        }
+        assert_eq!(duration_aligned(Duration::from_secs(1)), "1.00 s ");
+    }
+
+    #[test]
+    fn shares_are_percent() {
+        for (number, expected) in
+            [(0.0, "0.0 %"), (0.000_1, "<0.1 %"), (0.123_4, "12.3 %"), (1.0, "100.0 %")]
+        {
+            assert_eq!(share(number), expected);
+        }
     }
 
     #[test]

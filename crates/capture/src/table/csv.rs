@@ -1,0 +1,62 @@
+//! Tables for spreadsheets: RFC 4180, with a line of keys above.
+
+use std::borrow::Cow;
+
+use super::{Cell, Table};
+
+impl Table {
+    /// The table as comma-separated values, in the units that the keys say.
+    pub fn to_csv(&self) -> String {
+        let mut text = String::new();
+        line(&mut text, self.columns.iter().map(|column| column.key()));
+        for row in &self.rows {
+            line(&mut text, row.iter().map(field));
+        }
+        text
+    }
+}
+
+fn line<'a>(text: &mut String, fields: impl Iterator<Item = Cow<'a, str>>) {
+    for (index, field) in fields.enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        push_field(text, &field);
+    }
+    text.push('\n');
+}
+
+fn field(cell: &Cell) -> Cow<'_, str> {
+    match cell {
+        Cell::Absent => "".into(),
+        Cell::Text(text) => text.as_str().into(),
+        Cell::Count(number) | Cell::Bytes(number) => number.to_string().into(),
+        Cell::Time(time) => time.as_nanos().to_string().into(),
+        Cell::Share(number) | Cell::Rate(number) => number.to_string().into(),
+    }
+}
+
+/// Appends a field, in quotes where it needs them.
+fn push_field(text: &mut String, field: &str) {
+    if !field.contains([',', '"', '\n', '\r']) {
+        return text.push_str(field);
+    }
+    text.push('"');
+    text.push_str(&field.replace('"', "\"\""));
+    text.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Column, Unit};
+    use super::*;
+
+    #[test]
+    fn fields_that_need_quotes_have_them() {
+        let mut table = Table::new("x", [Column::text("a,b"), Column::number("n", Unit::Rate)]);
+        table.push([Cell::text("say \"no\"\n"), Cell::Rate(0.25)]);
+        table.push([Cell::text("plain text"), Cell::Absent]);
+        let expected = "\"a,b\",n_per_s\n\"say \"\"no\"\"\n\",0.25\nplain text,\n";
+        assert_eq!(table.to_csv(), expected);
+    }
+}

@@ -1,0 +1,41 @@
+//! Tables for programs: an array with an object for each row, whose keys are in the order of the
+//! columns.
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+
+use super::{Cell, Column, Table};
+
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows.iter().map(|row| Row { columns: &self.columns, row }))
+    }
+}
+
+struct Row<'t> {
+    columns: &'t [Column],
+    row: &'t [Cell],
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.columns.len()))?;
+        for (column, cell) in self.columns.iter().zip(self.row) {
+            map.serialize_entry(&column.key(), cell)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Absent => serializer.serialize_unit(),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Count(number) | Self::Bytes(number) => serializer.serialize_u64(*number),
+            Self::Time(time) => {
+                serializer.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+            }
+            Self::Share(number) | Self::Rate(number) => serializer.serialize_f64(*number),
+        }
+    }
+}

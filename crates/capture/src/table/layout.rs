@@ -1,0 +1,161 @@
+//! Tables for people: columns side by side, as wide as a line.
+
+use super::{Need, Table, Unit};
+use crate::text::Style;
+use crate::text::columns::{Fit, cells, fit};
+
+impl Table {
+    /// The table as lines that are not wider than the style allows, if its numbers let them be.
+    /// Columns in which nothing stands are left out.
+    pub fn to_text(&self, style: Style) -> String {
+        let shown = |row: &Vec<super::Cell>| -> Vec<String> {
+            row.iter().zip(&self.columns).map(|(cell, column)| cell.shown(column.unit)).collect()
+        };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(shown).collect();
+        let widths = self.widths(&rows, style.width);
+        let mut text =
+            style.strong(self.line(&widths, |index| self.columns[index].name.to_owned())) + "\n";
+        for row in &rows {
+            text.push_str(&self.line(&widths, |index| row[index].clone()));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// How wide each column is; `None` for one that is left out.
+    fn widths(&self, rows: &[Vec<String>], line: usize) -> Vec<Option<usize>> {
+        let natural = |index: usize| {
+            let widest = rows.iter().map(|row| cells(row[index].trim_end())).max()?;
+            let unpadded = rows.iter().map(|row| cells(&row[index])).max()?;
+            let is_empty = widest == 0;
+            (!is_empty).then_some(unpadded.max(cells(self.columns[index].name)))
+        };
+        let mut widths: Vec<_> = match rows {
+            [] => {
+                (0..self.columns.len()).map(|index| Some(cells(self.columns[index].name))).collect()
+            }
+            _ => (0..self.columns.len()).map(natural).collect(),
+        };
+        self.shrink_texts(&mut widths, line, TEXT_WIDTH_GOOD);
+        self.drop_spare(&mut widths, line);
+        self.shrink_texts(&mut widths, line, TEXT_WIDTH_MIN);
+        widths
+    }
+
+    /// Takes cells from the widest column of texts until the line is short enough.
+    fn shrink_texts(&self, widths: &mut [Option<usize>], line: usize, min: usize) {
+        while total(widths) > line {
+            let texts = self.columns.iter().zip(&mut *widths).filter_map(|(column, width)| {
+                width.as_mut().filter(|width| column.unit == Unit::Text && **width > min)
+            });
+            let Some(widest) = texts.max_by_key(|width| **width) else { return };
+            *widest -= 1;
+        }
+    }
+
+    /// Leaves out columns that need not be there, the last first.
+    fn drop_spare(&self, widths: &mut [Option<usize>], line: usize) {
+        for (index, column) in self.columns.iter().enumerate().rev() {
+            if total(widths) > line && column.need == Need::Spare {
+                widths[index] = None;
+            }
+        }
+    }
+
+    fn line(&self, widths: &[Option<usize>], cell: impl Fn(usize) -> String) -> String {
+        let mut line = String::new();
+        for (index, width) in widths.iter().enumerate() {
+            let Some(width) = *width else { continue };
+            if !line.is_empty() {
+                line.push_str(GAP);
+            }
+            line.push_str(&fit(&cell(index), width, self.columns[index].unit.fit()));
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+impl Unit {
+    const fn fit(self) -> Fit {
+        match self {
+            Self::Text => Fit::End,
+            _ => Fit::Number,
+        }
+    }
+}
+
+fn total(widths: &[Option<usize>]) -> usize {
+    let taken = widths.iter().flatten().map(|width| width + GAP.len());
+    taken.sum::<usize>().saturating_sub(GAP.len())
+}
+
+const GAP: &str = "  ";
+
+/// A text of so many cells says enough, so that other columns need not be left out for it.
+const TEXT_WIDTH_GOOD: usize = 24;
+
+/// A text is not cut to less.
+const TEXT_WIDTH_MIN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cell, Column};
+    use super::*;
+
+    fn table() -> Table {
+        let columns = [
+            Column::text("member"),
+            Column::number("calls", Unit::Count),
+            Column::number("errors", Unit::Count).spare(),
+            Column::number("p90", Unit::Time),
+        ];
+        let mut table = Table::new("members", columns);
+        let row = |name: &str, calls, nanos| {
+            [Cell::text(name), Cell::Count(calls), Cell::Count(0), Cell::nanos(nanos)]
+        };
+        table.push(row("org.example.Mail.GetCountOfAllMessages", 1234, 1_500_000));
+        table.push(row("org.example.Mail.Get\u{1b}", 2, 2_000_000_000));
+        table
+    }
+
+    #[test]
+    fn tables_fit_the_line() {
+        for (width, expected) in [
+            (
+                70,
+                "\
+member                                  calls  errors      p90
+org.example.Mail.GetCountOfAllMessages  1,234       0  1.50 ms
+org.example.Mail.Get\u{fffd}                       2       0  2.00 s
+",
+            ),
+            (
+                50,
+                "\
+member                      calls  errors      p90
+\u{2026}ail.GetCountOfAllMessages  1,234       0  1.50 ms
+",
+            ),
+            (
+                30,
+                "\
+member          calls      p90
+\u{2026}OfAllMessages  1,234  1.50 ms
+\u{2026}ple.Mail.Get\u{fffd}      2  2.00 s
+",
+            ),
+        ] {
+            let found = table().to_text(Style::plain(width));
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn columns_without_content_are_left_out() {
+        let mut table = Table::new("x", [Column::text("a"), Column::text("b")]);
+        assert_eq!(table.to_text(Style::plain(80)), "a  b\n");
+        table.push([Cell::Absent, Cell::text("1")]);
+        assert_eq!(table.to_text(Style::plain(80)), "b\n1\n");
+    }
+}

@@ -1,0 +1,329 @@
+//! What was found out, in rows and columns: one type for all commands.
+//!
+//! ```
+//! use diligence_capture::table::{Cell, Column, Table, Unit};
+//! use diligence_capture::text::Style;
+//!
+//! let mut table = Table::new("services", [
+//!     Column::text("service"),
+//!     Column::number("calls", Unit::Count),
+//!     Column::number("p90", Unit::Time),
+//! ]);
+//! table.push([Cell::text("org.example.Mail"), Cell::Count(12), Cell::nanos(1_200_000)]);
+//! assert_eq!(table.to_text(Style::plain(80)), "\
+//! service           calls      p90
+//! org.example.Mail     12  1.20 ms
+//! ");
+//! assert_eq!(table.to_csv(), "service,calls,p90_ns\norg.example.Mail,12,1200000\n");
+//! assert_eq!(
+//!     serde_json::to_string(&table)?,
+//!     r#"[{"service":"org.example.Mail","calls":12,"p90_ns":1200000}]"#,
+//! );
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod csv;
+mod json;
+mod layout;
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use crate::text::units;
+
+/// Rows and columns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Table {
+    name: &'static str,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    omitted: usize,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// What stands above it; with the unit behind it, its key in JSON and CSV.
+    pub name: &'static str,
+    /// What is in it.
+    pub unit: Unit,
+    /// What becomes of it where a line is too short for the table.
+    pub need: Need,
+}
+
+/// What is in a column.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unit {
+    /// Texts.
+    Text,
+    /// How many.
+    Count,
+    /// How many bytes.
+    Bytes,
+    /// A length of time.
+    Time,
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// How many in a second.
+    Rate,
+    /// How many bytes in a second.
+    ByteRate,
+}
+
+/// What becomes of a column where a line is too short for the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Need {
+    /// It is left out first.
+    Spare,
+    /// It stays; if it is a text, it is cut.
+    Always,
+}
+
+/// What stands in a row under a column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cell {
+    /// Nothing is known, or there is nothing.
+    Absent,
+    /// A text.
+    Text(String),
+    /// How many.
+    Count(u64),
+    /// How many bytes.
+    Bytes(u64),
+    /// A length of time.
+    Time(Duration),
+    /// A part of a whole, from 0 to 1.
+    Share(f64),
+    /// How many in a second; bytes, if the column says so.
+    Rate(f64),
+}
+
+impl Column {
+    /// A column of texts.
+    pub const fn text(name: &'static str) -> Self {
+        Self { name, unit: Unit::Text, need: Need::Always }
+    }
+
+    /// A column of numbers.
+    pub const fn number(name: &'static str, unit: Unit) -> Self {
+        Self { name, unit, need: Need::Always }
+    }
+
+    /// The same column, which is left out where there is no room.
+    pub const fn spare(self) -> Self {
+        Self { need: Need::Spare, ..self }
+    }
+
+    /// Its key in JSON and CSV, which ends in the unit: `p90_ns`.
+    pub fn key(&self) -> Cow<'static, str> {
+        let (name, unit) = (self.name.replace([' ', '-'], "_"), self.unit.suffix());
+        match unit {
+            _ if name == unit.trim_start_matches('_') => name.into(),
+            unit => format!("{name}{unit}").into(),
+        }
+    }
+}
+
+impl Unit {
+    /// What the keys of JSON and CSV end in.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Text | Self::Count | Self::Share => "",
+            Self::Bytes => "_bytes",
+            Self::Time => "_ns",
+            Self::Rate => "_per_s",
+            Self::ByteRate => "_bytes_per_s",
+        }
+    }
+}
+
+impl Cell {
+    /// A text. What would speak to the terminal is made visible where it is shown.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A text, if there is one.
+    pub fn text_or_absent(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::Absent, Self::text)
+    }
+
+    /// A length of time.
+    pub const fn nanos(nanos: u64) -> Self {
+        Self::Time(Duration::from_nanos(nanos))
+    }
+
+    /// What part of `whole` this is; absent if there is no whole.
+    pub fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 { Self::Absent } else { Self::Share(part as f64 / whole as f64) }
+    }
+
+    /// How many in a second; absent if no time has passed.
+    pub fn rate(count: u64, span: Duration) -> Self {
+        if span.is_zero() { Self::Absent } else { Self::Rate(count as f64 / span.as_secs_f64()) }
+    }
+
+    /// As people read it; in a column of numbers all units are equally wide.
+    fn shown(&self, unit: Unit) -> String {
+        match self {
+            Self::Absent => String::new(),
+            Self::Text(text) => units::printable(text).into_owned(),
+            Self::Count(count) => units::grouped(*count),
+            Self::Bytes(bytes) => units::bytes_aligned(*bytes as f64),
+            Self::Time(time) => units::duration_aligned(*time),
+            Self::Share(share) => units::share(*share),
+            Self::Rate(rate) if unit == Unit::ByteRate => {
+                format!("{}/s", units::bytes(*rate))
+            }
+            Self::Rate(rate) => format!("{}/s", units::count(*rate)),
+        }
+    }
+
+    /// The larger number first, texts by the alphabet, what is absent last.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (Self::Absent, Self::Absent) => Ordering::Equal,
+            (Self::Absent, _) => Ordering::Greater,
+            (_, Self::Absent) => Ordering::Less,
+            (Self::Count(one), Self::Count(other)) | (Self::Bytes(one), Self::Bytes(other)) => {
+                other.cmp(one)
+            }
+            (Self::Time(one), Self::Time(other)) => other.cmp(one),
+            (Self::Share(one), Self::Share(other)) | (Self::Rate(one), Self::Rate(other)) => {
+                other.total_cmp(one)
+            }
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl Table {
+    /// An empty table. The name says in JSON which table it is.
+    pub fn new(name: &'static str, columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { name, columns: columns.into_iter().collect(), rows: Vec::new(), omitted: 0 }
+    }
+
+    /// What it is called.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Its rows, with a cell for each column.
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+
+    /// How many rows were left out.
+    pub const fn omitted(&self) -> usize {
+        self.omitted
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    ///
+    /// If it has not a cell for each column.
+    pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
+        let row: Vec<_> = row.into_iter().collect();
+        assert_eq!(row.len(), self.columns.len(), "a cell for each column of {}", self.name);
+        self.rows.push(row);
+    }
+
+    /// Sorts by a column, by its name or key: the largest number first, texts by the alphabet.
+    /// Equal rows stay in their order.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column.
+    pub fn sort(&mut self, name: &str) -> Result<(), NoSuchColumn> {
+        let is_meant = |column: &Column| column.name == name || column.key() == name;
+        let found = self.columns.iter().position(is_meant);
+        let index = found.ok_or_else(|| NoSuchColumn {
+            asked: name.to_owned(),
+            names: self.columns.iter().map(|column| column.name).collect(),
+        })?;
+        self.rows.sort_by(|one, other| one[index].order(&other[index]));
+        Ok(())
+    }
+
+    /// Leaves out all rows but the first.
+    pub fn truncate(&mut self, rows: usize) {
+        self.omitted += self.rows.len().saturating_sub(rows);
+        self.rows.truncate(rows);
+    }
+}
+
+/// A table was to be sorted by a column that it has not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoSuchColumn {
+    /// The column that was asked for.
+    pub asked: String,
+    /// Those that there are.
+    pub names: Vec<&'static str>,
+}
+
+impl std::fmt::Display for NoSuchColumn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { asked, names } = self;
+        write!(f, "there is no column `{asked}`; expected one of {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for NoSuchColumn {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let columns = [Column::text("name"), Column::number("size", Unit::Bytes)];
+        let mut table = Table::new("sizes", columns);
+        table.push([Cell::text("b"), Cell::Bytes(1)]);
+        table.push([Cell::text("c"), Cell::Absent]);
+        table.push([Cell::text("a"), Cell::Bytes(2)]);
+        table
+    }
+
+    fn names(table: &Table) -> String {
+        table.rows().iter().map(|row| row[0].shown(Unit::Text)).collect()
+    }
+
+    #[test]
+    fn rows_are_sorted_by_name_or_key() {
+        for (by, expected) in [("name", "abc"), ("size", "abc"), ("size_bytes", "abc")] {
+            let mut table = table();
+            table.sort(by).unwrap();
+            assert_eq!(names(&table), expected, "{by}");
+        }
+        let error = table().sort("colour").unwrap_err();
+        assert_eq!(error.to_string(), "there is no column `colour`; expected one of name, size");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let mut table = table();
+        table.truncate(5);
+        assert_eq!(table.omitted(), 0);
+        table.truncate(1);
+        assert_eq!((table.omitted(), names(&table).as_str()), (2, "b"));
+    }
+
+    #[test]
+    fn keys_say_the_unit_once() {
+        for (name, unit, expected) in [
+            ("bytes", Unit::Bytes, "bytes"),
+            ("p90", Unit::Time, "p90_ns"),
+            ("time-outs", Unit::Count, "time_outs"),
+            ("messages", Unit::Rate, "messages_per_s"),
+        ] {
+            assert_eq!(Column::number(name, unit).key(), expected);
+        }
+    }
+}
