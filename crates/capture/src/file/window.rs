@@ -118,6 +118,10 @@ impl<R: Read> Window<R> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
+        // Else a file with one long length after the other would have it all moved for each of them.
+        if self.end > self.buffer.len() / 2 {
+            self.buffer.resize(2 * self.end, 0);
+        }
         while self.end < len {
             self.make_room(len);
             match self.source.read(&mut self.buffer[self.end..]) {

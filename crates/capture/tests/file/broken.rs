@@ -6,15 +6,13 @@ use diligence_capture::record::{GapCause, Record};
 use diligence_testkit::random::Random;
 
 use crate::made::{Block, Content, Message, Order};
-use crate::made::{binary, of, pcap, read, rich, sample, try_read, whole};
+use crate::made::{binary, of, pcap, read, sample, small, try_read, whole};
 
 #[test]
 fn a_file_can_be_cut_at_every_byte() {
-    let small = sample();
-    let pcapng = short_pcapng();
     let files = [
-        ("pcap", pcap(&small, Order::Little, 1_000, 0, 231), Ends::Told),
-        ("pcapng", pcapng, Ends::Told),
+        ("pcap", pcap(&sample(), Order::Little, 1_000, 0, 231), Ends::Told),
+        ("pcapng", small().pcapng(), Ends::Told),
         ("binary", binary(&whole()), Ends::Told),
         ("profile", PROFILE.to_vec(), Ends::Silent),
         ("text", TEXT.to_vec(), Ends::Silent),
@@ -152,7 +150,7 @@ fn mutations_are_read_without_a_panic() {
     let files = [
         pcap(&sample(), Order::Little, 1_000, 4096, 231),
         pcap(&sample(), Order::Big, 1, 0, 231),
-        short_pcapng(),
+        small().pcapng(),
         big_endian,
         binary(&sample()),
         PROFILE.to_vec(),
@@ -220,7 +218,7 @@ fn many_damaged_places_are_counted_and_not_all_kept() {
 
 #[test]
 fn what_the_writer_wrote_before_it_was_killed_is_there() {
-    let file = short_pcapng();
+    let file = small().pcapng();
     let expected = of(&small());
     for len in (0..file.len()).step_by(3) {
         let Some(content) = try_read(&file[..len]) else { continue };
@@ -228,22 +226,6 @@ fn what_the_writer_wrote_before_it_was_killed_is_there() {
         assert!(content.messages.len() <= expected.len());
         assert!(!matches!(last, Some(Record::Damage(_))), "cut at {len}: {last:?}");
     }
-}
-
-/// As [`rich`], without the trace that alone is larger than all else.
-fn small() -> diligence_testkit::recording::Recording {
-    let mut recording = diligence_testkit::recording::Recording::new();
-    recording.process(":1.1", 77, "mail").owner("org.example.Mail", ":1.1");
-    for number in 0..5_u32 {
-        recording.wait_us(5).signal(":1.2", "/ org.example.Mail.New", &(number,));
-        recording.delivered(1, &[(2, 9, 0), (3, 4, 5)]);
-    }
-    recording
-}
-
-fn short_pcapng() -> Vec<u8> {
-    assert!(rich().pcapng().len() > small().pcapng().len());
-    small().pcapng()
 }
 
 const PROFILE: &[u8] = b"#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterface\tmember\n\

@@ -173,6 +173,26 @@ pub(crate) fn rich() -> Recording {
     recording
 }
 
+/// A recording in which every kind of block and option is, and little more.
+pub(crate) fn small() -> Recording {
+    let mut recording = Recording::new();
+    recording.bus(Bus {
+        name: "session".to_owned(),
+        address: Some("unix:path=/tmp/bus".to_owned()),
+        method: Method::Trace,
+        filters: vec!["type='signal'".to_owned()],
+        ..Bus::default()
+    });
+    recording.process(":1.2", 77, "mail");
+    for number in 0..3_u32 {
+        recording.wait_us(5).signal(":1.2", "/ org.example.Mail.New", &(number,));
+        recording.delivered(1, &[(2, 9, 0), (3, 4, 5)]);
+    }
+    let bus = BusId(0);
+    recording.gap(Gap { at: Some(recording.now()), bus, cause: GapCause::Overrun, lost: Some(9) });
+    recording
+}
+
 /// A pcap file. A unit of its times is so many nanoseconds.
 pub(crate) fn pcap(
     sample: &[Message],

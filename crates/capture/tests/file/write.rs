@@ -1,10 +1,14 @@
 //! What the writer of pcapng puts into files, whatever happens to it on the way.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use diligence_capture::file::Writer;
 use diligence_capture::record::{Fact, Gap, GapCause, Origin};
+use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
+
+use crate::made::small;
 
 #[test]
 fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
@@ -65,4 +69,19 @@ fn recording() -> Recording {
     let gap = Gap { at: None, bus: Default::default(), cause: GapCause::Overrun, lost: Some(7) };
     recording.gap(gap);
     recording
+}
+
+/// A change of this file is one of the format: see `docs/capture-format.md` on when it is another
+/// version.
+#[test]
+fn the_format_is_what_was_described() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/file/small.hex");
+    let mut text = String::new();
+    for line in small().pcapng().chunks(16) {
+        let hex: Vec<_> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        let is_text = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+        let shown = line.iter().map(|byte| if is_text(byte) { *byte as char } else { '.' });
+        writeln!(text, "{:47}  {}", hex.join(" "), shown.collect::<String>()).expect("memory");
+    }
+    golden::check(path, &text);
 }

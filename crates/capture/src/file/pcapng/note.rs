@@ -201,7 +201,7 @@ pub(super) const NOT_WRITTEN: u64 = u64::MAX;
 pub(super) const DELIVERY_LEN: usize = 20;
 
 /// Copies in one option; there are as many options as it takes.
-pub(super) const DELIVERIES_MAX: usize = 3_000;
+pub(super) const DELIVERIES_MAX: usize = (u16::MAX as usize - MARK_LEN - 8) / DELIVERY_LEN;
 
 /// A copy as it stands in an option, in the order of bytes that we write.
 pub(super) fn delivery(delivery: &Delivery) -> [u8; DELIVERY_LEN] {
