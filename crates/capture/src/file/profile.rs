@@ -37,19 +37,15 @@ impl<R: Read> Profile<R> {
     }
 
     fn make(&mut self) -> io::Result<Made> {
-        loop {
-            let mut message = self.lines.take_buffer();
-            let Some((line, len)) = self.lines.peek()? else {
-                return Ok(self.lines.end());
-            };
-            let is_heading = line.starts_with('#');
-            let made = fields(line).and_then(|fields| Lines::<R>::make(&fields, &[], &mut message));
-            let made = if is_heading { None } else { self.lines.made(made, message) };
-            self.lines.window.advance(len);
-            if let Some(made) = made {
+        while let Some(line) = self.lines.take()? {
+            if line.starts_with('#') {
+                continue;
+            }
+            if let Some(made) = self.lines.make(fields(&line).as_ref(), &[]) {
                 return Ok(made);
             }
         }
+        Ok(self.lines.end())
     }
 }
 

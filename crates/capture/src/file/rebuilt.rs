@@ -97,8 +97,10 @@ impl<'t> Fields<'t> {
 /// The lines of a text, and the message that was made from the last of them.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
-    pub(super) window: Window<R>,
+    window: Window<R>,
     message: Vec<u8>,
+    /// Where the line stands that was taken last.
+    at: u64,
     /// Where the first line stands that could not be used, and how many there are.
     unusable: Option<(u64, u64)>,
 }
@@ -114,42 +116,47 @@ pub(super) enum Made {
 
 impl<R: Read> Lines<R> {
     pub(super) const fn new(window: Window<R>) -> Self {
-        Self { window, message: Vec::new(), unusable: None }
+        Self { window, message: Vec::new(), at: 0, unusable: None }
     }
 
-    /// The next line as a text, without its end, and its length in the file; `None` at the end.
-    pub(super) fn peek(&mut self) -> io::Result<Option<(&str, usize)>> {
+    /// The next line, without its end; empty if it is no text. `None` at the end.
+    pub(super) fn peek(&mut self) -> io::Result<Option<&str>> {
         let line = self.window.line()?;
         let text = line.strip_suffix(b"\n").unwrap_or(line);
-        // Of a line that is no text nothing is told.
-        let text = std::str::from_utf8(text).unwrap_or_default();
-        Ok((!line.is_empty()).then_some((text, line.len())))
+        Ok((!line.is_empty()).then(|| std::str::from_utf8(text).unwrap_or_default()))
     }
 
-    /// Makes a message, or what else its fields stand for; `None` if they stand for nothing.
-    pub(super) fn make(fields: &Fields<'_>, args: &[Value], message: &mut Vec<u8>) -> Option<Made> {
-        let at = fields.at.unwrap_or_default();
-        if fields.is_disconnection() {
-            let cause = GapCause::Disconnected;
-            let gap = Gap { at: fields.at, bus: BusId(0), cause, lost: None };
-            return Some(Made::Other(Record::Gap(gap)));
-        }
-        fields.build(args, message).map(|()| Made::Message(at))
+    /// The same, and goes on behind it.
+    pub(super) fn take(&mut self) -> io::Result<Option<String>> {
+        let line = self.peek()?.map(str::to_owned);
+        self.at = self.window.offset();
+        self.pass()?;
+        Ok(line)
     }
 
-    /// Takes what was made, and remembers where nothing was.
-    pub(super) fn made(&mut self, made: Option<Made>, message: Vec<u8>) -> Option<Made> {
-        self.message = message;
+    /// Goes on behind a line that belongs to the one that was taken.
+    pub(super) fn pass(&mut self) -> io::Result<()> {
+        let len = self.window.line()?.len();
+        self.window.advance(len);
+        Ok(())
+    }
+
+    /// Makes a message of what the line says that was taken last, or what else it stands for;
+    /// remembers the line if that is nothing.
+    pub(super) fn make(&mut self, fields: Option<&Fields<'_>>, args: &[Value]) -> Option<Made> {
+        let made = fields.and_then(|fields| {
+            if fields.is_disconnection() {
+                let cause = GapCause::Disconnected;
+                let gap = Gap { at: fields.at, bus: BusId(0), cause, lost: None };
+                return Some(Made::Other(Record::Gap(gap)));
+            }
+            fields.build(args, &mut self.message)?;
+            Some(Made::Message(fields.at.unwrap_or_default()))
+        });
         if made.is_none() {
-            let at = self.window.offset();
-            self.unusable.get_or_insert((at, 0)).1 += 1;
+            self.unusable.get_or_insert((self.at, 0)).1 += 1;
         }
         made
-    }
-
-    /// The buffer for the next message.
-    pub(super) fn take_buffer(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.message)
     }
 
     /// What is to be told when there is no further line.

@@ -40,42 +40,36 @@ impl<R: Read> Text<R> {
 
     /// Whether there are times, which old versions did not print, by the first message.
     fn clock(&mut self) -> io::Result<Clock> {
-        while let Some((line, len)) = self.lines.peek()? {
+        while let Some(line) = self.lines.peek()? {
             if let Some(fields) = fields(line) {
                 return Ok(if fields.at.is_some() { Clock::Wall } else { Clock::Absent });
             }
-            self.lines.window.advance(len);
+            self.lines.pass()?;
         }
         Ok(Clock::Absent)
     }
 
     fn make(&mut self) -> io::Result<Made> {
-        loop {
-            let Some((line, len)) = self.lines.peek()? else {
-                return Ok(self.lines.end());
-            };
-            let line = line.to_owned();
-            self.lines.window.advance(len);
+        while let Some(line) = self.lines.take()? {
             // What belongs to no message is what other programs have printed.
             let Some(fields) = fields(&line) else { continue };
             let args = self.arguments()?;
-            let mut message = self.lines.take_buffer();
-            let made = Lines::<R>::make(&fields, &args, &mut message);
-            if let Some(made) = self.lines.made(made, message) {
+            if let Some(made) = self.lines.make(Some(&fields), &args) {
                 return Ok(made);
             }
         }
+        Ok(self.lines.end())
     }
 
     /// The arguments, up to the next message; none of them if one is not of the simplest types.
     fn arguments(&mut self) -> io::Result<Vec<Value>> {
         let mut body = Body::default();
-        while let Some((line, len)) = self.lines.peek()? {
+        while let Some(line) = self.lines.peek()? {
             if !body.is_in_text() && fields(line).is_some() {
                 break;
             }
             body.line(line);
-            self.lines.window.advance(len);
+            self.lines.pass()?;
         }
         Ok(body.finish())
     }

@@ -56,11 +56,9 @@ impl Capture {
             (Input::Stdin(io::stdin()), None)
         } else {
             let file = File::open(path)?;
-            let part = match file.metadata()?.is_file() {
-                true => Some(self.store.open(file.try_clone()?)),
-                false => None,
-            };
-            (Input::File(file), part)
+            // Of a pipe nothing can be read again.
+            let again = file.metadata()?.is_file().then(|| file.try_clone()).transpose()?;
+            (Input::File(file), again.map(|again| self.store.open(again)))
         };
         let reader = Reader::new(input)?;
         let path = path.to_owned();
