@@ -3,7 +3,7 @@
 //! The modules, in the order of reading:
 //!
 //! - [`record`]: what a recording is made of, whichever format it has.
-//! - [`file`]: the formats: bytes to records and back.
+//! - [`file`](mod@file): the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
