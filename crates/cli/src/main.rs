@@ -7,6 +7,7 @@ mod children;
 mod commands;
 mod output;
 mod private_bus;
+mod recording;
 mod style;
 
 use std::env;

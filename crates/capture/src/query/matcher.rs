@@ -83,7 +83,7 @@ impl<'q> Matcher<'q> {
 
     fn rule(&mut self, rule: &MatchRule, message: &Message<'_>) -> bool {
         let body = if rule.args().is_empty() { None } else { self.read(message) };
-        rule.matches(&Subject { message, body })
+        rule.matches(&Subject::new(message, body))
     }
 
     fn read(&mut self, message: &Message<'_>) -> Option<WireMessage<'_>> {
@@ -92,9 +92,17 @@ impl<'q> Matcher<'q> {
 }
 
 /// A message as match rules see it.
-struct Subject<'m> {
+#[derive(Debug)]
+pub(crate) struct Subject<'m> {
     message: &'m Message<'m>,
     body: Option<WireMessage<'m>>,
+}
+
+impl<'m> Subject<'m> {
+    /// A message, with its bytes if a rule asks for arguments.
+    pub(crate) const fn new(message: &'m Message<'m>, body: Option<WireMessage<'m>>) -> Self {
+        Self { message, body }
+    }
 }
 
 impl MatchSubject for Subject<'_> {

@@ -36,6 +36,7 @@ pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
 pub use field::{Field, NumberField, State, TextField};
 pub use matcher::Matcher;
+pub(crate) use matcher::Subject;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
 

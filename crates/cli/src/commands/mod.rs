@@ -9,6 +9,7 @@ pub(crate) mod bus;
 mod demo;
 mod generate;
 mod run;
+mod stats;
 mod status;
 mod up;
 
@@ -24,6 +25,7 @@ use bus::Caller;
 use demo::Demo;
 use generate::Generate;
 use run::Run;
+use stats::Stats;
 use status::Status;
 use up::Up;
 
@@ -50,6 +52,8 @@ enum Command {
     },
     /// Tell how a bus is: who talks, what waits, what went wrong
     Status(Status),
+    /// Tell in numbers what a recording shows: who talks most, what is slow
+    Stats(Stats),
     /// Measure what a bus costs, side by side with others
     Bench(Bench),
     /// Be one of the processes that `bench` measures with
@@ -79,6 +83,7 @@ impl Command {
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
             Self::Status(status) => status::run(&status),
+            Self::Stats(stats) => stats::run(&stats),
             Self::Bench(bench) => bench::run(bench),
             Self::BenchPeer { part } => peer::run(&part),
             Self::BenchLibrary { words } => library::ours::main(&words),

@@ -55,6 +55,7 @@ pub(super) struct Options {
     /// Write results as lines of JSON: to a file, or in place of the tables
     #[arg(
         long,
+        visible_alias = "save",
         value_name = "FILE",
         num_args = 0..=1,
         require_equals = true,

@@ -1,0 +1,245 @@
+//! Traffic and durations of groups of messages.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use super::key::{By, Key, Names};
+use super::percentiles::Percentiles;
+use super::{is_time_out, summary};
+use crate::model::{Capture, Message};
+use crate::record::BusId;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// Messages by what they have in common.
+#[derive(Debug)]
+pub struct Groups<'c> {
+    by: By,
+    names: Names<'c>,
+    places: HashMap<(BusId, Key), u32, RandomState>,
+    groups: Vec<(BusId, Key, Group)>,
+    span: summary::Span,
+}
+
+/// What messages of a group are, together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Group {
+    /// How many.
+    pub messages: u64,
+    /// Bytes that they had.
+    pub bytes: u64,
+    /// Calls among them.
+    pub calls: u64,
+    /// Signals among them.
+    pub signals: u64,
+    /// Calls that got an error which is no time-out.
+    pub errors: u64,
+    /// Calls that got an error which says that nobody has answered in time.
+    pub time_outs: u64,
+    /// Calls that want an answer and have none in the recording.
+    pub unanswered: u64,
+    /// From call to return, in nanoseconds; errors are not among them.
+    pub durations: Vec<u64>,
+    /// From call to error or time-out, in nanoseconds, all together.
+    pub failed_total: u64,
+    /// The longest of these.
+    pub failed_max: u64,
+}
+
+impl Group {
+    fn add(&mut self, message: &Message<'_>) {
+        self.messages += 1;
+        self.bytes += u64::from(message.len());
+        match message.kind() {
+            MessageType::MethodCall => self.add_call(message),
+            MessageType::Signal => self.signals += 1,
+            _ => {}
+        }
+    }
+
+    fn add_call(&mut self, call: &Message<'_>) {
+        self.calls += 1;
+        let Some(reply) = call.partner() else {
+            self.unanswered += u64::from(call.expects_reply());
+            return;
+        };
+        let duration =
+            call.duration().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        if reply.kind() != MessageType::Error {
+            self.durations.extend(duration);
+            return;
+        }
+        match is_time_out(&reply) {
+            true => self.time_outs += 1,
+            false => self.errors += 1,
+        }
+        let duration = duration.unwrap_or_default();
+        self.failed_total = self.failed_total.saturating_add(duration);
+        self.failed_max = self.failed_max.max(duration);
+    }
+
+    /// Time that callers have waited, whatever came of it.
+    fn waited(&self) -> u64 {
+        self.durations.iter().fold(self.failed_total, |sum, &nanos| sum.saturating_add(nanos))
+    }
+}
+
+/// What of the groups a table tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    Everything,
+    Traffic,
+    Times,
+}
+
+impl<'c> Groups<'c> {
+    /// No messages yet.
+    pub fn new(capture: &'c Capture, by: By) -> Self {
+        Self {
+            by,
+            names: Names::new(capture),
+            places: HashMap::default(),
+            groups: Vec::new(),
+            span: summary::Span::default(),
+        }
+    }
+
+    /// Counts a message of the capture.
+    pub fn add(&mut self, message: &Message<'c>) {
+        self.span.add(message.at());
+        let Some(key) = self.by.key(message, &mut self.names) else { return };
+        let next = self.groups.len() as u32;
+        let place = *self.places.entry((message.bus(), key)).or_insert(next);
+        if place == next {
+            self.groups.push((message.bus(), key, Group::default()));
+        }
+        self.groups[place as usize].2.add(message);
+    }
+
+    /// All groups.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().map(|(_, _, group)| group)
+    }
+
+    /// All that is known of each group, those with most messages first.
+    pub fn table(&self) -> Table {
+        self.rows("groups", View::Everything, |group| group.messages)
+    }
+
+    /// How many messages each group is, those with most first.
+    pub fn traffic(&self) -> Table {
+        self.rows("traffic", View::Traffic, |group| group.messages)
+    }
+
+    /// How long the calls of each group took, those first that callers have waited longest for, all
+    /// calls together. Groups without calls are not there.
+    pub fn times(&self) -> Table {
+        self.rows("times", View::Times, Group::waited)
+    }
+
+    fn rows(&self, name: &'static str, view: View, order: impl Fn(&Group) -> u64) -> Table {
+        let mut rows: Vec<_> = self.groups.iter().collect();
+        if view == View::Times {
+            rows.retain(|(_, _, group)| group.calls > 0);
+        }
+        rows.sort_by_cached_key(|(_, _, group)| std::cmp::Reverse(order(group)));
+        let mut columns = self.by.columns();
+        if view == View::Times {
+            columns.retain(|column| column.name != "type");
+        }
+        let labels = columns.len();
+        columns.extend(view.columns());
+        let mut table = Table::new(name, columns);
+        let messages = self.groups().map(|group| group.messages).sum();
+        for (bus, key, group) in rows {
+            let mut row = self.names.cells(self.by, *bus, *key);
+            row.truncate(labels);
+            row.extend(view.cells(group, messages, self.span.length()));
+            table.push(row);
+        }
+        table
+    }
+}
+
+impl View {
+    fn columns(self) -> Vec<Column> {
+        match self {
+            Self::Everything => TRAFFIC.iter().chain(TIMES).copied().collect(),
+            Self::Traffic => TRAFFIC.to_vec(),
+            Self::Times => [&[CALLS], TIMES].concat(),
+        }
+    }
+
+    fn cells(self, group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
+        let calls = Cell::Count(group.calls);
+        match self {
+            Self::Everything => {
+                let mut cells = traffic(group, messages, span);
+                cells.extend(times(group));
+                cells
+            }
+            Self::Traffic => traffic(group, messages, span),
+            Self::Times => std::iter::once(calls).chain(times(group)).collect(),
+        }
+    }
+}
+
+const CALLS: Column = Column::number("calls", Unit::Count);
+
+const TRAFFIC: &[Column] = &[
+    Column::number("messages", Unit::Count),
+    Column::number("share", Unit::Share),
+    Column::number("rate", Unit::Rate),
+    Column::number("bytes", Unit::Bytes),
+    CALLS.spare(),
+    Column::number("signals", Unit::Count).spare(),
+];
+
+fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
+    vec![
+        Cell::Count(group.messages),
+        Cell::share(group.messages, messages),
+        Cell::rate(group.messages, span),
+        Cell::Bytes(group.bytes),
+        Cell::Count(group.calls),
+        Cell::Count(group.signals),
+    ]
+}
+
+const TIMES: &[Column] = &[
+    Column::number("p50", Unit::Time),
+    Column::number("p90", Unit::Time).spare(),
+    Column::number("p99", Unit::Time),
+    Column::number("max", Unit::Time),
+    Column::number("total", Unit::Time),
+    Column::number("errors", Unit::Count),
+    Column::number("time-outs", Unit::Count),
+    Column::number("unanswered", Unit::Count),
+    Column::number("mean", Unit::Time).spare(),
+    Column::number("failed total", Unit::Time).spare(),
+    Column::number("failed max", Unit::Time).spare(),
+];
+
+fn times(group: &Group) -> [Cell; 11] {
+    let percentiles = Percentiles::of(&mut group.durations.clone());
+    let time = |of: fn(&Percentiles) -> Duration| {
+        percentiles.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found)))
+    };
+    let counted = |count| if count == 0 { Cell::Absent } else { Cell::Count(count) };
+    let failed = |nanos| if nanos == 0 { Cell::Absent } else { Cell::nanos(nanos) };
+    [
+        time(|found| found.p50),
+        time(|found| found.p90),
+        time(|found| found.p99),
+        time(|found| found.max),
+        time(|found| found.total),
+        counted(group.errors),
+        counted(group.time_outs),
+        counted(group.unanswered),
+        time(Percentiles::mean),
+        failed(group.failed_total),
+        failed(group.failed_max),
+    ]
+}

@@ -1,0 +1,251 @@
+//! What messages can be grouped by.
+
+use std::borrow::Cow;
+
+use wire::message::MessageType;
+
+use crate::model::{Capture, Message, PeerId, Text};
+use crate::record::BusId;
+use crate::table::{Cell, Column};
+
+/// What messages are grouped by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum By {
+    /// Method or signal, with its interface and the service that has it. A reply belongs to its
+    /// call.
+    Member,
+    /// The service that is called, or that emits. A reply belongs to its call.
+    Service,
+    /// The interface, of replies that of the call.
+    Interface,
+    /// The object, of replies that of the call.
+    Path,
+    /// The connection that sends.
+    Sender,
+    /// The process that sends; a connection of which none is known stands for itself.
+    Process,
+    /// The systemd unit that sends.
+    Unit,
+    /// Sender and recipient.
+    Pair,
+    /// The type.
+    Type,
+    /// The name of the error; of errors alone.
+    Error,
+    /// The bus.
+    Bus,
+}
+
+/// What messages of one group have in common. Connections stand under a name, see [`Names`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Key {
+    Member { service: Text, interface: Text, member: Text, what: What },
+    Name(Text),
+    Text(Text),
+    Pair(Text, Text),
+    Process(u32),
+    Type(What),
+    Bus,
+}
+
+/// What a message is, in one byte.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum What {
+    Call,
+    Return,
+    Error,
+    Signal,
+    Unknown,
+}
+
+impl From<MessageType> for What {
+    fn from(kind: MessageType) -> Self {
+        match kind {
+            MessageType::MethodCall => Self::Call,
+            MessageType::MethodReturn => Self::Return,
+            MessageType::Error => Self::Error,
+            MessageType::Signal => Self::Signal,
+            MessageType::Unknown(_) => Self::Unknown,
+        }
+    }
+}
+
+impl What {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Return => "return",
+            Self::Error => "error",
+            Self::Signal => "signal",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl By {
+    /// The columns that say which group a row is about.
+    pub(super) fn columns(self) -> Vec<Column> {
+        let names: &[&'static str] = match self {
+            Self::Member => &["member", "service", "type"],
+            Self::Service => &["service"],
+            Self::Interface => &["interface"],
+            Self::Path => &["path"],
+            Self::Sender => &["sender"],
+            Self::Process => &["process"],
+            Self::Unit => &["unit"],
+            Self::Pair => &["from", "to"],
+            Self::Type => &["type"],
+            Self::Error => &["error"],
+            Self::Bus => &["bus"],
+        };
+        names.iter().map(|&name| Column::text(name)).collect()
+    }
+
+    /// The group of a message; `None` if it belongs to none.
+    pub(super) fn key(self, message: &Message<'_>, names: &mut Names<'_>) -> Option<Key> {
+        let asked = message.call().unwrap_or(*message);
+        Some(match self {
+            Self::Member => Key::Member {
+                service: names.service(&asked),
+                interface: asked.interface_id(),
+                member: asked.member_id(),
+                what: asked.kind().into(),
+            },
+            Self::Service => Key::Name(names.service(&asked)),
+            Self::Interface => Key::Text(asked.interface_id()),
+            Self::Path => Key::Text(asked.path_id()),
+            Self::Sender => Key::Name(names.canonical(message.bus(), message.sender_id())),
+            Self::Process => Key::Process(names.process(message)),
+            Self::Unit => Key::Process(names.process(message)),
+            Self::Pair => Key::Pair(
+                names.canonical(message.bus(), message.sender_id()),
+                names.canonical(message.bus(), message.destination_id()),
+            ),
+            Self::Type => Key::Type(message.kind().into()),
+            Self::Error if message.kind() == MessageType::Error => Key::Text(message.member_id()),
+            Self::Error => return None,
+            Self::Bus => Key::Bus,
+        })
+    }
+}
+
+/// The names under which connections are counted: of a unique name the first well-known name that
+/// its connection has owned. What is addressed to a well-known name is counted under that one.
+#[derive(Debug)]
+pub(super) struct Names<'c> {
+    capture: &'c Capture,
+    /// By bus and text, the name; `NONE` until it is asked for.
+    canonical: Vec<Vec<Text>>,
+    /// By connection, the first connection of the same process.
+    processes: Vec<u32>,
+}
+
+impl<'c> Names<'c> {
+    pub(super) fn new(capture: &'c Capture) -> Self {
+        Self { capture, canonical: Vec::new(), processes: processes(capture) }
+    }
+
+    /// Whom a call is for, or who emits.
+    fn service(&mut self, message: &Message<'_>) -> Text {
+        let of = match message.kind() {
+            MessageType::MethodCall => message.destination_id(),
+            _ => message.sender_id(),
+        };
+        self.canonical(message.bus(), of)
+    }
+
+    pub(super) fn canonical(&mut self, bus: BusId, name: Text) -> Text {
+        let of_bus = usize::from(bus.0);
+        if self.canonical.len() <= of_bus {
+            self.canonical.resize(of_bus + 1, vec![Text::NONE; self.capture.strings().len()]);
+        }
+        let known = self.canonical[of_bus][name.index()];
+        if !known.is_none() {
+            return known;
+        }
+        let peer = self.capture.directory().by_unique(bus, name);
+        let peer = peer.map(|peer| self.capture.directory().peer(peer));
+        let found = peer.and_then(|peer| peer.names.first().copied()).unwrap_or(name);
+        self.canonical[of_bus][name.index()] = found;
+        found
+    }
+
+    /// A number for the process that sends.
+    fn process(&self, message: &Message<'_>) -> u32 {
+        message.from().map_or(UNKNOWN, |peer| self.processes[peer.index()])
+    }
+
+    /// The cells of a group's row.
+    pub(super) fn cells(&self, by: By, bus: BusId, key: Key) -> Vec<Cell> {
+        let text = |id: Text| Cell::text(self.capture.strings().get(id));
+        let name = |id: Text| Cell::text(self.label(bus, id));
+        match key {
+            Key::Member { service, interface, member, what } => {
+                let strings = self.capture.strings();
+                let (interface, member) = (strings.get(interface), strings.get(member));
+                let full = match (interface, member, what) {
+                    (_, "", _) => String::from(LOOSE),
+                    (_, error, What::Error) => format!("{LOOSE}: {error}"),
+                    ("", member, _) => member.to_owned(),
+                    (interface, member, _) => format!("{interface}.{member}"),
+                };
+                vec![Cell::Text(full), name(service), Cell::text(what.word())]
+            }
+            Key::Name(id) => vec![name(id)],
+            Key::Text(id) if id.is_none() => vec![Cell::text("(none)")],
+            Key::Text(id) => vec![text(id)],
+            Key::Pair(from, to) => vec![name(from), name(to)],
+            Key::Process(process) => vec![Cell::text(self.process_label(by, process))],
+            Key::Type(what) => vec![Cell::text(what.word())],
+            Key::Bus => vec![Cell::text(bus_label(self.capture, bus))],
+        }
+    }
+
+    fn label(&self, bus: BusId, name: Text) -> Cow<'_, str> {
+        if name.is_none() {
+            return "(all)".into();
+        }
+        match self.capture.directory().by_unique(bus, name) {
+            Some(peer) => self.capture.label(peer),
+            None => self.capture.strings().get(name).into(),
+        }
+    }
+
+    fn process_label(&self, by: By, process: u32) -> String {
+        let mut peers = self.capture.directory().peers();
+        let Some((id, peer)) = peers.nth(process as usize) else { return "(unknown)".to_owned() };
+        let known = match by {
+            By::Unit => peer.process.as_ref().and_then(|process| process.unit.clone()),
+            _ => self.capture.process_label(id),
+        };
+        known.unwrap_or_else(|| self.capture.label(id).into_owned())
+    }
+}
+
+/// What a bus is called.
+pub(super) fn bus_label(capture: &Capture, bus: BusId) -> String {
+    let name = capture.buses().get(usize::from(bus.0)).map(|bus| bus.name.as_str());
+    match name {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => format!("bus {}", bus.0),
+    }
+}
+
+/// By connection, the first connection of the same process.
+fn processes(capture: &Capture) -> Vec<u32> {
+    let mut first = std::collections::HashMap::new();
+    let number = |(id, peer): (PeerId, &crate::model::Peer)| {
+        let index = id.index() as u32;
+        match peer.process.as_ref().and_then(|process| process.pid) {
+            Some(pid) => *first.entry(pid).or_insert(index),
+            None => index,
+        }
+    };
+    capture.directory().peers().map(number).collect()
+}
+
+/// The process of a message that has no sender.
+const UNKNOWN: u32 = u32::MAX;
+
+/// What a reply belongs to whose call is not in the recording.
+const LOOSE: &str = "(reply to no recorded call)";

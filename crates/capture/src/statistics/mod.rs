@@ -1,0 +1,47 @@
+//! What a recording shows in numbers.
+//!
+//! - [`Summary`]: the whole in a few numbers, and what there is to know before they are believed.
+//! - [`Groups`]: traffic and durations by member, service, sender, process, pair.
+//! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
+//! - [`recipients`]: how many get each signal.
+//! - [`replies`]: calls without an answer, answers without a call.
+//! - [`rules`]: who asks for what, and how often the same.
+//!
+//! Every number is exact: durations are sorted, nothing is estimated but what is called so.
+
+mod groups;
+mod key;
+mod percentiles;
+mod recipients;
+mod replies;
+mod rules;
+mod sizes;
+mod subscriptions;
+mod summary;
+mod sweep;
+
+pub use groups::{Group, Groups};
+pub use key::By;
+pub use percentiles::Percentiles;
+pub use recipients::{Unknowable, recipients};
+pub use replies::{Loose, LooseKind, loose_replies, replies, unanswered};
+pub use rules::rules;
+pub use sizes::sizes;
+pub use summary::{Caveat, Summary};
+pub use sweep::{Sweep, SweepError};
+
+use wire::message::MessageType;
+
+use crate::model::Message;
+
+/// Whether a message is an error that says that nobody has answered in time.
+pub fn is_time_out(message: &Message<'_>) -> bool {
+    message.kind() == MessageType::Error && TIME_OUTS.contains(&message.member())
+}
+
+/// The names of errors that stand for an answer that did not come in time.
+const TIME_OUTS: [&str; 3] = [
+    "org.freedesktop.DBus.Error.NoReply",
+    "org.freedesktop.DBus.Error.Timeout",
+    "org.freedesktop.DBus.Error.TimedOut",
+];

@@ -1,0 +1,135 @@
+//! How many get each signal.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use wire::message::MessageType;
+
+use super::subscriptions::Subscriptions;
+use crate::model::{Capture, Message, PeerId};
+use crate::query::Subject;
+use crate::record::Fact;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// Why nobody can know who gets a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unknowable {
+    /// Connections that were there before the recording, whose rules are not in it.
+    pub connections: u64,
+}
+
+impl fmt::Display for Unknowable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "who gets a signal cannot be known: the bus has not recorded it itself, and of {} \
+             connections that were there before the recording the match rules are not in the file",
+            self.connections
+        )
+    }
+}
+
+impl std::error::Error for Unknowable {}
+
+/// How many broadcast signals had how many recipients: as the bus has written, or else by the match
+/// rules of all connections.
+///
+/// # Errors
+///
+/// If neither is known.
+pub fn recipients(
+    capture: &Capture,
+    mut selects: impl FnMut(&Message<'_>) -> bool,
+) -> Result<Table, Unknowable> {
+    let is_traced = capture.messages().any(|message| message.deliveries().is_some());
+    if !is_traced {
+        rules_are_known(capture)?;
+    }
+    let mut all = Subscriptions::of_start(capture);
+    let mut buffer = Vec::new();
+    let mut histogram: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for message in capture.messages() {
+        if !is_traced {
+            all.follow(&message, &mut buffer);
+        }
+        if !is_broadcast(&message) || !selects(&message) {
+            continue;
+        }
+        let count = match message.deliveries() {
+            Some(copies) => copies.len() as u64,
+            None if is_traced => continue,
+            None => wanted_by(&all, &message, &mut buffer),
+        };
+        let (signals, bytes) = histogram.entry(count).or_default();
+        *signals += 1;
+        *bytes += u64::from(message.len()) * count;
+    }
+    Ok(as_table(&histogram))
+}
+
+fn as_table(histogram: &BTreeMap<u64, (u64, u64)>) -> Table {
+    let mut table = Table::new(
+        "recipients",
+        [
+            Column::number("recipients", Unit::Count),
+            Column::number("signals", Unit::Count),
+            Column::number("share", Unit::Share),
+            Column::number("copies", Unit::Count),
+            Column::number("copied", Unit::Bytes),
+        ],
+    );
+    let all = histogram.values().map(|(signals, _)| signals).sum();
+    for (&recipients, &(signals, bytes)) in histogram {
+        table.push([
+            Cell::Count(recipients),
+            Cell::Count(signals),
+            Cell::share(signals, all),
+            Cell::Count(signals * recipients),
+            Cell::Bytes(bytes),
+        ]);
+    }
+    table
+}
+
+fn is_broadcast(message: &Message<'_>) -> bool {
+    message.kind() == MessageType::Signal && message.destination_id().is_none()
+}
+
+/// How many connections have a rule that selects the signal.
+fn wanted_by(all: &Subscriptions, message: &Message<'_>, buffer: &mut Vec<u8>) -> u64 {
+    let peers = || all.peers().filter(|(bus, _, _)| *bus == message.bus());
+    let has_arguments =
+        peers().any(|(_, _, peer)| peer.rules.iter().any(|(rule, _)| !rule.args().is_empty()));
+    let body = match has_arguments {
+        true => message.capture().read_message(message.id(), buffer).ok().flatten(),
+        false => None,
+    };
+    let subject = Subject::new(message, body);
+    let is_there = |unique| {
+        let peer = message.capture().directory().by_unique(message.bus(), unique);
+        peer.is_none_or(|peer| was_there(message, peer))
+    };
+    let wants = peers().filter(|&(_, unique, peer)| {
+        is_there(unique) && peer.rules.iter().any(|(rule, _)| rule.matches(&subject))
+    });
+    wants.count() as u64
+}
+
+fn was_there(message: &Message<'_>, peer: PeerId) -> bool {
+    let left = message.capture().directory().peer(peer).left;
+    left.is_none_or(|left| message.at() <= left)
+}
+
+/// They are if the recorder has asked for them at its start, or everybody came after that.
+fn rules_are_known(capture: &Capture) -> Result<(), Unknowable> {
+    if capture.facts().iter().any(|(_, _, fact)| matches!(fact, Fact::Rule { .. })) {
+        return Ok(());
+    }
+    let was_before = |(_, peer): &(PeerId, &crate::model::Peer)| {
+        peer.arrived.is_none() && peer.unique != capture.driver()
+    };
+    match capture.directory().peers().filter(was_before).count() as u64 {
+        0 => Ok(()),
+        connections => Err(Unknowable { connections }),
+    }
+}

@@ -1,0 +1,111 @@
+//! Calls without an answer, and answers without a call.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::is_time_out;
+use crate::model::{Capture, Message, MessageId, Text};
+use crate::record::BusId;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// An answer that belongs to no call that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loose {
+    /// The answer.
+    pub reply: MessageId,
+    /// Why it belongs to none.
+    pub kind: LooseKind,
+}
+
+/// Why an answer belongs to no call that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LooseKind {
+    /// The call had already got an error that says that nobody has answered in time.
+    Late {
+        /// The call.
+        call: MessageId,
+    },
+    /// No such call is in the recording, or it was answered before.
+    Orphan,
+}
+
+/// All answers that belong to no call that waits, in the order of the recording.
+pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
+    let mut given_up: HashMap<(BusId, Text, u32), MessageId, RandomState> = HashMap::default();
+    let mut found = Vec::new();
+    for message in capture.messages() {
+        let Some(call) = message.partner().filter(|_| message.kind().is_reply()) else {
+            if message.kind().is_reply() {
+                let key = (message.bus(), message.destination_id(), message.reply_serial());
+                let kind = given_up.remove(&key);
+                let kind = kind.map_or(LooseKind::Orphan, |call| LooseKind::Late { call });
+                found.push(Loose { reply: message.id(), kind });
+            }
+            continue;
+        };
+        if is_time_out(&message) {
+            given_up.insert((call.bus(), call.sender_id(), call.serial()), call.id());
+        }
+    }
+    found
+}
+
+/// Calls that want an answer and have none in the recording.
+pub fn unanswered(capture: &Capture) -> impl Iterator<Item = Message<'_>> {
+    let is_open = |call: &Message<'_>| call.expects_reply() && call.partner().is_none();
+    capture.messages().filter(is_open)
+}
+
+/// Calls without an answer, with how long they had waited when the recording ended, and answers
+/// that came late or belong to nothing.
+pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) -> Table {
+    let mut table = Table::new(
+        "replies",
+        [
+            Column::number("number", Unit::Count),
+            Column::text("what"),
+            Column::number("waited", Unit::Time),
+            Column::text("from"),
+            Column::text("to"),
+            Column::text("member"),
+        ],
+    );
+    let end = capture.messages().map(|message| message.at()).max().unwrap_or_default();
+    for call in unanswered(capture).filter(|call| selects(call)) {
+        let waited = end.since(call.at()).map_or(Cell::Absent, Cell::Time);
+        table.push(row(&call, &call, "unanswered", waited));
+    }
+    for loose in loose_replies(capture) {
+        let reply = capture.message(loose.reply);
+        if !selects(&reply) {
+            continue;
+        }
+        table.push(match loose.kind {
+            LooseKind::Late { call } => {
+                let call = capture.message(call);
+                let waited = reply.at().since(call.at()).map_or(Cell::Absent, Cell::Time);
+                row(&reply, &call, "late", waited)
+            }
+            LooseKind::Orphan => row(&reply, &reply, "no call", Cell::Absent),
+        });
+    }
+    table
+}
+
+fn row(message: &Message<'_>, call: &Message<'_>, what: &str, waited: Cell) -> [Cell; 6] {
+    let capture = message.capture();
+    let name = |name: Text| Cell::text(capture.label_of(message.bus(), name, message.at()));
+    let member = match (call.interface(), call.member()) {
+        ("", member) => member.to_owned(),
+        (interface, member) => format!("{interface}.{member}"),
+    };
+    [
+        Cell::Count(message.id().number()),
+        Cell::text(what),
+        waited,
+        name(message.sender_id()),
+        name(message.destination_id()),
+        Cell::Text(member),
+    ]
+}

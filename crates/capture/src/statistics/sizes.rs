@@ -1,0 +1,91 @@
+//! Messages by size.
+
+use super::Sweep;
+use crate::model::Message;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// How many messages there are of each size, in half decades: up to 1, 3, 10, 31, 100 bytes and so
+/// on. With a sweep, what passing them on costs by what was measured with it: a lower estimate, as
+/// another bus has more rules and colder caches.
+pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Sweep>) -> Table {
+    let mut buckets = [Bucket::default(); BOUNDS.len()];
+    for message in messages {
+        let len = message.len();
+        let bucket = &mut buckets[BOUNDS.partition_point(|&bound| bound < len)];
+        bucket.messages += 1;
+        bucket.bytes += u64::from(len);
+        bucket.time_ns += sweep.map_or(0.0, |sweep| sweep.message_ns(len.into()));
+    }
+    let mut columns = COLUMNS.to_vec();
+    columns.extend(sweep.map(|_| TIME_COLUMNS).into_iter().flatten());
+    let mut table = Table::new("sizes", columns);
+    let whole = buckets.iter().fold(Bucket::default(), Bucket::with);
+    for (index, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.messages > 0) {
+        let from = index.checked_sub(1).map_or(0, |before| u64::from(BOUNDS[before]) + 1);
+        let mut row = vec![
+            Cell::Count(from),
+            Cell::Count(BOUNDS[index].into()),
+            Cell::Count(bucket.messages),
+            Cell::share(bucket.messages, whole.messages),
+            Cell::Bytes(bucket.bytes),
+            Cell::share(bucket.bytes, whole.bytes),
+        ];
+        if sweep.is_some() {
+            row.push(Cell::nanos(bucket.time_ns as u64));
+            row.push(Cell::Share(bucket.time_ns / whole.time_ns));
+        }
+        table.push(row);
+    }
+    table
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    messages: u64,
+    bytes: u64,
+    time_ns: f64,
+}
+
+impl Bucket {
+    fn with(self, other: &Self) -> Self {
+        Self {
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+            time_ns: self.time_ns + other.time_ns,
+        }
+    }
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::number("from", Unit::Count),
+    Column::number("to", Unit::Count),
+    Column::number("messages", Unit::Count),
+    Column::number("share", Unit::Share),
+    Column::number("bytes", Unit::Bytes),
+    Column::number("of bytes", Unit::Share),
+];
+
+const TIME_COLUMNS: [Column; 2] =
+    [Column::number("time", Unit::Time), Column::number("of time", Unit::Share)];
+
+/// The sizes at which buckets end, themselves in them. No message is longer than the last.
+const BOUNDS: [u32; 18] = [
+    1,
+    3,
+    10,
+    31,
+    100,
+    316,
+    1_000,
+    3_162,
+    10_000,
+    31_622,
+    100_000,
+    316_227,
+    1_000_000,
+    3_162_277,
+    10_000_000,
+    31_622_776,
+    100_000_000,
+    u32::MAX,
+];

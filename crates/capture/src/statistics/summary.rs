@@ -1,0 +1,259 @@
+//! The whole of a recording in a few numbers.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+use wire::message::MessageType;
+
+use super::key::bus_label;
+use super::replies::{LooseKind, loose_replies};
+use crate::model::{Capture, Health, Message};
+use crate::record::{BusId, GapCause, Method, Time};
+
+/// The whole of a recording, or of what a query selects of it, in a few numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Summary {
+    /// All messages.
+    pub messages: u64,
+    /// Bytes that they had, whatever was kept.
+    pub bytes: u64,
+    /// From the first to the last, by the clock.
+    #[serde(rename = "span_ns", serialize_with = "as_nanos")]
+    pub span: Duration,
+    /// Calls.
+    pub calls: u64,
+    /// Returns.
+    pub returns: u64,
+    /// Errors.
+    pub errors: u64,
+    /// Signals.
+    pub signals: u64,
+    /// Messages of other types, or that are too broken to say.
+    pub unknown: u64,
+    /// Calls of the bus itself.
+    pub driver_calls: u64,
+    /// Messages to or from the bus itself.
+    pub driver_messages: u64,
+    /// Calls that want an answer and have none in the recording.
+    pub unanswered: u64,
+    /// Errors that say that nobody has answered in time.
+    pub time_outs: u64,
+    /// Answers that came after such an error.
+    pub late: u64,
+    /// Answers to no recorded call.
+    pub orphans: u64,
+    /// Messages of which a part was not kept.
+    pub cut: u64,
+    /// Messages that break a rule of the specification.
+    pub invalid: u64,
+    /// Messages that are older than the one before, by the clock.
+    pub backward: u64,
+    #[serde(skip)]
+    extent: Span,
+    #[serde(skip)]
+    last: Option<Time>,
+}
+
+fn as_nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+}
+
+impl Summary {
+    /// Counts a message.
+    pub fn add(&mut self, message: &Message<'_>) {
+        self.messages += 1;
+        self.bytes += u64::from(message.len());
+        let is_driver = message.is_driver_traffic();
+        self.driver_messages += u64::from(is_driver);
+        match message.kind() {
+            MessageType::MethodCall => {
+                self.calls += 1;
+                self.driver_calls += u64::from(is_driver);
+                let is_open = message.expects_reply() && message.partner().is_none();
+                self.unanswered += u64::from(is_open);
+            }
+            MessageType::MethodReturn => self.returns += 1,
+            MessageType::Error => {
+                self.errors += 1;
+                self.time_outs += u64::from(super::is_time_out(message));
+            }
+            MessageType::Signal => self.signals += 1,
+            MessageType::Unknown(_) => self.unknown += 1,
+        }
+        match message.health() {
+            Health::Whole => {}
+            Health::BodyCut | Health::HeaderCut => self.cut += 1,
+            Health::BodyInvalid | Health::HeaderInvalid => self.invalid += 1,
+        }
+        self.add_time(message.at());
+    }
+
+    fn add_time(&mut self, at: Time) {
+        self.backward += u64::from(self.last.is_some_and(|last| at < last));
+        self.last = Some(at);
+        self.extent.add(at);
+        self.span = self.extent.length();
+    }
+
+    /// Looks for answers that belong to no call, among the messages that `selects` lets pass.
+    pub fn add_loose(&mut self, capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) {
+        for loose in loose_replies(capture) {
+            if selects(&capture.message(loose.reply)) {
+                match loose.kind {
+                    LooseKind::Late { .. } => self.late += 1,
+                    LooseKind::Orphan => self.orphans += 1,
+                }
+            }
+        }
+    }
+}
+
+/// The first and the last point of some times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Span(Option<(Time, Time)>);
+
+impl Span {
+    pub(super) fn add(&mut self, at: Time) {
+        let (first, last) = self.0.unwrap_or((at, at));
+        self.0 = Some((first.min(at), last.max(at)));
+    }
+
+    pub(super) fn length(&self) -> Duration {
+        self.0.and_then(|(first, last)| last.since(first)).unwrap_or_default()
+    }
+}
+
+/// What there is to know about a recording before its numbers are believed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Caveat {
+    /// Messages are missing.
+    Gap {
+        /// Why.
+        cause: GapCause,
+        /// How many, if they were counted.
+        lost: Option<u64>,
+    },
+    /// The times are those at which a recorder has read a copy.
+    TimesOfCopies {
+        /// What the bus is called.
+        bus: String,
+    },
+    /// Answers of the bus itself are not in it.
+    NoDriverReplies {
+        /// What the bus is called.
+        bus: String,
+    },
+    /// The recording does not say how it was made.
+    MethodUnknown {
+        /// What the bus is called.
+        bus: String,
+    },
+    /// Only some messages were asked for.
+    Filtered {
+        /// The rules.
+        filters: Vec<String>,
+    },
+    /// Of messages only a part was kept; their sizes are nevertheless right.
+    Cut {
+        /// Of how many.
+        messages: u64,
+    },
+    /// The clock was set back, so some times are wrong.
+    ClockWentBack {
+        /// How often.
+        times: u64,
+    },
+    /// Places of the file cannot be read.
+    Damaged {
+        /// How many.
+        places: u64,
+    },
+    /// Nothing is known about the processes behind the connections.
+    NoProcesses,
+}
+
+impl Caveat {
+    /// All that there is to know, the worst first.
+    pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
+        let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
+        let mut caveats: Vec<_> = gaps.collect();
+        let damaged = capture.damage().len() as u64;
+        caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
+        let back = summary.backward;
+        caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));
+        let cut = summary.cut;
+        caveats.extend((cut > 0).then_some(Self::Cut { messages: cut }));
+        for (index, bus) in capture.buses().iter().enumerate() {
+            let label = || bus_label(capture, BusId(index as u16));
+            if !bus.filters.is_empty() {
+                caveats.push(Self::Filtered { filters: bus.filters.clone() });
+            }
+            caveats.extend(match bus.method {
+                Method::Trace => None,
+                Method::Monitor => Some(Self::TimesOfCopies { bus: label() }),
+                Method::Eavesdrop => Some(Self::NoDriverReplies { bus: label() }),
+                Method::Unknown => Some(Self::MethodUnknown { bus: label() }),
+            });
+        }
+        if capture.buses().is_empty() && !capture.is_empty() {
+            caveats.push(Self::MethodUnknown { bus: bus_label(capture, BusId(0)) });
+        }
+        if capture.directory().peers().all(|(_, peer)| peer.process.is_none()) {
+            caveats.push(Self::NoProcesses);
+        }
+        caveats
+    }
+}
+
+impl fmt::Display for Caveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gap { cause, lost } => {
+                match lost {
+                    Some(lost) => write!(f, "{lost} messages are missing: ")?,
+                    None => f.write_str("messages are missing: ")?,
+                }
+                f.write_str(cause_words(*cause))
+            }
+            Self::TimesOfCopies { bus } => {
+                write!(f, "{bus}: times are those at which a monitor has read its copies")
+            }
+            Self::NoDriverReplies { bus } => write!(
+                f,
+                "{bus}: overheard by match rules, so the answers of the bus are not there; times \
+                 are those at which copies were read"
+            ),
+            Self::MethodUnknown { bus } => write!(
+                f,
+                "{bus}: the file does not say how it was recorded; its times are probably those \
+                 at which a monitor has read its copies"
+            ),
+            Self::Filtered { filters } => {
+                write!(f, "only messages that were asked for: {}", filters.join(" or "))
+            }
+            Self::Cut { messages } => {
+                write!(
+                    f,
+                    "of {messages} messages only a part was kept; sizes are the original ones"
+                )
+            }
+            Self::ClockWentBack { times } => {
+                write!(f, "the clock went back {times} times; durations across that are left out")
+            }
+            Self::Damaged { places } => write!(f, "{places} places of the file cannot be read"),
+            Self::NoProcesses => f.write_str("the processes of the connections are not known"),
+        }
+    }
+}
+
+const fn cause_words(cause: GapCause) -> &'static str {
+    match cause {
+        GapCause::Overrun => "the recorder was slower than the bus",
+        GapCause::Disconnected => "the bus has disconnected the recorder",
+        GapCause::DiskFull => "the disk was full",
+        GapCause::CutFile => "the file ends in the middle of something",
+        GapCause::RecorderLost => "the recorder says that it has lost some",
+    }
+}

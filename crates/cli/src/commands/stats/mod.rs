@@ -1,0 +1,253 @@
+//! `diligence stats`: what a recording shows in numbers.
+//!
+//! The numbers are those of [`capture::statistics`]. What is here chooses among them, and lays out
+//! the first screen.
+
+mod overview;
+
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use capture::Capture;
+use capture::query::{Matcher, Query, QueryError};
+use capture::statistics::{self, By, Groups, Sweep, SweepError, Unknowable};
+use capture::table::{NoSuchColumn, Table};
+use clap::{Args, ValueEnum};
+
+use crate::output::{complain, print};
+use crate::recording::{self, OpenError};
+use crate::style;
+
+/// What to tell of which recordings.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Stats {
+    /// Recordings, then a query that says which messages count: `member:Get* dur>50ms`
+    #[arg(required = true, value_name = "FILE... [QUERY]")]
+    words: Vec<String>,
+    /// One table, of these
+    #[arg(long, value_enum)]
+    by: Option<Subject>,
+    /// The column to sort by: the largest first, texts by the alphabet
+    #[arg(long, value_name = "COLUMN", requires = "by")]
+    sort: Option<String>,
+    /// How many rows a table has; 0 for all [default: as many as a screen, all for programs]
+    #[arg(long, value_name = "COUNT")]
+    top: Option<usize>,
+    /// Results of `bench ping-pong --save` on this machine: adds what messages of each size cost
+    #[arg(long, value_name = "FILE")]
+    sweep: Option<PathBuf>,
+    /// The bus of these results to go by [default: the first]
+    #[arg(long, value_name = "NAME", requires = "sweep")]
+    sweep_bus: Option<String>,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// How the numbers are written.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(multiple = false)]
+struct Form {
+    /// Lines for people; so without any of these
+    #[arg(long)]
+    text: bool,
+    /// Comma-separated values, with the unit in the name of each column
+    #[arg(long, requires = "by")]
+    csv: bool,
+    /// JSON, with the unit in each key
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a table has a row for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Subject {
+    /// Methods and signals
+    Member,
+    /// Those who are called, or emit
+    Service,
+    /// Interfaces
+    Interface,
+    /// Objects
+    Path,
+    /// Connections that send
+    Sender,
+    /// Processes that send
+    Process,
+    /// systemd units that send
+    Unit,
+    /// Sender with recipient
+    Pair,
+    /// Calls, returns, errors, signals
+    Type,
+    /// Names of errors
+    Error,
+    /// Buses
+    Bus,
+    /// Sizes in half decades
+    Size,
+    /// How many get each signal
+    Recipients,
+    /// Match rules of each connection
+    Rules,
+    /// Calls without an answer, late answers, answers without a call
+    Replies,
+}
+
+/// Prints what there is to tell.
+pub(crate) fn run(stats: &Stats) -> ExitCode {
+    match stats.tell() {
+        Ok(text) => print(&text),
+        Err(error) => {
+            complain(&format!("diligence stats: {error}\n"));
+            error.status()
+        }
+    }
+}
+
+impl Stats {
+    fn tell(&self) -> Result<String, StatsError> {
+        let (files, query) = recording::files_and_query(&self.words);
+        let query = Query::parse(&query).map_err(StatsError::Query)?;
+        let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
+        let mut text = String::new();
+        for file in files {
+            let capture = recording::open(file).map_err(StatsError::Open)?;
+            text += &self.of_one(file, &capture, &query, sweep.as_ref())?;
+        }
+        Ok(text)
+    }
+
+    fn of_one(
+        &self,
+        file: &str,
+        capture: &Capture,
+        query: &Query,
+        sweep: Option<&Sweep>,
+    ) -> Result<String, StatsError> {
+        let Some(subject) = self.by.or(sweep.map(|_| Subject::Size)) else {
+            let overview = overview::Overview::of(file, capture, query);
+            return Ok(match self.form.json {
+                true => overview.json(),
+                false => overview.text(style::of_stdout(), self.top),
+            });
+        };
+        let mut table = subject.table(capture, query.matcher(), sweep)?;
+        if let Some(column) = &self.sort {
+            table.sort(column).map_err(StatsError::Sort)?;
+        }
+        let usual = if self.form.json || self.form.csv { 0 } else { ROWS };
+        match self.top.unwrap_or(usual) {
+            0 => {}
+            rows => table.truncate(rows),
+        }
+        Ok(self.form.write(&table))
+    }
+
+    fn read_sweep(&self, path: &Path) -> Result<Sweep, StatsError> {
+        let failed = |error| StatsError::Sweep { path: path.to_owned(), error };
+        let file = File::open(path).map_err(|error| failed(SweepError::Io(error)))?;
+        Sweep::read(BufReader::new(file), self.sweep_bus.as_deref()).map_err(failed)
+    }
+}
+
+impl Form {
+    fn write(self, table: &Table) -> String {
+        match self {
+            Self { csv: true, .. } => table.to_csv(),
+            Self { json: true, .. } => recording::json(table),
+            Self { .. } => overview::with_omitted(table, style::of_stdout()),
+        }
+    }
+}
+
+impl Subject {
+    fn table(
+        self,
+        capture: &Capture,
+        mut matcher: Matcher<'_>,
+        sweep: Option<&Sweep>,
+    ) -> Result<Table, StatsError> {
+        let by = match self {
+            Self::Member => By::Member,
+            Self::Service => By::Service,
+            Self::Interface => By::Interface,
+            Self::Path => By::Path,
+            Self::Sender => By::Sender,
+            Self::Process => By::Process,
+            Self::Unit => By::Unit,
+            Self::Pair => By::Pair,
+            Self::Type => By::Type,
+            Self::Error => By::Error,
+            Self::Bus => By::Bus,
+            Self::Size => {
+                let messages = capture.messages().filter(|message| matcher.selects(message));
+                return Ok(statistics::sizes(messages, sweep));
+            }
+            Self::Recipients => {
+                return statistics::recipients(capture, |message| matcher.selects(message))
+                    .map_err(StatsError::Recipients);
+            }
+            Self::Rules => return Ok(statistics::rules(capture)),
+            Self::Replies => {
+                return Ok(statistics::replies(capture, |message| matcher.selects(message)));
+            }
+        };
+        let mut groups = Groups::new(capture, by);
+        for message in capture.messages().filter(|message| matcher.selects(message)) {
+            groups.add(&message);
+        }
+        Ok(groups.table())
+    }
+}
+
+/// Why nothing is told.
+#[derive(Debug)]
+enum StatsError {
+    Open(OpenError),
+    Query(QueryError),
+    Sort(NoSuchColumn),
+    Sweep { path: PathBuf, error: SweepError },
+    Recipients(Unknowable),
+}
+
+impl StatsError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Query(_) | Self::Sort(_) => ExitCode::from(2),
+            Self::Open(_) | Self::Sweep { .. } | Self::Recipients(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl fmt::Display for StatsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Sort(error) => error.fmt(f),
+            Self::Sweep { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Recipients(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StatsError {}
+
+/// Rows of one table on a screen.
+const ROWS: usize = 30;
+
+const LONG_HELP: &str = "\
+Without --by, the first screen: what there is, who talks most, what is used most, and for what \
+callers wait longest, all calls together.
+
+Durations are from a call to its return. Errors and time-outs have columns of their own and are in \
+no percentile. Times are those of the recording: if a monitor made it, those at which it has read \
+its copies.
+
+Words behind the files are a query; see query.md.
+
+The exit status is 0 when it was told, 1 when it could not be, and 2 when the command line is wrong.";

@@ -1,0 +1,147 @@
+//! The first screen: what there is, who talks most, what is slow.
+
+use std::time::Duration;
+
+use capture::Capture;
+use capture::query::Query;
+use capture::statistics::{By, Caveat, Groups, Summary};
+use capture::table::Table;
+use capture::text::Style;
+use capture::text::columns::folded;
+use capture::text::units::{self, bytes, counted, grouped};
+use serde::Serialize;
+
+use crate::recording;
+
+/// What the first screen tells.
+#[derive(Debug, Serialize)]
+pub(super) struct Overview {
+    file: String,
+    summary: Summary,
+    caveats: Vec<String>,
+    senders: Table,
+    members: Table,
+    times: Table,
+}
+
+impl Overview {
+    /// Counts the messages that a query selects.
+    pub(super) fn of(file: &str, capture: &Capture, query: &Query) -> Self {
+        let mut matcher = query.matcher();
+        let mut summary = Summary::default();
+        let mut senders = Groups::new(capture, By::Sender);
+        let mut members = Groups::new(capture, By::Member);
+        for message in capture.messages().filter(|message| matcher.selects(message)) {
+            summary.add(&message);
+            senders.add(&message);
+            members.add(&message);
+        }
+        summary.add_loose(capture, |message| matcher.selects(message));
+        let caveats = Caveat::of(capture, &summary);
+        Self {
+            file: file.to_owned(),
+            caveats: caveats.iter().map(Caveat::to_string).collect(),
+            summary,
+            senders: senders.traffic(),
+            members: members.traffic(),
+            times: members.times(),
+        }
+    }
+
+    /// All of it, for programs.
+    pub(super) fn json(&self) -> String {
+        recording::json(self)
+    }
+
+    /// As much of it as a screen holds, or `top` rows of each table; 0 is all.
+    pub(super) fn text(&self, style: Style, top: Option<usize>) -> String {
+        let mut text = style.strong(&self.file) + "\n";
+        for sentence in self.sentences() {
+            for line in folded(&sentence, style.width.saturating_sub(2)) {
+                text += &format!("  {line}\n");
+            }
+        }
+        for caveat in &self.caveats {
+            for line in folded(&format!("note: {caveat}"), style.width.saturating_sub(2)) {
+                text += &format!("  {}\n", style.pale(line));
+            }
+        }
+        let parts = [
+            (&self.senders, "Who talks most", "messages that each connection has sent", 6),
+            (&self.members, "What is used most", "with the replies", 6),
+            (&self.times, "What callers wait for", "by all their waiting together", 7),
+        ];
+        for (table, title, about, rows) in parts {
+            if table.rows().is_empty() {
+                continue;
+            }
+            let mut table = table.clone();
+            match top.unwrap_or(rows) {
+                0 => {}
+                rows => table.truncate(rows),
+            }
+            let about = match table.omitted() {
+                0 => about.to_owned(),
+                omitted => format!("{about}; {} more", grouped(omitted as u64)),
+            };
+            text += &format!("\n{}, {}\n", style.strong(title), style.pale(about));
+            text += &table.to_text(Style { width: style.width, ..style });
+        }
+        text
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let summary = &self.summary;
+        let mut sentences = vec![format!(
+            "{}, {} in {}{}",
+            counted(summary.messages, "message", "messages"),
+            bytes(summary.bytes as f64),
+            units::duration(summary.span),
+            rate(summary.messages, summary.span),
+        )];
+        let kinds = [
+            counted(summary.calls, "call", "calls"),
+            counted(summary.returns, "return", "returns"),
+            counted(summary.errors, "error", "errors"),
+            counted(summary.signals, "signal", "signals"),
+        ];
+        sentences.push(kinds.join(", "));
+        if summary.calls > 0 {
+            let share = summary.driver_calls as f64 / summary.calls as f64;
+            sentences.push(format!("{} of the calls are to the bus itself", units::share(share)));
+        }
+        let troubles = [
+            (summary.unanswered, "unanswered"),
+            (summary.time_outs, "timed out"),
+            (summary.late, "answered late"),
+            (summary.orphans, "answers without a call"),
+            (summary.cut, "cut"),
+            (summary.invalid, "invalid"),
+            (summary.unknown, "of unknown type"),
+        ];
+        let troubles = troubles.iter().filter(|(count, _)| *count > 0);
+        let troubles: Vec<_> =
+            troubles.map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+        if !troubles.is_empty() {
+            sentences.push(troubles.join(", "));
+        }
+        sentences
+    }
+}
+
+/// A table with a line below it that says what is not shown.
+pub(super) fn with_omitted(table: &Table, style: Style) -> String {
+    let mut text = table.to_text(style);
+    if table.omitted() > 0 {
+        let omitted = grouped(table.omitted() as u64);
+        text += &format!("{}\n", style.pale(format!("and {omitted} more; --top=0 shows all")));
+    }
+    text
+}
+
+fn rate(count: u64, span: Duration) -> String {
+    match span.is_zero() {
+        true => String::new(),
+        false => format!(", {}/s", units::count(count as f64 / span.as_secs_f64())),
+    }
+}
