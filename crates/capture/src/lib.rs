@@ -7,6 +7,7 @@
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
+//! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - [`statistics`]: what it shows in numbers.
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
 //! - [`text`]: numbers with units, columns of a terminal.
@@ -17,6 +18,7 @@ pub mod file;
 pub mod model;
 pub mod query;
 pub mod record;
+pub mod show;
 pub mod statistics;
 pub mod table;
 pub mod text;

@@ -2,26 +2,27 @@
 
 use std::borrow::Cow;
 
-use super::{Cell, Table};
+use super::{Cell, Column, Table};
 
 impl Table {
     /// The table as comma-separated values, in the units that the keys say.
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
-        line(&mut text, self.columns.iter().map(|column| column.key()));
+        csv_line(&mut text, self.columns.iter().map(Column::key));
         for row in &self.rows {
-            line(&mut text, row.iter().map(field));
+            csv_line(&mut text, row.iter().map(field));
         }
         text
     }
 }
 
-fn line<'a>(text: &mut String, fields: impl Iterator<Item = Cow<'a, str>>) {
-    for (index, field) in fields.enumerate() {
+/// Appends a line of fields, in quotes those that need them.
+pub fn csv_line(text: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
+    for (index, field) in fields.into_iter().enumerate() {
         if index > 0 {
             text.push(',');
         }
-        push_field(text, &field);
+        push_field(text, field.as_ref());
     }
     text.push('\n');
 }
@@ -36,7 +37,6 @@ fn field(cell: &Cell) -> Cow<'_, str> {
     }
 }
 
-/// Appends a field, in quotes where it needs them.
 fn push_field(text: &mut String, field: &str) {
     if !field.contains([',', '"', '\n', '\r']) {
         return text.push_str(field);
@@ -48,7 +48,7 @@ fn push_field(text: &mut String, field: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Column, Unit};
+    use super::super::Unit;
     use super::*;
 
     #[test]

@@ -31,6 +31,7 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::text::units;
+pub use csv::csv_line;
 
 /// Rows and columns.
 #[derive(Clone, PartialEq, Debug)]

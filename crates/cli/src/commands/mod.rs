@@ -7,8 +7,10 @@
 mod bench;
 pub(crate) mod bus;
 mod demo;
+mod export;
 mod generate;
 mod run;
+mod show;
 mod stats;
 mod status;
 mod up;
@@ -23,8 +25,10 @@ use ::bench::{library, peer};
 use bench::Bench;
 use bus::Caller;
 use demo::Demo;
+use export::Export;
 use generate::Generate;
 use run::Run;
+use show::Show;
 use stats::Stats;
 use status::Status;
 use up::Up;
@@ -54,6 +58,10 @@ enum Command {
     Status(Status),
     /// Tell in numbers what a recording shows: who talks most, what is slow
     Stats(Stats),
+    /// Show the messages of a recording, as tools print them or as commands
+    Show(Show),
+    /// Write the messages of a recording for other programs
+    Export(Export),
     /// Measure what a bus costs, side by side with others
     Bench(Bench),
     /// Be one of the processes that `bench` measures with
@@ -84,6 +92,8 @@ impl Command {
             Self::Bus { options } => bus::run(Caller::Diligence, options),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
+            Self::Show(show) => show::run(&show),
+            Self::Export(export) => export::run(&export),
             Self::Bench(bench) => bench::run(bench),
             Self::BenchPeer { part } => peer::run(&part),
             Self::BenchLibrary { words } => library::ours::main(&words),

@@ -1,0 +1,329 @@
+//! The command that sends a message like one that was recorded.
+
+use std::fmt::{self, Write as _};
+use std::io;
+
+use wire::body::Value;
+use wire::message::MessageType;
+
+use super::{Body, gvariant, number, signature};
+use crate::model::Message;
+
+/// A program whose command line, or text, is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Command {
+    /// `busctl call` or `busctl emit`
+    Busctl,
+    /// `gdbus call` or `gdbus emit`
+    Gdbus,
+    /// `dbus-send`
+    DbusSend,
+    /// A Python program with PyGObject.
+    Python,
+    /// The match rule that selects such messages.
+    MatchRule,
+}
+
+/// Why there is no such command.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Inexpressible {
+    /// The recording cannot be read.
+    Io(io::Error),
+    /// The message is an answer whose call is not in the recording, or of no known type.
+    NoCall,
+    /// It names no interface, and the program needs one.
+    NoInterface,
+    /// It is cut or invalid, so its arguments are not known.
+    NoArguments,
+    /// The program has no words for values of this type.
+    Type {
+        /// The type.
+        types: String,
+    },
+}
+
+impl fmt::Display for Inexpressible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::NoCall => f.write_str("it is an answer, and its call is not in the recording"),
+            Self::NoInterface => f.write_str("it names no interface, and the program needs one"),
+            Self::NoArguments => {
+                f.write_str("it is cut or invalid, so its arguments are not known")
+            }
+            Self::Type { types } => {
+                write!(f, "dbus-send has no words for values of type {types}; try busctl or gdbus")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Inexpressible {}
+
+/// What a command is made of: a call or a signal.
+struct Parts<'c> {
+    message: Message<'c>,
+    values: Vec<Value>,
+    bus: Bus,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bus {
+    Session,
+    System,
+}
+
+impl Command {
+    /// The command that sends such a message; of an answer, that which its call is.
+    ///
+    /// # Errors
+    ///
+    /// See [`Inexpressible`].
+    pub fn of(self, message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<String, Inexpressible> {
+        let meant = message.call().unwrap_or(*message);
+        if self == Self::MatchRule {
+            return Ok(match_rule(message));
+        }
+        if !matches!(meant.kind(), MessageType::MethodCall | MessageType::Signal) {
+            return Err(Inexpressible::NoCall);
+        }
+        if meant.interface_id().is_none() {
+            return Err(Inexpressible::NoInterface);
+        }
+        let body = Body::read(&meant, buffer).map_err(Inexpressible::Io)?;
+        let values = body.values.map_err(|_| Inexpressible::NoArguments)?;
+        let bus = meant.capture().buses().get(usize::from(meant.bus().0));
+        let is_system = bus.is_some_and(|bus| bus.name == "system");
+        let bus = if is_system { Bus::System } else { Bus::Session };
+        let parts = Parts { message: meant, values, bus };
+        match self {
+            Self::Busctl => Ok(parts.busctl()),
+            Self::Gdbus => Ok(parts.gdbus()),
+            Self::DbusSend => parts.dbus_send(),
+            Self::Python | Self::MatchRule => Ok(parts.python()),
+        }
+    }
+}
+
+impl Parts<'_> {
+    fn is_signal(&self) -> bool {
+        self.message.kind() == MessageType::Signal
+    }
+
+    fn busctl(&self) -> String {
+        let message = &self.message;
+        let mut words = vec!["busctl", if self.bus == Bus::System { "--system" } else { "--user" }];
+        let destination = format!("--destination={}", message.destination());
+        match (self.is_signal(), message.destination()) {
+            (false, to) => words.extend(["call", to]),
+            (true, "") => words.push("emit"),
+            (true, _) => words.extend([destination.as_str(), "emit"]),
+        }
+        words.extend([message.path(), message.interface(), message.member()]);
+        let mut arguments = Vec::new();
+        self.values.iter().for_each(|value| busctl_words(value, &mut arguments));
+        if !self.values.is_empty() {
+            words.push(message.signature());
+            // An argument that begins with a dash is no option.
+            if arguments.iter().any(|word| word.starts_with('-')) {
+                words.insert(2, "--");
+            }
+        }
+        command_line(words.into_iter().chain(arguments.iter().map(String::as_str)))
+    }
+
+    fn gdbus(&self) -> String {
+        let message = &self.message;
+        let bus = if self.bus == Bus::System { "--system" } else { "--session" };
+        let member = format!("{}.{}", message.interface(), message.member());
+        let mut words = match self.is_signal() {
+            true => vec!["gdbus", "emit", bus],
+            false => vec!["gdbus", "call", bus],
+        };
+        if !message.destination().is_empty() {
+            words.extend(["--dest", message.destination()]);
+        }
+        words.extend(["--object-path", message.path()]);
+        words.extend([if self.is_signal() { "--signal" } else { "--method" }, &member]);
+        let arguments: Vec<_> = self.values.iter().map(gvariant::value).collect();
+        if arguments.iter().any(|word| word.starts_with('-')) {
+            words.push("--");
+        }
+        command_line(words.into_iter().chain(arguments.iter().map(String::as_str)))
+    }
+
+    fn dbus_send(&self) -> Result<String, Inexpressible> {
+        let message = &self.message;
+        let bus = if self.bus == Bus::System { "--system" } else { "--session" };
+        let kind = if self.is_signal() { "--type=signal" } else { "--print-reply" };
+        let mut words = vec!["dbus-send".to_owned(), bus.to_owned(), kind.to_owned()];
+        if !message.destination().is_empty() {
+            words.push(format!("--dest={}", message.destination()));
+        }
+        words.push(message.path().to_owned());
+        words.push(format!("{}.{}", message.interface(), message.member()));
+        for value in &self.values {
+            let unknown = || Inexpressible::Type { types: signature(value) };
+            words.push(dbus_send_word(value).ok_or_else(unknown)?);
+        }
+        Ok(command_line(words.iter().map(String::as_str)))
+    }
+
+    fn python(&self) -> String {
+        let message = &self.message;
+        let bus = if self.bus == Bus::System { "SYSTEM" } else { "SESSION" };
+        let arguments = match self.values.is_empty() {
+            true => String::from("None"),
+            false => {
+                format!("GLib.Variant.parse(None, {})", python(&gvariant::tuple(&self.values)))
+            }
+        };
+        let names = [message.path(), message.interface(), message.member()].map(python).join(", ");
+        let to = match message.destination() {
+            "" => String::from("None"),
+            name => python(name),
+        };
+        let send = match self.is_signal() {
+            true => format!("bus.emit_signal({to}, {names}, {arguments})\nbus.flush_sync()"),
+            false => format!(
+                "reply = bus.call_sync({to}, {names}, {arguments}, None, 0, -1, None)\nprint(reply)"
+            ),
+        };
+        format!(
+            "from gi.repository import Gio, GLib\n\nbus = Gio.bus_get_sync(Gio.BusType.{bus})\n{send}\n"
+        )
+    }
+}
+
+/// The rule under which a message like this is seen.
+fn match_rule(message: &Message<'_>) -> String {
+    let capture = message.capture();
+    let of_peer = |peer: Option<crate::model::PeerId>| {
+        let peer = capture.directory().peer(peer?);
+        Some(capture.strings().get(peer.names.first().copied().unwrap_or(peer.unique)))
+    };
+    let is_error = message.kind() == MessageType::Error;
+    let sender = of_peer(message.from()).unwrap_or(message.sender());
+    let keys = [
+        ("type", message.kind().as_str()),
+        ("sender", sender),
+        ("path", message.path()),
+        ("interface", message.interface()),
+        ("member", if is_error { "" } else { message.member() }),
+    ];
+    let keys = keys.iter().filter(|(_, value)| !value.is_empty());
+    let keys: Vec<_> = keys.map(|(key, value)| format!("{key}='{value}'")).collect();
+    keys.join(",") + "\n"
+}
+
+/// The words of a value behind its type: of containers first how many, of variants first the type.
+fn busctl_words(value: &Value, words: &mut Vec<String>) {
+    match value {
+        Value::Variant(inside) => {
+            words.push(signature(inside));
+            busctl_words(inside, words);
+        }
+        Value::Bytes(bytes) => {
+            words.push(bytes.len().to_string());
+            words.extend(bytes.iter().map(u8::to_string));
+        }
+        Value::Array { items, .. } => {
+            words.push(items.len().to_string());
+            items.iter().for_each(|item| busctl_words(item, words));
+        }
+        Value::Struct(items) => items.iter().for_each(|item| busctl_words(item, words)),
+        Value::DictEntry(entry) => {
+            busctl_words(&entry.0, words);
+            busctl_words(&entry.1, words);
+        }
+        basic => words.push(basic_word(basic)),
+    }
+}
+
+fn basic_word(value: &Value) -> String {
+    match value {
+        Value::Byte(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::Int16(number) => number.to_string(),
+        Value::Uint16(number) => number.to_string(),
+        Value::Int32(number) => number.to_string(),
+        Value::Uint32(number) | Value::UnixFd(number) => number.to_string(),
+        Value::Int64(number) => number.to_string(),
+        Value::Uint64(number) => number.to_string(),
+        Value::Double(value) => number::general(*value, 17),
+        Value::String(text) => text.clone(),
+        Value::ObjectPath(path) => path.to_string(),
+        Value::Signature(types) => types.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// A value as `type:value`; `None` if the program has no such words.
+fn dbus_send_word(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Variant(inside) => {
+            let kind = dbus_send_type(inside)?;
+            format!("variant:{kind}:{}", basic_word(inside))
+        }
+        Value::Bytes(bytes) if !bytes.is_empty() => {
+            let bytes: Vec<_> = bytes.iter().map(u8::to_string).collect();
+            format!("array:byte:{}", bytes.join(","))
+        }
+        Value::Array { items, .. } => match items.first()? {
+            Value::DictEntry(entry) => {
+                let (key, of) = (dbus_send_type(&entry.0)?, dbus_send_type(&entry.1)?);
+                format!("dict:{key}:{of}:{}", elements(items)?)
+            }
+            item => format!("array:{}:{}", dbus_send_type(item)?, elements(items)?),
+        },
+        basic => format!("{}:{}", dbus_send_type(basic)?, basic_word(basic)),
+    })
+}
+
+/// Elements with commas between, if none has one.
+fn elements(items: &[Value]) -> Option<String> {
+    let mut words = Vec::new();
+    items.iter().for_each(|item| busctl_words(item, &mut words));
+    (!words.iter().any(|word| word.contains(','))).then(|| words.join(","))
+}
+
+const fn dbus_send_type(value: &Value) -> Option<&'static str> {
+    Some(match value {
+        Value::Byte(_) => "byte",
+        Value::Boolean(_) => "boolean",
+        Value::Int16(_) => "int16",
+        Value::Uint16(_) => "uint16",
+        Value::Int32(_) => "int32",
+        Value::Uint32(_) => "uint32",
+        Value::Int64(_) => "int64",
+        Value::Uint64(_) => "uint64",
+        Value::Double(_) => "double",
+        Value::String(_) => "string",
+        Value::ObjectPath(_) => "objpath",
+        _ => return None,
+    })
+}
+
+/// Words as a shell reads them back, and the end of the line.
+fn command_line<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            line.push_str(word);
+        } else {
+            let _ = write!(line, "'{}'", word.replace('\'', "'\\''"));
+        }
+    }
+    line + "\n"
+}
+
+/// A text as Python reads it: its strings escape as those of JSON do, but for the rarest
+/// characters.
+fn python(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

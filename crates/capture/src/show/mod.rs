@@ -1,0 +1,128 @@
+//! Messages as texts that people and programs know.
+//!
+//! [`Format`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
+//! same, and JSON; [`Command`] makes of a message the command that sends the like.
+//!
+//! What the tools do not print, as gdbus replies, is in the style of what they do.
+
+mod busctl;
+mod command;
+mod dbus_send;
+mod gvariant;
+mod json;
+mod number;
+
+use std::io;
+
+use wire::Message as WireMessage;
+use wire::body::Value;
+
+pub use command::{Command, Inexpressible};
+
+use crate::model::{Health, Message};
+
+/// A form in which messages are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// As `busctl monitor`, with times in UTC.
+    Busctl,
+    /// As `gdbus monitor`: a line for each message, values as GVariant has them.
+    Gdbus,
+    /// As `dbus-monitor`, and as `dbus-send --print-reply` prints a reply.
+    DbusSend,
+    /// As `busctl --json=short monitor`, with keys of ours behind its own: `number`, `names`,
+    /// `process`, `size`, `duration_ns`, `partner`, `recipients`, `problem`.
+    Json,
+}
+
+impl Format {
+    /// Appends a message to a text, with the end of its last line. `buffer` is room for its bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the recording cannot be read.
+    pub fn push(
+        self,
+        text: &mut String,
+        message: &Message<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let body = Body::read(message, buffer)?;
+        match self {
+            Self::Busctl => busctl::push(text, message, &body),
+            Self::Gdbus => gvariant::push(text, message, &body),
+            Self::DbusSend => dbus_send::push(text, message, &body),
+            Self::Json => json::push(text, message, &body),
+        }
+        Ok(())
+    }
+}
+
+/// What a message carries.
+#[derive(Clone, PartialEq, Debug)]
+struct Body {
+    /// The letter for the order of its bytes, with which it begins.
+    endian: char,
+    values: Result<Vec<Value>, Problem>,
+}
+
+/// Why a body cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Problem {
+    Cut,
+    Invalid,
+}
+
+impl Problem {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Cut => "cut",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// For people, with the bytes that there are.
+    fn sentence(self, message: &Message<'_>) -> String {
+        match self {
+            Self::Cut => format!("cut: {} of {} bytes", message.kept(), message.len()),
+            Self::Invalid => String::from("invalid: it breaks the rules of the specification"),
+        }
+    }
+}
+
+impl Body {
+    fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> io::Result<Self> {
+        message.capture().read_bytes(message.id(), buffer)?;
+        let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
+        let values = match message.health() {
+            Health::Whole => arguments(buffer).ok_or(Problem::Invalid),
+            Health::BodyCut | Health::HeaderCut => Err(Problem::Cut),
+            Health::BodyInvalid | Health::HeaderInvalid => Err(Problem::Invalid),
+        };
+        Ok(Self { endian, values })
+    }
+
+    fn values(&self) -> &[Value] {
+        self.values.as_deref().unwrap_or_default()
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        self.values.as_ref().err().copied()
+    }
+}
+
+fn arguments(bytes: &[u8]) -> Option<Vec<Value>> {
+    Value::read_args(&WireMessage::parse(bytes).ok()?).ok()
+}
+
+/// The type of a value.
+fn signature(value: &Value) -> String {
+    let mut text = String::new();
+    value.push_signature(&mut text);
+    text
+}
+
+/// The elements of an array of bytes, as others have theirs.
+fn bytes(bytes: &[u8]) -> impl Iterator<Item = Value> {
+    bytes.iter().map(|&byte| Value::Byte(byte))
+}

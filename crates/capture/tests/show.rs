@@ -1,0 +1,159 @@
+//! Messages are shown as the tools print them: `show/tools.pcap` is what dbus-monitor has recorded
+//! while busctl, dbus-monitor and gdbus printed the same messages. Each of them has stamped its own
+//! copy; the files beside it have the times of the recording instead.
+
+use std::path::Path;
+
+use diligence_capture::Capture;
+use diligence_capture::show::{Command, Format, Inexpressible};
+use diligence_testkit::golden;
+use diligence_testkit::recording::Recording;
+use wire::body::Value;
+use wire::message::MessageType;
+
+fn tools(file: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/show").join(file)
+}
+
+fn recorded() -> Capture {
+    Capture::open(&tools("tools.pcap")).expect("a recording")
+}
+
+fn shown(capture: &Capture, format: Format) -> Vec<String> {
+    let mut buffer = Vec::new();
+    let show = |message| {
+        let mut text = String::new();
+        format.push(&mut text, &message, &mut buffer).expect("it can be read");
+        text
+    };
+    capture.messages().map(show).collect()
+}
+
+#[test]
+fn as_busctl_monitor_prints() {
+    golden::check(tools("busctl.txt"), &shown(&recorded(), Format::Busctl).concat());
+}
+
+#[test]
+fn as_dbus_monitor_prints() {
+    golden::check(tools("dbus-monitor.txt"), &shown(&recorded(), Format::DbusSend).concat());
+}
+
+#[test]
+fn as_gdbus_monitor_prints() {
+    let capture = recorded();
+    let lines = shown(&capture, Format::Gdbus);
+    let is_signal = |kind| kind == MessageType::Signal;
+    // The tool shows what objects emit to all.
+    let signals = capture
+        .messages()
+        .zip(lines)
+        .filter(|(message, _)| is_signal(message.kind()) && message.destination_id().is_none());
+    let lines: String = signals.map(|(_, line)| line).collect();
+    golden::check(tools("gdbus.txt"), &lines);
+}
+
+#[test]
+fn as_busctl_prints_json_with_keys_of_ours_behind() {
+    let ours = shown(&recorded(), Format::Json);
+    let expected = std::fs::read_to_string(tools("busctl.json")).expect("a file");
+    let mut compared = 0;
+    for line in ours {
+        let json: serde_json::Value = serde_json::from_str(&line).expect("a line of JSON");
+        let (start, ours) = line.split_once(",\"number\":").expect("our keys");
+        match expected.lines().find(|line| line.strip_suffix('}') == Some(start)) {
+            Some(_) => compared += 1,
+            // It gives up on dictionaries whose keys are numbers.
+            None => assert_eq!(json["member"], "Changed5", "{line}"),
+        }
+        assert!(ours.contains("\"size\":"), "{ours}");
+    }
+    assert_eq!(compared, expected.lines().count());
+}
+
+#[test]
+fn what_the_tools_do_not_know_is_in_the_json() {
+    let mut recording = Recording::new();
+    recording.process(":1.5", 42, "mailer").owner("org.x.Mail", ":1.6");
+    let call = recording.call(":1.5", ":1.6", "/ org.x.Mail.Get", &());
+    recording.wait_us(300).reply(&call, ":1.6", &(f64::NAN,));
+    recording.signal(":1.6", "/ org.x.Mail.Now", &("x".repeat(200),)).delivered(3, &[(7, 9, 1)]);
+    recording.signal(":1.6", "/ org.x.Mail.Cut", &("x".repeat(200),)).cut(180);
+    let lines = shown(&recording.capture(), Format::Json);
+    for (line, ours) in [
+        (
+            0,
+            r#""data":[]},"number":1,"size":104,"destination_name":"org.x.Mail","process":"mailer[42]","duration_ns":300000,"partner":2}"#,
+        ),
+        (
+            1,
+            r#""data":[null]},"number":2,"size":72,"sender_name":"org.x.Mail","duration_ns":300000,"partner":1}"#,
+        ),
+        (2, r#""sender_name":"org.x.Mail","recipients":[":1.7"]}"#),
+        (
+            3,
+            r#""payload":{"type":"s","data":null},"number":4,"size":301,"sender_name":"org.x.Mail","problem":"cut"}"#,
+        ),
+    ] {
+        assert!(lines[line].trim_end().ends_with(ours), "{}", lines[line]);
+    }
+}
+
+#[test]
+fn commands_send_the_like() {
+    let mut recording = Recording::new();
+    let call = recording.call(
+        ":1.5",
+        "org.x.Mail",
+        "/org/x org.x.Mail.Find",
+        &("it's", -5_i32, vec!["a", "b c"], Value::Uint32(7)),
+    );
+    recording.reply(&call, ":1.6", &());
+    recording.owner("org.x.Mail", ":1.6").signal(
+        ":1.6",
+        "/org/x org.x.Mail.Now",
+        &(1.5_f64, vec![(1_u8, true)]),
+    );
+    let capture = recording.capture();
+    let mut buffer = Vec::new();
+    let mut of = |number: usize, command: Command| {
+        let message = capture.messages().nth(number).expect("a message");
+        command.of(&message, &mut buffer)
+    };
+    for (number, command, expected) in [
+        (
+            0,
+            Command::Busctl,
+            r"busctl --user -- call org.x.Mail /org/x org.x.Mail Find siasv 'it'\''s' -5 2 a 'b c' u 7",
+        ),
+        (
+            0,
+            Command::Gdbus,
+            r#"gdbus call --session --dest org.x.Mail --object-path /org/x --method org.x.Mail.Find -- '"it'\''s"' -5 '['\''a'\'', '\''b c'\'']' '<uint32 7>'"#,
+        ),
+        (
+            1,
+            Command::DbusSend,
+            r"dbus-send --session --print-reply --dest=org.x.Mail /org/x org.x.Mail.Find 'string:it'\''s' int32:-5 'array:string:a,b c' variant:uint32:7",
+        ),
+        (2, Command::Busctl, "busctl --user emit /org/x org.x.Mail Now 'da(yb)' 1.5 1 1 true"),
+        (
+            2,
+            Command::Gdbus,
+            "gdbus emit --session --object-path /org/x --signal org.x.Mail.Now 1.5 '[(byte 0x01, true)]'",
+        ),
+        (
+            2,
+            Command::MatchRule,
+            "type='signal',sender='org.x.Mail',path='/org/x',interface='org.x.Mail',member='Now'",
+        ),
+    ] {
+        assert_eq!(of(number, command).expect("a command").trim_end(), expected);
+    }
+    assert!(of(0, Command::Python).expect("a program").contains(
+        r#"bus.call_sync("org.x.Mail", "/org/x", "org.x.Mail", "Find", GLib.Variant.parse(None, "(\"it's\", -5, ['a', 'b c'], <uint32 7>)"), None, 0, -1, None)"#
+    ));
+    assert!(
+        matches!(of(2, Command::DbusSend), Err(Inexpressible::Type { types }) if types == "a(yb)")
+    );
+}
