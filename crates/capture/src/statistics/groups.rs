@@ -203,8 +203,8 @@ fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
         Cell::share(group.messages, messages),
         Cell::rate(group.messages, span),
         Cell::Bytes(group.bytes),
-        Cell::Count(group.calls),
-        Cell::Count(group.signals),
+        counted(group.calls),
+        counted(group.signals),
     ]
 }
 
@@ -227,7 +227,6 @@ fn times(group: &Group) -> [Cell; 11] {
     let time = |of: fn(&Percentiles) -> Duration| {
         percentiles.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found)))
     };
-    let counted = |count| if count == 0 { Cell::Absent } else { Cell::Count(count) };
     let failed = |nanos| if nanos == 0 { Cell::Absent } else { Cell::nanos(nanos) };
     [
         time(|found| found.p50),
@@ -242,4 +241,9 @@ fn times(group: &Group) -> [Cell; 11] {
         failed(group.failed_total),
         failed(group.failed_max),
     ]
+}
+
+/// How many, where none is nothing to look at.
+const fn counted(count: u64) -> Cell {
+    if count == 0 { Cell::Absent } else { Cell::Count(count) }
 }

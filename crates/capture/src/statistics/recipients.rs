@@ -10,6 +10,7 @@ use crate::model::{Capture, Message, PeerId};
 use crate::query::Subject;
 use crate::record::Fact;
 use crate::table::{Cell, Column, Table, Unit};
+use crate::text::units::counted;
 
 /// Why nobody can know who gets a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,9 +23,9 @@ impl fmt::Display for Unknowable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "who gets a signal cannot be known: the bus has not recorded it itself, and of {} \
-             connections that were there before the recording the match rules are not in the file",
-            self.connections
+            "who gets a signal cannot be known: the bus has not recorded it itself, and the file has \
+             not the match rules of {} that came before the recording",
+            counted(self.connections, "connection", "connections")
         )
     }
 }
@@ -105,8 +106,10 @@ fn wanted_by(all: &Subscriptions, message: &Message<'_>, buffer: &mut Vec<u8>) -
         false => None,
     };
     let subject = Subject::new(message, body);
-    let is_there = |unique| {
-        let peer = message.capture().directory().by_unique(message.bus(), unique);
+    let (directory, strings) = (message.capture().directory(), message.capture().strings());
+    let is_there = |unique: &str| {
+        let text = strings.find(unique);
+        let peer = text.and_then(|text| directory.by_unique(message.bus(), text));
         peer.is_none_or(|peer| was_there(message, peer))
     };
     let wants = peers().filter(|&(_, unique, peer)| {

@@ -21,16 +21,17 @@ pub fn rules(capture: &Capture) -> Table {
             Column::number("duplicates", Unit::Count),
             Column::number("added", Unit::Count),
             Column::number("removed", Unit::Count),
-            Column::text("most frequent"),
             Column::number("times", Unit::Count),
+            Column::text("most frequent"),
         ],
     );
     let mut rows: Vec<_> = all.peers().collect();
     rows.sort_by_key(|(_, _, peer)| std::cmp::Reverse(count(peer)));
     for (bus, unique, peer) in rows {
-        let label = match capture.directory().by_unique(bus, unique) {
+        let text = capture.strings().find(unique);
+        let label = match text.and_then(|text| capture.directory().by_unique(bus, text)) {
             Some(id) => capture.label(id),
-            None => capture.strings().get(unique).into(),
+            None => unique.into(),
         };
         let distinct = peer.rules.len() as u64;
         let frequent = peer.rules.iter().max_by_key(|(_, times)| *times);
@@ -41,8 +42,8 @@ pub fn rules(capture: &Capture) -> Table {
             Cell::Count(count(peer) - distinct),
             Cell::Count(peer.added),
             Cell::Count(peer.removed),
-            Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
             frequent.map_or(Cell::Absent, |(_, times)| Cell::Count(*times)),
+            Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
         ]);
     }
     table

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, Text};
+use crate::model::{Capture, Message};
 use crate::record::{BusId, Fact};
 
 /// The match rules of all connections, as far as a recording has told until now.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
-    by_peer: BTreeMap<(BusId, Text), Subscriber>,
+    /// By unique name: who never sends has none that messages know.
+    by_peer: BTreeMap<(BusId, String), Subscriber>,
 }
 
 /// The rules of a connection.
@@ -33,7 +34,6 @@ impl Subscriptions {
         let mut all = Self::default();
         for (_, bus, fact) in capture.facts() {
             if let Fact::Rule { unique, rule } = fact
-                && let Some(unique) = capture.strings().find(unique)
                 && let Ok(rule) = MatchRule::parse(rule)
             {
                 all.peer(*bus, unique).add(rule);
@@ -55,7 +55,7 @@ impl Subscriptions {
         let Ok(Some(call)) = capture.read_message(message.id(), buffer) else { return false };
         let Ok(rule) = call.read::<(&str,)>() else { return false };
         let Ok(rule) = MatchRule::parse(rule.0) else { return false };
-        let peer = self.peer(message.bus(), message.sender_id());
+        let peer = self.peer(message.bus(), message.sender());
         match message.member() {
             "AddMatch" => peer.add(rule),
             _ => peer.remove(&rule),
@@ -63,12 +63,12 @@ impl Subscriptions {
         true
     }
 
-    pub(super) fn peers(&self) -> impl Iterator<Item = (BusId, Text, &Subscriber)> {
-        self.by_peer.iter().map(|(&(bus, unique), peer)| (bus, unique, peer))
+    pub(super) fn peers(&self) -> impl Iterator<Item = (BusId, &str, &Subscriber)> {
+        self.by_peer.iter().map(|((bus, unique), peer)| (*bus, unique.as_str(), peer))
     }
 
-    fn peer(&mut self, bus: BusId, unique: Text) -> &mut Subscriber {
-        self.by_peer.entry((bus, unique)).or_default()
+    fn peer(&mut self, bus: BusId, unique: &str) -> &mut Subscriber {
+        self.by_peer.entry((bus, unique.to_owned())).or_default()
     }
 }
 

@@ -93,7 +93,7 @@ fn total(widths: &[Option<usize>]) -> usize {
 const GAP: &str = "  ";
 
 /// A text of so many cells says enough, so that other columns need not be left out for it.
-const TEXT_WIDTH_GOOD: usize = 24;
+const TEXT_WIDTH_GOOD: usize = 36;
 
 /// A text is not cut to less.
 const TEXT_WIDTH_MIN: usize = 8;
@@ -133,8 +133,8 @@ org.example.Mail.Get\u{fffd}                       2       0  2.00 s
             (
                 50,
                 "\
-member                      calls  errors      p90
-\u{2026}ail.GetCountOfAllMessages  1,234       0  1.50 ms
+member                              calls      p90
+\u{2026}xample.Mail.GetCountOfAllMessages  1,234  1.50 ms
 ",
             ),
             (

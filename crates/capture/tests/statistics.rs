@@ -1,0 +1,241 @@
+//! Statistics of recordings whose truth is known.
+
+use diligence_capture::Capture;
+use diligence_capture::query::Query;
+use diligence_capture::record::{Bus, Gap, GapCause, Method};
+use diligence_capture::statistics::{
+    By, Caveat, Groups, Summary, Sweep, recipients, replies, rules, sizes,
+};
+use diligence_testkit::recording::{DRIVER, Recording};
+use wire::message::Flags;
+
+const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
+
+/// A mail service with a fast and a slow method, errors, a time-out and its late answer, and a
+/// signal.
+fn office() -> Recording {
+    let mut recording = Recording::new();
+    recording.owner("org.x.Mail", ":1.6").process(":1.5", 42, "reader");
+    recording.process(":1.7", 42, "reader").process(":1.6", 50, "maild");
+    for micros in [100, 200, 300, 400] {
+        let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &());
+        recording.wait_us(micros).reply(&call, ":1.6", &(7_u32,));
+    }
+    let call = recording.call(":1.7", ":1.6", "/m org.x.Mail.Find", &("x",));
+    recording.wait_ms(50).reply(&call, ":1.6", &());
+    let call = recording.call(":1.7", "org.x.Mail", "/m org.x.Mail.Find", &("y",));
+    recording.wait_ms(10).error(&call, ":1.6", "org.x.Error.Busy", "no");
+    let call = recording.call(":1.7", "org.x.Mail", "/m org.x.Mail.Find", &("z",));
+    recording.wait_ms(900).error(&call, DRIVER, NO_REPLY, "late");
+    recording.wait_ms(30).reply(&call, ":1.6", &());
+    recording.call(":1.7", "org.x.Mail", "/m org.x.Mail.Find", &("never",));
+    recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.7", "org.x.Mail", "/m org.x.Mail.Go", &());
+    recording.signal(":1.6", "/m org.x.Mail.Changed", &()).wait_ms(9);
+    recording.ask_bus(":1.5", "GetId", &(), &("abc",));
+    recording
+}
+
+fn csv(capture: &Capture, by: By, query: &str) -> String {
+    let query: Query = query.parse().expect("a query");
+    let (mut groups, mut matcher) = (Groups::new(capture, by), query.matcher());
+    capture.messages().filter(|one| matcher.selects(one)).for_each(|one| groups.add(&one));
+    groups.table().to_csv()
+}
+
+/// The columns of a table that are asked for, a line for each row.
+fn columns(csv: &str, wanted: &[&str]) -> String {
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let keys = lines.next().expect("a line of keys");
+    let index = |name: &&str| keys.iter().position(|key| key == name).expect("a column");
+    let indexes: Vec<_> = wanted.iter().map(index).collect();
+    let row = |row: Vec<&str>| indexes.iter().map(|&at| row[at]).collect::<Vec<_>>().join(" ");
+    lines.map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn durations_leave_errors_and_time_outs_beside() {
+    let capture = office().capture();
+    let found = csv(&capture, By::Member, "");
+    assert_eq!(
+        columns(&found, &["member", "service", "type", "messages", "calls", "unanswered"]),
+        [
+            "org.x.Mail.Get org.x.Mail call 8 4 ",
+            "org.x.Mail.Find org.x.Mail call 7 4 1",
+            "org.freedesktop.DBus.GetId org.freedesktop.DBus call 2 1 ",
+            "(reply to no recorded call) org.x.Mail return 1  ",
+            "org.x.Mail.Go org.x.Mail call 1 1 ",
+            "org.x.Mail.Changed org.x.Mail signal 1  ",
+        ]
+        .join("\n")
+    );
+    let times = ["member", "p50_ns", "p90_ns", "max_ns", "total_ns", "errors", "time_outs"];
+    let rows = columns(&found, &times);
+    assert!(rows.contains("org.x.Mail.Get 200000 400000 400000 1000000  "), "{rows}");
+    assert!(rows.contains("org.x.Mail.Find 50000000 50000000 50000000 50000000 1 1"), "{rows}");
+    let failed = columns(&found, &["member", "failed_total_ns", "failed_max_ns"]);
+    assert!(failed.contains("org.x.Mail.Find 910000000 900000000"), "{failed}");
+}
+
+#[test]
+fn groups_are_named_by_what_they_are() {
+    let capture = office().capture();
+    for (by, keys, expected) in [
+        (By::Service, &["service", "messages"][..], "org.x.Mail 18\norg.freedesktop.DBus 2"),
+        (
+            By::Sender,
+            &["sender", "messages"],
+            "org.x.Mail 8\nreader (:1.5) 5\nreader (:1.7) 5\norg.freedesktop.DBus 2",
+        ),
+        (
+            By::Process,
+            &["process", "messages"],
+            "reader[42] 10\nmaild[50] 8\norg.freedesktop.DBus 2",
+        ),
+        (
+            By::Error,
+            &["error", "messages"],
+            "org.x.Error.Busy 1\norg.freedesktop.DBus.Error.NoReply 1",
+        ),
+        (By::Type, &["type", "messages"], "call 10\nreturn 7\nerror 2\nsignal 1"),
+        (By::Bus, &["bus", "messages"], "bus 0 20"),
+    ] {
+        assert_eq!(columns(&csv(&capture, by, ""), keys), expected, "{by:?}");
+    }
+    let pairs =
+        columns(&csv(&capture, By::Pair, "from::1.5 or to::1.5"), &["from", "to", "messages"]);
+    assert_eq!(
+        pairs,
+        "\
+reader (:1.5) org.x.Mail 4
+org.x.Mail reader (:1.5) 4
+reader (:1.5) org.freedesktop.DBus 1
+org.freedesktop.DBus reader (:1.5) 1"
+    );
+}
+
+#[test]
+fn the_summary_counts_each_message_once() {
+    let capture = office().capture();
+    let mut summary = Summary::default();
+    capture.messages().for_each(|message| summary.add(&message));
+    summary.add_loose(&capture, |_| true);
+    assert_eq!((summary.messages, summary.calls, summary.returns), (20, 10, 7));
+    assert_eq!((summary.errors, summary.signals, summary.unknown), (2, 1, 0));
+    assert_eq!((summary.driver_calls, summary.unanswered), (1, 1));
+    assert_eq!((summary.time_outs, summary.late, summary.orphans), (1, 1, 0));
+    let bytes: u64 = capture.messages().map(|message| u64::from(message.len())).sum();
+    assert_eq!(summary.bytes, bytes);
+    assert_eq!(summary.span.as_micros(), 1000 + 50_000 + 10_000 + 900_000 + 30_000 + 9000 + 50);
+}
+
+#[test]
+fn answers_and_calls_that_miss_each_other_are_listed() {
+    let mut recording = office();
+    let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.wait_ms(1).reply(&call, ":1.6", &()).reply(&call, ":1.6", &());
+    let rows =
+        columns(&replies(&recording.capture(), |_| true).to_csv(), &["number", "what", "member"]);
+    assert_eq!(rows, "16 unanswered org.x.Mail.Find\n15 late org.x.Mail.Find\n23 no call ");
+}
+
+#[test]
+fn sizes_fall_into_half_decades() {
+    let mut recording = Recording::new();
+    for len in [0, 100, 300, 5000] {
+        recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
+    }
+    // Of what was cut off the original size counts.
+    recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(40_000),)).cut(200);
+    let capture = recording.capture();
+    let sweep = "\
+{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"size\":100}},\
+\"subject\":\"busd\",\"figures\":{\"round_trip_us\":20}}
+{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"size\":50100}},\
+\"subject\":\"busd\",\"figures\":{\"round_trip_us\":520}}
+";
+    let sweep = Sweep::read(sweep.as_bytes(), None).expect("a sweep");
+    let table = sizes(capture.messages(), Some(&sweep)).to_csv();
+    let rows = columns(&table, &["from", "to", "messages", "share"]);
+    assert_eq!(rows, "101 316 2 0.4\n317 1000 1 0.2\n3163 10000 1 0.2\n31623 100000 1 0.2");
+    // Beyond 100 bytes each costs 10 ns more: half of 20 µs, and that.
+    let lens: Vec<_> = capture.messages().map(|message| u64::from(message.len())).collect();
+    let cost = |len: &u64| 10_000 + (len - 100) * 10;
+    let times = columns(&table, &["time_ns"]);
+    let expected =
+        [cost(&lens[0]) + cost(&lens[1]), cost(&lens[2]), cost(&lens[3]), cost(&lens[4])];
+    assert_eq!(times, expected.map(|nanos| nanos.to_string()).join("\n"));
+}
+
+#[test]
+fn recipients_are_those_that_the_bus_has_written() {
+    let mut recording = Recording::new();
+    for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)], &[(8, 5, 1)]] {
+        recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
+    }
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    let table = recipients(&recording.capture(), |_| true).expect("the bus has recorded").to_csv();
+    assert_eq!(columns(&table, &["recipients", "signals", "copies"]), "0 1 0\n1 2 2\n2 1 2");
+}
+
+#[test]
+fn recipients_follow_from_rules_if_all_are_known() {
+    let mut recording = Recording::new();
+    recording.owner("org.x.Mail", ":1.6");
+    let changed = "/m org.x.Mail.Changed";
+    recording.rule(":1.7", "type='signal',sender='org.x.Mail'");
+    recording.rule(":1.7", "type='signal',member='Changed'").rule(":1.8", "arg0='x'");
+    recording.signal(":1.6", changed, &("x",)).signal(":1.6", changed, &("y",));
+    recording.ask_bus(":1.9", "AddMatch", &("member='Changed'",), &());
+    recording.signal(":1.6", changed, &("y",));
+    recording.ask_bus(":1.9", "RemoveMatch", &("member='Changed'",), &());
+    recording.signal(":1.6", changed, &("y",)).signal(":1.5", "/ org.x.Y.Z", &());
+    let table = recipients(&recording.capture(), |_| true).expect("rules are known").to_csv();
+    assert_eq!(columns(&table, &["recipients", "signals"]), "0 1\n1 2\n2 2");
+}
+
+#[test]
+fn recipients_are_unknown_if_somebody_was_there_before() {
+    let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");
+    assert_eq!(error.connections, 3);
+    let mut recording = Recording::new();
+    recording.owner_changed(":1.6", "", ":1.6").signal(":1.6", "/ org.x.Y.Z", &());
+    assert!(recipients(&recording.capture(), |_| true).is_ok());
+}
+
+#[test]
+fn rules_that_are_there_twice_are_counted() {
+    let mut recording = Recording::new();
+    let rule = "type='signal',member='NameOwnerChanged'";
+    recording.rule(":1.7", rule);
+    recording.ask_bus(":1.7", "AddMatch", &("member='NameOwnerChanged',type='signal'",), &());
+    recording.ask_bus(":1.7", "AddMatch", &("member='X'",), &());
+    recording.ask_bus(":1.7", "AddMatch", &("member='X'",), &());
+    recording.ask_bus(":1.7", "RemoveMatch", &("member='X'",), &());
+    let call = recording.call(":1.7", DRIVER, "/ org.freedesktop.DBus.AddMatch", &("member='R'",));
+    recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.LimitsExceeded", "too many");
+    let keys = ["connection", "rules", "distinct", "duplicates", "added", "removed", "times"];
+    assert_eq!(columns(&rules(&recording.capture()).to_csv(), &keys), ":1.7 3 2 1 4 1 2");
+}
+
+#[test]
+fn caveats_come_before_the_numbers_are_believed() {
+    let mut recording = office();
+    recording.bus(Bus { name: "session".into(), method: Method::Eavesdrop, ..Bus::default() });
+    let gap =
+        Gap { at: None, bus: Default::default(), cause: GapCause::Disconnected, lost: Some(3) };
+    recording.gap(gap).at_ms(0).signal(":1.6", "/ org.x.Y.Z", &());
+    let capture = recording.capture();
+    let mut summary = Summary::default();
+    capture.messages().for_each(|message| summary.add(&message));
+    let caveats = Caveat::of(&capture, &summary);
+    assert_eq!(
+        caveats,
+        [
+            Caveat::Gap { cause: GapCause::Disconnected, lost: Some(3) },
+            Caveat::ClockWentBack { times: 1 },
+            Caveat::NoDriverReplies { bus: "session".into() },
+        ]
+    );
+    let words = caveats[0].to_string();
+    assert_eq!(words, "3 messages are missing: the bus has disconnected the recorder");
+}
