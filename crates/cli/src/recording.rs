@@ -1,10 +1,9 @@
 //! Recordings on the command line.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
 
 use capture::Capture;
+pub(crate) use capture::model::OpenError;
 use serde::Serialize;
 
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
@@ -16,9 +15,9 @@ pub(crate) fn files_and_query(words: &[String]) -> (&[String], String) {
     (files, query.join(" "))
 }
 
-/// Reads a recording.
-pub(crate) fn open(file: &str) -> Result<Capture, OpenError> {
-    Capture::open(Path::new(file)).map_err(|error| OpenError { file: file.to_owned(), error })
+/// Reads recordings into one.
+pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, OpenError> {
+    Capture::open_all(files)
 }
 
 /// A value as JSON for programs that people read too.
@@ -27,21 +26,6 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     text.push('\n');
     text
 }
-
-/// A recording cannot be read.
-#[derive(Debug)]
-pub(crate) struct OpenError {
-    file: String,
-    error: io::Error,
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read {}: {}", self.file, self.error)
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 #[cfg(test)]
 mod tests {

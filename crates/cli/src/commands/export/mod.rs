@@ -55,7 +55,7 @@ pub(crate) fn run(export: &Export) -> ExitCode {
 impl Export {
     fn write(&self) -> Result<(), ExportError> {
         let query = Query::parse(&self.query.join(" ")).map_err(ExportError::Query)?;
-        let capture = recording::open(&self.file).map_err(ExportError::Open)?;
+        let capture = recording::open(&[&self.file]).map_err(ExportError::Open)?;
         let written = match self.format {
             Form::Json => show::messages(&capture, &query, Format::Json),
             Form::Csv => csv(&capture, &query),

@@ -95,7 +95,7 @@ pub(crate) fn run(show: &Show) -> ExitCode {
 impl Show {
     fn print(&self) -> Result<(), ShowError> {
         let query = Query::parse(&self.query.join(" ")).map_err(ShowError::Query)?;
-        let capture = recording::open(&self.file).map_err(ShowError::Open)?;
+        let capture = recording::open(&[&self.file]).map_err(ShowError::Open)?;
         match self.as_command {
             Some(program) => commands(&capture, &query, program.into()),
             None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),

@@ -25,7 +25,7 @@ use crate::style;
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Stats {
-    /// Recordings, then a query that says which messages count: `member:Get* dur>50ms`
+    /// Recordings, on one clock, then a query that says which messages count: `member:Get* dur>50ms`
     #[arg(required = true, value_name = "FILE... [QUERY]")]
     words: Vec<String>,
     /// One table, of these
@@ -113,29 +113,15 @@ impl Stats {
         let (files, query) = recording::files_and_query(&self.words);
         let query = Query::parse(&query).map_err(StatsError::Query)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
-        let mut text = String::new();
-        for file in files {
-            let capture = recording::open(file).map_err(StatsError::Open)?;
-            text += &self.of_one(file, &capture, &query, sweep.as_ref())?;
-        }
-        Ok(text)
-    }
-
-    fn of_one(
-        &self,
-        file: &str,
-        capture: &Capture,
-        query: &Query,
-        sweep: Option<&Sweep>,
-    ) -> Result<String, StatsError> {
-        let Some(subject) = self.by.or(sweep.map(|_| Subject::Size)) else {
-            let overview = overview::Overview::of(file, capture, query);
+        let capture = recording::open(files).map_err(StatsError::Open)?;
+        let Some(subject) = self.by.or(sweep.as_ref().map(|_| Subject::Size)) else {
+            let overview = overview::Overview::of(files, &capture, &query);
             return Ok(match self.form.json {
                 true => overview.json(),
                 false => overview.text(style::of_stdout(), self.top),
             });
         };
-        let mut table = subject.table(capture, query.matcher(), sweep)?;
+        let mut table = subject.table(&capture, query.matcher(), sweep.as_ref())?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }

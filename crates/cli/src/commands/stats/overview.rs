@@ -16,7 +16,7 @@ use crate::recording;
 /// What the first screen tells.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
-    file: String,
+    files: Vec<String>,
     summary: Summary,
     caveats: Vec<String>,
     senders: Table,
@@ -26,7 +26,7 @@ pub(super) struct Overview {
 
 impl Overview {
     /// Counts the messages that a query selects.
-    pub(super) fn of(file: &str, capture: &Capture, query: &Query) -> Self {
+    pub(super) fn of(files: &[String], capture: &Capture, query: &Query) -> Self {
         let mut matcher = query.matcher();
         let mut summary = Summary::default();
         let mut senders = Groups::new(capture, By::Sender);
@@ -39,7 +39,7 @@ impl Overview {
         summary.add_loose(capture, |message| matcher.selects(message));
         let caveats = Caveat::of(capture, &summary);
         Self {
-            file: file.to_owned(),
+            files: files.to_vec(),
             caveats: caveats.iter().map(Caveat::to_string).collect(),
             summary,
             senders: senders.traffic(),
@@ -55,7 +55,7 @@ impl Overview {
 
     /// As much of it as a screen holds, or `top` rows of each table; 0 is all.
     pub(super) fn text(&self, style: Style, top: Option<usize>) -> String {
-        let mut text = style.strong(&self.file) + "\n";
+        let mut text = style.strong(self.files.join(", ")) + "\n";
         for sentence in self.sentences() {
             for line in folded(&sentence, style.width.saturating_sub(2)) {
                 text += &format!("  {line}\n");
