@@ -11,10 +11,12 @@
 //! - [`statistics`]: what it shows in numbers.
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
 //! - [`text`]: numbers with units, columns of a terminal.
+//! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
 
 #![forbid(unsafe_code)]
 
 pub mod file;
+pub mod lint;
 pub mod model;
 pub mod query;
 pub mod record;

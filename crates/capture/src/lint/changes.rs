@@ -1,0 +1,66 @@
+//! What signals say about properties.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use wire::body::{ReadError, Value};
+
+use super::context::{Context, PROPERTIES};
+use crate::model::Message;
+
+/// A `PropertiesChanged`.
+#[derive(Clone, Debug)]
+pub(super) struct Change<'c> {
+    pub(super) signal: Message<'c>,
+    /// The interface whose properties have changed.
+    pub(super) interface: Box<str>,
+    /// Names, each with a hash of its new value.
+    pub(super) values: Vec<(Box<str>, u64)>,
+    /// Names whose new values are not told.
+    pub(super) invalidated: Vec<Box<str>>,
+}
+
+/// Reads all of them; those whose bodies are cut are left out.
+pub(super) fn read<'c>(lint: &Context<'c>) -> Vec<Change<'c>> {
+    let signals = lint.signals.iter().filter(|signal| is_change(signal));
+    let read = |signal: &Message<'c>| lint.read(signal, |body| parse(*signal, body).ok());
+    signals.filter_map(read).collect()
+}
+
+/// Whether a message says that properties have changed.
+pub(super) fn is_change(signal: &Message<'_>) -> bool {
+    signal.member() == "PropertiesChanged"
+        && signal.interface() == PROPERTIES
+        && signal.signature() == "sa{sv}as"
+}
+
+fn parse<'c>(signal: Message<'c>, body: &wire::Message<'_>) -> Result<Change<'c>, ReadError> {
+    let mut reader = body.reader();
+    let interface = reader.string()?.into();
+    let mut values = Vec::new();
+    let end = reader.start_array(DICT_ENTRY_ALIGNMENT)?;
+    while reader.has_more(end)? {
+        reader.start_struct()?;
+        let name = reader.string()?.into();
+        let kind = reader.variant()?;
+        let start = reader.at();
+        for kind in kind.types() {
+            Value::read(kind, &mut reader)?;
+        }
+        values.push((name, hash_of(&body.bytes()[start..reader.at()])));
+    }
+    let mut invalidated = Vec::new();
+    let end = reader.start_array(TEXT_ALIGNMENT)?;
+    while reader.has_more(end)? {
+        invalidated.push(reader.string()?.into());
+    }
+    Ok(Change { signal, interface, values, invalidated })
+}
+
+/// A number that stands for these bytes.
+pub(super) fn hash_of(bytes: &[u8]) -> u64 {
+    FixedState::default().hash_one(bytes)
+}
+
+const DICT_ENTRY_ALIGNMENT: usize = 8;
+const TEXT_ALIGNMENT: usize = 4;

@@ -1,0 +1,279 @@
+//! What rules ask of a recording, found once for all of them.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use super::changes::{self, Change};
+use super::finding::Who;
+use super::patterns::grouped;
+use super::subscriptions::{Audience, Subscriptions};
+use super::{deadlocks, observers};
+use crate::model::{Capture, Message, MessageId, PeerId, Text};
+use crate::record::{BusId, Clock, Time};
+
+/// A recording with what several rules need of it. Those who only listen are left out: they are
+/// there because somebody recorded.
+pub(super) struct Context<'c> {
+    pub(super) capture: &'c Capture,
+    pub(super) calls: Vec<Message<'c>>,
+    pub(super) signals: Vec<Message<'c>>,
+    spans: Vec<Span>,
+    buffer: RefCell<Vec<u8>>,
+    observers: HashSet<PeerId, RandomState>,
+    methods: OnceCell<Groups<'c>>,
+    callers: OnceCell<Groups<'c>>,
+    callees: OnceCell<Groups<'c>>,
+    emissions: OnceCell<Groups<'c>>,
+    changes: OnceCell<Vec<Change<'c>>>,
+    subscriptions: OnceCell<Subscriptions>,
+    audience: OnceCell<Audience<'c>>,
+    deadlocked: OnceCell<HashSet<MessageId, RandomState>>,
+}
+
+/// Messages that have something in common, each group in the order of the recording.
+pub(super) type Groups<'c> = Vec<Vec<Message<'c>>>;
+
+/// From the first to the last message of a bus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) first: Time,
+    pub(super) last: Time,
+}
+
+/// One end of a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Party {
+    /// A connection.
+    Peer(PeerId),
+    /// A name that nobody is known to own.
+    Name(BusId, Text),
+}
+
+impl<'c> Context<'c> {
+    pub(super) fn new(capture: &'c Capture) -> Self {
+        let observers = observers::find(capture);
+        let mut context = Self {
+            capture,
+            calls: Vec::new(),
+            signals: Vec::new(),
+            spans: Vec::new(),
+            buffer: RefCell::default(),
+            observers,
+            methods: OnceCell::new(),
+            callers: OnceCell::new(),
+            callees: OnceCell::new(),
+            emissions: OnceCell::new(),
+            changes: OnceCell::new(),
+            subscriptions: OnceCell::new(),
+            audience: OnceCell::new(),
+            deadlocked: OnceCell::new(),
+        };
+        capture.messages().for_each(|message| context.sort_in(message));
+        context
+    }
+
+    fn sort_in(&mut self, message: Message<'c>) {
+        if self.has_no_clock(message.bus()) {
+            return;
+        }
+        self.note_time(message.bus(), message.at());
+        let list = match message.kind() {
+            MessageType::MethodCall => &mut self.calls,
+            MessageType::Signal => &mut self.signals,
+            _ => return,
+        };
+        if self.observers.is_empty() || !message.from().is_some_and(|p| self.observers.contains(&p))
+        {
+            list.push(message);
+        }
+    }
+
+    /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
+    fn has_no_clock(&self, bus: BusId) -> bool {
+        let bus = self.capture.buses().get(usize::from(bus.0));
+        bus.is_some_and(|bus| bus.clock == Clock::Absent)
+    }
+
+    fn note_time(&mut self, bus: BusId, at: Time) {
+        let index = usize::from(bus.0);
+        if self.spans.len() <= index {
+            self.spans.resize(index + 1, Span { first: at, last: at });
+        }
+        let span = &mut self.spans[index];
+        *span = Span { first: span.first.min(at), last: span.last.max(at) };
+    }
+
+    /// When the recording of a bus begins and ends.
+    pub(super) fn span(&self, bus: BusId) -> Span {
+        self.spans
+            .get(usize::from(bus.0))
+            .copied()
+            .unwrap_or(Span { first: Time(0), last: Time(0) })
+    }
+
+    /// How much of a bus was recorded before and after this message, in all.
+    pub(super) fn recorded(&self, bus: BusId) -> Duration {
+        let Span { first, last } = self.span(bus);
+        last.since(first).unwrap_or_default()
+    }
+
+    /// Whether a connection only listens.
+    pub(super) fn is_observer(&self, peer: PeerId) -> bool {
+        self.observers.contains(&peer)
+    }
+
+    /// Calls by caller, destination, interface and method.
+    pub(super) fn methods(&self) -> &Groups<'c> {
+        self.methods.get_or_init(|| {
+            grouped(&self.calls, |call| {
+                let method = (call.interface_id(), call.member_id());
+                (call.bus(), call.sender_id(), call.destination_id(), method)
+            })
+        })
+    }
+
+    /// Calls by caller.
+    pub(super) fn callers(&self) -> &Groups<'c> {
+        self.callers.get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
+    }
+
+    /// Calls by the connection that they went to; those to the bus are left out.
+    pub(super) fn callees(&self) -> &Groups<'c> {
+        self.callees.get_or_init(|| {
+            let calls = self.calls.iter().filter(|call| !call.is_driver_traffic());
+            grouped(calls, |call| self.callee(call))
+        })
+    }
+
+    /// Signals by sender, interface and member; those of the bus are left out.
+    pub(super) fn emissions(&self) -> &Groups<'c> {
+        self.emissions.get_or_init(|| {
+            let signals = self.signals.iter().filter(|signal| !signal.is_driver_traffic());
+            grouped(signals, |signal| {
+                (signal.bus(), signal.sender_id(), signal.interface_id(), signal.member_id())
+            })
+        })
+    }
+
+    /// What signals say about properties.
+    pub(super) fn changes(&self) -> &[Change<'c>] {
+        self.changes.get_or_init(|| changes::read(self))
+    }
+
+    /// Who has asked for what.
+    pub(super) fn subscriptions(&self) -> &Subscriptions {
+        self.subscriptions.get_or_init(|| Subscriptions::find(self))
+    }
+
+    /// Who got which signals.
+    pub(super) fn audience(&self) -> &Audience<'c> {
+        self.audience.get_or_init(|| Audience::find(self))
+    }
+
+    /// Whether two programs waited for each other, of which this call is one half.
+    pub(super) fn is_deadlocked(&self, call: &Message<'_>) -> bool {
+        let find = || deadlocks::find(self).iter().flat_map(|(a, b)| [a.id(), b.id()]).collect();
+        self.deadlocked.get_or_init(find).contains(&call.id())
+    }
+
+    /// Reads the body of a message, if it is there.
+    pub(super) fn read<T>(
+        &self,
+        message: &Message<'_>,
+        read: impl FnOnce(&wire::Message<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let mut buffer = self.buffer.borrow_mut();
+        let message = self.capture.read_message(message.id(), &mut buffer).ok()??;
+        read(&message)
+    }
+
+    /// The first arguments of a message as far as they are texts.
+    pub(super) fn texts(&self, message: &Message<'_>) -> Vec<String> {
+        use wire::match_rule::Arg;
+        let texts = self.read(message, |body| {
+            let texts = body.args().map_while(|arg| match arg {
+                Arg::String(text) | Arg::ObjectPath(text) => Some(text.to_owned()),
+                Arg::Other => None,
+            });
+            Some(texts.collect())
+        });
+        texts.unwrap_or_default()
+    }
+
+    /// Who sent a message.
+    pub(super) fn sender(&self, message: &Message<'_>) -> Party {
+        message.from().map_or(Party::Name(message.bus(), message.sender_id()), Party::Peer)
+    }
+
+    /// Whom a message was addressed to.
+    pub(super) fn callee(&self, call: &Message<'_>) -> Party {
+        call.to().map_or(Party::Name(call.bus(), call.destination_id()), Party::Peer)
+    }
+
+    /// What to call somebody.
+    pub(super) fn who(&self, party: Party) -> Who {
+        let peer = match party {
+            Party::Peer(peer) => peer,
+            Party::Name(_, name) => return self.named(self.capture.strings().get(name)),
+        };
+        let known = self.capture.directory().peer(peer);
+        let process = known.process.as_ref();
+        let stable = match known.names.first() {
+            Some(&name) => self.capture.strings().get(name).to_owned(),
+            None if known.unique == self.capture.driver() => wire_bus_name(),
+            None => process.and_then(|p| p.comm.clone()).unwrap_or_else(|| String::from("-")),
+        };
+        Who {
+            label: self.capture.label(peer).into_owned(),
+            stable,
+            process: self.capture.process_label(peer),
+            unit: process.and_then(|process| process.unit.clone()),
+        }
+    }
+
+    /// Somebody of whom only a name is known, or the recording itself.
+    pub(super) fn named(&self, name: &str) -> Who {
+        let stable = if name.starts_with(':') { "-" } else { name }.to_owned();
+        Who { label: name.to_owned(), stable, process: None, unit: None }
+    }
+
+    /// What to call whoever a call went to.
+    pub(super) fn callee_label(&self, call: &Message<'_>) -> String {
+        self.who(self.callee(call)).label
+    }
+
+    /// The same in a form that is the same in another recording.
+    pub(super) fn callee_stable(&self, call: &Message<'_>) -> String {
+        self.who(self.callee(call)).stable
+    }
+}
+
+fn wire_bus_name() -> String {
+    String::from("org.freedesktop.DBus")
+}
+
+/// A method or signal with its interface, as they are written in full.
+pub(super) fn full_name(message: &Message<'_>) -> String {
+    match message.interface() {
+        "" => message.member().to_owned(),
+        interface => format!("{interface}.{}", message.member()),
+    }
+}
+
+/// The same with only the last word of the interface, which is enough among people.
+pub(super) fn short_name(message: &Message<'_>) -> String {
+    match message.interface().rsplit('.').next() {
+        None | Some("") => message.member().to_owned(),
+        Some(word) => format!("{word}.{}", message.member()),
+    }
+}
+
+/// The interface of properties.
+pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// The interface of introspection.
+pub(super) const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";

@@ -1,0 +1,102 @@
+//! The rules as a document for people.
+
+use std::fmt::Write as _;
+
+use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
+use super::rule::{Rule, Threshold};
+use super::units;
+
+/// The document about all rules, as Markdown.
+pub fn document() -> String {
+    let measure = format!(
+        "The parts of a cost are compared as time: the time that somebody waited as it is, and \
+         besides {} for a call, {} for a wake-up, and a microsecond for {BYTES_PER_MICROSECOND} \
+         bytes.",
+        units::span(CALL),
+        units::span(WAKE_UP)
+    );
+    let mut text = format!("{HEAD}{}\n{USE}", folded(&measure));
+    for rule in Rule::all() {
+        let line = rule.title.replace(' ', "-");
+        let anchor = format!("{}-{line}", rule.id).to_lowercase();
+        let _ = writeln!(
+            text,
+            "| [{}](#{anchor}) | {} | {} |",
+            rule.id,
+            rule.title,
+            rule.severity.as_str()
+        );
+    }
+    for rule in Rule::all() {
+        section(&mut text, rule);
+    }
+    text
+}
+
+fn section(text: &mut String, rule: &Rule) {
+    let _ = write!(text, "\n## {} {}\n\n", rule.id, rule.title);
+    let _ = write!(text, "{}\n\n", folded(rule.meaning));
+    for threshold in rule.thresholds {
+        let _ = writeln!(text, "- {}", line(threshold));
+    }
+    let _ = write!(text, "\n{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
+    let _ = writeln!(text, "Severity {}; needs {}.", rule.severity.as_str(), rule.needs.as_str());
+}
+
+/// What one rule means, for a terminal.
+pub fn explain(rule: &Rule) -> String {
+    let mut text = format!("{} {}\n\n{}\n\n", rule.id, rule.title, folded(rule.meaning));
+    text.push_str("From where on:\n");
+    for threshold in rule.thresholds {
+        let _ = writeln!(text, "  - {}", line(threshold));
+    }
+    let _ = write!(text, "\nWhat to do:\n{}\n\n", folded(rule.advice));
+    let _ = writeln!(
+        text,
+        "Severity {} unless it is worse; needs {}.",
+        rule.severity.as_str(),
+        rule.needs.as_str()
+    );
+    text
+}
+
+fn line(threshold: &Threshold) -> String {
+    format!("{}: {} ({})", threshold.what, threshold.from, threshold.source)
+}
+
+/// A text in lines of at most [`WIDTH`].
+fn folded(text: &str) -> String {
+    crate::text::columns::folded(text, WIDTH).join("\n")
+}
+
+const WIDTH: usize = 98;
+
+const HEAD: &str = "\
+# What `diligence lint` finds
+
+This page is made from the rules themselves; `diligence lint --explain L12` prints a part of it.
+
+`diligence lint FILE` reads a recording and tells what is wrong with how programs talk: who, what it
+costs, the first messages that show it, what to do, and the command that shows whether it has helped.
+What costs most comes first. That the recording itself is incomplete (L50) comes before everything,
+since other findings may be wrong because of it. Of one rule no more than three findings are shown
+among the first ten, so that others can be seen; `--all` shows all.
+
+";
+
+const USE: &str = "
+## In continuous integration
+
+```sh
+diligence lint --baseline known.lint --fail-on med run.pcap
+```
+
+The exit status is 1 if there is a finding of that severity or worse that is not in the baseline, a
+text with one line for each finding that is known. `--update-baseline` writes it; `*` in it stands for
+anybody or anything. Lines that were for no finding are reported, so that they can be removed.
+
+## The rules
+
+| rule | finds | severity |
+| --- | --- | --- |
+";

@@ -1,0 +1,55 @@
+//! What is wrong with how programs talk, by rules.
+//!
+//! Reading order:
+//!
+//! - [`rule`]: what a rule is, and the list of them; [`rules`](Rule::all) holds one file each.
+//! - [`finding`]: what rules find, and what it costs.
+//! - `context`: what rules ask of a recording, found once for all of them.
+//! - [`report`]: findings ranked, as text and as JSON.
+//! - [`baseline`]: findings that are known and left out.
+//! - [`document`]: the rules as a document for people.
+//!
+//! Silence is better than a false alarm: what a recorder does itself is left out, and so is what a
+//! recording cannot show.
+
+pub mod baseline;
+pub mod document;
+pub mod finding;
+pub mod report;
+pub mod rule;
+
+mod changes;
+mod context;
+mod deadlocks;
+mod observers;
+mod patterns;
+mod queries;
+mod questions;
+mod rules;
+mod subscriptions;
+mod units;
+
+pub use baseline::Baseline;
+pub use finding::{Confidence, Cost, Evidence, Finding, Severity, Who};
+pub use report::Report;
+pub use rule::{Rule, RuleId};
+
+use crate::Capture;
+use context::Context;
+
+/// Applies rules to a recording. That it is incomplete ([`INCOMPLETE`]) comes first, then what
+/// costs most.
+pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r Rule>) -> Vec<Finding> {
+    let context = Context::new(capture);
+    let found = rules.into_iter().flat_map(|rule| (rule.check)(&context));
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_cached_key(|finding| {
+        let first = finding.evidence.first.first().copied();
+        let cost = std::cmp::Reverse(finding.cost.as_time());
+        (finding.rule != INCOMPLETE, cost, std::cmp::Reverse(finding.severity), finding.rule, first)
+    });
+    found
+}
+
+/// The rule about the recording itself.
+pub const INCOMPLETE: RuleId = RuleId(50);

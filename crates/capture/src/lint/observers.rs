@@ -1,0 +1,34 @@
+//! Who is on a bus only to record it: what such programs do is no fault of those who are recorded.
+
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use crate::model::{Capture, Message, Peer, PeerId};
+
+/// The connections of monitors, and of all that runs in their processes.
+pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
+    let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
+    let mut found: HashSet<_, _> = calls.filter(becomes_monitor).filter_map(|m| m.from()).collect();
+    let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
+    let directory = capture.directory();
+    let pids: HashSet<_> = found.iter().filter_map(|&peer| pid(directory.peer(peer))).collect();
+    let alike = directory.peers().filter(|(_, peer)| {
+        is_recorder(peer) || pid(peer).is_some_and(|number| pids.contains(&number))
+    });
+    found.extend(alike.map(|(id, _)| id));
+    found
+}
+
+fn becomes_monitor(call: &Message<'_>) -> bool {
+    call.member() == "BecomeMonitor" && call.is_driver_traffic()
+}
+
+fn is_recorder(peer: &Peer) -> bool {
+    let comm = peer.process.as_ref().and_then(|process| process.comm.as_deref());
+    comm.is_some_and(|comm| RECORDERS.contains(&comm))
+}
+
+/// Programs that do nothing but listen, as the kernel calls them.
+const RECORDERS: [&str; 4] = ["dbus-monitor", "diligence", "bustle", "bustle-pcap"];

@@ -1,0 +1,93 @@
+//! Shapes in time, and things that have something in common.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+
+use crate::model::Message;
+use crate::record::Time;
+
+/// Puts messages with the same key together. The groups are in the order of their first messages.
+pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
+    messages: impl IntoIterator<Item = &'m Message<'c>>,
+    key: impl Fn(&Message<'c>) -> K,
+) -> Vec<Vec<Message<'c>>> {
+    let keyed = messages.into_iter().map(|message| (key(message), *message));
+    collected(keyed).into_iter().map(|(_, group)| group).collect()
+}
+
+/// Puts things with the same key together, in the order in which keys come first.
+pub(super) fn collected<K: Hash + Eq + Clone, T>(
+    items: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(K, Vec<T>)> {
+    let mut places: HashMap<K, usize, RandomState> = HashMap::default();
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(item);
+    }
+    groups
+}
+
+/// The most messages that came within `span`, as a stretch of `messages`.
+pub(super) fn busiest<'m, 'c>(messages: &'m [Message<'c>], span: Duration) -> &'m [Message<'c>] {
+    let mut start = 0;
+    let mut best = &messages[..0];
+    for end in 0..messages.len() {
+        while messages[end].at().since(messages[start].at()).is_some_and(|past| past > span) {
+            start += 1;
+        }
+        if end + 1 - start > best.len() {
+            best = &messages[start..=end];
+        }
+    }
+    best
+}
+
+/// From the first message to the last.
+pub(super) fn spread(messages: &[Message<'_>]) -> Duration {
+    match messages {
+        [first, .., last] => last.at().since(first.at()).unwrap_or_default(),
+        _ => Duration::ZERO,
+    }
+}
+
+/// The usual time between rounds of messages, if there is one: rounds are apart by `apart` or
+/// more, and of [`STEADY_PERCENT`] of them the distance is that within [`STEADY_WITHIN`].
+pub(super) fn period(messages: &[Message<'_>], apart: Duration) -> Option<Period> {
+    let mut rounds: Vec<Time> = Vec::new();
+    let mut last = None;
+    for at in messages.iter().map(Message::at) {
+        if last.is_none_or(|last| at.since(last).is_some_and(|past| past >= apart)) {
+            rounds.push(at);
+        }
+        last = Some(at);
+    }
+    let gaps: Vec<_> = rounds.windows(2).filter_map(|two| two[1].since(two[0])).collect();
+    let mut sorted = gaps.clone();
+    sorted.sort_unstable();
+    let usual = *sorted.get(sorted.len() / 2)?;
+    let is_near = |gap: &&Duration| gap.abs_diff(usual) <= usual.mul_f64(STEADY_WITHIN);
+    let steady = gaps.iter().filter(is_near).count();
+    (steady * 100 >= gaps.len() * STEADY_PERCENT).then_some(Period { usual, rounds: rounds.len() })
+}
+
+/// A rhythm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Period {
+    /// From one round to the next.
+    pub(super) usual: Duration,
+    /// How many rounds there were.
+    pub(super) rounds: usize,
+}
+
+/// A distance is steady if it is within this part of the usual one.
+pub(super) const STEADY_WITHIN: f64 = 0.2;
+
+/// So many of a hundred distances must be steady.
+pub(super) const STEADY_PERCENT: usize = 80;

@@ -1,0 +1,31 @@
+//! Queries for the messages that a finding is about.
+
+use super::context::Context;
+use super::finding::Who;
+use crate::model::Message;
+
+/// Calls of one method by one caller.
+pub(super) fn calls(lint: &Context<'_>, call: &Message<'_>) -> String {
+    let from = term("from", &lint.who(lint.sender(call)));
+    format!("{from} {}", calls_to(lint, call))
+}
+
+/// Calls of one method by anybody.
+pub(super) fn calls_to(lint: &Context<'_>, call: &Message<'_>) -> String {
+    format!("{} member:{}", term("to", &lint.who(lint.callee(call))), call.member())
+}
+
+/// Signals of one member by one sender.
+pub(super) fn signals(lint: &Context<'_>, signal: &Message<'_>) -> String {
+    let from = term("from", &lint.who(lint.sender(signal)));
+    format!("{from} type:signal member:{}", signal.member())
+}
+
+/// A field that names somebody.
+pub(super) fn term(field: &str, who: &Who) -> String {
+    let name = if who.stable == "-" { &who.label } else { &who.stable };
+    if name.contains(|c: char| c.is_whitespace() || "()'\"".contains(c)) {
+        return format!("{field}:\"{name}\"");
+    }
+    format!("{field}:{name}")
+}

@@ -1,0 +1,206 @@
+//! Findings for people: one line for each that names the culprit, then the details.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Report;
+use crate::lint::finding::Severity;
+use crate::lint::finding::{Finding, Who};
+use crate::lint::rule::{Rule, RuleId};
+use crate::lint::units;
+use crate::text::Style;
+use crate::text::columns::{Fit, cells, fit, folded};
+use crate::text::units::printable;
+
+/// How much to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// The first [`SHOWN`]; of the rest, how many each rule has found.
+    First,
+    /// All.
+    All,
+}
+
+/// A report as text.
+pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
+    let style = Style { width: style.width.max(WIDTH_MIN), ..style };
+    let mut text = Text { out: String::new(), width: style.width, style };
+    text.head(report);
+    let (first, rest) = match extent {
+        Extent::First => first(&report.findings),
+        Extent::All => (report.findings.iter().collect(), Vec::new()),
+    };
+    text.summary(&first);
+    text.rest(&rest);
+    text.details(&first, &report.file);
+    text.out
+}
+
+/// Parts findings into those that are shown and the rest, so that no rule hides the others.
+fn first(findings: &[Finding]) -> (Vec<&Finding>, Vec<&Finding>) {
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    for finding in findings {
+        let same = first.iter().filter(|shown: &&&Finding| shown.rule == finding.rule).count();
+        let has_room = first.len() < SHOWN && (findings.len() <= SHOWN || same < SHOWN_OF_RULE);
+        if has_room { first.push(finding) } else { rest.push(finding) }
+    }
+    (first, rest)
+}
+
+struct Text {
+    out: String,
+    width: usize,
+    style: Style,
+}
+
+impl Text {
+    fn head(&mut self, report: &Report) {
+        let known = match report.known {
+            0 => String::new(),
+            known => format!(", and {known} that are known"),
+        };
+        let head = format!(
+            "{}: {} in {}, {}: {}{known}",
+            report.file,
+            units::counted(report.messages as u64, "message"),
+            units::span(report.span),
+            units::counted(report.connections as u64, "connection"),
+            units::counted(report.findings.len() as u64, "finding")
+        );
+        self.paragraph("", &head);
+    }
+
+    /// Who does what, a line each.
+    fn summary(&mut self, findings: &[&Finding]) {
+        if findings.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        let who = findings.iter().map(|finding| cells(&finding.who.label)).max().unwrap_or(0);
+        let who = who.min(WHO_MAX);
+        for (index, finding) in findings.iter().enumerate() {
+            let name = fit(&printable(&finding.who.label), who, Fit::Start);
+            let rest = format!("{}  {name}  {}", finding.rule, printable(&finding.says));
+            let severity = format!("{:4}", finding.severity.as_str());
+            let severity = match finding.severity {
+                Severity::High => self.style.alarm(severity),
+                _ => severity,
+            };
+            let rest = cut(&rest, self.width - SEVERITY_END);
+            let _ = writeln!(self.out, "{:>3}  {severity} {rest}", index + 1);
+        }
+    }
+
+    /// What is not shown, a line for each rule.
+    fn rest(&mut self, findings: &[&Finding]) {
+        if findings.is_empty() {
+            return;
+        }
+        let mut by_rule: BTreeMap<RuleId, Vec<&Finding>> = BTreeMap::new();
+        for finding in findings {
+            by_rule.entry(finding.rule).or_default().push(finding);
+        }
+        self.out.push_str("\nand, with --all:\n");
+        for (rule, findings) in by_rule {
+            let count = units::counted(findings.len() as u64, "finding");
+            let first = &findings[0].who.label;
+            let line = format!("     {rule} {}: {count}, first {first}", title(rule));
+            let line = cut(&printable(&line), self.width);
+            let _ = writeln!(self.out, "{line}");
+        }
+    }
+
+    fn details(&mut self, findings: &[&Finding], file: &str) {
+        let mut explained = Vec::new();
+        for (index, finding) in findings.iter().enumerate() {
+            let head = format!("{:>3}. {} {}", index + 1, finding.rule, title(finding.rule));
+            let _ = writeln!(self.out, "\n{}", self.style.strong(head));
+            self.detail(finding, file);
+            if !explained.contains(&finding.rule) {
+                explained.push(finding.rule);
+                self.paragraph("advice", Rule::find(finding.rule).map_or("", |rule| rule.advice));
+            }
+        }
+    }
+
+    fn detail(&mut self, finding: &Finding, file: &str) {
+        self.paragraph("", &format!("{} {}.", culprit(&finding.who), finding.says));
+        let cost = finding.cost.as_time();
+        if !cost.is_zero() {
+            self.paragraph("cost", &format!("{}: {}", units::span(cost), finding.cost));
+        }
+        if finding.evidence.count > 0 {
+            self.paragraph("seen in", &evidence(finding));
+        }
+        if let Some(command) = finding.check_command(file) {
+            let _ = writeln!(self.out, "{INDENT}{:8} {}", "check", printable(&command));
+        }
+    }
+
+    /// A text behind a word, folded to the width.
+    fn paragraph(&mut self, word: &str, text: &str) {
+        let indent = if word.is_empty() { INDENT } else { HANGING };
+        let is_head = self.out.is_empty();
+        let width = self.width - indent.len();
+        for (index, line) in folded(&printable(text), width).iter().enumerate() {
+            let _ = match (is_head, index, word) {
+                (true, ..) => writeln!(self.out, "{line}"),
+                (_, 0, word) if !word.is_empty() => {
+                    writeln!(self.out, "{INDENT}{word:8} {line}")
+                }
+                _ => writeln!(self.out, "{indent}{line}"),
+            };
+        }
+    }
+}
+
+/// Who somebody is, with all that is known: `com.example.Mail (maild[4711], mail.service)`.
+fn culprit(who: &Who) -> String {
+    let program = who.process.as_deref().and_then(|process| process.split('[').next());
+    // A label that begins with the program says nothing new but the unique name.
+    let label = match program.and_then(|program| who.label.strip_prefix(program)) {
+        Some(rest) if rest.starts_with(" (") => rest.trim_matches([' ', '(', ')']),
+        _ => &who.label,
+    };
+    let more: Vec<_> = who.process.iter().chain(&who.unit).map(String::as_str).collect();
+    match more.as_slice() {
+        [] => label.to_owned(),
+        more => format!("{label} ({})", more.join(", ")),
+    }
+}
+
+fn title(rule: RuleId) -> &'static str {
+    Rule::find(rule).map_or("", |rule| rule.title)
+}
+
+fn evidence(finding: &Finding) -> String {
+    let first: Vec<_> = finding.evidence.first.iter().map(u64::to_string).collect();
+    let count = units::counted(finding.evidence.count, "message");
+    let sure = format!("confidence {}", finding.confidence.as_str());
+    match first.as_slice() {
+        [] => format!("{count}; {sure}"),
+        _ => format!("{count}, first {}; {sure}", first.join(", ")),
+    }
+}
+
+/// A text that is not wider than `width`.
+fn cut(text: &str, width: usize) -> String {
+    match cells(text) > width {
+        true => fit(text, width, Fit::Start),
+        false => text.to_owned(),
+    }
+}
+
+/// How many findings are shown unless all are asked for.
+pub const SHOWN: usize = 10;
+
+/// How many of them may be of one rule, if there are more.
+const SHOWN_OF_RULE: usize = 3;
+
+/// Where the severity ends in a line of the summary.
+const SEVERITY_END: usize = 10;
+
+const WIDTH_MIN: usize = 60;
+const WHO_MAX: usize = 30;
+const INDENT: &str = "     ";
+const HANGING: &str = "              ";

@@ -1,0 +1,66 @@
+//! L08: the objects of a service, one after the other.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(8),
+    title: "asking each object in turn",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A program asks many objects of one service, side by side in its tree, for their \
+              properties or their introspection: a round trip for each.",
+    thresholds: &[
+        Threshold::count("different objects below one path", OBJECTS_MIN),
+        Threshold::span("within", WITHIN),
+    ],
+    advice: "Ask once with ObjectManager.GetManagedObjects, and follow InterfacesAdded, \
+             InterfacesRemoved and PropertiesChanged. A service without it should get it.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let calls = lint.calls.iter().filter(|call| is_question(call) && parent(call.path()).is_some());
+    let by_tree = grouped(calls, |call| {
+        let to = (call.bus(), call.sender_id(), call.destination_id());
+        (to, call.member_id(), parent(call.path()).map(str::to_owned))
+    });
+    by_tree.iter().filter_map(|calls| check_tree(lint, calls)).collect()
+}
+
+fn is_question(call: &Message<'_>) -> bool {
+    match call.interface() {
+        PROPERTIES => matches!(call.member(), "Get" | "GetAll"),
+        INTROSPECTABLE => call.member() == "Introspect",
+        _ => false,
+    }
+}
+
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(parent, _)| parent).filter(|parent| !parent.is_empty())
+}
+
+fn check_tree(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let run = busiest(calls, WITHIN);
+    let objects: HashSet<_> = run.iter().map(Message::path_id).collect();
+    if objects.len() < OBJECTS_MIN {
+        return None;
+    }
+    let first = &calls[0];
+    let parent = parent(first.path())?;
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about(format!("{} {parent} {}", lint.callee_stable(first), first.member()))
+            .says(format!(
+                "asks up to {} objects below {parent} of {} in turn for {}",
+                objects.len(),
+                lint.callee_label(first),
+                short_name(first)
+            ))
+            .shown_by(calls)
+            .costs(Cost::of_calls(calls))
+            .query(format!("{} path:{parent}/*", queries::calls(lint, first))),
+    )
+}
+
+const OBJECTS_MIN: usize = 5;
+const WITHIN: Duration = Duration::from_secs(5);

@@ -1,0 +1,44 @@
+//! L29: signals to all that only one hears.
+
+use super::prelude::*;
+use super::unheard_signals::grouped_audience;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(29),
+    title: "broadcasts that one program hears",
+    severity: Severity::Info,
+    needs: Needs::Recipients,
+    meaning: "Each signal of a kind reached exactly one program. If it is meant for that one, the \
+              bus need not look for others, and others need not be able to hear it.",
+    thresholds: &[Threshold::count("signals, each with one recipient", SIGNALS_MIN)],
+    advice: "If it is for whoever asked, send it to that connection, or answer the call with it.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let heard = grouped_audience(lint);
+    let to_one = heard.iter().filter(|signals| {
+        signals.len() >= SIGNALS_MIN
+            && signals
+                .iter()
+                .all(|(signal, count)| *count == 1 && signal.destination_id().is_none())
+    });
+    to_one.map(|signals| report(lint, signals)).collect()
+}
+
+fn report(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Finding {
+    let first = &signals[0].0;
+    let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
+    Finding::new(&RULE, lint.who(lint.sender(first)))
+        .about(full_name(first))
+        .says(format!(
+            "broadcasts {} {} times, each time to a single program",
+            short_name(first),
+            signals.len()
+        ))
+        .confidence(Confidence::Low)
+        .shown_by(&signals)
+        .query(queries::signals(lint, first))
+}
+
+const SIGNALS_MIN: usize = 20;

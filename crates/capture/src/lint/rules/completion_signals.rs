@@ -1,0 +1,69 @@
+//! L45: a signal in place of an answer.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(45),
+    title: "a signal that says a call is done",
+    severity: Severity::Info,
+    needs: Needs::Messages,
+    meaning: "A method answers at once, and soon a signal tells that it is done. The caller must \
+              find out which of its calls that was, and everybody else hears it too.",
+    thresholds: &[
+        Threshold::count("calls, each with such a signal", PAIRS_MIN),
+        Threshold::span("within", WITHIN),
+    ],
+    advice: "Answer when it is done: callers that do not wait in their main loop can wait for \
+             minutes, and the bus matches answer and call. Long jobs with progress may be objects.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let ends = lint.emissions().iter().filter(|it| says_done(&it[0]));
+    let mut by_sender: HashMap<_, Vec<Message<'_>>> = HashMap::new();
+    for signal in ends.flatten() {
+        by_sender.entry((signal.from(), signal.interface_id())).or_default().push(*signal);
+    }
+    by_sender.values_mut().for_each(|signals| signals.sort_unstable_by_key(Message::id));
+    let started = lint.calls.iter().filter_map(|call| {
+        let reply = call.partner().filter(|reply| reply.kind() == MessageType::MethodReturn)?;
+        let signals = by_sender.get(&(call.to(), call.interface_id()))?;
+        let from = signals.partition_point(|signal| signal.id() < reply.id());
+        let signal = signals.get(from)?;
+        let soon = signal.at().since(reply.at())? <= WITHIN;
+        let method = (call.interface_id(), call.member_id());
+        soon.then_some(((signal.sender_id(), method, signal.member_id()), (*call, *signal)))
+    });
+    let pairs = collected(started);
+    let often = pairs.iter().filter(|(_, pairs)| signals_of(pairs) >= PAIRS_MIN);
+    often.map(|(_, pairs)| report(lint, pairs)).collect()
+}
+
+fn says_done(signal: &Message<'_>) -> bool {
+    ENDINGS.iter().any(|ending| signal.member().ends_with(ending))
+}
+
+fn signals_of(pairs: &[(Message<'_>, Message<'_>)]) -> usize {
+    pairs.iter().map(|(_, signal)| signal.id()).collect::<HashSet<_>>().len()
+}
+
+fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
+    let (call, signal) = &pairs[0];
+    let signals: Vec<_> = pairs.iter().map(|(_, signal)| *signal).collect();
+    Finding::new(&RULE, lint.who(lint.sender(signal)))
+        .about(format!("{} {}", full_name(call), signal.member()))
+        .says(format!(
+            "answers {} at once, and says by {} that it is done, {} times",
+            short_name(call),
+            signal.member(),
+            pairs.len()
+        ))
+        .confidence(Confidence::Low)
+        .shown_by(&signals)
+        .costs(Cost::of_signals(&signals))
+        .query(queries::signals(lint, signal))
+}
+
+const ENDINGS: [&str; 5] = ["Finished", "Completed", "Done", "Complete", "Succeeded"];
+const PAIRS_MIN: usize = 3;
+const WITHIN: Duration = Duration::from_secs(1);

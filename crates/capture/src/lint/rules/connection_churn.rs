@@ -1,0 +1,86 @@
+//! L36: connections that come and go.
+
+use super::prelude::*;
+use super::shell_callers::is_shell_tool;
+use crate::model::Peer;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(36),
+    title: "connections that come and go",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "Connections are made at a high rate, and most leave after a call or two. Each costs \
+              an authentication, a Hello, and two NameOwnerChanged that wake all who watch names. \
+              Tools that shells start are reported by L37.",
+    thresholds: &[
+        Threshold::count("short connections", CONNECTIONS_MIN),
+        Threshold::span("within", WITHIN),
+        Threshold::span("one is short that lasts at most", SHORT),
+        Threshold::count("and makes no more calls than, without those of the bus", CALLS_MAX),
+    ],
+    advice: "Keep one connection for the life of the program; do not start a tool for each call.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let mut calls: HashMap<PeerId, usize> = HashMap::new();
+    for call in lint.calls.iter().filter(|call| !call.is_driver_traffic()) {
+        if let Some(peer) = call.from() {
+            *calls.entry(peer).or_default() += 1;
+        }
+    }
+    let brief = lint.capture.directory().peers().filter(|(id, peer)| {
+        is_brief(peer)
+            && !is_shell_tool(peer)
+            && !lint.is_observer(*id)
+            && calls.get(id).is_none_or(|&count| count <= CALLS_MAX)
+    });
+    let by_program = collected(brief.map(|(id, peer)| ((peer.bus, program(peer)), (id, peer))));
+    by_program.iter().filter_map(|(_, peers)| check_program(lint, peers)).collect()
+}
+
+fn is_brief(peer: &Peer) -> bool {
+    let lasted = peer.arrived.zip(peer.left).and_then(|(arrived, left)| left.since(arrived));
+    peer.names.is_empty() && lasted.is_some_and(|span| span <= SHORT)
+}
+
+fn program(peer: &Peer) -> Option<&str> {
+    peer.process.as_ref().and_then(|process| process.comm.as_deref())
+}
+
+fn check_program(lint: &Context<'_>, peers: &[(PeerId, &Peer)]) -> Option<Finding> {
+    let mut times: Vec<_> = peers.iter().filter_map(|(_, peer)| peer.arrived).collect();
+    times.sort_unstable();
+    let is_dense =
+        |few: &[Time]| few[few.len() - 1].since(few[0]).is_some_and(|span| span <= WITHIN);
+    if !times.windows(CONNECTIONS_MIN).any(is_dense) {
+        return None;
+    }
+    let (id, first) = peers[0];
+    let who = match program(first) {
+        Some(comm) => lint.named(comm),
+        None => lint.who(Party::Peer(id)),
+    };
+    let query = match program(first) {
+        Some(_) => queries::term("from", &who),
+        None => String::from("member:Hello"),
+    };
+    let shown = lint.capture.messages().filter(|it| it.from() == Some(id)).map(|it| it.id());
+    Some(
+        Finding::new(&RULE, who)
+            .about("connections")
+            .says(format!(
+                "connected and left {} times, the first time as {}",
+                peers.len(),
+                lint.capture.strings().get(first.unique)
+            ))
+            .evidence(Evidence { count: peers.len() as u64, ..Evidence::of(shown) })
+            .costs(Cost { calls: peers.len() as u64, ..Cost::default() })
+            .query(query),
+    )
+}
+
+const CONNECTIONS_MIN: usize = 20;
+const WITHIN: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_secs(5);
+const CALLS_MAX: usize = 3;

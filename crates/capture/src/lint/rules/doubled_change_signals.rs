@@ -1,0 +1,60 @@
+//! L26: two signals for one change.
+
+use super::prelude::*;
+use crate::lint::changes::is_change;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(26),
+    title: "a second signal for the same change",
+    severity: Severity::Low,
+    needs: Needs::Messages,
+    meaning: "An object emits a signal of its own, called something like Changed, whenever it \
+              emits PropertiesChanged. Both say the same, and wake all who listen twice.",
+    thresholds: &[
+        Threshold::count("pairs of signals of one object", PAIRS_MIN),
+        Threshold::span("within", INSTANT),
+    ],
+    advice: "Leave the signal of your own out, in the next version of the interface.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let by_object = grouped(&lint.signals, |it| (it.bus(), it.sender_id(), it.path_id()));
+    let doubled = by_object.iter().flat_map(|signals| doubled(signals));
+    let by_member =
+        collected(doubled.map(|it| ((it.sender_id(), it.interface_id(), it.member_id()), it)));
+    let often = by_member.iter().filter(|(_, signals)| signals.len() >= PAIRS_MIN);
+    often.map(|(_, signals)| report(lint, signals)).collect()
+}
+
+/// Signals called something like Changed right beside a `PropertiesChanged`.
+fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
+    let beside = signals.windows(2).filter_map(|two| {
+        let own = match (is_change(&two[0]), is_change(&two[1])) {
+            (true, false) => two[1],
+            (false, true) => two[0],
+            _ => return None,
+        };
+        let gap = two[1].at().since(two[0].at())?;
+        (gap <= INSTANT && own.member().contains("Changed")).then_some(own)
+    });
+    beside.collect()
+}
+
+fn report(lint: &Context<'_>, signals: &[Message<'_>]) -> Finding {
+    let first = &signals[0];
+    Finding::new(&RULE, lint.who(lint.sender(first)))
+        .about(full_name(first))
+        .says(format!(
+            "emits {} beside PropertiesChanged, {} times",
+            short_name(first),
+            signals.len()
+        ))
+        .confidence(Confidence::Medium)
+        .shown_by(signals)
+        .costs(Cost::of_signals(signals))
+        .query(queries::signals(lint, first))
+}
+
+const PAIRS_MIN: usize = 3;
+const INSTANT: Duration = Duration::from_millis(1);

@@ -1,0 +1,79 @@
+//! L07: properties, one after the other.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(7),
+    title: "many Get instead of one GetAll",
+    severity: Severity::Med,
+    needs: Needs::Bodies,
+    meaning: "A program asks for different properties of one object one by one, each with a round \
+              trip of its own.",
+    thresholds: &[
+        Threshold::count("different properties asked for", PROPERTIES_MIN),
+        Threshold::span("within", WITHIN),
+        Threshold::count("properties, to be high", PROPERTIES_HIGH),
+    ],
+    advice: "Ask for all with one GetAll, and keep the values up to date from PropertiesChanged.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let gets =
+        lint.calls.iter().filter(|call| call.member() == "Get" && call.interface() == PROPERTIES);
+    let by_object =
+        grouped(gets, |call| (call.bus(), call.sender_id(), call.destination_id(), call.path_id()));
+    let runs = by_object.iter().filter(|gets| busiest(gets, WITHIN).len() >= PROPERTIES_MIN);
+    let asked = runs.flat_map(|gets| run_of_properties(lint, gets));
+    let asked = asked
+        .map(|run| ((run.call.sender_id(), run.call.destination_id(), run.interface.clone()), run));
+    collected(asked).iter().map(|((_, _, interface), runs)| report(lint, interface, runs)).collect()
+}
+
+struct Run<'c> {
+    call: Message<'c>,
+    interface: String,
+    calls: Vec<Message<'c>>,
+    properties: usize,
+}
+
+/// By interface, the busiest stretch, if different properties are asked for in it.
+fn run_of_properties<'c>(lint: &Context<'c>, gets: &[Message<'c>]) -> Vec<Run<'c>> {
+    let asked = gets.iter().filter_map(|call| {
+        let [interface, property] = <[String; 2]>::try_from(lint.texts(call)).ok()?;
+        Some((interface, (property, *call)))
+    });
+    let runs = collected(asked).into_iter().filter_map(|(interface, asked)| {
+        let calls: Vec<_> = asked.iter().map(|(_, call)| *call).collect();
+        let run = busiest(&calls, WITHIN);
+        let start = calls.iter().position(|call| call.id() == run[0].id())?;
+        let names: HashSet<_> =
+            asked[start..start + run.len()].iter().map(|(name, _)| name).collect();
+        let properties = names.len();
+        let run = Run { call: run[0], interface, calls: calls.clone(), properties };
+        (properties >= PROPERTIES_MIN).then_some(run)
+    });
+    runs.collect()
+}
+
+fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
+    let first = &runs[0].call;
+    let calls: Vec<_> = runs.iter().flat_map(|run| &run.calls).copied().collect();
+    let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);
+    let severity = if most >= PROPERTIES_HIGH { Severity::High } else { Severity::Med };
+    let objects = units::counted(runs.len() as u64, "object");
+    Finding::new(&RULE, lint.who(lint.sender(first)))
+        .about(format!("{} {interface}", lint.callee_stable(first)))
+        .says(format!(
+            "asks {} for up to {most} properties of {interface} one by one, on {objects}",
+            lint.callee_label(first)
+        ))
+        .severity(severity)
+        .shown_by(&calls)
+        .costs(Cost::of_calls(&calls))
+        .query(queries::calls(lint, first))
+}
+
+const PROPERTIES_MIN: usize = 3;
+const PROPERTIES_HIGH: usize = 10;
+const WITHIN: Duration = Duration::from_secs(1);

@@ -1,0 +1,150 @@
+//! L50: what the recording itself does not show.
+
+use super::prelude::*;
+use crate::lint::finding::Who;
+use crate::model::Health;
+use crate::record::{Bus, Clock, Content, GapCause, Method as Listening};
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(50),
+    title: "the recording is incomplete",
+    severity: Severity::Info,
+    needs: Needs::Messages,
+    meaning: "Messages are missing or cut, or it is not known who is who. Other findings may be \
+              wrong or absent because of it, so this comes first.",
+    thresholds: &[
+        Threshold::span("the clock went back by", CLOCK_BACK_MIN),
+        Threshold::percent(
+            "of the connections have neither a name nor a process, more than",
+            NAMELESS_PERCENT as u64,
+        ),
+    ],
+    advice: "Record again with diligence record: it keeps whole messages, names and processes, and \
+             says what it has missed.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let mut found = gaps(lint);
+    found.extend(damage(lint));
+    found.extend(listening(lint));
+    found.extend(cut(lint));
+    found.extend(invalid(lint));
+    found.extend(clock(lint));
+    found.extend(nameless(lint));
+    found
+}
+
+fn finding(lint: &Context<'_>, subject: &str, says: String) -> Finding {
+    let stable = String::from("recording");
+    let who = Who { stable, ..lint.named("the recording") };
+    Finding::new(&RULE, who).about(subject).says(says)
+}
+
+fn gaps(lint: &Context<'_>) -> Vec<Finding> {
+    let by_cause = collected(lint.capture.gaps().iter().map(|gap| (gap.cause, gap)));
+    let report = |(cause, gaps): &(GapCause, Vec<&crate::record::Gap>)| {
+        let lost: u64 = gaps.iter().filter_map(|gap| gap.lost).sum();
+        let why = match cause {
+            GapCause::Overrun => "the recorder did not keep up with the bus",
+            GapCause::Disconnected => "the bus has disconnected the recorder",
+            GapCause::DiskFull => "there was no room for the file",
+            GapCause::CutFile => "the file ends in the middle of something",
+            GapCause::RecorderLost => "the recorder says that it lost messages",
+        };
+        let lost = match lost {
+            0 => String::from("messages, nobody knows how many"),
+            lost => units::counted(lost, "message"),
+        };
+        finding(lint, "gap", format!("lacks {lost}: {why}")).severity(Severity::High)
+    };
+    by_cause.iter().map(report).collect()
+}
+
+fn damage(lint: &Context<'_>) -> Option<Finding> {
+    let damage = lint.capture.damage();
+    let first = damage.first()?;
+    let count = units::counted(damage.len() as u64, "place");
+    let says = format!("cannot be read at {count}, first at byte {}: {}", first.at, first.what);
+    Some(finding(lint, "damage", says).severity(Severity::High))
+}
+
+fn listening(lint: &Context<'_>) -> Vec<Finding> {
+    let faults = lint.capture.buses().iter().flat_map(faults_of);
+    faults.map(|(subject, says)| finding(lint, subject, says).severity(Severity::Med)).collect()
+}
+
+/// What the way in which a bus was recorded has left out.
+fn faults_of(bus: &Bus) -> Vec<(&'static str, String)> {
+    let mut faults = Vec::new();
+    if !bus.filters.is_empty() {
+        let filters = bus.filters.join(" or ");
+        faults.push(("filter", format!("holds only what was asked for: {filters}")));
+    }
+    if bus.method == Listening::Eavesdrop {
+        faults
+            .push(("eavesdrop", "was made by eavesdropping; the bus's answers are missing".into()));
+    }
+    if bus.clock == Clock::Absent {
+        faults.push(("times", "has no times; nothing but this is looked for in it".into()));
+    }
+    if bus.content != Content::Bytes {
+        faults.push(("text", "was a text; flags, sizes and most arguments are missing".into()));
+    }
+    faults
+}
+
+fn cut(lint: &Context<'_>) -> Option<Finding> {
+    let is_cut = |it: &Message<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
+    let cut: Vec<_> = lint.capture.messages().filter(is_cut).collect();
+    let share = units::share(cut.len(), lint.capture.len());
+    let says = format!("holds only the beginning of {} of the messages", share);
+    (!cut.is_empty())
+        .then(|| finding(lint, "cut", says).severity(Severity::Med).shown_by(&cut).query("is:cut"))
+}
+
+fn invalid(lint: &Context<'_>) -> Option<Finding> {
+    let invalid = lint.capture.invalid();
+    let (_, reason) = invalid.first()?;
+    let says = format!(
+        "holds {} that break the specification; the first: {reason}",
+        units::counted(invalid.len() as u64, "message")
+    );
+    let evidence = Evidence::of(invalid.iter().map(|(id, _)| *id));
+    Some(finding(lint, "invalid", says).severity(Severity::Med).evidence(evidence))
+}
+
+fn clock(lint: &Context<'_>) -> Option<Finding> {
+    let by_bus = grouped(&lint.capture.messages().collect::<Vec<_>>(), Message::bus);
+    let back = by_bus.iter().flat_map(|messages| {
+        messages
+            .windows(2)
+            .filter(|two| two[0].at().since(two[1].at()).is_some_and(|back| back >= CLOCK_BACK_MIN))
+    });
+    let after: Vec<_> = back.map(|two| two[1]).collect();
+    let times = units::counted(after.len() as u64, "time");
+    let says = format!("has a clock that went back {times}; durations across that are unknown");
+    (!after.is_empty())
+        .then(|| finding(lint, "clock", says).severity(Severity::Med).shown_by(&after))
+}
+
+/// Whether so few connections have a name or a process that people cannot tell who is who.
+fn nameless(lint: &Context<'_>) -> Option<Finding> {
+    let peers = lint
+        .capture
+        .directory()
+        .peers()
+        .filter(|(id, peer)| peer.unique != lint.capture.driver() && !lint.is_observer(*id));
+    let (unknown, known): (Vec<_>, Vec<_>) =
+        peers.partition(|(_, peer)| peer.names.is_empty() && peer.process.is_none());
+    let all = unknown.len() + known.len();
+    let says = format!(
+        "does not tell who {} of {} connections are: neither a name nor a process",
+        unknown.len(),
+        all
+    );
+    (unknown.len() * 100 > all * NAMELESS_PERCENT).then(|| finding(lint, "names", says))
+}
+
+const CLOCK_BACK_MIN: Duration = Duration::from_millis(1);
+const NAMELESS_PERCENT: usize = 50;

@@ -1,0 +1,58 @@
+//! L31: asking again and again what there is.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(31),
+    title: "introspection again and again",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A program introspects many objects, or the same ones repeatedly. Each answer is a \
+              document that the service writes and the program parses.",
+    thresholds: &[
+        Threshold::count("Introspect calls of one caller, more than", CALLS_MIN),
+        Threshold::span("within", WITHIN),
+        Threshold::percent("or of all its calls", SHARE_PERCENT as u64),
+    ],
+    advice: "Compile the interfaces you know into the program, keep what you have learnt, and find \
+             objects by GetManagedObjects.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
+}
+
+fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let asks =
+        |call: &&Message<'_>| call.member() == "Introspect" && call.interface() == INTROSPECTABLE;
+    let asked: Vec<_> = calls.iter().filter(asks).copied().collect();
+    let is_storm = busiest(&asked, WITHIN).len() > CALLS_MIN;
+    let is_large_part = asked.len() > CALLS_MIN && asked.len() * 100 > calls.len() * SHARE_PERCENT;
+    if !is_storm && !is_large_part {
+        return None;
+    }
+    let first = &asked[0];
+    let objects: HashSet<_> = asked.iter().map(|it| (it.destination_id(), it.path_id())).collect();
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about("Introspect")
+            .says(format!(
+                "introspects {} {} times, first {} of {}",
+                units::counted(objects.len() as u64, "object"),
+                asked.len(),
+                first.path(),
+                lint.callee_label(first)
+            ))
+            .shown_by(&asked)
+            .costs(Cost::of_calls(&asked))
+            .query(format!(
+                "{} member:Introspect",
+                queries::term("from", &lint.who(lint.sender(first)))
+            )),
+    )
+}
+
+const CALLS_MIN: usize = 20;
+const WITHIN: Duration = Duration::from_secs(10);
+const SHARE_PERCENT: usize = 10;

@@ -1,0 +1,54 @@
+//! L30: signals that wake many.
+
+use super::prelude::*;
+use super::unheard_signals::{grouped_audience, seconds};
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(30),
+    title: "signals that wake many programs",
+    severity: Severity::Med,
+    needs: Needs::Recipients,
+    meaning: "Signals of a kind reach many programs, and come often. Each is copied for, and \
+              wakes, every one of them.",
+    thresholds: &[
+        Threshold::count("recipients of each on average", RECIPIENTS_MIN)
+            .source("ten listeners cost twelve context switches for one signal, and more later"),
+        Threshold::rate("such signals", 1),
+        Threshold::rate("copies of them", COPIES_RATE_MIN),
+    ],
+    advice: "Emit less often, collected; and let listeners narrow their rules by path or argument.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    grouped_audience(lint).iter().filter_map(|signals| check_member(lint, signals)).collect()
+}
+
+fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Finding> {
+    let first = &signals[0].0;
+    let copies: u64 = signals.iter().map(|(_, count)| u64::from(*count)).sum();
+    let (count, seconds) = (signals.len() as u64, seconds(lint, first));
+    if copies < count * RECIPIENTS_MIN as u64
+        || count < seconds
+        || copies / seconds < COPIES_RATE_MIN
+    {
+        return None;
+    }
+    let bytes = signals.iter().map(|(it, count)| u64::from(*count) * u64::from(it.len())).sum();
+    let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about(full_name(first))
+            .says(format!(
+                "emits {} {count} times, to {} programs each",
+                short_name(first),
+                copies / count
+            ))
+            .shown_by(&signals)
+            .costs(Cost { wake_ups: copies, bytes, ..Cost::default() })
+            .query(queries::signals(lint, first)),
+    )
+}
+
+const RECIPIENTS_MIN: usize = 10;
+const COPIES_RATE_MIN: u64 = 50;

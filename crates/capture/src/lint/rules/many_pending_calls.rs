@@ -1,0 +1,55 @@
+//! L42: one program waits for very many answers.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(42),
+    title: "very many calls under way",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A program has so many calls under way that a bus with usual limits will soon refuse \
+              the next.",
+    thresholds: &[Threshold::count("calls of one connection under way", PENDING_MIN)
+        .source("half of the 128 that dbus-daemon allows by default")],
+    advice: "Send no more than a few dozen at once, and the next as answers come; or ask for all \
+             in one call.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
+}
+
+fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let mut pending: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
+    let mut most = 0;
+    let mut above = Vec::new();
+    for call in calls.iter().filter(|call| call.expects_reply()) {
+        while pending.peek().is_some_and(|Reverse(over)| *over <= call.at()) {
+            pending.pop();
+        }
+        pending.push(Reverse(call.partner().map_or(Time(i64::MAX), |reply| reply.at())));
+        most = most.max(pending.len());
+        if pending.len() >= PENDING_MIN {
+            above.push(*call);
+        }
+    }
+    let first = above.first()?;
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about("pending")
+            .says(format!(
+                "had up to {most} calls under way at once, such as {} to {}",
+                short_name(first),
+                lint.callee_label(first)
+            ))
+            .shown_by(&above)
+            .costs(Cost::of_calls(&above))
+            .query(format!(
+                "{} type:method_call",
+                queries::term("from", &lint.who(lint.sender(first)))
+            )),
+    )
+}
+
+const PENDING_MIN: usize = 64;

@@ -1,0 +1,85 @@
+//! L49: answers that belong to no call, or to one that has its answer.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(49),
+    title: "answers that fit no call",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A call was answered twice, or by somebody whom it was not addressed to, or before it \
+              was made. Answers to calls from before the recording are not counted.",
+    thresholds: &[Threshold::count("such answers of one program", 1)],
+    advice: "Answer every call exactly once, from the connection that got it.",
+    check,
+};
+
+/// What is wrong with an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Fault {
+    Second,
+    FromAnother,
+    Early,
+}
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let orphans: Vec<_> = lint
+        .capture
+        .messages()
+        .filter(|it| it.kind().is_reply() && it.partner().is_none() && !it.is_driver_traffic())
+        .collect();
+    let keys: HashSet<_> = orphans.iter().map(key_of_reply).collect();
+    let calls =
+        lint.calls.iter().map(|call| ((call.bus(), call.sender_id(), call.serial()), *call));
+    let calls: HashMap<_, _> = calls.filter(|(key, _)| keys.contains(key)).collect();
+    let faulty = orphans.iter().filter_map(|reply| {
+        let call = calls.get(&key_of_reply(reply))?;
+        Some(((lint.sender(reply), fault(lint, call, reply)?), (*reply, *call)))
+    });
+    collected(faulty).iter().map(|((_, fault), pairs)| report(lint, *fault, pairs)).collect()
+}
+
+fn key_of_reply(reply: &Message<'_>) -> (BusId, Text, u32) {
+    (reply.bus(), reply.destination_id(), reply.reply_serial())
+}
+
+fn fault(lint: &Context<'_>, call: &Message<'_>, reply: &Message<'_>) -> Option<Fault> {
+    // A serial that is used anew after it has run over says nothing.
+    if reply.id() < call.id() {
+        let soon = call.at().since(reply.at()).is_none_or(|gap| gap <= EARLY_MAX);
+        return (soon && call.partner().is_none()).then_some(Fault::Early);
+    }
+    match call.partner() {
+        Some(first) if first.is_driver_traffic() => None,
+        Some(first) if first.sender_id() == reply.sender_id() => Some(Fault::Second),
+        _ if lint.callee(call) != lint.sender(reply) => Some(Fault::FromAnother),
+        _ => None,
+    }
+}
+
+fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
+    let (reply, call) = &pairs[0];
+    let replies: Vec<_> = pairs.iter().map(|(reply, _)| *reply).collect();
+    let how = match fault {
+        Fault::Second => "a second time",
+        Fault::FromAnother => "although it was addressed to somebody else",
+        Fault::Early => "before it was made",
+    };
+    Finding::new(&RULE, lint.who(lint.sender(reply)))
+        .about(full_name(call))
+        .says(format!(
+            "answers {} of {} {how}, {} times",
+            short_name(call),
+            lint.who(lint.sender(call)).label,
+            replies.len()
+        ))
+        .shown_by(&replies)
+        .costs(Cost { wake_ups: replies.len() as u64, ..Cost::of_bytes(&replies) })
+        .query(format!(
+            "{} type:method_return",
+            queries::term("from", &lint.who(lint.sender(reply)))
+        ))
+}
+
+/// Clocks and queues do not put an answer earlier than this before its call.
+const EARLY_MAX: Duration = Duration::from_secs(1);

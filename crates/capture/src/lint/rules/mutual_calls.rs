@@ -1,0 +1,44 @@
+//! L21: two who wait for each other.
+
+use super::prelude::*;
+use crate::lint::deadlocks;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(21),
+    title: "two programs that wait for each other",
+    severity: Severity::High,
+    needs: Needs::Messages,
+    meaning: "One program waits for another, which waits for the first. Neither answers until one \
+              gives up.",
+    thresholds: &[Threshold::span("both calls are under way together", deadlocks::TOGETHER)],
+    advice: "Never make a synchronous call from the handler of a call; answer first, or call \
+             asynchronously.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let pairs = deadlocks::find(lint);
+    let by_parties = collected(
+        pairs.iter().map(|(one, other)| ((lint.sender(one), lint.callee(one)), [*one, *other])),
+    );
+    by_parties.iter().map(|(_, calls)| report(lint, &calls.concat())).collect()
+}
+
+fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+    let (one, other) = (&calls[0], &calls[1]);
+    let end = lint.span(one.bus()).last;
+    let waits = calls
+        .iter()
+        .map(|call| call.duration().or_else(|| end.since(call.at())).unwrap_or_default());
+    Finding::new(&RULE, lint.who(lint.sender(one)))
+        .about(format!("{} {} {}", lint.callee_stable(one), full_name(one), full_name(other)))
+        .says(format!(
+            "waits for {} of {}, which waits for {} of the first",
+            short_name(one),
+            lint.callee_label(one),
+            short_name(other)
+        ))
+        .shown_by(calls)
+        .costs(Cost { waited: waits.sum(), ..Cost::default() })
+        .query(format!("{} dur>1s", queries::term("name", &lint.who(lint.sender(one)))))
+}

@@ -1,0 +1,53 @@
+//! L32: asking the bus whether somebody is there, before each call.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(32),
+    title: "asking for the owner before each call",
+    severity: Severity::Low,
+    needs: Needs::Bodies,
+    meaning: "A program asks the bus whether a name has an owner, or starts it, and then calls it: \
+              two round trips where the call alone would tell the same, or start the service.",
+    thresholds: &[
+        Threshold::count("such pairs for one name", PAIRS_MIN),
+        Threshold::span("from the answer to the call, at most", APART_MAX),
+    ],
+    advice: "Just call; the bus starts the service, or answers ServiceUnknown at once. If you must \
+             know whether it is there, watch the name.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let pairs = lint.callers().iter().flat_map(|calls| {
+        let pairs = calls.windows(2).filter(|two| is_pair(lint, &two[0], &two[1]));
+        pairs.map(|two| ((two[0].sender_id(), two[1].destination_id()), two[0]))
+    });
+    let by_name = collected(pairs);
+    let often = by_name.iter().filter(|(_, checks)| checks.len() >= PAIRS_MIN);
+    often.map(|((_, name), checks)| report(lint, *name, checks)).collect()
+}
+
+fn is_pair(lint: &Context<'_>, check: &Message<'_>, call: &Message<'_>) -> bool {
+    let answered = check.partner().map(|reply| reply.at());
+    check.is_driver_traffic()
+        && CHECKS.contains(&check.member())
+        && !call.is_driver_traffic()
+        && answered.and_then(|at| call.at().since(at)).is_some_and(|gap| gap <= APART_MAX)
+        && lint.texts(check).first().is_some_and(|name| name == call.destination())
+}
+
+fn report(lint: &Context<'_>, name: Text, checks: &[Message<'_>]) -> Finding {
+    let first = &checks[0];
+    let name = lint.capture.strings().get(name);
+    Finding::new(&RULE, lint.who(lint.sender(first)))
+        .about(name)
+        .says(format!("calls {} before it calls {name}, {} times", first.member(), checks.len()))
+        .shown_by(checks)
+        .costs(Cost::of_calls(checks))
+        .query(queries::calls(lint, first))
+}
+
+const CHECKS: [&str; 3] = ["GetNameOwner", "NameHasOwner", "StartServiceByName"];
+const PAIRS_MIN: usize = 3;
+const APART_MAX: Duration = Duration::from_millis(5);

@@ -1,0 +1,54 @@
+//! L47: interfaces at `/`.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(47),
+    title: "interfaces at the root path",
+    severity: Severity::Info,
+    needs: Needs::Messages,
+    meaning: "A service has an interface of its own at the path /. If its process ever carries a \
+              second service, the two meet there.",
+    thresholds: &[Threshold::count("calls or signals of one interface at /", MESSAGES_MIN)],
+    advice: "Put objects below a path made from the name of the service, with a version: \
+             /org/example/Mail1.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let all = lint.calls.iter().chain(&lint.signals);
+    let at_root = all.filter(|it| it.path() == "/" && is_own(it) && answers(it));
+    let by_interface = collected(at_root.map(|it| ((service(lint, it), it.interface_id()), *it)));
+    let often = by_interface.iter().filter(|(_, messages)| messages.len() >= MESSAGES_MIN);
+    often.map(|((service, _), messages)| report(lint, *service, messages)).collect()
+}
+
+fn is_own(message: &Message<'_>) -> bool {
+    !message.interface_id().is_none()
+        && !message.interface().starts_with("org.freedesktop.DBus")
+        && !message.is_driver_traffic()
+}
+
+/// Whether a message shows that the service has the interface there.
+fn answers(message: &Message<'_>) -> bool {
+    message.kind() == MessageType::Signal
+        || message.partner().is_some_and(|reply| reply.kind() == MessageType::MethodReturn)
+}
+
+fn service(lint: &Context<'_>, message: &Message<'_>) -> Party {
+    match message.kind() {
+        MessageType::MethodCall => lint.callee(message),
+        _ => lint.sender(message),
+    }
+}
+
+fn report(lint: &Context<'_>, service: Party, messages: &[Message<'_>]) -> Finding {
+    let interface = messages[0].interface();
+    Finding::new(&RULE, lint.who(service))
+        .about(interface)
+        .says(format!("has {interface} at the path /"))
+        .shown_by(messages)
+        .query(format!("path:/ interface:{interface}"))
+}
+
+const MESSAGES_MIN: usize = 3;

@@ -1,0 +1,17 @@
+//! What most rules use.
+
+pub(super) use std::cmp::Reverse;
+pub(super) use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+pub(super) use std::time::Duration;
+
+pub(super) use wire::message::MessageType;
+
+pub(super) use crate::lint::context::{
+    Context, INTROSPECTABLE, PROPERTIES, Party, full_name, short_name,
+};
+pub(super) use crate::lint::finding::{Confidence, Cost, Evidence, Finding, Severity};
+pub(super) use crate::lint::patterns::{busiest, collected, grouped, spread};
+pub(super) use crate::lint::rule::{Needs, Rule, RuleId, Threshold};
+pub(super) use crate::lint::{queries, units};
+pub(super) use crate::model::{Message, PeerId, Text};
+pub(super) use crate::record::{BusId, Time};

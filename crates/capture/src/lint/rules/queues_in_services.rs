@@ -1,0 +1,103 @@
+//! L40: callers that wait in line.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(40),
+    title: "callers waiting in line",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "Calls of several programs wait in one service at the same time: it works on one \
+              after the other, and the last waits for all.",
+    thresholds: &[
+        Threshold::count("calls under way in one service", WAITING_MIN),
+        Threshold::span("for at least", WAITING_FOR),
+        Threshold::count("of different callers, at least", CALLERS_MIN),
+    ],
+    advice: "Start slow work and answer when it is done, instead of doing it in the handler; then \
+             quick calls do not wait for slow ones.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    lint.callees().iter().filter_map(|calls| check_service(lint, calls)).collect()
+}
+
+/// A stretch in which many calls waited.
+struct Crowd<'c> {
+    since: Time,
+    until: Time,
+    most: usize,
+    calls: Vec<Message<'c>>,
+}
+
+fn check_service(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let crowds: Vec<_> = crowds(calls).into_iter().filter(is_line).collect();
+    let worst = crowds.iter().max_by_key(|crowd| crowd.most)?;
+    let waiting: Vec<_> = crowds.iter().flat_map(|crowd| &crowd.calls).copied().collect();
+    let lasted = crowds.iter().filter_map(|it| it.until.since(it.since)).max().unwrap_or_default();
+    let first = &worst.calls[0];
+    Some(
+        Finding::new(&RULE, lint.who(lint.callee(first)))
+            .about("line")
+            .says(format!(
+                "let up to {} calls wait at once, for up to {}, {}",
+                worst.most,
+                units::span(lasted),
+                units::counted(crowds.len() as u64, "time")
+            ))
+            .shown_by(&waiting)
+            .costs(Cost::of_waiting(&waiting))
+            .query(format!("{} dur>50ms", queries::term("to", &lint.who(lint.callee(first))))),
+    )
+}
+
+fn is_line(crowd: &Crowd<'_>) -> bool {
+    let callers: HashSet<_> = crowd.calls.iter().map(Message::sender_id).collect();
+    callers.len() >= CALLERS_MIN
+        && crowd.until.since(crowd.since).is_some_and(|span| span >= WAITING_FOR)
+}
+
+/// When so many calls waited at once, with the calls that came up to then.
+fn crowds<'c>(calls: &[Message<'c>]) -> Vec<Crowd<'c>> {
+    let mut found: Vec<Crowd<'c>> = Vec::new();
+    let mut waiting: BTreeMap<(Time, usize), Message<'c>> = BTreeMap::new();
+    let mut open: Option<Crowd<'c>> = None;
+    for (place, call) in calls.iter().enumerate() {
+        let Some(over) = call.partner().map(|reply| reply.at()) else { continue };
+        settle(&mut waiting, call.at(), &mut open, &mut found);
+        waiting.insert((over, place), *call);
+        if waiting.len() >= WAITING_MIN {
+            let start = || Crowd { since: call.at(), until: over, most: 0, calls: Vec::new() };
+            let crowd = open.get_or_insert_with(start);
+            let fresh = crowd.calls.is_empty().then(|| waiting.values().copied());
+            match fresh {
+                Some(all) => crowd.calls.extend(all),
+                None => crowd.calls.push(*call),
+            }
+            crowd.most = crowd.most.max(waiting.len());
+        }
+    }
+    settle(&mut waiting, Time(i64::MAX), &mut open, &mut found);
+    found
+}
+
+/// Takes away the calls that were answered by now, and closes the crowd when few are left.
+fn settle<'c>(
+    waiting: &mut BTreeMap<(Time, usize), Message<'c>>,
+    now: Time,
+    open: &mut Option<Crowd<'c>>,
+    found: &mut Vec<Crowd<'c>>,
+) {
+    while let Some(entry) = waiting.first_entry().filter(|entry| entry.key().0 <= now) {
+        let (over, _) = *entry.key();
+        entry.remove();
+        if waiting.len() < WAITING_MIN {
+            found.extend(open.take().map(|crowd| Crowd { until: over, ..crowd }));
+        }
+    }
+}
+
+const WAITING_MIN: usize = 4;
+const WAITING_FOR: Duration = Duration::from_millis(100);
+const CALLERS_MIN: usize = 2;

@@ -1,0 +1,64 @@
+//! L11: the same question, the same answer.
+
+use super::polling;
+use super::prelude::*;
+use crate::lint::changes::hash_of;
+use crate::lint::questions::has_asking_name;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(11),
+    title: "the same call with the same answer",
+    severity: Severity::Low,
+    needs: Needs::Bodies,
+    meaning: "A program makes the same call with the same arguments again and again, and gets the \
+              same answer. Only methods that ask are looked at, such as Get, List or Has; calls at a \
+              steady pace are reported by L12.",
+    thresholds: &[Threshold::count("calls with identical answers", SAME_MIN)],
+    advice: "Keep the answer, and let the service send a signal when it changes.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let often =
+        lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_asking_name(it[0].member()));
+    let often = often.filter(|calls| polling::pace(calls).is_none());
+    let by_path = often.flat_map(|calls| grouped(calls, Message::path_id));
+    by_path.filter_map(|calls| check_object(lint, &calls)).collect()
+}
+
+fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    if calls.len() < SAME_MIN {
+        return None;
+    }
+    let asked = calls.iter().filter_map(|call| Some((exchange(lint, call)?, *call)));
+    let same = collected(asked).into_iter().map(|(_, calls)| calls).max_by_key(Vec::len)?;
+    if same.len() < SAME_MIN {
+        return None;
+    }
+    let first = &same[0];
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about(format!("{} {}", lint.callee_stable(first), full_name(first)))
+            .says(format!(
+                "asks {} for {} {} times with the same arguments, and gets the same answer",
+                lint.callee_label(first),
+                short_name(first),
+                same.len()
+            ))
+            .shown_by(&same)
+            .costs(Cost::of_calls(&same[1..]))
+            .query(format!("{} path:{}", queries::calls(lint, first), first.path())),
+    )
+}
+
+/// What was asked and answered; `None` if the answer holds nothing.
+fn exchange(lint: &Context<'_>, call: &Message<'_>) -> Option<(u64, u64)> {
+    let reply = call.partner().filter(|reply| reply.kind() == MessageType::MethodReturn)?;
+    if reply.signature_id().is_none() {
+        return None;
+    }
+    let body = |message: &Message<'_>| lint.read(message, |body| Some(hash_of(body.body())));
+    Some((body(call)?, body(&reply)?))
+}
+
+const SAME_MIN: usize = 5;

@@ -1,0 +1,71 @@
+//! L10: calls one after the other, each waiting for the one before.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(10),
+    title: "calls in single file",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A program sends a call, waits for its reply, sends the next at once, and so on. The \
+              time of all calls adds up, although they could be under way together.",
+    thresholds: &[
+        Threshold::count("calls in a row", CALLS_MIN),
+        Threshold::span("from a reply to the next call, at most", APART_MAX),
+        Threshold::span("the row takes", TOTAL_MIN)
+            .source("shorter rows cost less than a round trip that a user could notice"),
+    ],
+    advice: "Send all calls, then collect the replies; or give the service a method that does it \
+             in one.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
+}
+
+fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let rows: Vec<_> = calls
+        .chunk_by(follows)
+        .filter(|row| row.len() >= CALLS_MIN && waited(row) >= TOTAL_MIN)
+        .collect();
+    let longest = rows.iter().max_by_key(|row| waited(row))?;
+    let first = &rows[0][0];
+    let all: Vec<_> = rows.concat();
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about("calls-in-a-row")
+            .says(format!(
+                "waits for each of {} calls before it sends the next, {} in all; the longest row \
+                 begins with {} to {}",
+                longest.len(),
+                units::span(waited(longest)),
+                short_name(&longest[0]),
+                lint.callee_label(&longest[0])
+            ))
+            .shown_by(&all)
+            .costs(Cost { waited: rows.iter().map(|row| saved(row)).sum(), ..Cost::default() })
+            .query(format!(
+                "{} type:method_call",
+                queries::term("from", &lint.who(lint.sender(first)))
+            )),
+    )
+}
+
+fn follows(one: &Message<'_>, next: &Message<'_>) -> bool {
+    let answered = one.partner().map(|reply| reply.at());
+    answered.and_then(|at| next.at().since(at)).is_some_and(|gap| gap <= APART_MAX)
+}
+
+fn waited(row: &[Message<'_>]) -> Duration {
+    row.iter().filter_map(Message::duration).sum()
+}
+
+/// What it would take less if all were under way together.
+fn saved(row: &[Message<'_>]) -> Duration {
+    waited(row).saturating_sub(row.iter().filter_map(Message::duration).max().unwrap_or_default())
+}
+
+const CALLS_MIN: usize = 5;
+const APART_MAX: Duration = Duration::from_millis(1);
+const TOTAL_MIN: Duration = Duration::from_millis(20);

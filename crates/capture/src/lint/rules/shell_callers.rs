@@ -1,0 +1,65 @@
+//! L37: a tool of the shell for each call.
+
+use super::prelude::*;
+use crate::model::Peer;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(37),
+    title: "scripts that start a tool for each call",
+    severity: Severity::Low,
+    needs: Needs::Processes,
+    meaning: "A tool such as dbus-send, gdbus, busctl or qdbus is started again and again. Each \
+              start is a process, a connection and an authentication for one call.",
+    thresholds: &[
+        Threshold::count("starts of one tool", STARTS_MIN),
+        Threshold::span("within", WITHIN),
+    ],
+    advice: "Let one process wait for what you look for (gdbus monitor, busctl wait), or write the \
+             script in a language with a D-Bus library.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let tools = lint.capture.directory().peers().filter(|(_, peer)| is_shell_tool(peer));
+    let tools: HashMap<_, _> = tools.collect();
+    let calls = lint.calls.iter().filter(|call| {
+        !call.is_driver_traffic() && call.from().is_some_and(|peer| tools.contains_key(&peer))
+    });
+    let by_tool = collected(calls.filter_map(|call| Some((program(tools[&call.from()?])?, *call))));
+    by_tool.iter().filter_map(|(tool, calls)| check_tool(lint, tool, calls)).collect()
+}
+
+/// Whether a connection is that of a tool that makes one call and ends.
+pub(super) fn is_shell_tool(peer: &Peer) -> bool {
+    program(peer).is_some_and(|comm| TOOLS.contains(&comm))
+}
+
+fn program(peer: &Peer) -> Option<&str> {
+    peer.process.as_ref().and_then(|process| process.comm.as_deref())
+}
+
+fn check_tool(lint: &Context<'_>, tool: &str, calls: &[Message<'_>]) -> Option<Finding> {
+    let firsts: Vec<_> = grouped(calls, Message::sender_id).iter().map(|calls| calls[0]).collect();
+    if busiest(&firsts, WITHIN).len() < STARTS_MIN {
+        return None;
+    }
+    let first = &firsts[0];
+    Some(
+        Finding::new(&RULE, lint.named(tool))
+            .about(lint.callee_stable(first))
+            .says(format!(
+                "was started {} times, first to call {} of {}",
+                firsts.len(),
+                short_name(first),
+                lint.callee_label(first)
+            ))
+            .shown_by(&firsts)
+            .costs(Cost::of_calls(&firsts))
+            .query(format!("from:{tool}")),
+    )
+}
+
+const TOOLS: [&str; 7] =
+    ["dbus-send", "gdbus", "busctl", "qdbus", "qdbus6", "qdbus-qt5", "dbus-test-tool"];
+const STARTS_MIN: usize = 3;
+const WITHIN: Duration = Duration::from_secs(60);

@@ -1,0 +1,82 @@
+//! L19: methods that take long.
+
+use super::late_services::waited_for_start;
+use super::prelude::*;
+use super::timeouts::has_timed_out;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(19),
+    title: "slow methods",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A method takes long to answer. Whoever waits for it in a main loop stands still, and \
+              a person notices. Methods that ask a person something are left out, and calls that \
+              waited for a service to start.",
+    thresholds: &[
+        Threshold::span("19 of 20 calls are faster than", TYPICAL)
+            .source("from here on people feel that they wait"),
+        Threshold::count("calls, for that to be typical", CALLS_MIN),
+        Threshold::span("or the slowest takes", SLOWEST),
+    ],
+    advice: "Answer later, from what does the work, so that the service goes on meanwhile; keep \
+             what is asked often; do not read files or wait for devices in the main loop.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let answered = lint.calls.iter().filter(|call| is_service_time(lint, call));
+    let by_method =
+        grouped(answered, |call| (lint.callee(call), call.interface_id(), call.member_id()));
+    by_method.iter().filter_map(|calls| check_method(lint, calls)).collect()
+}
+
+/// Whether the duration of a call is the time of the service, and nothing else.
+fn is_service_time(lint: &Context<'_>, call: &Message<'_>) -> bool {
+    let asks = ASKING.contains(&call.member());
+    call.partner().is_some()
+        && !asks
+        && !call.is_driver_traffic()
+        && !call.partner().is_some_and(|reply| reply.is_driver_traffic())
+        && !has_timed_out(call)
+        && !lint.is_deadlocked(call)
+        && waited_for_start(lint, call).is_none()
+}
+
+fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let mut spans: Vec<_> = calls.iter().filter_map(Message::duration).collect();
+    spans.sort_unstable();
+    let slowest = *spans.last()?;
+    let typical = spans[(spans.len() - 1) * 95 / 100];
+    if slowest < SLOWEST && (typical < TYPICAL || calls.len() < CALLS_MIN) {
+        return None;
+    }
+    let first = &calls[0];
+    let slow: Vec<_> =
+        calls.iter().filter(|call| call.duration() >= Some(TYPICAL)).copied().collect();
+    let severity = if slowest >= SLOWEST { Severity::High } else { Severity::Med };
+    Some(
+        Finding::new(&RULE, lint.who(lint.callee(first)))
+            .about(full_name(first))
+            .says(format!(
+                "takes {} for {}, at most {}; {} of {} calls took {} or more",
+                units::span(typical),
+                short_name(first),
+                units::span(slowest),
+                slow.len(),
+                calls.len(),
+                units::span(TYPICAL)
+            ))
+            .severity(severity)
+            .shown_by(&slow)
+            .costs(Cost::of_waiting(&slow))
+            .query(format!("{} dur>100ms", queries::calls_to(lint, first))),
+    )
+}
+
+const TYPICAL: Duration = Duration::from_millis(100);
+const SLOWEST: Duration = Duration::from_secs(1);
+const CALLS_MIN: usize = 3;
+
+/// Methods that answer when a person has decided, or when something comes to an end.
+const ASKING: [&str; 6] =
+    ["CheckAuthorization", "BeginAuthentication", "Prompt", "Unlock", "WaitForExit", "Monitor"];

@@ -1,0 +1,62 @@
+//! L24: one change, several signals.
+
+use super::prelude::*;
+use crate::lint::changes::Change;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(24),
+    title: "a signal for each changed property",
+    severity: Severity::Low,
+    needs: Needs::Bodies,
+    meaning: "An object emits several PropertiesChanged for one interface in an instant: one for \
+              each property, where one for all would do.",
+    thresholds: &[
+        Threshold::count("signals of one object and interface", SIGNALS_MIN),
+        Threshold::span("within", INSTANT),
+    ],
+    advice: "Collect what changes and emit it together: PropertiesChanged takes any number of \
+             properties.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let by_object = collected(lint.changes().iter().map(|change| {
+        let signal = change.signal;
+        ((signal.bus(), signal.sender_id(), signal.path_id(), &change.interface), change)
+    }));
+    let split = by_object.iter().flat_map(|(_, changes)| bursts(changes));
+    let by_interface =
+        collected(split.map(|burst| ((burst[0].signal.sender_id(), &burst[0].interface), burst)));
+    by_interface.iter().map(|((_, interface), bursts)| report(lint, interface, bursts)).collect()
+}
+
+/// Stretches in which each signal comes in the same instant as the one before.
+fn bursts<'m, 'c>(changes: &'m [&'m Change<'c>]) -> impl Iterator<Item = &'m [&'m Change<'c>]> {
+    let is_same = |one: &&Change<'_>, next: &&Change<'_>| {
+        next.signal.at().since(one.signal.at()).is_some_and(|gap| gap <= INSTANT / 2)
+    };
+    changes.chunk_by(is_same).filter(|burst| {
+        let signals: Vec<_> = burst.iter().map(|change| change.signal).collect();
+        busiest(&signals, INSTANT).len() >= SIGNALS_MIN
+    })
+}
+
+fn report(lint: &Context<'_>, interface: &str, bursts: &[&[&Change<'_>]]) -> Finding {
+    let signals: Vec<_> =
+        bursts.iter().flat_map(|burst| burst.iter()).map(|change| change.signal).collect();
+    let most = bursts.iter().map(|burst| burst.len()).max().unwrap_or(0);
+    let first = &signals[0];
+    let spare: Vec<_> = bursts.iter().flat_map(|burst| &burst[1..]).map(|it| it.signal).collect();
+    Finding::new(&RULE, lint.who(lint.sender(first)))
+        .about(interface)
+        .says(format!(
+            "tells changes of {interface} by up to {most} signals at once, {} times",
+            bursts.len()
+        ))
+        .shown_by(&signals)
+        .costs(Cost::of_signals(&spare))
+        .query(queries::signals(lint, first))
+}
+
+const SIGNALS_MIN: usize = 3;
+const INSTANT: Duration = Duration::from_millis(1);

@@ -1,0 +1,106 @@
+//! L20: a program that stands still while it waits.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(20),
+    title: "standing still during a call",
+    severity: Severity::Med,
+    needs: Needs::Messages,
+    meaning: "A program sends nothing at all while its own call is under way, lets a call of \
+              somebody else wait meanwhile, and answers that at once when its reply has come: it \
+              waits for replies in its main loop.",
+    thresholds: &[
+        Threshold::span("its own call takes", PENDING_MIN),
+        Threshold::span("after the reply it answers the other within", BURST),
+    ],
+    advice: "Use the asynchronous call of your library and go on when the reply comes.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let mut waiting: HashMap<_, Vec<Message<'_>>> = HashMap::new();
+    for call in lint.calls.iter().filter(|call| call.expects_reply()) {
+        if let Some(peer) = call.to() {
+            waiting.entry(peer).or_default().push(*call);
+        }
+    }
+    let found = lint.callers().iter().filter_map(|calls| {
+        let incoming = waiting.get(&calls[0].from()?)?;
+        check_caller(lint, calls, incoming)
+    });
+    found.collect()
+}
+
+fn check_caller(
+    lint: &Context<'_>,
+    calls: &[Message<'_>],
+    incoming: &[Message<'_>],
+) -> Option<Finding> {
+    let stalls: Vec<_> = calls
+        .iter()
+        .enumerate()
+        .filter(|(place, call)| {
+            let is_silent = calls.get(place + 1).is_none_or(|next| over(call) <= Some(next.at()));
+            call.duration() >= Some(PENDING_MIN)
+                && is_silent
+                && !lint.is_deadlocked(call)
+                && held_up(call, incoming).next().is_some()
+                && answers_nothing(call, incoming)
+        })
+        .map(|(_, call)| *call)
+        .collect();
+    let first = stalls.first()?;
+    let others: Vec<_> = stalls.iter().flat_map(|call| held_up(call, incoming)).collect();
+    let longest = stalls.iter().filter_map(Message::duration).max()?;
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about(format!("{} {}", lint.callee_stable(first), full_name(first)))
+            .says(format!(
+                "stood still for up to {} in {}, such as {} to {}, while {} waited for it",
+                units::span(longest),
+                units::counted(stalls.len() as u64, "call"),
+                short_name(first),
+                lint.callee_label(first),
+                units::counted(others.len() as u64, "other call")
+            ))
+            .confidence(Confidence::Medium)
+            .shown_by(&stalls)
+            .costs(Cost::of_waiting(&others))
+            .query(format!("{} dur>50ms", queries::term("from", &lint.who(lint.sender(first))))),
+    )
+}
+
+fn over(call: &Message<'_>) -> Option<Time> {
+    call.partner().map(|reply| reply.at())
+}
+
+/// Calls that came while another was pending and were answered as soon as it was over.
+fn held_up<'m, 'c>(
+    call: &Message<'c>,
+    incoming: &'m [Message<'c>],
+) -> impl Iterator<Item = Message<'c>> + use<'m, 'c> {
+    let (start, end) = (call.at(), over(call));
+    let from = incoming.partition_point(|other| other.at() < start);
+    let during = incoming[from..].iter().take_while(move |other| Some(other.at()) < end);
+    let held = during.filter(move |other| {
+        let after = over(other).zip(end).and_then(|(answered, end)| answered.since(end));
+        after.is_some_and(|after| after <= BURST)
+    });
+    held.copied()
+}
+
+/// Whether no call was answered while another was pending.
+fn answers_nothing(call: &Message<'_>, incoming: &[Message<'_>]) -> bool {
+    let (start, Some(end)) = (call.at(), over(call)) else { return false };
+    let first = incoming.partition_point(|other| other.at() < start);
+    let from = first.saturating_sub(LOOKED_BACK);
+    let near = incoming[from..].iter().take_while(|other| other.at() < end);
+    !near.filter_map(over).any(|answered| start < answered && answered < end)
+}
+
+const PENDING_MIN: Duration = Duration::from_millis(50);
+const BURST: Duration = Duration::from_millis(5);
+
+/// So many calls before are looked at, which may have been answered meanwhile.
+const LOOKED_BACK: usize = 16;

@@ -1,0 +1,59 @@
+//! L33: more talk with the bus than with each other.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(33),
+    title: "too many calls of the bus itself",
+    severity: Severity::Low,
+    needs: Needs::Messages,
+    meaning: "Of all calls a large part goes to the bus itself: match rules that come and go, \
+              questions for owners. Everybody waits for the bus.",
+    thresholds: &[
+        Threshold::percent("of all calls go to the bus", SHARE_PERCENT as u64)
+            .source("usual for desktops; well built systems have far fewer"),
+        Threshold::percent("to be med", SHARE_HIGH_PERCENT as u64)
+            .source("seen on a phone while it started"),
+        Threshold::count("such calls", CALLS_MIN),
+    ],
+    advice: "Look who calls most: usually one library sets a match rule for each object, or asks \
+             for owners that a signal would tell.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let by_bus = grouped(&lint.calls, Message::bus);
+    by_bus.iter().filter_map(|calls| check_bus(lint, calls)).collect()
+}
+
+fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+    let to_bus: Vec<_> = calls.iter().filter(|call| call.is_driver_traffic()).copied().collect();
+    if to_bus.len() < CALLS_MIN || to_bus.len() * 100 <= calls.len() * SHARE_PERCENT {
+        return None;
+    }
+    let by_caller = grouped(&to_bus, Message::sender_id);
+    let most = by_caller.iter().max_by_key(|calls| calls.len())?;
+    let methods = grouped(most, Message::member_id);
+    let method = methods.iter().max_by_key(|calls| calls.len())?;
+    let is_high = to_bus.len() * 100 > calls.len() * SHARE_HIGH_PERCENT;
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(&most[0])))
+            .about("calls-of-the-bus")
+            .says(format!(
+                "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",
+                most.len(),
+                to_bus.len(),
+                method[0].member(),
+                units::share(to_bus.len(), calls.len())
+            ))
+            .severity(if is_high { Severity::Med } else { Severity::Low })
+            .confidence(Confidence::Medium)
+            .shown_by(most)
+            .costs(Cost::of_calls(most))
+            .query("to:org.freedesktop.DBus"),
+    )
+}
+
+const SHARE_PERCENT: usize = 33;
+const SHARE_HIGH_PERCENT: usize = 60;
+const CALLS_MIN: usize = 100;

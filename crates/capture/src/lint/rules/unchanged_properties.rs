@@ -1,0 +1,62 @@
+//! L23: changes that are none.
+
+use super::prelude::*;
+use crate::lint::changes::Change;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(23),
+    title: "changed properties that have not changed",
+    severity: Severity::Low,
+    needs: Needs::Bodies,
+    meaning: "PropertiesChanged tells a value that was told before. All who listen are woken to \
+              learn what they know.",
+    thresholds: &[
+        Threshold::count("announcements of a property without a change", SAME_MIN),
+        Threshold::percent("of all its announcements", SAME_PERCENT as u64),
+    ],
+    advice: "Compare with the old value before you emit.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let mut last: HashMap<_, u64> = HashMap::new();
+    let mut told = Vec::new();
+    for change in lint.changes() {
+        for (name, value) in &change.values {
+            let signal = change.signal;
+            let object = (signal.bus(), signal.sender_id(), signal.path_id());
+            let before = last.insert((object, &change.interface, name), *value);
+            told.push((key(change, name), (signal, before == Some(*value))));
+        }
+    }
+    let by_property = collected(told);
+    by_property.iter().filter_map(|((_, name), told)| check_property(lint, name, told)).collect()
+}
+
+fn key<'m>(change: &'m Change<'_>, name: &'m str) -> ((Text, &'m str), &'m str) {
+    ((change.signal.sender_id(), &*change.interface), name)
+}
+
+fn check_property(lint: &Context<'_>, name: &str, told: &[(Message<'_>, bool)]) -> Option<Finding> {
+    let same: Vec<_> = told.iter().filter(|(_, same)| *same).map(|(signal, _)| *signal).collect();
+    if same.len() < SAME_MIN || same.len() * 100 <= told.len() * SAME_PERCENT {
+        return None;
+    }
+    let first = &same[0];
+    let interface = lint.texts(first).into_iter().next().unwrap_or_default();
+    Some(
+        Finding::new(&RULE, lint.who(lint.sender(first)))
+            .about(format!("{interface}.{name}"))
+            .says(format!(
+                "announces {name} of {interface} with the value that it had, {} of {} times",
+                same.len(),
+                told.len()
+            ))
+            .shown_by(&same)
+            .costs(Cost::of_signals(&same))
+            .query(queries::signals(lint, first)),
+    )
+}
+
+const SAME_MIN: usize = 3;
+const SAME_PERCENT: usize = 20;

@@ -1,0 +1,44 @@
+//! L43: answers that nobody asked for.
+
+use super::prelude::*;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(43),
+    title: "answers that nobody wants",
+    severity: Severity::Low,
+    needs: Needs::Messages,
+    meaning: "A service answers calls that say NO_REPLY_EXPECTED. The bus carries the answer, and \
+              the caller throws it away.",
+    thresholds: &[Threshold::count("answers to one method that were not wanted", REPLIES_MIN)],
+    advice: "Look at the flag before you answer; libraries do that by themselves.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let answered = lint.calls.iter().filter(|it| !it.expects_reply() && it.partner().is_some());
+    let by_method =
+        grouped(answered, |call| (lint.callee(call), call.interface_id(), call.member_id()));
+    let often = by_method.iter().filter(|calls| calls.len() >= REPLIES_MIN);
+    often.map(|calls| report(lint, calls)).collect()
+}
+
+fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+    let first = &calls[0];
+    let replies: Vec<_> = calls.iter().filter_map(Message::partner).collect();
+    Finding::new(&RULE, lint.who(lint.callee(first)))
+        .about(full_name(first))
+        .says(format!(
+            "answers {} of {}, although nobody waits",
+            units::counted(calls.len() as u64, "call"),
+            short_name(first)
+        ))
+        .shown_by(&replies)
+        .costs(Cost { wake_ups: replies.len() as u64, ..Cost::of_bytes(&replies) })
+        .query(format!(
+            "{} member:{}",
+            queries::term("from", &lint.who(lint.callee(first))),
+            first.member()
+        ))
+}
+
+const REPLIES_MIN: usize = 10;

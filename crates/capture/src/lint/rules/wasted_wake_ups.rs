@@ -1,0 +1,74 @@
+//! L06: signals that wake a program which does nothing about them.
+
+use super::prelude::*;
+use crate::lint::subscriptions::Reached;
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(6),
+    title: "wake-ups for nothing",
+    severity: Severity::Med,
+    needs: Needs::MatchRules,
+    meaning: "Signals of one interface reach a program again and again, and it never calls their \
+              sender, nor sends anything soon after one. It may draw something on a screen; if \
+              not, it is woken for nothing.",
+    thresholds: &[
+        Threshold::rate("such signals", RATE_MIN),
+        Threshold::count("such signals in all", REACHED_MIN),
+        Threshold::percent(
+            "of them followed by a message of the program, at most",
+            REACTIONS_MAX_PERCENT,
+        ),
+    ],
+    advice: "Narrow the match rule: name the sender, the path or the first argument; or \
+             unsubscribe while nothing is shown.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let called: HashSet<_> =
+        lint.calls.iter().filter_map(|call| Some((call.from()?, call.to()?))).collect();
+    let mut reached: Vec<_> = lint.audience().reached.iter().collect();
+    reached.sort_by_key(|(_, reached)| reached.messages.first.first());
+    let found = reached.into_iter().filter_map(|(&(peer, sender, interface), reached)| {
+        let bus = lint.capture.directory().peer(peer).bus;
+        let from = lint.capture.directory().by_unique(bus, sender)?;
+        let is_used = called.contains(&(peer, from)) || sender == lint.capture.driver();
+        (!is_used).then(|| check_reached(lint, (peer, from), interface, reached))?
+    });
+    found.collect()
+}
+
+fn check_reached(
+    lint: &Context<'_>,
+    (peer, from): (PeerId, PeerId),
+    interface: Text,
+    reached: &Reached,
+) -> Option<Finding> {
+    let count = reached.messages.count;
+    let seconds = lint.recorded(lint.capture.directory().peer(peer).bus).as_secs().max(1);
+    if count < REACHED_MIN as u64
+        || count / seconds < RATE_MIN
+        || reached.reactions * 100 > count * REACTIONS_MAX_PERCENT
+    {
+        return None;
+    }
+    let sender = lint.who(Party::Peer(from));
+    let interface = lint.capture.strings().get(interface);
+    Some(
+        Finding::new(&RULE, lint.who(Party::Peer(peer)))
+            .about(format!("{} {interface}", sender.stable))
+            .says(format!(
+                "was woken {} times by signals of {interface} from {}, and did nothing that shows",
+                units::grouped(count),
+                sender.label
+            ))
+            .confidence(Confidence::Low)
+            .evidence(reached.messages.clone())
+            .costs(Cost { wake_ups: count, bytes: reached.bytes, ..Cost::default() })
+            .query(format!("{} type:signal interface:{interface}", queries::term("from", &sender))),
+    )
+}
+
+const RATE_MIN: u64 = 10;
+const REACHED_MIN: usize = 100;
+const REACTIONS_MAX_PERCENT: u64 = 5;

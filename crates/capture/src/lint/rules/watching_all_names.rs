@@ -1,0 +1,43 @@
+//! L04: NameOwnerChanged of everybody, for the sake of a few.
+
+use super::prelude::*;
+use crate::lint::subscriptions::{Selected, Subscription};
+
+pub(in crate::lint) const RULE: Rule = Rule {
+    id: RuleId(4),
+    title: "watching the owners of all names",
+    severity: Severity::Low,
+    needs: Needs::MatchRules,
+    meaning: "A match rule for NameOwnerChanged names no argument, so its program is woken \
+              whenever anybody connects, leaves, or takes a name.",
+    thresholds: &[Threshold::count("NameOwnerChanged that the rule selected", SELECTED_MIN)],
+    advice: "Watch the names you need, with arg0='the.name' for each or arg0namespace for a \
+             family of them.",
+    check,
+};
+
+fn check(lint: &Context<'_>) -> Vec<Finding> {
+    let selected = lint.audience().selected.iter();
+    let rules = lint.subscriptions().all.iter().zip(selected);
+    rules.filter_map(|(one, selected)| check_rule(lint, one, selected)).collect()
+}
+
+fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Option<Finding> {
+    let rule = &one.rule;
+    let is_meant = rule.member() == Some("NameOwnerChanged")
+        || (rule.member().is_none() && rule.sender() == Some("org.freedesktop.DBus"));
+    let count = selected.messages.count;
+    if !is_meant || !rule.args().is_empty() || count < SELECTED_MIN as u64 {
+        return None;
+    }
+    Some(
+        Finding::new(&RULE, lint.who(Party::Peer(one.peer)))
+            .about("NameOwnerChanged")
+            .says(format!("was told of {} changes of owners, of all names", units::grouped(count)))
+            .evidence(selected.messages.clone())
+            .costs(Cost { wake_ups: count, ..Cost::default() })
+            .query("member:NameOwnerChanged"),
+    )
+}
+
+const SELECTED_MIN: usize = 10;

@@ -1,0 +1,159 @@
+//! Who calls too often.
+
+use diligence_testkit::recording::Recording;
+
+use crate::scene::*;
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        rule: 7,
+        name: "properties one by one",
+        raises: |r| gets(r, 20),
+        misses: |r| gets(r, 600),
+    },
+    Case {
+        rule: 8,
+        name: "objects one by one",
+        raises: |r| objects(r, 5),
+        misses: |r| objects(r, 4),
+    },
+    Case {
+        rule: 9,
+        name: "all objects three times",
+        raises: |r| all_objects(r, 7000),
+        misses: |r| all_objects(r, 20_000),
+    },
+    Case {
+        rule: 10,
+        name: "five calls in single file",
+        raises: |r| row(r, 5000),
+        misses: |r| row(r, 3500),
+    },
+    Case {
+        rule: 11,
+        name: "the same answer five times",
+        raises: |r| same(r, 0),
+        misses: |r| same(r, 1),
+    },
+    Case {
+        rule: 12,
+        name: "a question every second",
+        raises: |r| paced(r, |_| 1000),
+        misses: |r| paced(r, |turn| 300 + turn * 200),
+    },
+    Case {
+        rule: 31,
+        name: "introspection again and again",
+        raises: |r| introspect(r, 21),
+        misses: |r| introspect(r, 20),
+    },
+    Case {
+        rule: 32,
+        name: "is he there, each time",
+        raises: |r| checked(r, 1),
+        misses: |r| checked(r, 20),
+    },
+    Case {
+        rule: 33,
+        name: "all talk with the bus",
+        raises: |r| talk_with_bus(r, 0),
+        misses: |r| talk_with_bus(r, 250),
+    },
+    Case {
+        rule: 42,
+        name: "64 calls under way",
+        raises: |r| crowd(r, 64),
+        misses: |r| crowd(r, 63),
+    },
+    Case {
+        rule: 44,
+        name: "read back what was set",
+        raises: |r| set_and_get(r, 1),
+        misses: |r| set_and_get(r, 20),
+    },
+    Case { rule: 46, name: "no interface", raises: |r| bare(r, 10), misses: |r| bare(r, 9) },
+];
+
+fn gets(r: &mut Recording, apart_ms: i64) {
+    for (number, property) in (1..).zip(["Count", "Size", "Owner"]) {
+        ask_standard(r.wait_ms(apart_ms), BOX, "Properties.Get", &(IFACE, property), number);
+    }
+}
+
+fn objects(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        let path = format!("{BOX}/box{number}");
+        ask_standard(r.wait_ms(15), &path, "Properties.GetAll", &(IFACE,), number);
+    }
+}
+
+fn all_objects(r: &mut Recording, apart_ms: i64) {
+    for number in 0..3 {
+        ask_standard(r.wait_ms(apart_ms), BOX, "ObjectManager.GetManagedObjects", &(), number);
+    }
+}
+
+fn row(r: &mut Recording, micros: i64) {
+    for number in 0..5 {
+        ask(r.wait_us(500), &format!("Load{number}"), micros, number);
+    }
+}
+
+fn same(r: &mut Recording, step: u32) {
+    for turn in 0..5_u32 {
+        ask(r, "GetCount", 300, turn * step);
+        uneven(r, turn.into());
+    }
+}
+
+fn paced(r: &mut Recording, wait_ms: fn(i64) -> i64) {
+    for turn in 0..10_u32 {
+        ask(r, "GetCount", 300, turn);
+        r.wait_ms(wait_ms(turn.into()));
+    }
+}
+
+fn introspect(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        ask_standard(r.wait_ms(5), BOX, "Introspectable.Introspect", &(), number);
+    }
+}
+
+fn checked(r: &mut Recording, apart_ms: i64) {
+    for turn in 0..3_u32 {
+        r.ask_bus(CLIENT, "NameHasOwner", &(MAIL,), &(true,)).wait_ms(apart_ms);
+        ask(r, "Count", 300, turn);
+        uneven(r, turn.into());
+    }
+}
+
+fn talk_with_bus(r: &mut Recording, others: u32) {
+    for number in 0..100_u32 {
+        r.wait_ms(5).ask_bus(CLIENT, "GetId", &(), &(number,));
+    }
+    for number in 0..others {
+        ask(r.wait_ms(5), "Count", 300, number);
+    }
+}
+
+fn crowd(r: &mut Recording, count: u32) {
+    let calls: Vec<_> = (0..count).map(|_| pending(r.wait_us(20), CLIENT, MAIL, "Load")).collect();
+    for call in calls {
+        r.wait_us(50).reply(&call, SERVICE, &());
+    }
+}
+
+fn set_and_get(r: &mut Recording, apart_ms: i64) {
+    for turn in 0..3_u32 {
+        ask_standard(r, BOX, "Properties.Set", &(IFACE, "Limit", wire::body::Variant(turn)), 0);
+        ask_standard(r.wait_ms(apart_ms), BOX, "Properties.Get", &(IFACE, "Limit"), turn);
+        uneven(r, turn.into());
+    }
+}
+
+fn bare(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        let call = r.call(CLIENT, MAIL, &format!("{BOX} Count"), &());
+        r.wait_us(200).reply(&call, SERVICE, &(number,)).wait_ms(5);
+    }
+}

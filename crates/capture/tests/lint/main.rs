@@ -1,0 +1,68 @@
+//! What the linter finds, and what it does not: for each rule a recording that must raise it and
+//! nothing else, and one that comes near and must raise nothing.
+
+mod baseline;
+mod calls;
+mod errors;
+mod objects;
+mod report;
+mod rules_of_matching;
+mod scene;
+mod services;
+mod signals;
+
+use std::collections::BTreeSet;
+
+use diligence_capture::Capture;
+use diligence_capture::lint::{Rule, RuleId, lint};
+
+use scene::{Case, quiet};
+
+#[test]
+fn each_rule_finds_its_fault_and_nothing_near_it() {
+    let wrong: Vec<_> = cases().filter_map(|case| check(case).err()).collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let tried: BTreeSet<_> = cases().map(|case| RuleId(case.rule)).collect();
+    let rules: BTreeSet<_> = Rule::all().iter().map(|rule| rule.id).collect();
+    assert_eq!(tried, rules);
+}
+
+#[test]
+fn programs_that_behave_raise_nothing() {
+    assert_eq!(found(&quiet().capture()), BTreeSet::new());
+}
+
+#[test]
+fn a_recording_without_messages_raises_nothing() {
+    assert_eq!(found(&Capture::default()), BTreeSet::new());
+}
+
+fn cases() -> impl Iterator<Item = &'static Case> {
+    let all = [
+        rules_of_matching::CASES,
+        calls::CASES,
+        errors::CASES,
+        objects::CASES,
+        services::CASES,
+        signals::CASES,
+    ];
+    all.into_iter().flatten()
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let raised = found(&case.recording(case.raises).capture());
+    let near = found(&case.recording(case.misses).capture());
+    let wanted = BTreeSet::from([RuleId(case.rule).to_string()]);
+    match (raised == wanted, near.is_empty()) {
+        (true, true) => Ok(()),
+        _ => Err(format!("{wanted:?} {}: raised {raised:?}, near it {near:?}", case.name)),
+    }
+}
+
+fn found(capture: &Capture) -> BTreeSet<String> {
+    lint(capture, Rule::all()).iter().map(|finding| finding.rule.to_string()).collect()
+}

@@ -1,0 +1,121 @@
+//! The report as people read it, and as programs do.
+
+use std::path::Path;
+
+use diligence_capture::lint::document::document;
+use diligence_capture::lint::report::{Extent, to_json, to_text};
+use diligence_capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, lint};
+use diligence_capture::query::Query;
+use diligence_capture::record::{BusId, Gap, GapCause};
+use diligence_capture::text::Style;
+use diligence_testkit::golden;
+use diligence_testkit::recording::Recording;
+
+use crate::scene::*;
+use crate::{calls, cases, errors, services};
+
+/// A bus on which much is wrong.
+fn trouble() -> Recording {
+    let mut recording = scene();
+    let of = |cases: &'static [Case], rule| cases.iter().find(move |case| case.rule == rule);
+    for case in [of(calls::CASES, 12), of(services::CASES, 19), of(errors::CASES, 17)] {
+        (case.expect("a case for each rule").raises)(&mut recording);
+    }
+    recording.gap(Gap { at: None, bus: BusId(0), cause: GapCause::Overrun, lost: Some(1200) });
+    recording
+}
+
+fn report(recording: &Recording) -> Report {
+    Report::new("desk.pcap".into(), &recording.capture(), Rule::all())
+}
+
+fn golden_file(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+#[test]
+fn a_report_reads_well() {
+    let text = to_text(&report(&trouble()), Extent::First, Style::plain(100));
+    golden::check(golden_file("lint-report.txt"), &text);
+}
+
+#[test]
+fn what_is_incomplete_comes_first_then_what_costs_most() {
+    let report = report(&trouble());
+    assert_eq!(report.findings[0].rule, INCOMPLETE);
+    let costs: Vec<_> = report.findings[1..].iter().map(|it| it.cost.as_time()).collect();
+    assert!(costs.is_sorted_by(|one, next| one >= next), "{costs:?}");
+    assert_eq!(report.worst(), Some(Severity::High));
+}
+
+#[test]
+fn many_findings_are_folded() {
+    let mut recording = scene();
+    // Those about the recording begin a new one.
+    for case in cases().filter(|case| RuleId(case.rule) != INCOMPLETE) {
+        (case.raises)(recording.at_ms(i64::from(case.rule) * 100_000));
+    }
+    let report = report(&recording);
+    let first = to_text(&report, Extent::First, Style::plain(100));
+    let all = to_text(&report, Extent::All, Style::plain(100));
+    assert!(first.contains("\nand, with --all:\n") && !all.contains("--all"));
+    let details = |text: &str| text.lines().filter(|line| line.starts_with("     seen in")).count();
+    assert!(details(&first) <= 10 && details(&all) > 30, "{first}");
+    let long = all.lines().filter(|line| !line.starts_with("     check"));
+    let long: Vec<_> = long.filter(|line| line.chars().count() > 100).collect();
+    assert_eq!(long, Vec::<&str>::new());
+}
+
+#[test]
+fn a_report_for_programs_has_all() {
+    let report = report(&trouble());
+    let json: serde_json::Value = serde_json::from_str(&to_json(&report)).expect("JSON");
+    assert_eq!(json["file"], "desk.pcap");
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(report.findings.len()));
+    let polling =
+        json["findings"].as_array().and_then(|all| all.iter().find(|it| it["rule"] == "L12"));
+    let polling = polling.expect("it polls");
+    assert_eq!(polling["severity"], "med");
+    assert_eq!(polling["who"]["stable"], "client");
+    assert_eq!(polling["cost"]["calls"], 10);
+    assert_eq!(polling["evidence"]["first"].as_array().map(Vec::len), Some(3));
+    let check = "diligence stats FILE 'from:client to:org.example.Mail member:GetCount'";
+    assert_eq!(polling["check"], check);
+}
+
+#[test]
+fn texts_of_others_do_not_speak_to_the_terminal() {
+    let mut recording = scene();
+    recording.process(":1.7", 107, "\u{1b}[31mred");
+    for turn in 0..10 {
+        ask_by(&mut recording, ":1.7", "GetCount", 300, turn);
+        recording.wait_ms(1000);
+    }
+    let text = to_text(&report(&recording), Extent::All, Style::plain(100));
+    assert!(text.contains("red") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn the_document_is_that_of_the_rules() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    golden::check(root.join("docs/lint.md"), &document());
+}
+
+#[test]
+fn the_query_of_a_finding_finds_what_shows_it() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let capture = case.recording(case.raises).capture();
+        let all: Vec<_> = capture.messages().collect();
+        for finding in lint(&capture, Rule::all()).iter().filter(|it| !it.query.is_empty()) {
+            let query: Query = finding.query.parse().expect(&finding.query);
+            let mut matcher = query.matcher();
+            let mut shown = finding.evidence.first.iter().map(|&it| all[it as usize - 1]);
+            if !finding.evidence.first.is_empty() && !shown.any(|message| matcher.selects(&message))
+            {
+                wrong.push(format!("{}: {}", case.name, finding.query));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}

@@ -1,0 +1,148 @@
+//! Match rules, and what comes by them.
+
+use diligence_testkit::recording::Recording;
+
+use crate::scene::*;
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        rule: 1,
+        name: "a rule set three times",
+        raises: |r| (0..3).for_each(|_| add(r, CLIENT, &rule("New"))),
+        misses: |r| {
+            for _ in 0..3 {
+                add(r, CLIENT, &rule("New"));
+                r.wait_ms(5).ask_bus(CLIENT, "RemoveMatch", &(rule("New"),), &());
+                r.wait_ms(5);
+            }
+        },
+    },
+    Case {
+        rule: 2,
+        name: "a hundred rules, more all the time",
+        raises: |r| hundred_rules(r, 100),
+        misses: |r| hundred_rules(r, 0),
+    },
+    Case {
+        rule: 3,
+        name: "a rule for the signals of all",
+        raises: |r| {
+            add(r, CLIENT, "type='signal',member='Moved'");
+            signals_of_three(r);
+        },
+        misses: |r| {
+            add(r, CLIENT, "type='signal',member='Moved',path='/org/example/Mail'");
+            signals_of_three(r);
+        },
+    },
+    Case {
+        rule: 4,
+        name: "all changes of owners",
+        raises: |r| owners(r, "type='signal',member='NameOwnerChanged'"),
+        misses: |r| owners(r, "type='signal',member='NameOwnerChanged',arg0='org.example.Chat'"),
+    },
+    Case {
+        rule: 5,
+        name: "rules for what never comes",
+        raises: |r| three_idle_rules(r, 61_000),
+        misses: |r| three_idle_rules(r, 59_000),
+    },
+    Case {
+        rule: 6,
+        name: "signals that a program does nothing about",
+        raises: |r| stream_to_other(r),
+        misses: |r| {
+            ask_by(r, OTHER, "Count", 300, 1);
+            stream_to_other(r);
+        },
+    },
+    Case {
+        rule: 28,
+        name: "signals for nobody",
+        raises: |r| {
+            r.rule(CLIENT, &rule("Sent"));
+            emit(r, 45, 90);
+        },
+        misses: |r| {
+            r.rule(CLIENT, &rule("New")).rule(OTHER, &rule("New"));
+            emit(r, 45, 90);
+        },
+    },
+    Case {
+        rule: 29,
+        name: "broadcasts for one",
+        raises: |r| {
+            r.rule(CLIENT, &rule("New"));
+            emit(r, 20, 1000);
+        },
+        misses: |r| {
+            r.rule(CLIENT, &rule("New")).rule(OTHER, &rule("New"));
+            emit(r, 20, 1000);
+        },
+    },
+    Case {
+        rule: 30,
+        name: "signals for many",
+        raises: |r| listeners(r, 10),
+        misses: |r| listeners(r, 9),
+    },
+];
+
+/// A connection sets a rule.
+fn add(r: &mut Recording, who: &str, rule: &str) {
+    r.ask_bus(who, "AddMatch", &(rule,), &()).wait_ms(5);
+}
+
+fn hundred_rules(r: &mut Recording, apart_ms: i64) {
+    ask(r, "Count", 300, 1);
+    for number in 0..100 {
+        r.wait_ms(apart_ms).rule(CLIENT, &rule(&format!("New{number}")));
+    }
+    ask(r.wait_ms(5000), "Count", 300, 2);
+}
+
+fn signals_of_three(r: &mut Recording) {
+    for turn in 0..40_i64 {
+        for (number, who) in [CLIENT, SERVICE, OTHER].into_iter().enumerate() {
+            let path = if number == 0 { BOX } else { "/org/example/Elsewhere" };
+            r.wait_ms(170).signal(who, &format!("{path} {IFACE}.Moved"), &(turn,));
+        }
+    }
+}
+
+fn owners(r: &mut Recording, rule: &str) {
+    add(r, CLIENT, rule);
+    for _ in 0..5 {
+        r.wait_ms(700).owner_changed("org.example.Chat2", "", OTHER);
+        r.wait_ms(900).owner_changed("org.example.Chat2", OTHER, "");
+    }
+}
+
+fn three_idle_rules(r: &mut Recording, millis: i64) {
+    for member in ["New", "Sent", "Full"] {
+        add(r, CLIENT, &rule(member));
+    }
+    ask(r.wait_ms(millis), "Count", 300, 1);
+}
+
+fn stream_to_other(r: &mut Recording) {
+    add(r, OTHER, &format!("type='signal',sender='{MAIL}'"));
+    for turn in 0..240_u32 {
+        let member = if turn % 2 == 0 { "New" } else { "Sent" };
+        r.wait_ms(80).signal(SERVICE, &signal(member), &(turn,));
+    }
+}
+
+fn emit(r: &mut Recording, count: u32, apart_ms: i64) {
+    for turn in 0..count {
+        r.wait_ms(apart_ms).signal(SERVICE, &signal("New"), &(turn,));
+    }
+}
+
+fn listeners(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        let unique = format!(":1.{}", 20 + number);
+        r.process(&unique, 200 + number, "listener").rule(&unique, &rule("New"));
+    }
+    emit(r, 30, 180);
+}

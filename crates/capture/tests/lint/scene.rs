@@ -1,0 +1,141 @@
+//! A bus with a client, a service and somebody else, on which cases play.
+
+use std::collections::BTreeMap;
+
+use diligence_capture::record::{Bus, Method};
+use diligence_testkit::recording::{Call, DRIVER, Recording};
+use wire::body::{EncodeArgs, Value};
+
+/// What must raise a rule, and what must not although it comes near.
+pub(crate) struct Case {
+    pub(crate) rule: u8,
+    pub(crate) name: &'static str,
+    pub(crate) raises: fn(&mut Recording),
+    pub(crate) misses: fn(&mut Recording),
+}
+
+impl Case {
+    pub(crate) fn recording(&self, play: fn(&mut Recording)) -> Recording {
+        let mut recording = scene();
+        play(&mut recording);
+        recording
+    }
+}
+
+/// A program that calls.
+pub(crate) const CLIENT: &str = ":1.1";
+/// A program that owns [`MAIL`].
+pub(crate) const SERVICE: &str = ":1.2";
+/// Another program.
+pub(crate) const OTHER: &str = ":1.3";
+/// The name of the service.
+pub(crate) const MAIL: &str = "org.example.Mail";
+/// Its object.
+pub(crate) const BOX: &str = "/org/example/Mail";
+/// Its interface.
+pub(crate) const IFACE: &str = "org.example.Mail1";
+
+/// A bus on which everybody is known.
+pub(crate) fn scene() -> Recording {
+    recorded(Bus { method: Method::Monitor, ..Bus::default() })
+}
+
+/// The same, recorded otherwise.
+pub(crate) fn recorded(bus: Bus) -> Recording {
+    let mut recording = Recording::new();
+    recording
+        .bus(bus)
+        .process(CLIENT, 101, "client")
+        .process(SERVICE, 102, "service")
+        .process(OTHER, 103, "other")
+        .owner(MAIL, SERVICE);
+    recording
+}
+
+/// Programs that talk as they should for a minute.
+pub(crate) fn quiet() -> Recording {
+    let mut recording = scene();
+    recording.ask_bus(CLIENT, "AddMatch", &(rule("New"),), &());
+    recording.wait_ms(3);
+    ask(&mut recording, "GetAll", 400, 1);
+    for minute in 1..=30_u32 {
+        recording.wait_ms(2000 + i64::from(minute % 7) * 300);
+        recording.signal(SERVICE, &signal("New"), &(minute,));
+        recording.wait_ms(40);
+        ask(&mut recording, "Read", 900, minute);
+        recording.wait_ms(20);
+        changed(&mut recording, &[("Count", minute)], &[]);
+        recording.wait_ms(300);
+        ask(&mut recording, "Delete", 2000, minute);
+    }
+    recording
+}
+
+/// A method of the service as the builder wants it.
+pub(crate) fn method(member: &str) -> String {
+    format!("{BOX} {IFACE}.{member}")
+}
+
+/// A signal of the service as the builder wants it.
+pub(crate) fn signal(member: &str) -> String {
+    method(member)
+}
+
+/// A rule for a signal of the service, as careful programs write it.
+pub(crate) fn rule(member: &str) -> String {
+    format!("type='signal',sender='{MAIL}',interface='{IFACE}',member='{member}'")
+}
+
+/// The client calls the service, which answers with a number after a while.
+pub(crate) fn ask(recording: &mut Recording, member: &str, micros: i64, answer: u32) {
+    ask_by(recording, CLIENT, member, micros, answer);
+}
+
+/// The same, by somebody else.
+pub(crate) fn ask_by(
+    recording: &mut Recording,
+    from: &str,
+    member: &str,
+    micros: i64,
+    answer: u32,
+) {
+    let call = recording.call(from, MAIL, &method(member), &());
+    recording.wait_us(micros).reply(&call, SERVICE, &(answer,));
+}
+
+/// The client calls a method of the standard interfaces, on an object of the service.
+pub(crate) fn ask_standard(
+    recording: &mut Recording,
+    path: &str,
+    what: &str,
+    args: &impl EncodeArgs,
+    answer: u32,
+) {
+    let what = format!("{path} {DRIVER}.{what}");
+    let call = recording.call(CLIENT, MAIL, &what, args);
+    recording.wait_us(200).reply(&call, SERVICE, &(answer,));
+}
+
+/// The client calls the service, which fails.
+pub(crate) fn fail(recording: &mut Recording, member: &str, error: &str) {
+    let call = recording.call(CLIENT, MAIL, &method(member), &());
+    recording.wait_us(300).error(&call, SERVICE, error, "no");
+}
+
+/// The service says that properties have changed.
+pub(crate) fn changed(recording: &mut Recording, values: &[(&str, u32)], invalidated: &[&str]) {
+    let values: BTreeMap<_, _> =
+        values.iter().map(|(name, value)| (*name, Value::Uint32(*value))).collect();
+    let what = format!("{BOX} {DRIVER}.Properties.PropertiesChanged");
+    recording.signal(SERVICE, &what, &(IFACE, values, invalidated.to_vec()));
+}
+
+/// A call of the client that nobody has answered yet.
+pub(crate) fn pending(recording: &mut Recording, from: &str, to: &str, member: &str) -> Call {
+    recording.call(from, to, &method(member), &())
+}
+
+/// Lets an uneven time pass, another one for each `turn`, so that nothing looks steady.
+pub(crate) fn uneven(recording: &mut Recording, turn: i64) {
+    recording.wait_ms(50 + turn * turn * 20);
+}

@@ -1,0 +1,132 @@
+//! Who makes others wait, and who comes and goes.
+
+use diligence_testkit::recording::{DRIVER, Recording};
+
+use crate::scene::*;
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        rule: 19,
+        name: "a slow method",
+        raises: |r| thrice(r, 150_000),
+        misses: |r| thrice(r, 90_000),
+    },
+    Case {
+        rule: 20,
+        name: "a client that stands still",
+        raises: |r| stall(r, 81),
+        misses: |r| stall(r, 20),
+    },
+    Case {
+        rule: 21,
+        name: "each waits for the other",
+        raises: |r| mutual(r, 2000),
+        misses: |r| mutual(r, 500),
+    },
+    Case {
+        rule: 36,
+        name: "a connection for each call",
+        raises: |r| churn(r, 20),
+        misses: |r| churn(r, 19),
+    },
+    Case {
+        rule: 37,
+        name: "a tool for each call",
+        raises: |r| tools(r, 3),
+        misses: |r| tools(r, 2),
+    },
+    Case {
+        rule: 38,
+        name: "a service that starts slowly",
+        raises: |r| start(r, 300, 10),
+        misses: |r| start(r, 100, 10),
+    },
+    Case {
+        rule: 39,
+        name: "a name taken late",
+        raises: |r| start(r, 50, 600),
+        misses: |r| start(r, 50, 250),
+    },
+    Case { rule: 40, name: "four callers in line", raises: |r| line(r, 4), misses: |r| line(r, 3) },
+    Case {
+        rule: 53,
+        name: "everybody asks who has come",
+        raises: |r| newcomer(r, 5),
+        misses: |r| newcomer(r, 4),
+    },
+];
+
+fn thrice(r: &mut Recording, micros: i64) {
+    for turn in 0..3 {
+        ask(r.wait_ms(400), "Load", micros, turn);
+    }
+}
+
+/// A call of 80 ms, while another waits for the client until so many milliseconds have passed.
+fn stall(r: &mut Recording, answered_ms: i64) {
+    let own = pending(r.at_ms(1000), CLIENT, MAIL, "Load");
+    let other =
+        r.at_ms(1010).call(OTHER, CLIENT, "/org/example/Client org.example.Client.Show", &());
+    if answered_ms < 80 {
+        r.at_ms(1000 + answered_ms).reply(&other, CLIENT, &());
+    }
+    r.at_ms(1080).reply(&own, SERVICE, &(1_u32,));
+    if answered_ms > 80 {
+        r.at_ms(1000 + answered_ms).reply(&other, CLIENT, &());
+    }
+}
+
+fn mutual(r: &mut Recording, millis: i64) {
+    let one = pending(r, CLIENT, SERVICE, "Load");
+    let other = pending(r.wait_ms(100), SERVICE, CLIENT, "Show");
+    r.wait_ms(millis).reply(&other, CLIENT, &()).wait_ms(1).reply(&one, SERVICE, &());
+}
+
+fn churn(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        let unique = format!(":1.{}", 100 + number);
+        r.wait_ms(300).owner_changed(&unique, "", &unique);
+        r.process(&unique, 1000 + number, "worker").wait_ms(2);
+        ask_by(r, &unique, "Count", 300, number);
+        r.wait_ms(1).owner_changed(&unique, &unique, "");
+    }
+}
+
+fn tools(r: &mut Recording, count: u32) {
+    for number in 0..count {
+        let unique = format!(":1.{}", 100 + number);
+        r.wait_ms(4000).process(&unique, 1000 + number, "gdbus");
+        ask_by(r, &unique, "Count", 300, number);
+    }
+}
+
+/// A call of a service that is not there: when it connects, and when it takes its name after that.
+fn start(r: &mut Recording, connects_ms: i64, named_ms: i64) {
+    let call = pending(r, CLIENT, "org.example.Late", "Count");
+    r.wait_ms(connects_ms).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "late");
+    r.wait_ms(named_ms).owner_changed("org.example.Late", "", ":1.9");
+    r.wait_ms(1).reply(&call, ":1.9", &(1_u32,));
+}
+
+fn line(r: &mut Recording, count: u32) {
+    for number in 0..200 {
+        ask(r.wait_ms(3), "Count", 300, number);
+    }
+    let callers = [CLIENT, OTHER].into_iter().cycle().take(count as usize);
+    let calls: Vec<_> = callers.map(|from| pending(r.wait_ms(1), from, MAIL, "Count")).collect();
+    r.wait_ms(150);
+    for call in calls {
+        r.wait_us(100).reply(&call, SERVICE, &(1_u32,));
+    }
+}
+
+fn newcomer(r: &mut Recording, count: u32) {
+    r.owner_changed(":1.9", "", ":1.9");
+    for number in 0..count {
+        let unique = format!(":1.{}", 20 + number);
+        r.process(&unique, 200 + number, "watcher").wait_ms(1);
+        let what = format!("/org/freedesktop/DBus {DRIVER}.GetConnectionUnixProcessID");
+        let call = r.call(&unique, DRIVER, &what, &(":1.9",));
+        r.wait_us(50).reply(&call, DRIVER, &(109_u32,));
+    }
+}
