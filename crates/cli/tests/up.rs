@@ -67,7 +67,7 @@ fn lines_tell_what_happens() {
         line.ends_with("demo-poller called GetAll of demo-volumes: UnknownObject")
     });
     let bus = lines.find("all connections", |line| {
-        line.contains(" bus ") && line.contains(" 7 connections    6 names    7 rules")
+        line.contains(" bus ") && line.contains(" 8 connections    7 names    7 rules")
     });
     let words: Vec<&str> = bus.split_whitespace().collect();
     let rate: f64 = words[2].parse().expect("a rate");
@@ -80,7 +80,7 @@ fn sigint_ends_everything() {
     let (mut running, lines) = up(&folder, &["--demo"]);
     wait_for_cast(&lines);
     let children = children_of(running.pid());
-    assert_eq!(children.len(), 8, "{children:#?}");
+    assert_eq!(children.len(), 9, "{children:#?}");
     running.signal(Signal::INT);
     assert_eq!(running.status().code(), Some(0));
     assert_all_end(&children);

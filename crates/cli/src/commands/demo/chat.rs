@@ -11,7 +11,7 @@ use client::{
 };
 
 use super::error::unless_ended;
-use super::{BUS, DOC, DemoError, serve, take_name, wait_for_owner};
+use super::{BUS, DOC, DemoError, archive, serve, take_name, wait_for_owner};
 
 /// Who to be in the chat.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -186,6 +186,9 @@ impl Peer<'_> {
     fn speak(&mut self) -> Result<(), DemoError> {
         self.said += 1;
         let other = neighbour(self.name);
+        if self.said.is_multiple_of(SEARCH_EVERY) {
+            return self.search(other);
+        }
         if self.said.is_multiple_of(WHISPER_EVERY) {
             return self.whisper(other, "did you hear that?");
         }
@@ -200,6 +203,14 @@ impl Peer<'_> {
     fn hear(&mut self, who: &str, text: &str) -> Result<(), DemoError> {
         let asked = text.strip_prefix(self.name).is_some_and(|rest| rest.starts_with(','));
         if asked && who != self.name { self.say(&format!("{who}: I think so")) } else { Ok(()) }
+    }
+
+    /// Looks up what somebody has said before.
+    fn search(&mut self, who: &str) -> Result<(), DemoError> {
+        let message = Builder::method_call(ObjectPath::literal(archive::PATH), SEARCH)
+            .interface(client::IntoName::into_name(archive::INTERFACE)?)
+            .destination(client::IntoName::into_name(archive::NAME)?);
+        self.call(&message, &(who,))
     }
 
     fn say(&mut self, text: &str) -> Result<(), DemoError> {
@@ -273,6 +284,7 @@ const ROOM_INTERFACE: &str = "com.example.Chat1";
 const PEER_PATH: &str = "/com/example/ChatPeer";
 const PEER_INTERFACE: &str = "com.example.ChatPeer1";
 const SAY: MemberName<'static> = MemberName::literal("Say");
+const SEARCH: MemberName<'static> = MemberName::literal("Search");
 const WHISPER: MemberName<'static> = MemberName::literal("Whisper");
 
 /// Those whom the demonstration starts.
@@ -284,6 +296,9 @@ const NAME_LEN_MAX: usize = 10;
 /// One line in so many is whispered, or asks somebody something.
 const WHISPER_EVERY: usize = 5;
 const QUESTION_EVERY: usize = 4;
+
+/// Before one line in so many the archive is asked.
+const SEARCH_EVERY: usize = 7;
 
 const LINES: [&str; 6] = [
     "the coach is late again",

@@ -5,12 +5,14 @@
 //!
 //! | part | name on the bus | does |
 //! | --- | --- | --- |
+//! | `archive` | `com.example.Archive` | searches, and lets all wait |
 //! | `battery` | `com.example.Battery` | drains and charges, and tells so once a second |
 //! | `chat room` | `com.example.Chat` | passes on what the peers say |
 //! | `chat NAME` | `com.example.Chat.NAME` | says things, whispers, and answers |
 //! | `volumes` | `com.example.Volumes` | 1000 objects that change, come and go |
 //! | `poller` | | asks the others all the time, and sometimes for what is not there |
 
+mod archive;
 mod battery;
 mod chat;
 mod error;
@@ -39,6 +41,8 @@ pub(crate) struct Demo {
 
 #[derive(Debug, Subcommand)]
 enum Part {
+    /// An archive that takes its time
+    Archive,
     /// A battery that drains and charges
     Battery,
     /// A chat room, or somebody who talks there
@@ -71,6 +75,7 @@ impl Part {
     /// At most 15 bytes, or the kernel cuts it.
     fn process_name(&self) -> String {
         match self {
+            Self::Archive => String::from("demo-archive"),
             Self::Battery => String::from("demo-battery"),
             Self::Chat { name } => format!("demo-{}", name.word()),
             Self::Volumes => String::from("demo-volumes"),
@@ -81,6 +86,7 @@ impl Part {
     fn play(&self) -> Result<(), DemoError> {
         let bus = Connection::session()?;
         match self {
+            Self::Archive => archive::play(&bus),
             Self::Battery => battery::play(&bus),
             Self::Chat { name } => chat::play(&bus, name),
             Self::Volumes => volumes::play(&bus),
@@ -174,7 +180,8 @@ const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 
 /// All programs, by their words on the command line.
-const PARTS: [&[&str]; 7] = [
+const PARTS: [&[&str]; 8] = [
+    &["archive"],
     &["battery"],
     &["chat", "room"],
     &["chat", "anna"],
