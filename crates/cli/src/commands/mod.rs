@@ -9,6 +9,7 @@ pub(crate) mod bus;
 mod demo;
 mod export;
 mod generate;
+mod lint;
 mod run;
 mod show;
 mod stats;
@@ -27,6 +28,7 @@ use bus::Caller;
 use demo::Demo;
 use export::Export;
 use generate::Generate;
+use lint::Lint;
 use run::Run;
 use show::Show;
 use stats::Stats;
@@ -62,6 +64,8 @@ enum Command {
     Show(Show),
     /// Write the messages of a recording for other programs
     Export(Export),
+    /// Tell what is wrong with how the programs of a recording talk
+    Lint(Lint),
     /// Measure what a bus costs, side by side with others
     Bench(Bench),
     /// Be one of the processes that `bench` measures with
@@ -94,6 +98,7 @@ impl Command {
             Self::Stats(stats) => stats::run(&stats),
             Self::Show(show) => show::run(&show),
             Self::Export(export) => export::run(&export),
+            Self::Lint(lint) => lint::run(&lint),
             Self::Bench(bench) => bench::run(bench),
             Self::BenchPeer { part } => peer::run(&part),
             Self::BenchLibrary { words } => library::ours::main(&words),

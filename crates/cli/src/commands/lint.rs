@@ -1,0 +1,195 @@
+//! `diligence lint`: what is wrong with how the programs of a recording talk.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use capture::Capture;
+use capture::lint::baseline::{BaselineError, Filter};
+use capture::lint::report::{Extent, to_json, to_text};
+use capture::lint::rule::{Rule, RuleId};
+use capture::lint::{Baseline, Report, Severity, document};
+use clap::{Args, ValueEnum};
+
+use crate::output::{complain, print};
+use crate::style;
+
+/// What to look at, and what to look for.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Lint {
+    /// Recordings
+    #[arg(required_unless_present = "explain", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Apply only this rule; may be given more than once
+    #[arg(long = "rule", value_name = "ID")]
+    rules: Vec<RuleId>,
+    /// Show all findings, not only the first ten
+    #[arg(long)]
+    all: bool,
+    /// Print a line of JSON for each recording
+    #[arg(long)]
+    json: bool,
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what is found now to the baseline, and succeed
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
+    /// Exit with status 1 if something is found that is as bad as this, or worse
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// Say what a rule means, and what to do about what it finds
+    #[arg(long, value_name = "ID", conflicts_with = "files")]
+    explain: Option<RuleId>,
+}
+
+/// From which severity on a run has failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum FailOn {
+    /// A waste that is small
+    Low,
+    /// A waste that somebody may notice
+    Med,
+    /// Somebody waits, or something is lost
+    High,
+}
+
+/// Tells what is found.
+pub(crate) fn run(lint: &Lint) -> ExitCode {
+    if let Some(rule) = lint.explain.and_then(Rule::find) {
+        return print(&document::explain(rule));
+    }
+    match tell(lint) {
+        Ok(outcome) => outcome.print(),
+        Err(error) => {
+            complain(&format!("diligence lint: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What there is to say.
+struct Outcome {
+    text: String,
+    remarks: String,
+    status: ExitCode,
+}
+
+impl Outcome {
+    fn print(&self) -> ExitCode {
+        let printed = print(&self.text);
+        complain(&self.remarks);
+        if self.status == ExitCode::SUCCESS { printed } else { self.status }
+    }
+}
+
+fn tell(lint: &Lint) -> Result<Outcome, LintError> {
+    let mut reports = Vec::new();
+    for file in &lint.files {
+        reports.push(report(lint, file)?);
+    }
+    if let Some(path) = lint.baseline.as_deref().filter(|_| lint.update_baseline) {
+        return update(path, &reports);
+    }
+    let mut remarks = String::new();
+    if let Some(path) = &lint.baseline {
+        let baseline = read_baseline(path)?;
+        let mut filter = baseline.filter();
+        reports.iter_mut().for_each(|report| report.leave_out(&mut filter));
+        remarks = unused(path, &filter);
+    }
+    let worst = reports.iter().filter_map(Report::worst).max();
+    let has_failed = lint.fail_on.is_some_and(|limit| worst >= Some(limit.severity()));
+    let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    Ok(Outcome { text: render(lint, &reports), remarks, status })
+}
+
+fn report(lint: &Lint, file: &Path) -> Result<Report, LintError> {
+    let unreadable = |error| LintError::Recording { file: file.to_owned(), error };
+    let capture = Capture::open(file).map_err(unreadable)?;
+    let is_wanted = |rule: &&Rule| lint.rules.is_empty() || lint.rules.contains(&rule.id);
+    let rules = Rule::all().iter().filter(is_wanted);
+    Ok(Report::new(file.display().to_string(), &capture, rules))
+}
+
+fn render(lint: &Lint, reports: &[Report]) -> String {
+    let extent = if lint.all { Extent::All } else { Extent::First };
+    let texts: Vec<_> = reports
+        .iter()
+        .map(|report| match lint.json {
+            true => to_json(report),
+            false => to_text(report, extent, style::of_stdout()),
+        })
+        .collect();
+    texts.join(if lint.json { "" } else { "\n" })
+}
+
+fn update(path: &Path, reports: &[Report]) -> Result<Outcome, LintError> {
+    let findings: Vec<_> = reports.iter().flat_map(|report| &report.findings).collect();
+    let count = findings.len();
+    fs::write(path, Baseline::of(findings))
+        .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
+    let text = format!("{}: {count} findings are known from now on\n", path.display());
+    Ok(Outcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, LintError> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| LintError::Read { file: path.to_owned(), error })?;
+    Baseline::parse(&text).map_err(|error| LintError::Baseline { file: path.to_owned(), error })
+}
+
+/// Lines that were for nothing.
+fn unused(path: &Path, filter: &Filter<'_>) -> String {
+    let lines = filter.unused().map(|entry| format!("{}: not found: {entry}\n", path.display()));
+    lines.collect()
+}
+
+impl FailOn {
+    const fn severity(self) -> Severity {
+        match self {
+            Self::Low => Severity::Low,
+            Self::Med => Severity::Med,
+            Self::High => Severity::High,
+        }
+    }
+}
+
+/// Why nothing could be told.
+#[derive(Debug)]
+enum LintError {
+    Recording { file: PathBuf, error: io::Error },
+    Read { file: PathBuf, error: io::Error },
+    Baseline { file: PathBuf, error: BaselineError },
+    Write { file: PathBuf, error: io::Error },
+}
+
+impl fmt::Display for LintError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recording { file, error } => {
+                write!(f, "cannot read the recording {}: {error}", file.display())
+            }
+            Self::Read { file, error } => write!(
+                f,
+                "cannot read the baseline {}: {error}; --update-baseline makes it",
+                file.display()
+            ),
+            Self::Baseline { file, error } => write!(f, "{}, {error}", file.display()),
+            Self::Write { file, error } => {
+                write!(f, "cannot write the baseline {}: {error}", file.display())
+            }
+        }
+    }
+}
+
+const LONG_HELP: &str = "\
+Each finding says who does it, what it costs, which messages show it, what to do about it, and the \
+command that shows whether that has helped. What costs most comes first; that the recording itself \
+is incomplete comes before all. docs/lint.md describes the rules, and the baseline.
+
+The exit status is 0 when the recordings could be read, 1 when they could not or when --fail-on \
+says that something is too bad, and 2 when the command line is wrong.";

@@ -1,0 +1,81 @@
+//! `diligence lint`: what it prints, and how it ends.
+
+use std::fs;
+use std::process::Output;
+
+use diligence_testkit::recording::Recording;
+
+use crate::support::Folder;
+
+/// A program that asks every second, ten times.
+fn polling() -> Vec<u8> {
+    let mut recording = Recording::new();
+    for turn in 0..10_u32 {
+        let call = recording.call(":1.1", "org.example.Mail", "/m org.example.Mail.GetCount", &());
+        recording.wait_us(300).reply(&call, ":1.2", &(turn,)).wait_ms(1000);
+    }
+    recording.pcap()
+}
+
+fn lint(folder: &Folder, words: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = folder.diligence();
+    let Output { status, stdout, stderr } =
+        command.arg("lint").args(words).output().expect("the program exists");
+    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    fs::write(folder.join("run.pcap"), polling()).expect("the folder is ours");
+    folder
+}
+
+#[test]
+fn what_is_found_decides_the_status_if_that_is_asked_for() {
+    let folder = folder();
+    for (words, status, said) in [
+        (&["run.pcap"][..], 0, "asks org.example.Mail for Mail.GetCount every 1 s, 10 times"),
+        (&["run.pcap", "--fail-on", "high"], 0, "L12"),
+        (&["run.pcap", "--fail-on", "med"], 1, "L12"),
+        (&["run.pcap", "--fail-on", "med", "--rule", "L19"], 0, "0 findings"),
+        (&["run.pcap", "--json"], 0, "\"rule\":\"L12\""),
+        (&["--explain", "L12"], 0, "L12 polling"),
+    ] {
+        let (code, stdout, stderr) = lint(&folder, words);
+        assert_eq!((code, stderr.as_str()), (Some(status), ""), "{words:?}");
+        assert!(stdout.contains(said), "{words:?}: {stdout}");
+    }
+}
+
+#[test]
+fn what_is_known_is_left_out() {
+    let folder = folder();
+    let (code, ..) = lint(&folder, &["run.pcap", "--baseline", "known", "--update-baseline"]);
+    assert_eq!(code, Some(0));
+    let known = fs::read_to_string(folder.join("known")).expect("it was written");
+    let line = "L12 - org.example.Mail org.example.Mail.GetCount\n";
+    assert!(known.contains(line), "{known}");
+    fs::write(folder.join("known"), known + "L19 * *\n").expect("the folder is ours");
+    let words = ["run.pcap", "--baseline", "known", "--fail-on", "low"];
+    let (code, stdout, stderr) = lint(&folder, &words);
+    assert_eq!((code, stderr.as_str()), (Some(0), "known: not found: L19 * *\n"));
+    assert!(stdout.contains("0 findings") && stdout.contains("known"), "{stdout}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let folder = folder();
+    fs::write(folder.join("bad"), "polling * *\n").expect("the folder is ours");
+    for (words, status, said) in [
+        (&["gone.pcap"][..], 1, "cannot read the recording gone.pcap: "),
+        (&["run.pcap", "--baseline", "gone"], 1, "cannot read the baseline gone: "),
+        (&["run.pcap", "--baseline", "bad"], 1, "bad, line 1: \"polling\" is not the number"),
+        (&["run.pcap", "--rule", "L99"], 2, "there is no rule L99"),
+        (&[], 2, "<FILE>"),
+    ] {
+        let (code, stdout, stderr) = lint(&folder, words);
+        assert_eq!((code, stdout.as_str()), (Some(status), ""), "{words:?}");
+        assert!(stderr.contains(said), "{words:?}: {stderr}");
+    }
+}
