@@ -7,13 +7,16 @@
 //!
 //! - [`record`]: what is written, and its bytes.
 //! - [`ring`]: the memory, its writer and its reader.
+//! - [`image`]: a ring in a file, as a bus leaves it there.
 //! - [`layout`]: where what stands in the memory.
 
 #![forbid(unsafe_code)]
 
+pub mod image;
 pub mod layout;
 pub mod record;
 pub mod ring;
 
-pub use record::{Delivered, Entry, Record};
+pub use image::{Image, Piece};
+pub use record::{Delivered, Entry, Party, Record};
 pub use ring::{Follower, Step, Writer};

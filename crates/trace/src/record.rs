@@ -22,6 +22,8 @@ pub enum Kind {
     Started = 6,
     /// Messages were kept from a connection.
     Dropped = 7,
+    /// A name has an owner.
+    Owned = 8,
 }
 
 impl Kind {
@@ -35,13 +37,42 @@ impl Kind {
             5 => Self::Starting,
             6 => Self::Started,
             7 => Self::Dropped,
+            8 => Self::Owned,
             _ => return None,
         })
     }
 }
 
-/// What the bus has seen. Connections are called by the number in their unique name, 7 for `:1.7`;
-/// 0 is the bus itself.
+/// Who has sent something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Party {
+    /// The connection with this number in its unique name, 7 for `:1.7`.
+    Peer(u64),
+    /// A connection that has no name yet.
+    Nameless,
+    /// The bus itself.
+    Bus,
+}
+
+impl Party {
+    const fn code(self) -> u64 {
+        match self {
+            Self::Peer(number) => number,
+            Self::Nameless => NAMELESS,
+            Self::Bus => BUS,
+        }
+    }
+
+    const fn from_code(code: u64) -> Self {
+        match code {
+            NAMELESS => Self::Nameless,
+            BUS => Self::Bus,
+            number => Self::Peer(number),
+        }
+    }
+}
+
+/// What the bus has seen. Connections are called by the number in their unique name, 7 for `:1.7`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry<'a> {
     /// A message was routed. The time of the record is that at which it was received.
@@ -74,8 +105,8 @@ pub enum Entry<'a> {
     Starting {
         /// Its name.
         name: &'a str,
-        /// Who asked for it; 0 if nobody on the bus did.
-        by: u64,
+        /// Who asked for it.
+        by: Party,
     },
     /// What came of starting a service.
     Started {
@@ -93,6 +124,14 @@ pub enum Entry<'a> {
         /// Why, in words.
         why: &'a str,
     },
+    /// A well-known name has this owner, found so when somebody began to look. Changes after that
+    /// are told by messages of the bus.
+    Owned {
+        /// The name.
+        name: &'a str,
+        /// The connection.
+        peer: u64,
+    },
 }
 
 /// A message, as its recipients got it.
@@ -101,7 +140,7 @@ pub struct Message<'a> {
     /// From when it was received until it was routed.
     pub routed_after: Duration,
     /// Who sent it.
-    pub from: u64,
+    pub from: Party,
     /// Bytes that it has.
     pub len: u32,
     /// Those that were kept, from the first one on.
@@ -236,7 +275,9 @@ impl<'a> Entry<'a> {
                 encoded(Kind::Joined, [peer, pid.into(), uid.into()], "", "")
             }
             Self::Left { peer, why } => encoded(Kind::Left, [peer, 0, 0], short(why), ""),
-            Self::Starting { name, by } => encoded(Kind::Starting, [by, 0, 0], short(name), ""),
+            Self::Starting { name, by } => {
+                encoded(Kind::Starting, [by.code(), 0, 0], short(name), "")
+            }
             Self::Started { name, failure } => {
                 let (name, failure) = (short(name), short(failure));
                 encoded(Kind::Started, [name.len() as u64, 0, 0], name, failure)
@@ -244,6 +285,7 @@ impl<'a> Entry<'a> {
             Self::Dropped { to, count, why } => {
                 encoded(Kind::Dropped, [to, count, 0], short(why), "")
             }
+            Self::Owned { name, peer } => encoded(Kind::Owned, [peer, 0, 0], short(name), ""),
         }
     }
 
@@ -252,7 +294,7 @@ impl<'a> Entry<'a> {
         if kind == Kind::Message {
             return Message::decode(bytes).map(Self::Message);
         }
-        let (numbers, text) = bytes.split_at_checked(3 * 8)?;
+        let (numbers, text) = bytes.split_at_checked(NUMBERS)?;
         let number = |index: usize| u64_at(numbers, 8 * index);
         let text = std::str::from_utf8(text).ok()?.trim_end_matches('\0');
         Some(match kind {
@@ -262,12 +304,13 @@ impl<'a> Entry<'a> {
                 Self::Joined { peer: number(0), pid: number(1) as u32, uid: number(2) as u32 }
             }
             Kind::Left => Self::Left { peer: number(0), why: text },
-            Kind::Starting => Self::Starting { name: text, by: number(0) },
+            Kind::Starting => Self::Starting { name: text, by: Party::from_code(number(0)) },
             Kind::Started => {
                 let (name, failure) = text.split_at_checked(usize::try_from(number(0)).ok()?)?;
                 Self::Started { name, failure }
             }
             Kind::Dropped => Self::Dropped { to: number(0), count: number(1), why: text },
+            Kind::Owned => Self::Owned { name: text, peer: number(0) },
         })
     }
 }
@@ -281,11 +324,12 @@ impl<'a> Message<'a> {
         let room = len_max - MESSAGE_FIXED;
         let recipients = &recipients[..recipients.len().min(room / DELIVERED)];
         let bytes = self.bytes.up_to(room - recipients.len() * DELIVERED);
-        let routed = u32::try_from(self.routed_after.as_nanos()).unwrap_or(u32::MAX);
+        let routed = u64::try_from(self.routed_after.as_nanos()).unwrap_or(u64::MAX);
         let mut fixed = [0; FIXED_MAX];
-        fixed[..8].copy_from_slice(&self.from.to_ne_bytes());
-        let words = [routed, self.len, bytes.len() as u32, recipients.len() as u32];
-        for (place, word) in fixed[8..].chunks_exact_mut(4).zip(words) {
+        fixed[..8].copy_from_slice(&self.from.code().to_ne_bytes());
+        fixed[8..16].copy_from_slice(&routed.to_ne_bytes());
+        let words = [self.len, bytes.len() as u32, recipients.len() as u32];
+        for (place, word) in fixed[16..].chunks_exact_mut(4).zip(words) {
             place.copy_from_slice(&word.to_ne_bytes());
         }
         let rest = [bytes.0, bytes.1];
@@ -294,13 +338,13 @@ impl<'a> Message<'a> {
 
     fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (fixed, rest) = bytes.split_at_checked(MESSAGE_FIXED)?;
-        let word = |index: usize| u32_at(fixed, 8 + 4 * index);
-        let (recipients, rest) = rest.split_at_checked(word(3) as usize * DELIVERED)?;
+        let word = |index: usize| u32_at(fixed, 16 + 4 * index);
+        let (recipients, rest) = rest.split_at_checked(word(2) as usize * DELIVERED)?;
         Some(Self {
-            from: u64_at(fixed, 0),
-            routed_after: Duration::from_nanos(word(0).into()),
-            len: word(1),
-            bytes: Parts(rest.get(..word(2) as usize)?, &[]),
+            from: Party::from_code(u64_at(fixed, 0)),
+            routed_after: Duration::from_nanos(u64_at(fixed, 8)),
+            len: word(0),
+            bytes: Parts(rest.get(..word(1) as usize)?, &[]),
             recipients: Recipients::Bytes(recipients),
         })
     }
@@ -325,7 +369,7 @@ fn encoded<'a>(kind: Kind, numbers: [u64; 3], text: &'a str, more: &'a str) -> E
         place.copy_from_slice(&number.to_ne_bytes());
     }
     let rest = [text.as_bytes(), more.as_bytes()];
-    Encoded { kind, fixed, fixed_len: FIXED_MAX, rest, recipients: &[] }
+    Encoded { kind, fixed, fixed_len: NUMBERS, rest, recipients: &[] }
 }
 
 /// A text that fits into every ring.
@@ -344,7 +388,12 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 /// Bytes of one copy.
 pub(crate) const DELIVERED: usize = 16;
-const FIXED_MAX: usize = 24;
-const MESSAGE_FIXED: usize = 24;
+/// Bytes of the three numbers that other records have.
+const NUMBERS: usize = 24;
+const MESSAGE_FIXED: usize = 32;
+const FIXED_MAX: usize = MESSAGE_FIXED;
+/// No connection ever has these numbers: they would have to be counted up to.
+const BUS: u64 = u64::MAX;
+const NAMELESS: u64 = u64::MAX - 1;
 /// Bytes of a name or a reason.
 const TEXT_MAX: usize = 1024;

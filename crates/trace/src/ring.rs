@@ -275,15 +275,15 @@ enum Found {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Header {
-    len: u32,
-    kind: u32,
-    number: u64,
-    at: Duration,
+pub(crate) struct Header {
+    pub(crate) len: u32,
+    pub(crate) kind: u32,
+    pub(crate) number: u64,
+    pub(crate) at: Duration,
 }
 
 impl Header {
-    fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
+    pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
         let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_ne_bytes(*b));
         let long = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
         Self { len: word(0), kind: word(4), number: long(8), at: Duration::from_nanos(long(16)) }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use diligence_testkit::random::Random;
 use diligence_trace::layout::RING_MIN;
-use diligence_trace::record::{Message, Parts, Recipients};
+use diligence_trace::record::{Message, Parts, Party, Recipients};
 use diligence_trace::{Delivered, Entry, Follower, Step, Writer};
 
 const KEPT: u32 = u32::MAX;
@@ -21,10 +21,12 @@ fn every_kind_of_record_comes_back() {
         Entry::Written { to: 3, total: 900 },
         Entry::Joined { peer: 9, pid: 77, uid: u32::MAX },
         Entry::Left { peer: 9, why: "it has sent something invalid" },
-        Entry::Starting { name: "org.example.Name", by: 4 },
+        Entry::Starting { name: "org.example.Name", by: Party::Peer(0) },
+        Entry::Starting { name: "org.example.Name", by: Party::Bus },
         Entry::Started { name: "org.example.Name", failure: "exit status 1" },
         Entry::Started { name: "org.example.Name", failure: "" },
         Entry::Dropped { to: 5, count: 8, why: "it does not read" },
+        Entry::Owned { name: "org.example.Name", peer: 9 },
     ];
     for (index, entry) in entries.iter().enumerate() {
         writer.write(Duration::from_micros(index as u64), *entry);
@@ -107,7 +109,7 @@ fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
         match follower.step() {
             Step::Record(record) => {
                 let Entry::Message(message) = record.entry else { panic!("a message") };
-                assert_eq!(message.from, record.number);
+                assert_eq!(message.from, Party::Peer(record.number));
                 assert_eq!(message.len as usize, message.bytes.len());
                 assert!(last.is_none_or(|last| last < record.number));
                 check_bytes(&message);
@@ -126,17 +128,17 @@ fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
 fn check_bytes(message: &Message<'_>) {
     let bytes = message.bytes.0;
     if let Some((head, body)) = bytes.split_first_chunk::<8>()
-        && u64::from_ne_bytes(*head) == message.from
+        && Party::Peer(u64::from_ne_bytes(*head)) == message.from
     {
         let wrong = body.iter().enumerate().find(|&(n, &byte)| n as u8 != byte);
-        assert_eq!(wrong, None, "record {} is a mixture", message.from);
+        assert_eq!(wrong, None, "record {:?} is a mixture", message.from);
     }
 }
 
 fn message<'a>(from: u64, head: &'a [u8], body: &'a [u8], copies: &'a [Delivered]) -> Entry<'a> {
     Entry::Message(Message {
         routed_after: Duration::from_nanos(from),
-        from,
+        from: Party::Peer(from),
         len: (head.len() + body.len()) as u32,
         bytes: Parts(head, body),
         recipients: Recipients::List(copies),
