@@ -12,6 +12,7 @@
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
 //! - [`text`]: numbers with units, columns of a terminal.
 //! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
+//! - [`trace`]: what a bus of ours writes about its messages, as records.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ pub mod show;
 pub mod statistics;
 pub mod table;
 pub mod text;
+pub mod trace;
 
 pub use model::{Capture, MessageId};
 pub use record::{Record, Time};

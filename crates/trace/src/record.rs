@@ -147,6 +147,18 @@ pub struct Message<'a> {
     pub bytes: Parts<'a>,
     /// Who gets a copy. A long list is cut like a long message is.
     pub recipients: Recipients<'a>,
+    /// Why the first of them does; all others have asked for it.
+    pub first: First,
+}
+
+/// Why somebody gets a copy of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum First {
+    /// It has asked for it.
+    Listener = 0,
+    /// The message is for it.
+    Addressee = 1,
 }
 
 /// Bytes in one or two pieces, so that nobody has to put them together.
@@ -328,7 +340,8 @@ impl<'a> Message<'a> {
         let mut fixed = [0; FIXED_MAX];
         fixed[..8].copy_from_slice(&self.from.code().to_ne_bytes());
         fixed[8..16].copy_from_slice(&routed.to_ne_bytes());
-        let words = [self.len, bytes.len() as u32, recipients.len() as u32];
+        let first = self.first as u32;
+        let words = [self.len, bytes.len() as u32, recipients.len() as u32, first];
         for (place, word) in fixed[16..].chunks_exact_mut(4).zip(words) {
             place.copy_from_slice(&word.to_ne_bytes());
         }
@@ -346,6 +359,7 @@ impl<'a> Message<'a> {
             len: word(0),
             bytes: Parts(rest.get(..word(1) as usize)?, &[]),
             recipients: Recipients::Bytes(recipients),
+            first: if word(3) == 0 { First::Listener } else { First::Addressee },
         })
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use diligence_testkit::random::Random;
 use diligence_trace::layout::RING_MIN;
-use diligence_trace::record::{Message, Parts, Party, Recipients};
+use diligence_trace::record::{First, Message, Parts, Party, Recipients};
 use diligence_trace::{Delivered, Entry, Follower, Step, Writer};
 
 const KEPT: u32 = u32::MAX;
@@ -142,5 +142,6 @@ fn message<'a>(from: u64, head: &'a [u8], body: &'a [u8], copies: &'a [Delivered
         len: (head.len() + body.len()) as u32,
         bytes: Parts(head, body),
         recipients: Recipients::List(copies),
+        first: if copies.len() == 2 { First::Addressee } else { First::Listener },
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Writer`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it.
 //! [`Reader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
-//! of its modes, all of them compressed or not.
+//! of its modes, and what the flight recorder of our bus leaves; all of them compressed or not.
 
 mod binary;
 mod number;
@@ -11,6 +11,7 @@ mod pcap;
 mod pcapng;
 mod profile;
 mod rebuilt;
+mod ring;
 mod text;
 mod window;
 
@@ -24,6 +25,7 @@ use packed::Unpacked;
 use pcap::Pcap;
 use pcapng::Pcapng;
 use profile::Profile;
+use ring::Ring;
 use text::Text;
 use window::Window;
 
@@ -48,6 +50,7 @@ enum Format<R> {
     Binary(Binary<R>),
     Profile(Profile<R>),
     Text(Text<R>),
+    Ring(Box<Ring>),
 }
 
 impl<R: Read> Reader<R> {
@@ -65,6 +68,7 @@ impl<R: Read> Reader<R> {
             Format::Binary(format) => format.next(),
             Format::Profile(format) => format.next(),
             Format::Text(format) => format.next(),
+            Format::Ring(format) => Ok(format.next()),
         }?;
         if let (Places::Nowhere, Some(Record::Message(raw))) = (self.places, &mut record) {
             raw.place = None;
@@ -81,6 +85,8 @@ impl<R: Read> Format<R> {
             Self::Pcap(Pcap::new(window))
         } else if pcapng::is_start(start) {
             Self::Pcapng(Pcapng::new(window))
+        } else if start.starts_with(&ring::MAGIC) {
+            Self::Ring(Box::new(Ring::read(window.read_on())?))
         } else if binary::is_start(start) {
             Self::Binary(Binary::new(window))
         } else if profile::is_start(start) {

@@ -110,6 +110,14 @@ impl<R: Read> Window<R> {
         Ok(self.offset - from)
     }
 
+    /// All that was not used yet, from front to back.
+    pub(super) fn read_on(self) -> impl Read {
+        let Self { source, mut buffer, start, end, .. } = self;
+        buffer.truncate(end);
+        buffer.drain(..start);
+        io::Cursor::new(buffer).chain(source)
+    }
+
     #[cold]
     fn fill(&mut self, len: usize) -> io::Result<()> {
         if !matches!(self.supply, Supply::More) {

@@ -1,0 +1,220 @@
+//! What a bus of ours writes about its messages, as records.
+//!
+//! A bus writes that it has routed a message before the copies have left it, and says of a
+//! connection how many bytes have left, not which messages those were. [`Assembler`] puts both
+//! together.
+
+mod pending;
+
+use std::time::Duration;
+
+use ::trace::record::{Entry, First, Message, Party};
+
+use crate::record::{
+    BusId, Delivery, Fact, Gap, GapCause, Process, RawMessage, Record, Time, Trace,
+};
+use pending::Pending;
+
+/// Turns what stands in the ring of a bus into records, in the order in which the bus wrote it: for
+/// messages, the order in which it routed them. Since it may have read some well before it routed
+/// them, their times may go back a little.
+///
+/// A message comes out when all its copies have left the bus, or [`Patience`] has run out: then
+/// without the times that are not known. What comes behind it waits for it.
+///
+/// ```
+/// use diligence_capture::record::{BusId, Record};
+/// use diligence_capture::trace::{Assembler, Patience};
+/// use std::time::Duration;
+/// use trace::record::{Entry, First, Message, Parts, Party, Recipients};
+/// use trace::Delivered;
+///
+/// let mut assembler = Assembler::new(BusId(0), 0, Patience::default());
+/// let copies = [Delivered { to: 7, end: 120 }];
+/// let message = Message {
+///     routed_after: Duration::from_micros(2),
+///     from: Party::Peer(5),
+///     len: 4,
+///     bytes: Parts(b"l\x01", b"\x00\x01"),
+///     recipients: Recipients::List(&copies),
+///     first: First::Addressee,
+/// };
+/// assembler.push(Duration::from_micros(10), &Entry::Message(message));
+/// assert!(assembler.next_record().is_none(), "the copy has not left");
+/// assembler.push(Duration::from_micros(15), &Entry::Written { to: 7, total: 120 });
+/// let Some(Record::Message(message)) = assembler.next_record() else { panic!("it has left") };
+/// let delivery = message.trace.expect("it is traced").deliveries[0];
+/// assert_eq!(delivery.written_after, Some(Duration::from_micros(5)));
+/// ```
+#[derive(Debug)]
+pub struct Assembler {
+    bus: BusId,
+    /// Nanoseconds from the monotonic clock to the time of day.
+    clock: i64,
+    patience: Patience,
+    pending: Pending,
+    now: Duration,
+}
+
+/// How long messages may wait for their copies to leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patience {
+    /// Since they were routed.
+    pub time: Duration,
+    /// All that wait together.
+    pub bytes: usize,
+}
+
+/// A second, and 64 MiB.
+impl Default for Patience {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(1), bytes: 64 << 20 }
+    }
+}
+
+/// Something that waits for its turn to come out.
+#[derive(Debug)]
+enum Item {
+    Message(Header),
+    Fact(Fact),
+    Gap(u64),
+}
+
+/// A message without its bytes and its deliveries.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    routed_after: Duration,
+    len: u32,
+}
+
+impl Assembler {
+    /// Nothing yet of a bus whose ring has this [`clock`](trace::Follower::clock).
+    pub fn new(bus: BusId, clock: i64, patience: Patience) -> Self {
+        Self { bus, clock, patience, pending: Pending::default(), now: Duration::ZERO }
+    }
+
+    /// Takes in the next record of the ring: when, by the monotonic clock, and what it says.
+    pub fn push(&mut self, at: Duration, entry: &Entry<'_>) {
+        self.now = self.now.max(at);
+        match *entry {
+            Entry::Message(message) => self.message(at, &message),
+            Entry::Written { to, total } => self.pending.written(to, total, at),
+            Entry::Left { peer, why } => {
+                self.pending.left(peer);
+                self.fact(at, Fact::Left { unique: unique(peer), why: said(why) });
+            }
+            Entry::Joined { .. }
+            | Entry::Starting { .. }
+            | Entry::Started { .. }
+            | Entry::Dropped { .. }
+            | Entry::Owned { .. } => {
+                if let Some(fact) = fact_of(entry) {
+                    self.fact(at, fact);
+                }
+            }
+        }
+    }
+
+    /// So many records were overwritten before they were read. What waits for a copy to leave will
+    /// not learn it.
+    pub fn missed(&mut self, count: u64) {
+        self.pending.give_up_all();
+        self.pending.push(self.now, self.now, Item::Gap(count), &[]);
+    }
+
+    /// The ring has nothing more for now, and the monotonic clock says this. Without it, what waits
+    /// is given up only when more comes.
+    pub fn idle(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+    }
+
+    /// Nothing more comes: what waits is given up.
+    pub fn finish(&mut self) {
+        self.pending.give_up_all();
+    }
+
+    /// Whether there is a next record.
+    pub fn is_ready(&self) -> bool {
+        let is_over = self.pending.len_bytes() > self.patience.bytes;
+        let deadline = self.now.checked_sub(self.patience.time);
+        self.pending.is_ready(is_over, deadline)
+    }
+
+    /// The next record that is complete.
+    pub fn next_record(&mut self) -> Option<Record<'_>> {
+        if !self.is_ready() {
+            return None;
+        }
+        let (bus, clock) = (self.bus, self.clock);
+        let taken = self.pending.take()?;
+        let at = time(clock, taken.at);
+        Some(match taken.item {
+            Item::Fact(fact) => Record::Fact { at, bus, fact },
+            Item::Gap(lost) => {
+                let (cause, lost) = (GapCause::Overrun, Some(lost));
+                Record::Gap(Gap { at: Some(at), bus, cause, lost })
+            }
+            Item::Message(Header { routed_after, len }) => {
+                let trace = Some(Trace { routed_after, deliveries: taken.deliveries });
+                Record::Message(RawMessage { at, bus, bytes: taken.bytes, len, place: None, trace })
+            }
+        })
+    }
+
+    fn message(&mut self, at: Duration, message: &Message<'_>) {
+        let header = Header { routed_after: message.routed_after, len: message.len };
+        let bytes = [message.bytes.0, message.bytes.1];
+        self.pending.push(at, at + message.routed_after, Item::Message(header), &bytes);
+        for (index, copy) in message.recipients.iter().enumerate() {
+            let rules = u32::from(index > 0 || message.first == First::Listener);
+            let delivery = Delivery { recipient: copy.to, written_after: None, rules };
+            self.pending.expect(delivery, copy.end);
+        }
+    }
+
+    fn fact(&mut self, at: Duration, fact: Fact) {
+        self.pending.push(at, at, Item::Fact(fact), &[]);
+    }
+}
+
+fn fact_of(entry: &Entry<'_>) -> Option<Fact> {
+    Some(match *entry {
+        Entry::Joined { peer, pid, uid } => {
+            let process = Process {
+                pid: (pid != 0).then_some(pid),
+                uid: (uid != u32::MAX).then_some(uid),
+                ..Process::default()
+            };
+            Fact::Peer { unique: unique(peer), process: Some(process) }
+        }
+        Entry::Starting { name, by } => {
+            let by = match by {
+                Party::Peer(number) => Some(unique(number)),
+                Party::Nameless | Party::Bus => None,
+            };
+            Fact::Starting { name: name.to_owned(), by }
+        }
+        Entry::Started { name, failure } => {
+            Fact::Started { name: name.to_owned(), failure: said(failure) }
+        }
+        Entry::Dropped { to, count, why } => {
+            Fact::Dropped { recipient: Some(unique(to)), why: why.to_owned(), count }
+        }
+        Entry::Owned { name, peer } => {
+            Fact::Owner { name: name.to_owned(), unique: Some(unique(peer)) }
+        }
+        Entry::Message(_) | Entry::Written { .. } | Entry::Left { .. } => return None,
+    })
+}
+
+fn unique(number: u64) -> String {
+    format!(":1.{number}")
+}
+
+fn said(words: &str) -> Option<String> {
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+fn time(clock: i64, at: Duration) -> Time {
+    Time(clock.saturating_add(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)))
+}

@@ -1,0 +1,160 @@
+//! What a bus writes about its messages becomes records with the times of each copy.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::time::Duration;
+
+use diligence_capture::record::{BusId, Fact, GapCause, Method, Record};
+use diligence_capture::trace::{Assembler, Patience};
+use diligence_capture::{Capture, file};
+use trace::layout::RING_MIN;
+use trace::record::{Entry, First, Message, Parts, Party, Recipients};
+use trace::{Delivered, Writer};
+
+/// What happens, as text: `5 msg A 7:100 8:40` is a message with body `A` received at 5 us, with
+/// copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9 gap 3`, `9 idle`, `end`.
+fn assemble(happening: &str) -> String {
+    let patience = Patience { time: Duration::from_micros(100), bytes: 1 << 20 };
+    let mut assembler = Assembler::new(BusId(0), 0, patience);
+    let mut out = String::new();
+    for line in happening.split(", ") {
+        let words: Vec<&str> = line.split(' ').collect();
+        apply(&mut assembler, &words);
+        while let Some(record) = assembler.next_record() {
+            describe(&record, &mut out);
+        }
+        out.push('|');
+    }
+    out
+}
+
+fn apply(assembler: &mut Assembler, words: &[&str]) {
+    let at = || Duration::from_micros(words[0].parse().expect("a time"));
+    match words {
+        ["end"] => assembler.finish(),
+        [_, "idle"] => assembler.idle(at()),
+        [_, "gap", count] => assembler.missed(count.parse().expect("a number")),
+        [_, "left", peer] => {
+            let peer = peer.parse().expect("a number");
+            assembler.push(at(), &Entry::Left { peer, why: "" });
+        }
+        [_, "out", copy] => {
+            let Delivered { to, end } = delivered(copy);
+            assembler.push(at(), &Entry::Written { to, total: end });
+        }
+        [_, "msg", body, copies @ ..] => {
+            let copies: Vec<_> = copies.iter().map(|copy| delivered(copy)).collect();
+            assembler.push(at(), &Entry::Message(message(body.as_bytes(), &copies)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn delivered(text: &str) -> Delivered {
+    let (to, end) = text.split_once(':').expect("a connection and an end");
+    Delivered { to: to.parse().expect("a number"), end: end.parse().expect("a number") }
+}
+
+fn message<'a>(bytes: &'a [u8], copies: &'a [Delivered]) -> Message<'a> {
+    Message {
+        routed_after: Duration::from_micros(1),
+        from: Party::Peer(1),
+        len: bytes.len() as u32,
+        bytes: Parts(bytes, b""),
+        recipients: Recipients::List(copies),
+        first: First::Addressee,
+    }
+}
+
+fn describe(record: &Record<'_>, out: &mut String) {
+    match record {
+        Record::Message(message) => {
+            out.push_str(std::str::from_utf8(message.bytes).expect("text"));
+            for delivery in message.trace.expect("a trace").deliveries {
+                let after = delivery.written_after.map_or(-1, |after| after.as_micros() as i64);
+                write!(out, " {}+{after}", delivery.recipient).expect("a text grows");
+            }
+        }
+        Record::Fact { fact: Fact::Left { unique, .. }, .. } => {
+            write!(out, "left {unique}").expect("a text grows");
+        }
+        Record::Gap(gap) => {
+            assert_eq!(gap.cause, GapCause::Overrun);
+            write!(out, "gap {:?}", gap.lost).expect("a text grows");
+        }
+        other => panic!("{other:?}"),
+    }
+    out.push(';');
+}
+
+#[test]
+fn a_message_comes_when_its_copies_have_left() {
+    let check = |happening: &str, expected: &str| {
+        assert_eq!(assemble(happening), expected, "{happening}");
+    };
+    check("5 msg A", "A;|");
+    check("5 msg A 7:100, 9 out 7:100", "|A 7+4;|");
+    check("5 msg A 7:100, 9 out 7:99, 10 out 7:100", "||A 7+5;|");
+    check("5 msg A 7:100 8:40, 6 out 8:40, 9 out 7:500", "||A 7+4 8+1;|");
+    // One write takes several, and what is behind one that waits waits too.
+    check("5 msg A 7:10, 6 msg B 7:20, 7 msg C, 9 out 7:20", "|||A 7+4;B 7+3;C;|");
+    check("5 msg A 7:10, 6 msg B 8:20, 7 out 8:20, 9 out 7:10", "|||A 7+4;B 8+1;|");
+    // Nobody waits for ever.
+    check("5 msg A 7:10, 6 msg B, 200 idle, 300 out 7:10", "||A 7+-1;B;||");
+    check("5 msg A 7:10 8:9, 6 out 8:9, 7 left 7", "||A 7+-1 8+1;left :1.7;|");
+    check("5 msg A 7:10, 6 gap 3, 7 out 7:10", "|A 7+-1;gap Some(3);||");
+    check("5 msg A 7:10, end", "|A 7+-1;|");
+}
+
+#[test]
+fn what_waits_is_bounded() {
+    let patience = Patience { time: Duration::from_secs(3600), bytes: 100_000 };
+    let mut assembler = Assembler::new(BusId(0), 0, patience);
+    let (mut count, bytes) = (0, [7; 1000]);
+    for number in 0..1000 {
+        let copies = [Delivered { to: 7, end: number }];
+        assembler.push(Duration::from_micros(number), &Entry::Message(message(&bytes, &copies)));
+        while assembler.next_record().is_some() {
+            count += 1;
+        }
+    }
+    assert!((900..1000).contains(&count), "{count}");
+    assembler.push(Duration::from_secs(1), &Entry::Written { to: 7, total: 1 << 30 });
+    while let Some(Record::Message(message)) = assembler.next_record() {
+        let trace = message.trace.expect("it is traced");
+        assert!(trace.deliveries[0].written_after.is_some());
+        count += 1;
+    }
+    assert_eq!(count, 1000);
+}
+
+#[test]
+fn the_file_of_a_flight_recorder_is_a_recording() {
+    let path = std::env::temp_dir().join(format!("diligence-flight-{}", std::process::id()));
+    fs::write(&path, flight(100)).expect("a file");
+    let capture = Capture::open(&path).expect("a recording");
+    fs::remove_file(&path).expect("it is there");
+    assert_eq!(capture.buses()[0].method, Method::Trace);
+    assert_eq!(capture.len(), 100);
+    for message in capture.messages() {
+        let deliveries = message.deliveries().expect("it is traced");
+        assert_eq!(deliveries[0].written_after, Some(Duration::from_micros(3)));
+    }
+    assert!(file::Reader::new(&b"DLGTRACE with something else behind it"[..]).is_err());
+}
+
+/// The bytes of a ring in which so many messages stand.
+fn flight(count: u64) -> Vec<u8> {
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, u32::MAX).expect("a ring");
+    for number in 1..=count {
+        let at = Duration::from_micros(10 * number);
+        let copies = [Delivered { to: 7, end: 10 * number }];
+        writer.write(at, Entry::Message(message(b"l\x01", &copies)));
+        let written = Entry::Written { to: 7, total: 10 * number };
+        writer.write(at + Duration::from_micros(3), written);
+    }
+    let mut bytes = Vec::new();
+    File::from(descriptor).read_to_end(&mut bytes).expect("the ring");
+    bytes
+}
