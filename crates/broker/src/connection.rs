@@ -30,6 +30,10 @@ pub(crate) struct Connection {
     pub(crate) queue: Queue,
     /// Descriptors that came, in order, and belong to messages that are not complete.
     pub(crate) fds: Vec<OwnedFd>,
+    /// When it was read from last, while somebody traces.
+    pub(crate) read_at: Duration,
+    /// Where in the stream to it the last message ends that was traced.
+    pub(crate) traced_end: u64,
     /// When descriptors began to wait for their message.
     pub(crate) fds_since: Option<Duration>,
     /// Descriptor of the peer's process, while somebody is told of it.
@@ -77,6 +81,8 @@ impl Connection {
             phase: Phase::Handshake(Box::new(login)),
             queue: Queue::default(),
             fds: Vec::new(),
+            read_at: Duration::ZERO,
+            traced_end: 0,
             fds_since: None,
             pidfd: None,
             appetite: Appetite::default(),

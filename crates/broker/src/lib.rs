@@ -9,6 +9,7 @@
 //!   ├─ listen       addresses -> sockets to accept connections from
 //!   ├─ log          one line each, to whom it concerns
 //!   ├─ metrics      what is counted, on a socket of its own
+//!   ├─ trace        what is done with messages, in memory that others read
 //!   └─ event_loop   drain, route, flush: until somebody asks it to stop
 //! ```
 //!
@@ -38,3 +39,4 @@ mod outgoing;
 mod report;
 mod standing;
 mod table;
+mod trace;

@@ -157,6 +157,8 @@ pub(crate) enum Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     contents: Option<Box<Contents>>,
+    /// Bytes that have left since the connection was made.
+    left: u64,
 }
 
 /// Memory of queues that have become empty, for those that are about to be filled.
@@ -185,6 +187,16 @@ impl Queue {
         self.contents.as_ref().map_or(0, |contents| contents.bytes)
     }
 
+    /// Bytes that have left since the connection was made.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Bytes that will have left when the queue is empty.
+    pub(crate) fn end(&self) -> u64 {
+        self.left + self.len() as u64
+    }
+
     /// Puts a message at the end.
     pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge, spare: &mut Spare) {
         let contents = self.contents.get_or_insert_with(|| spare.take());
@@ -210,10 +222,12 @@ impl Queue {
         released: impl FnMut(PeerId, Load),
     ) -> Progress {
         let mut written = Amount::default();
+        let waiting = self.len();
         let outcome = match &mut self.contents {
             Some(contents) => contents.write_to(socket, &mut written, released),
             None => Outcome::Empty,
         };
+        self.left += (waiting - self.len()) as u64;
         if outcome == Outcome::Empty
             && let Some(contents) = self.contents.take()
         {

@@ -21,6 +21,7 @@ use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
 use crate::policy::ClientPolicies;
 use crate::replies::Replies;
 use crate::time::Time;
+use crate::traces::Traces;
 
 /// A message bus, without the sockets.
 ///
@@ -65,6 +66,7 @@ pub struct Bus {
     /// Where the message that is being handled was counted.
     pub(crate) counted: Counted,
     pub(crate) history: History,
+    pub(crate) traces: Traces,
     /// When the first thing happened.
     pub(crate) started: Option<Time>,
     pub(crate) now: Time,
@@ -97,6 +99,7 @@ impl Bus {
     /// nothing that can be seen from outside.
     pub fn new(identity: Identity, config: Configuration, hash_key: u64) -> Self {
         let hasher = KeyedState::new(hash_key);
+        let traces = Traces::new(hasher.clone(), config.flight_recorder);
         Self {
             restricts: config.policy.restricts(),
             mediator: None,
@@ -112,6 +115,7 @@ impl Bus {
             recipients: Recipients::default(),
             members: Members::new(hasher.clone()),
             counted: Counted::NOT,
+            traces,
             replies: Replies::new(hasher),
             policies: ClientPolicies::default(),
             starts: Starts::default(),
@@ -151,6 +155,9 @@ impl Bus {
             Input::DeadlinePassed => self.deadline_passed(effects),
             Input::Identified { peer, details, asker } => {
                 self.identified(peer, details, asker, effects);
+            }
+            Input::RingOpened { asker, wish, outcome } => {
+                self.ring_opened(asker, wish, outcome, effects);
             }
             Input::StartFailed { start, failure } => self.start_failed(start, &failure, effects),
             Input::Reconfigured { outcome, asker } => self.reconfigured(outcome, asker, effects),
@@ -280,6 +287,7 @@ impl Bus {
         self.note_end(id, end);
         self.stop_waiting_for(id);
         self.drop_rules(id);
+        self.traces.end(id);
         self.drop_waiting(id, fx);
         if was_active {
             self.peers[id].stage = Stage::Gone;
@@ -346,6 +354,11 @@ impl Bus {
         }
     }
 
+    /// Whether anybody sees messages that are for others, other than by eavesdropping.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.traces.is_on() || !self.monitoring_rules.is_empty()
+    }
+
     pub(crate) const fn rules(&self, index: RuleIndex) -> &MatchIndex {
         match index {
             RuleIndex::Plain => &self.plain_rules,
@@ -395,6 +408,7 @@ impl Bus {
         let has_same_services = self.config.services.names().eq(config.services.names());
         self.restricts = config.policy.restricts() || self.mediator.is_some();
         self.config = config;
+        self.traces.set_recorder(self.config.flight_recorder);
         self.choose_policies();
         for peer in self.peers.iter_mut() {
             peer.room = Room::within(self.config.limits_of(peer.uid));

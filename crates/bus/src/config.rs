@@ -42,6 +42,10 @@ pub struct Configuration {
     pub service_helper: ServiceHelper,
     /// Whether the bodies of messages are checked before they are passed on.
     pub body_validation: BodyValidation,
+    /// What traces may use.
+    pub traces: TraceLimits,
+    /// Whether all messages are written into a ring of the bus's own.
+    pub flight_recorder: FlightRecorder,
 }
 
 impl Configuration {
@@ -60,6 +64,31 @@ pub enum BodyValidation {
     /// They are not: a peer that is not trusted can then have others take it for the fault of the
     /// bus. It is there to measure what the check costs.
     Off,
+}
+
+/// What all traces together may use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceLimits {
+    /// Traces at the same time.
+    pub max_traces: u64,
+    /// Bytes of their rings.
+    pub max_trace_bytes: u64,
+}
+
+impl Default for TraceLimits {
+    fn default() -> Self {
+        Self { max_traces: 8, max_trace_bytes: 256 << 20 }
+    }
+}
+
+/// Whether all messages are written into a ring of the bus's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlightRecorder {
+    /// They are not.
+    #[default]
+    Off,
+    /// They are.
+    On,
 }
 
 /// Whether services are started through a privileged helper.

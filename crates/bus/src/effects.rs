@@ -9,8 +9,10 @@ use wire::Message;
 use wire::message::{InvalidMessage, SenderField};
 
 use crate::activation::{Road, StartId};
+use crate::driver::RingWish;
 use crate::input::{Asker, PeerId};
 use crate::reached::Reached;
+use crate::traces::Traced;
 use crate::unserved::{Fault, Unserved};
 
 /// What the bus wants done after one input, in order.
@@ -21,18 +23,20 @@ use crate::unserved::{Fault, Unserved};
 #[derive(Debug, Default)]
 pub struct Effects {
     list: Vec<Effect>,
+    traced: Vec<Traced>,
     bytes: Vec<u8>,
 }
 
 impl Effects {
     /// An empty list.
     pub const fn new() -> Self {
-        Self { list: Vec::new(), bytes: Vec::new() }
+        Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new() }
     }
 
     /// Forgets all effects and keeps the memory, as far as most inputs need it.
     pub fn clear(&mut self) {
         self.list.clear();
+        self.traced.clear();
         self.bytes.clear();
         if self.bytes.capacity() > BYTES_KEPT_MAX {
             self.bytes = Vec::new();
@@ -44,6 +48,11 @@ impl Effects {
         &self.list
     }
 
+    /// What is to be written down, messages in the order in which they were routed.
+    pub fn traced(&self) -> &[Traced] {
+        &self.traced
+    }
+
     /// The bytes that `span` points to.
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
@@ -51,6 +60,10 @@ impl Effects {
 
     pub(crate) fn push(&mut self, effect: Effect) {
         self.list.push(effect);
+    }
+
+    pub(crate) fn trace(&mut self, traced: Traced) {
+        self.traced.push(traced);
     }
 
     /// Events are rare, and would make every effect larger.
@@ -100,6 +113,11 @@ impl Span {
         self.end - self.start
     }
 
+    /// Where it begins, by which messages are told apart.
+    pub const fn start(self) -> usize {
+        self.start
+    }
+
     /// Whether it is empty.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
@@ -136,6 +154,19 @@ pub enum Effect {
         peer: PeerId,
         /// Who asked.
         asker: Asker,
+    },
+    /// Make or hand out a ring for a trace, and report by
+    /// [`Input::RingOpened`](crate::Input::RingOpened).
+    OpenRing {
+        /// Who asked.
+        asker: Asker,
+        /// Which.
+        wish: Box<RingWish>,
+    },
+    /// The trace of a connection is over.
+    CloseRing {
+        /// The connection.
+        peer: PeerId,
     },
     /// Start a service, and report by [`Input::StartFailed`](crate::Input::StartFailed) if that goes
     /// wrong.
@@ -201,6 +232,8 @@ pub enum Fds {
     OfInput,
     /// The one that the daemon holds of this connection's process.
     OfProcess(PeerId),
+    /// The one of the ring that was just opened.
+    OfRing,
     /// Those that were kept under this name.
     Held(HeldFds),
 }
@@ -287,6 +320,11 @@ impl Barrier {
 pub enum Event {
     /// A connection has become a monitor and sees everything from now on.
     BecameMonitor {
+        /// The connection.
+        peer: PeerId,
+    },
+    /// A connection has got the ring of a trace and sees everything that goes there.
+    Traces {
         /// The connection.
         peer: PeerId,
     },

@@ -10,6 +10,7 @@ use wire::Message;
 
 use crate::activation::{StartFailure, StartId};
 use crate::config::Configuration;
+use crate::driver::RingWish;
 use crate::end::End;
 use crate::policy::Standing;
 use crate::unserved::{Fault, Unserved};
@@ -139,6 +140,17 @@ impl Amount {
     }
 }
 
+/// The memory of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ring {
+    /// Which layout it has.
+    pub version: u64,
+    /// Bytes in it.
+    pub bytes: u64,
+    /// Bytes of each message that are kept.
+    pub kept: u32,
+}
+
 /// Who asked for something that the bus has to learn first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asker {
@@ -223,6 +235,15 @@ pub enum Input<'a> {
         details: Details,
         /// Whom to answer.
         asker: Asker,
+    },
+    /// What an [`Effect::OpenRing`](crate::Effect::OpenRing) asked for.
+    RingOpened {
+        /// Whom to answer.
+        asker: Asker,
+        /// What was asked for.
+        wish: RingWish,
+        /// What the ring is like, the daemon having its descriptor; or why there is none.
+        outcome: Result<Ring, String>,
     },
     /// What an [`Effect::Start`](crate::Effect::Start) asked for has gone wrong. It is no harm to
     /// say that of one that is over.

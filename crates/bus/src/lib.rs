@@ -62,24 +62,30 @@ mod replies;
 mod route;
 mod statistics;
 mod time;
+mod traces;
 mod unserved;
 
 pub use activation::{
     HelperFailure, Road, Service, ServiceManager, Services, StartFailure, StartId,
 };
 pub use bus::Bus;
-pub use config::{BodyValidation, Configuration, Identity, Limits, ServiceHelper};
-pub use driver::introspection_xml;
+pub use config::{
+    BodyValidation, Configuration, FlightRecorder, Identity, Limits, ServiceHelper, TraceLimits,
+};
+pub use driver::{RingWish, introspection_xml};
 pub use effects::{
     Barrier, Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span,
     Urgency,
 };
 pub use end::End;
 pub use history::{Culprit, Incident, NAMES_MAX, Trouble};
-pub use input::{Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd, Process};
+pub use input::{
+    Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd, Process, Ring,
+};
 pub use members::{MemberCounts, MemberUse};
 pub use policy::{Policy, Verdict};
 pub use reached::{LimitName, Reached};
 pub use statistics::{Now, Totals};
 pub use time::Time;
+pub use traces::{Audience, Traced, TracedMessage};
 pub use unserved::{Fate, Fault, Obstacle, Unserved};

@@ -49,8 +49,19 @@ impl Bus {
         monitoring_rules.find_all(&subject, recipients);
     }
 
-    /// Gives a copy of a message to the monitors that want it.
+    /// Shows a message to those who look on: traces, and monitors.
     pub(crate) fn show_monitors(
+        &mut self,
+        forward: &Forward<'_>,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        self.trace(forward, addressed, fx);
+        self.copy_to_monitors(forward, addressed, fx);
+    }
+
+    /// Gives a copy of a message to the monitors that want it.
+    pub(crate) fn copy_to_monitors(
         &mut self,
         forward: &Forward<'_>,
         addressed: Option<PeerId>,

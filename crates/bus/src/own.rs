@@ -103,7 +103,7 @@ impl Bus {
         let head = fx
             .written(|bytes| builder.write(bytes, own_serial, &(error.text.as_str(),)))
             .expect("the text of an error is short");
-        self.show_monitors_own(head, Fds::None, sender, fx);
+        self.copy_own_to_monitors(head, Fds::None, sender, fx);
     }
 
     /// Sends a signal of the bus itself to all who want it. The arguments must be short.
@@ -142,11 +142,24 @@ impl Bus {
         let builder = builder.flags(Flags::NO_REPLY_EXPECTED);
         let head =
             fx.written(|bytes| builder.write(bytes, serial, args)).expect("such answers are short");
+        self.trace_own(head, Some(to), fx);
         self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
     }
 
-    /// Gives a copy of a message of the bus itself to the monitors that want it.
+    /// Shows a message of the bus itself to those who look on: traces, and monitors.
     pub(crate) fn show_monitors_own(
+        &mut self,
+        head: Span,
+        fds: Fds,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        self.trace_own(head, addressed, fx);
+        self.copy_own_to_monitors(head, fds, addressed, fx);
+    }
+
+    /// Gives a copy of a message of the bus itself to the monitors that want it.
+    fn copy_own_to_monitors(
         &mut self,
         head: Span,
         fds: Fds,
@@ -204,7 +217,7 @@ pub(crate) fn reply_too_long(_: WriteError) -> BusError {
 const fn fds_of(fds: Fds) -> u32 {
     match fds {
         Fds::None | Fds::OfInput | Fds::Held(_) => 0,
-        Fds::OfProcess(_) => 1,
+        Fds::OfProcess(_) | Fds::OfRing => 1,
     }
 }
 

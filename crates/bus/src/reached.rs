@@ -46,6 +46,10 @@ pub enum LimitName {
     ConnectionsPerSecond,
     /// Connections of one user at once.
     ConnectionBurst,
+    /// Traces at the same time.
+    Traces,
+    /// Bytes of the rings of traces.
+    TraceBytes,
     /// Milliseconds until a connection has said Hello.
     AuthTimeout,
     /// Milliseconds that descriptors wait for their message.
@@ -72,6 +76,8 @@ impl LimitName {
             Self::IncompleteConnections => "max_incomplete_connections",
             Self::ConnectionsPerSecond => "max_connections_per_second_per_user",
             Self::ConnectionBurst => "max_connection_burst_per_user",
+            Self::Traces => "max_traces",
+            Self::TraceBytes => "max_trace_bytes",
             Self::AuthTimeout => "auth_timeout",
             Self::PendingFdTimeout => "pending_fd_timeout",
         }

@@ -128,7 +128,7 @@ impl Bus {
         message: &Message<'_>,
         fx: &mut Effects,
     ) {
-        if !self.monitoring_rules.is_empty() {
+        if self.is_watched() {
             let forward = self.forward(from, message, fx);
             let to = name.and_then(|name| self.resolve(name));
             self.show_monitors(&forward, to, fx);
@@ -138,10 +138,10 @@ impl Bus {
 
     fn broadcast(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let forward = self.forward(from, message, fx);
+        self.show_monitors(&forward, None, fx);
         if forward.is_too_long() {
             return self.refuse(from, message, &too_long(), fx);
         }
-        self.show_monitors(&forward, None, fx);
         self.find_listeners(forward.message, Some(from));
         self.pass_to_listeners(&forward, None, fx);
     }
@@ -321,6 +321,10 @@ impl Bus {
     fn call_without_destination(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         if message.message_type() != MessageType::MethodCall {
             return;
+        }
+        if self.traces.is_on() {
+            let forward = self.forward(from, message, fx);
+            self.trace(&forward, None, fx);
         }
         let call = message.serial();
         let interface = message.interface().map(|name| name.as_str());

@@ -39,6 +39,8 @@ pub struct Now {
     pub incomplete: u64,
     /// Connections that see everything.
     pub monitors: u64,
+    /// Traces that connections have asked for.
+    pub traces: u64,
     /// Unique names, and places in queues for others.
     pub names: u64,
     /// Match rules.
@@ -77,6 +79,7 @@ impl Bus {
         let mut now = Now {
             connections: self.peers.complete as u64,
             incomplete: self.peers.incomplete as u64,
+            traces: self.traces.len() as u64,
             names: self.counters.names as u64,
             rules: self.counters.rules as u64,
             pending_replies: self.replies.len() as u64,

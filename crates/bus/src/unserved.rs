@@ -108,6 +108,8 @@ pub enum Fault {
     StrayService,
     /// What services write cannot be passed on.
     ServiceOutput,
+    /// The flight recorder has no memory, or what it has cannot be written to a file.
+    FlightRecorder,
 }
 
 impl Fault {
@@ -122,6 +124,7 @@ impl Fault {
             Self::Metrics => "metrics",
             Self::StrayService => "stray-service",
             Self::ServiceOutput => "service-output",
+            Self::FlightRecorder => "flight-recorder",
         }
     }
 }

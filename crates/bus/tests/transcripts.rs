@@ -384,6 +384,7 @@ impl Runner {
             }
             Seen::Start(start, name) => format!("{start}: {name}"),
             Seen::Abandon(start) => format!("abandon {start}"),
+            Seen::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
             Seen::Log(event) => self.describe_event(event),
         }
     }
@@ -392,6 +393,7 @@ impl Runner {
         let name = |peer: &PeerId| &*self.names[peer];
         match event {
             Event::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
+            Event::Traces { peer } => format!("log: {} reads a trace", name(peer)),
             Event::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: {} loses messages, {reached}, first of {sender}", name(peer))

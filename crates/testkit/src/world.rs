@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
     Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
-    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, StartId, Time,
-    Urgency,
+    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, Ring, RingWish,
+    StartId, Time, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -72,6 +72,8 @@ pub enum Seen {
     Start(StartId, String),
     /// A service has not come in time.
     Abandon(StartId),
+    /// The trace of this connection is over.
+    CloseRing(PeerId),
     /// A line for the log.
     Log(Event),
 }
@@ -218,6 +220,21 @@ impl World {
                     assert!(self.held.remove(fds), "only what is kept is released");
                     continue;
                 }
+                Effect::OpenRing { asker, wish } => {
+                    let input = Input::RingOpened {
+                        asker: *asker,
+                        wish: **wish,
+                        outcome: match **wish {
+                            RingWish::New { bytes, kept, .. } => {
+                                Ok(Ring { version: 1, bytes, kept })
+                            }
+                            RingWish::FlightRecorder => Err("there is none".to_owned()),
+                        },
+                    };
+                    seen.extend(self.input_without_reading(input));
+                    continue;
+                }
+                Effect::CloseRing { peer } => Seen::CloseRing(*peer),
                 Effect::Identify { peer, asker } => {
                     let details = self.peer(*peer).details.clone();
                     let input = Input::Identified { peer: *peer, details, asker: *asker };
@@ -258,7 +275,7 @@ impl World {
         let count = match fds {
             Fds::None => 0,
             Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
-            Fds::OfProcess(_) => 1,
+            Fds::OfProcess(_) | Fds::OfRing => 1,
             Fds::Held(held) => {
                 assert!(self.held.contains(&held), "only what is kept can be sent");
                 message.unix_fds()

@@ -44,6 +44,12 @@ impl Writer {
         Ok((Self { memory, len, position: 0, number: 0, segment_end: 0 }, descriptor))
     }
 
+    /// Bytes in the ring.
+    #[expect(clippy::len_without_is_empty, reason = "it is about memory, not about what is there")]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
     /// Appends a record. What is longer than a quarter of the ring loses its end.
     #[inline]
     pub fn write(&mut self, time: Duration, entry: Entry<'_>) {

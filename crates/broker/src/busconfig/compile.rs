@@ -40,6 +40,8 @@ pub(super) fn compile(
     Ok(Configuration {
         limits: document.limits.clone(),
         user_limits: document.user_limits(),
+        traces: document.own.traces.clone(),
+        flight_recorder: document.own.recorder(),
         policy: Policy::new(rules.collect()),
         security_contexts: security_contexts(document),
         service_helper,

@@ -8,6 +8,7 @@
 //! <?diligence
 //!   <limit name="max_connections_per_second_per_user">50</limit>
 //!   <limit name="max_connections_per_user" user="monitor">2000</limit>
+//!   <flight_recorder>16777216</flight_recorder>
 //!   <metrics_socket>/run/dbus/metrics</metrics_socket>
 //! ?>
 //! ```
@@ -18,7 +19,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use bus::Limits;
+use bus::{FlightRecorder, Limits, TraceLimits};
 
 use super::element::{Element, Found};
 use super::environment::Accounts;
@@ -31,6 +32,12 @@ use super::reader::absolute;
 pub struct OwnSettings {
     /// Where to tell what is counted; absolute.
     pub metrics_socket: Option<PathBuf>,
+    /// Bytes of the flight recorder; 0 is none.
+    pub flight_recorder: Option<u64>,
+    /// The folder of its files; absolute.
+    pub flight_recorder_folder: Option<PathBuf>,
+    /// What traces may use.
+    pub traces: TraceLimits,
     /// How often a user may connect.
     pub connection_rate: RateSetting,
     /// The same, for users of whom something else is said.
@@ -68,7 +75,25 @@ impl OwnSettings {
                 *rate = change.or(*rate);
             }
             OwnSetting::MetricsSocket(path) => self.metrics_socket = Some(path),
+            OwnSetting::FlightRecorder(bytes) => self.flight_recorder = Some(bytes),
+            OwnSetting::FlightRecorderFolder(path) => self.flight_recorder_folder = Some(path),
+            OwnSetting::MaxTraces(count) => self.traces.max_traces = count,
+            OwnSetting::MaxTraceBytes(bytes) => self.traces.max_trace_bytes = bytes,
             OwnSetting::Limit { user, limit } => self.user_limits.push((user, limit)),
+        }
+    }
+
+    /// Where the files of the flight recorder go.
+    pub(crate) fn flight_folder(&self) -> PathBuf {
+        let folder = self.flight_recorder_folder.clone();
+        folder.unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Whether there is one.
+    pub(crate) fn recorder(&self) -> FlightRecorder {
+        match self.flight_recorder {
+            None | Some(0) => FlightRecorder::Off,
+            Some(_) => FlightRecorder::On,
         }
     }
 
@@ -87,6 +112,14 @@ impl OwnSettings {
 pub(super) enum OwnSetting {
     /// Where to tell what is counted.
     MetricsSocket(PathBuf),
+    /// Bytes of the flight recorder.
+    FlightRecorder(u64),
+    /// Where its files go.
+    FlightRecorderFolder(PathBuf),
+    /// Traces at the same time.
+    MaxTraces(u64),
+    /// Bytes of their rings.
+    MaxTraceBytes(u64),
     /// How often everybody, or a user, may connect.
     Rate { user: Option<u32>, change: RateSetting },
     /// A limit that is another for a user.
@@ -104,6 +137,17 @@ impl OwnSetting {
             METRICS => {
                 let path = found.open(METRICS, &[])?.path_beside_file()?;
                 Ok(Ok(Self::MetricsSocket(absolute(&path))))
+            }
+            RECORDER => {
+                let element = found.open(RECORDER, &[])?;
+                let text = element.text()?;
+                let name = RECORDER.into();
+                let refuse = |error| element.refuse(ConfigErrorKind::Limit { name, error });
+                Ok(Ok(Self::FlightRecorder(bytes(&text).map_err(refuse)?)))
+            }
+            RECORDER_FOLDER => {
+                let path = found.open(RECORDER_FOLDER, &[])?.path_beside_file()?;
+                Ok(Ok(Self::FlightRecorderFolder(absolute(&path))))
             }
             _ => Err(found.unknown_in(INSTRUCTION)),
         }
@@ -139,6 +183,8 @@ impl OwnSetting {
                 let change = RateSetting { per_second: None, burst: Some(count()?) };
                 Ok(Self::Rate { user, change })
             }
+            (MAX_TRACES, None) => Ok(Self::MaxTraces(count()?.into())),
+            (MAX_TRACE_BYTES, None) => Ok(Self::MaxTraceBytes(bytes(&text).map_err(refuse)?)),
             (_, Some(user)) => {
                 let limit = Limit::parse(name, &text).map_err(refuse)?;
                 let is_of_users = limit.can_be_of_a_user();
@@ -161,11 +207,30 @@ fn count(text: &str) -> Result<u32, LimitError> {
     }
 }
 
+fn bytes(text: &str) -> Result<u64, LimitError> {
+    match parse_integer(text) {
+        None => Err(LimitError::NotANumber),
+        Some(number) => u64::try_from(number).map_err(|_| LimitError::Negative),
+    }
+}
+
 /// The name of the instruction.
 pub(super) const INSTRUCTION: &str = "diligence";
 
 /// Where to tell what is counted.
 const METRICS: &str = "metrics_socket";
+
+/// Bytes of the flight recorder.
+const RECORDER: &str = "flight_recorder";
+
+/// Where its files go.
+const RECORDER_FOLDER: &str = "flight_recorder_folder";
+
+/// Traces at the same time.
+const MAX_TRACES: &str = "max_traces";
+
+/// Bytes of their rings.
+const MAX_TRACE_BYTES: &str = "max_trace_bytes";
 
 /// Connections of a user in a second.
 const RATE: &str = "max_connections_per_second_per_user";

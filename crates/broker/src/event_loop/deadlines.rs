@@ -72,6 +72,7 @@ impl EventLoop {
             self.alarm.no_later_than(due);
         }
         self.check_metrics();
+        self.check_dump();
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
             self.handle(Input::DeadlinePassed);
         }

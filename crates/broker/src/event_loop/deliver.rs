@@ -36,11 +36,16 @@ pub(super) enum Origin<'m> {
 impl EventLoop {
     /// Carries out what the bus wants done.
     pub(super) fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        if !effects.traced().is_empty() {
+            self.trace(effects, origin);
+        }
         for effect in effects.list() {
             match effect {
                 Effect::Send(delivery) => self.send(delivery, effects, origin),
                 Effect::Disconnect { peer, reason } => self.disconnect(*peer, *reason),
                 Effect::Log(event) => self.log_event(event),
+                Effect::OpenRing { asker, wish } => self.open_ring(*asker, **wish),
+                Effect::CloseRing { peer } => self.traces.end(*peer),
                 Effect::Reload { asker } => self.reconfigure(Some(*asker)),
                 Effect::Identify { peer, asker } => self.identify(*peer, *asker),
                 Effect::Start { start, name } => self.start_service(*start, name),
@@ -85,6 +90,7 @@ impl EventLoop {
         match (delivery.fds, origin) {
             (Fds::OfInput, Origin::Peer { fds, .. }) => fds.clone(),
             (Fds::OfProcess(peer), _) => self.table.get(peer)?.pidfd.clone(),
+            (Fds::OfRing, _) => self.traces.lent.clone(),
             (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
             _ => None,
         }
@@ -138,7 +144,11 @@ impl EventLoop {
         let socket = connection.socket.as_fd();
         let release = |from, load| released.push((from, load));
         let spare = &mut self.buffers.spare;
+        let left = connection.queue.left();
         let Progress { written, outcome } = connection.queue.write_to(socket, spare, release);
+        if left < connection.traced_end && left < connection.queue.left() {
+            self.trace_written(peer);
+        }
         if written.bytes > 0 {
             self.handle_written(peer, written);
         }
@@ -271,6 +281,9 @@ impl EventLoop {
     }
 
     fn log_event(&mut self, event: &Event) {
+        if self.traces.is_on() {
+            self.trace_event(event);
+        }
         let described = self.reporter.event(&self.log, &self.bus, &self.children, event, self.now);
         self.describe(described);
     }
@@ -302,6 +315,9 @@ impl EventLoop {
         if end != End::Closed {
             let described = self.reporter.end(&self.log, &self.bus, peer, &end, self.now);
             self.describe(described);
+        }
+        if self.traces.is_on() {
+            self.trace_left(peer, &end);
         }
         let Some(mut connection) = self.table.remove(peer) else { return };
         let released = &mut self.buffers.released;

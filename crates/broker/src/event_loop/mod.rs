@@ -25,6 +25,7 @@ mod metrics;
 mod receive;
 mod reload;
 mod services;
+mod tracing;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -51,6 +52,7 @@ use crate::metrics::{Metrics, Place};
 use crate::outgoing::{Load, SharedFds, Spare};
 use crate::report::Reporter;
 use crate::table::Table;
+use crate::trace::{Dump, Traces};
 use appetite::Conversation;
 use deadlines::Alarm;
 use line::Line;
@@ -104,7 +106,8 @@ pub struct Parts {
     pub log: Log,
     /// Where to tell what is counted, if anywhere.
     pub metrics: Option<Metrics>,
-    /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again.
+    /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again, SIGUSR2 writes what
+    /// the flight recorder has to a file.
     pub signals: SignalSource,
 }
 
@@ -131,6 +134,9 @@ pub struct EventLoop {
     log: Log,
     reporter: Reporter,
     metrics: Option<Metrics>,
+    traces: Traces,
+    /// What the flight recorder had, on its way to a file.
+    dump: Option<Dump>,
     now: Duration,
     alarm: Alarm,
     work: Work,
@@ -212,6 +218,8 @@ impl EventLoop {
             log: parts.log,
             reporter: Reporter::default(),
             metrics: parts.metrics,
+            traces: Traces::default(),
+            dump: None,
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
             work: Work::default(),
@@ -226,6 +234,7 @@ impl EventLoop {
             event_loop.poller.add(folders, Source::Folders.token(), Interest::Read)?;
         }
         event_loop.start_metrics()?;
+        event_loop.set_recorder();
         event_loop.tell_unwatched(unwatched);
         Ok(event_loop)
     }
@@ -348,8 +357,7 @@ impl EventLoop {
             match signal {
                 Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
                 Signal::HangUp => self.reconfigure(None),
-                // It asks for nothing yet, and by default it would kill.
-                Signal::User2 => {}
+                Signal::User2 => self.dump_recorder(),
                 Signal::User1 | Signal::Child => unreachable!("it is not blocked"),
             }
         }
@@ -377,6 +385,7 @@ impl EventLoop {
         };
         self.tell_unwatched(unwatched);
         self.move_metrics();
+        self.set_recorder();
         self.handle(Input::Reconfigured { outcome, asker });
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         peers.into_iter().for_each(|peer| self.limits_changed(peer));

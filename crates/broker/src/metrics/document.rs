@@ -124,6 +124,7 @@ fn gauges(text: &mut Text, bus: &Bus) {
             "Connections that have not said Hello.",
         ),
         ("diligence_bus_monitors", "monitors", now.monitors, "Connections that see everything."),
+        ("diligence_bus_traces", "traces", now.traces, "Traces that connections have asked for."),
         (
             "diligence_bus_names",
             "names",

@@ -152,6 +152,7 @@ fn described(who: Who) -> Option<Described> {
 const fn peer_of(event: &Event) -> Option<PeerId> {
     match event {
         Event::BecameMonitor { peer }
+        | Event::Traces { peer }
         | Event::LosingSignals { peer, .. }
         | Event::CaughtUp { peer, .. }
         | Event::Starting { asker: peer, .. }
@@ -177,6 +178,9 @@ const fn reached_of(event: &Event) -> Option<Reached> {
 /// How much an event of a connection matters, and what to say of it.
 fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
     Some(match event {
+        Event::Traces { .. } => {
+            Record::line(Severity::Info, format!("Connection {who} reads a trace."))
+        }
         Event::BecameMonitor { .. } => {
             Record::line(Severity::Info, format!("Connection {who} became a monitor."))
         }

@@ -31,6 +31,8 @@ pub(super) enum Topic {
     CaughtUp,
     /// A connection has become a monitor.
     Monitor,
+    /// A connection has got the ring of a trace.
+    Traces,
     /// A service is being started.
     Starting,
     /// A service that was being started is there.
@@ -43,6 +45,7 @@ impl Topic {
     pub(super) const fn of_event(event: &Event) -> Self {
         match event {
             Event::BecameMonitor { .. } => Self::Monitor,
+            Event::Traces { .. } => Self::Traces,
             Event::LosingSignals { .. } => Self::Losing,
             Event::CaughtUp { .. } => Self::CaughtUp,
             Event::Refused { cause, .. } => Self::Refused(cause),
@@ -94,6 +97,7 @@ impl Topic {
             Self::Allowed => "b5d1e93c07a64f28916f3ea4c8d2750b",
             Self::Losing => "7a3e48b2cb6d416b9e3cf3737ea08664",
             Self::CaughtUp => "a8985d9bce944143b4e66d42c3b65784",
+            Self::Traces => "6d1f0a52c3be4b0f9d7c21e8a45f9037",
             Self::Monitor => "0c058c9b7a614502aad35f9b71f129a9",
             Self::Starting => "d330c0ce3f85430bbd3635497acf49c3",
             Self::Started => "8faaada799a34bb28160e7b4b1acfbe3",
@@ -115,6 +119,7 @@ impl Topic {
             Self::Losing => "losing-signals",
             Self::CaughtUp => "caught-up",
             Self::Monitor => "became-monitor",
+            Self::Traces => "reads-trace",
             Self::Starting => "starting",
             Self::Started => "started",
             Self::StartFailed(_) => "start-failed",
@@ -136,6 +141,7 @@ impl Topic {
             | Self::Losing
             | Self::CaughtUp
             | Self::Monitor
+            | Self::Traces
             | Self::Starting
             | Self::Started => None,
         }
@@ -166,6 +172,7 @@ impl fmt::Display for Topic {
             Self::Losing => f.write_str("times that signals were lost"),
             Self::CaughtUp => f.write_str("times that a connection has caught up"),
             Self::Monitor => f.write_str("connections that became monitors"),
+            Self::Traces => f.write_str("connections that read traces"),
             Self::Starting => f.write_str("services that were being started"),
             Self::Started => f.write_str("services that were started"),
             Self::StartFailed(cause) => write!(f, "services that did not start ({cause})"),

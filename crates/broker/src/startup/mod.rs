@@ -104,7 +104,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
 
     let mut loaded = load(&settings.config, settings.body_validation, settings.activation, log)?;
     let plan = Plan::new(settings, &loaded.config)?;
-    plan.overrule(&mut loaded.config.document);
+    plan.overrule(&mut loaded.config);
     *log = Log::new(program, plan.log);
     let opened = Opened::new(loaded, plan, &mut environment, log)?;
     outputs.print_address(&opened.listeners)?;
@@ -263,7 +263,7 @@ impl Reload for Reread {
         warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
         let Plan { config, body_validation, activation, .. } = &self.plan;
         let mut loaded = load(config, *body_validation, *activation, &self.log)?;
-        self.plan.overrule(&mut loaded.config.document);
+        self.plan.overrule(&mut loaded.config);
         Ok(loaded)
     }
 

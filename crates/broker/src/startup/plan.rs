@@ -1,5 +1,7 @@
 //! What one start does: the command line over the configuration.
 
+use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
@@ -38,6 +40,10 @@ pub(super) struct Plan {
     pub(super) activation: Activation,
     /// Where to tell what is counted, whatever the configuration says; absolute.
     pub(super) metrics_socket: Option<PathBuf>,
+    /// Bytes of the flight recorder, whatever the configuration says.
+    pub(super) flight_recorder: Option<u64>,
+    /// Where its files go if the configuration does not say.
+    flight_recorder_folder: PathBuf,
 }
 
 impl Plan {
@@ -61,14 +67,21 @@ impl Plan {
             body_validation: settings.body_validation,
             activation: settings.activation,
             metrics_socket: metrics_socket.map_err(&failed)?,
+            flight_recorder: settings.flight_recorder,
+            flight_recorder_folder: state_folder(|name| env::var_os(name)),
         })
     }
 
     /// Puts what the command line says in the place of what the configuration says.
-    pub(super) fn overrule(&self, document: &mut Document) {
+    pub(super) fn overrule(&self, config: &mut Config) {
+        let own = &mut config.document.own;
         if let Some(path) = &self.metrics_socket {
-            document.own.metrics_socket = Some(path.clone());
+            own.metrics_socket = Some(path.clone());
         }
+        own.flight_recorder = self.flight_recorder.or(own.flight_recorder);
+        let folder = || self.flight_recorder_folder.clone();
+        own.flight_recorder_folder.get_or_insert_with(folder);
+        config.configuration.flight_recorder = own.recorder();
     }
 
     /// Listens everywhere. The listeners are in the order in which their addresses are printed:
@@ -83,6 +96,15 @@ impl Plan {
         }
         Ok(groups.into_iter().rev().flatten().collect())
     }
+}
+
+/// A folder for what a program leaves behind: what the service manager has made for it, or the user
+/// has for what runs.
+fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let is_folder = |path: &PathBuf| path.is_absolute();
+    let folders = ["STATE_DIRECTORY", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter();
+    let mut folders = folders.filter_map(variable).map(PathBuf::from).filter(is_folder);
+    folders.next().unwrap_or_else(env::temp_dir)
 }
 
 fn goes_to_background(choice: BackgroundChoice, configured: Fork) -> bool {

@@ -32,6 +32,8 @@ pub struct Settings {
     pub body_validation: BodyValidation,
     /// Where to listen for those who want to know what is counted, if anywhere.
     pub metrics_socket: Option<PathBuf>,
+    /// Bytes of the flight recorder, if anything is said of it; 0 is none.
+    pub flight_recorder: Option<u64>,
 }
 
 impl Settings {
@@ -50,6 +52,7 @@ impl Settings {
             interrupt: Interrupt::default(),
             body_validation: BodyValidation::default(),
             metrics_socket: None,
+            flight_recorder: None,
         }
     }
 }

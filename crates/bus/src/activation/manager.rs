@@ -55,6 +55,7 @@ impl Bus {
     /// Has the service manager do what it was to do before it came.
     pub(super) fn send_late_order(&mut self, manager: PeerId, order: &Order, fx: &mut Effects) {
         let head = self.write_order(SYSTEMD, order, fx);
+        self.trace_own(head, Some(manager), fx);
         self.deliver_order(manager, head, order, fx);
     }
 

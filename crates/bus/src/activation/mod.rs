@@ -35,9 +35,10 @@ use crate::route::{Forward, not_activatable, unknown_type};
 pub use failure::{HelperFailure, StartFailure};
 use manager::Order;
 pub use services::{Road, Service, ServiceManager, Services};
+pub(crate) use starts::Held;
 pub use starts::StartId;
 pub(crate) use starts::Starts;
-use starts::{Held, Start, Waiting};
+use starts::{Start, Waiting};
 
 /// What StartServiceByName answers; the numbers are those of its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +65,10 @@ impl Bus {
     ) -> Result<(), BusError> {
         let start = self.start_by(forward, name, fx);
         // Monitors see what the service manager is asked for before what it is asked for.
-        self.show_monitors(forward, None, fx);
+        self.copy_to_monitors(forward, None, fx);
+        if start.is_err() {
+            self.trace(forward, None, fx);
+        }
         self.hold(start?, forward, fx);
         Ok(())
     }
@@ -183,7 +187,8 @@ impl Bus {
         let amount = Amount { messages: 1, bytes: bytes.len() as u64, fds: count };
         self.peers[forward.from].held.add(amount);
         let counted = self.counted;
-        let held = Held { from: forward.from, bytes: bytes.into(), fds, amount, counted };
+        let since = self.now;
+        let held = Held { from: forward.from, bytes: bytes.into(), fds, amount, counted, since };
         self.starts.wait(start, Waiting::Message(held));
     }
 
@@ -225,6 +230,7 @@ impl Bus {
         let head = fx.stamp_whole(&message, &self.peers[held.from].sender);
         let fds = held.fds.map_or(Fds::None, Fds::Held);
         let forward = Forward { message: &message, from: held.from, head, body: Body::InHead, fds };
+        self.trace_late(&forward, held.since, to, fx);
         let handled = core::mem::replace(&mut self.counted, held.counted);
         if let Err(error) = self.pass_on(&forward, to, fx) {
             self.refuse(held.from, &message, &error, fx);
@@ -269,6 +275,7 @@ impl Bus {
                     self.send_named_error(peer, serial, error, text, fx);
                 }
                 Waiting::Message(held) => {
+                    self.trace_held(&held, fx);
                     let message = Message::parse(&held.bytes).expect("it was valid when it came");
                     self.send_named_error(held.from, message.serial(), error, text, fx);
                     self.release(&held, fx);
@@ -286,6 +293,7 @@ impl Bus {
         }
         for waiting in self.starts.take_of(peer) {
             if let Waiting::Message(held) = waiting {
+                self.trace_held(&held, fx);
                 self.release(&held, fx);
             }
         }

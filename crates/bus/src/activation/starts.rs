@@ -69,6 +69,8 @@ pub(crate) struct Held {
     pub(crate) amount: Amount,
     /// Where it was counted.
     pub(crate) counted: Counted,
+    /// When it came.
+    pub(crate) since: Time,
 }
 
 /// All services that are being started.

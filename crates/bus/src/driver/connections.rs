@@ -27,6 +27,9 @@ pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
         return Err(ErrorKind::Failed.because("Already handled an Hello message"));
     }
     let admitted = check_room(bus, call).map(|()| bus.admit(call.from));
+    if admitted.is_ok() {
+        bus.trace_arrival(call.from, fx);
+    }
     if let Err(error) = &admitted {
         bus.history.count(Trouble::TurnedAway, error.cause());
     }

@@ -12,12 +12,14 @@ mod properties;
 mod statistics;
 mod stats;
 mod table;
+mod tracing;
 
 use alloc::format;
 use alloc::string::String;
 
 pub use introspect::introspection_xml;
 use table::{INTERFACES, Method, PathRule, Privilege};
+pub use tracing::RingWish;
 use wire::Message;
 use wire::body::{DecodeArgs, EncodeArgs};
 use wire::message::{Builder, MessageType};
@@ -117,7 +119,7 @@ impl Bus {
         message: &'m Message<'m>,
         fx: &mut Effects,
     ) -> Option<Forward<'m>> {
-        if self.monitoring_rules.is_empty() && self.eavesdropping_rules.is_empty() {
+        if !self.is_watched() && self.eavesdropping_rules.is_empty() {
             return None;
         }
         let forward = self.forward(from, message, fx);

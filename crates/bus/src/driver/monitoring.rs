@@ -109,7 +109,7 @@ fn index_of(rule: &MatchRule) -> RuleIndex {
     if rule.eavesdrops() { RuleIndex::Eavesdropping } else { RuleIndex::Plain }
 }
 
-fn parse(text: &str) -> Result<MatchRule, BusError> {
+pub(super) fn parse(text: &str) -> Result<MatchRule, BusError> {
     MatchRule::parse(text).map_err(|error| match error.kind {
         MatchRuleErrorKind::TooLong { len } => ErrorKind::LimitsExceeded
             .because(format!("Match rule text is {len} bytes, maximum is {MATCH_RULE_LEN_MAX}")),

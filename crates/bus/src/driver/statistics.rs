@@ -38,6 +38,7 @@ pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result
         ("Connections", now.connections.into()),
         ("IncompleteConnections", now.incomplete.into()),
         ("Monitors", now.monitors.into()),
+        ("Traces", now.traces.into()),
         ("Names", now.names.into()),
         ("MatchRules", now.rules.into()),
         ("PendingReplies", now.pending_replies.into()),

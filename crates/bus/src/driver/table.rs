@@ -4,6 +4,7 @@ use wire::signature::Signature;
 
 use super::{
     Handler, connections, introspect, monitoring, name_methods, properties, statistics, stats,
+    tracing,
 };
 
 /// At which paths something is offered.
@@ -278,6 +279,18 @@ pub(super) static INTERFACES: &[Interface] = &[
             .privileged(),
             method("GetHistory", args!(), args!(incidents "aa{sv}"), statistics::history)
                 .privileged(),
+        ],
+        signals: &[],
+        properties: &[],
+    },
+    Interface {
+        name: "org.diligence.Trace1",
+        path: PathRule::Canonical,
+        methods: &[
+            method("Start", args!(options "a{sv}"), args!(ring "h", about "a{sv}"), tracing::start)
+                .privileged(),
+            method("Stop", args!(), args!(), tracing::stop).privileged(),
+            method("Dump", args!(), args!(ring "h", about "a{sv}"), tracing::dump).privileged(),
         ],
         signals: &[],
         properties: &[],

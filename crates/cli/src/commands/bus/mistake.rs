@@ -19,6 +19,8 @@ pub(super) enum Mistake {
     SecondOutput { option: &'static str, what: &'static str, first: OsString },
     /// This is no number of a descriptor.
     BadDescriptor(OsString),
+    /// This is no amount of memory.
+    BadSize(OsString),
 }
 
 impl Mistake {
@@ -43,6 +45,10 @@ impl fmt::Display for Mistake {
             Self::SecondOutput { option, what, first } => {
                 let first = first.display();
                 write!(f, "{option} specified but printing {what} to {first} already requested")
+            }
+            Self::BadSize(text) => {
+                let text = text.display();
+                write!(f, "Invalid size: \"{text}\". Expected a number of bytes, or as in 16MiB")
             }
             Self::BadDescriptor(text) => {
                 write!(f, "Invalid file descriptor: \"{}\"", text.display())

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction};
 
 use super::mistake::Mistake;
 use super::parse::{Draft, Request};
+use crate::units::parse_bytes;
 
 /// An option that is a word of its own.
 pub(super) struct Switch {
@@ -233,6 +234,18 @@ pub(super) const VALUES: &[ValueOption] = &[
         mention: |_| (),
     },
     ValueOption {
+        name: "--flight-recorder",
+        value: Value::Required("SIZE"),
+        help: "Keep the last SIZE bytes (64KiB to 1GiB) of what the bus does with messages in memory, and \
+               write them to a file on SIGUSR2, whatever the configuration says of it; 0 keeps nothing",
+        set: |draft, value| {
+            let bytes = value.to_str().and_then(parse_bytes);
+            draft.flight_recorder = Some(bytes.ok_or_else(|| Mistake::BadSize(value.into()))?);
+            Ok(())
+        },
+        mention: |_| (),
+    },
+    ValueOption {
         name: "--print-address",
         value: Value::Optional("DESCRIPTOR"),
         help: "Print the address to connect to, to standard output or this file descriptor",
@@ -248,7 +261,7 @@ pub(super) const VALUES: &[ValueOption] = &[
     },
 ];
 
-const USAGE_ORDER: [&str; 17] = [
+const USAGE_ORDER: [&str; 18] = [
     "--version",
     "--session",
     "--system",
@@ -266,4 +279,5 @@ const USAGE_ORDER: [&str; 17] = [
     "--systemd-activation",
     "--without-body-validation",
     "--metrics-socket",
+    "--flight-recorder",
 ];

@@ -59,6 +59,7 @@ pub(super) struct Draft {
     pub(super) activation: Activation,
     pub(super) body_validation: BodyValidation,
     pub(super) metrics_socket: Option<PathBuf>,
+    pub(super) flight_recorder: Option<u64>,
 }
 
 /// Whether and where to print something.
@@ -152,6 +153,7 @@ impl Draft {
             activation: self.activation,
             body_validation: self.body_validation,
             metrics_socket: self.metrics_socket,
+            flight_recorder: self.flight_recorder,
             ..settings
         })
     }

@@ -1,0 +1,275 @@
+//! Writing down what is done with messages, while somebody wants that.
+//!
+//! None of this runs while nobody does.
+
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bus::{Asker, Body, Delivery, Effect, Effects, Event, Fault, Input, PeerId, RingWish, Traced};
+use bus::{Ring as RingFacts, TracedMessage};
+use trace::layout::VERSION;
+use trace::record::{First, Message, Parts, Party, Recipients};
+use trace::{Delivered, Entry};
+
+use super::EventLoop;
+use super::deliver::Origin;
+use crate::connection::End;
+use crate::log::Severity;
+use crate::trace::{Copy, Dumped, FlightRecorder, Ring};
+
+impl EventLoop {
+    /// Writes down what has come of an input, before it is carried out.
+    #[cold]
+    pub(super) fn trace(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        let now = sys::clock::monotonic();
+        self.collect_copies(effects, origin);
+        for traced in effects.traced() {
+            match traced {
+                Traced::Joined(peer) => self.trace_joined(now, *peer),
+                Traced::Message(message) => self.trace_message(now, message, effects, origin),
+            }
+        }
+    }
+
+    /// Works out where in the streams of their recipients the messages will end.
+    fn collect_copies(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        let Some(active) = self.traces.active() else { return };
+        active.copies.clear();
+        for effect in effects.list() {
+            let Effect::Send(Delivery { to, head, body, .. }) = *effect else { continue };
+            let Some(number) = self.bus.recipient_number(to) else { continue };
+            let Some(connection) = self.table.get_mut(to) else { continue };
+            let len = head.len() + body_bytes(body, origin).len();
+            connection.traced_end = connection.traced_end.max(connection.queue.end()) + len as u64;
+            let delivered = Delivered { to: number, end: connection.traced_end };
+            active.copies.add(Copy { head: head.start(), recipient: to, delivered });
+        }
+        active.copies.finish();
+    }
+
+    fn trace_message(
+        &mut self,
+        now: Duration,
+        traced: &TracedMessage,
+        effects: &Effects,
+        origin: &Origin<'_>,
+    ) {
+        let from = match traced.from {
+            None => Party::Bus,
+            Some(peer) => self.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
+        };
+        let read_at = match (traced.since, traced.from) {
+            (Some(since), _) => Some(Duration::from_nanos(since.as_nanos())),
+            (None, Some(peer)) => self.table.get(peer).map(|connection| connection.read_at),
+            (None, None) => None,
+        };
+        let Some(active) = self.traces.active() else { return };
+        let received = read_at.filter(|&at| at >= active.since || traced.since.is_some());
+        let received = received.unwrap_or(now);
+        let mut copies = std::mem::take(&mut active.copies);
+        let (first, recipients) = copies.of(traced.head.start());
+        let is_addressed = first.is_some() && first == traced.addressee;
+        let bytes = Parts(effects.bytes(traced.head), body_bytes(traced.body, origin));
+        let message = Message {
+            routed_after: now.saturating_sub(received),
+            from,
+            len: bytes.len() as u32,
+            bytes,
+            recipients: Recipients::List(recipients),
+            first: if is_addressed { First::Addressee } else { First::Listener },
+        };
+        active.write_message(received, message, traced.audience);
+        active.copies = copies;
+    }
+
+    fn trace_joined(&mut self, now: Duration, peer: PeerId) {
+        let Some(number) = self.bus.unique_number(peer) else { return };
+        let entry = joined(&self.bus, peer, number);
+        if let Some(active) = self.traces.active() {
+            active.write(now, entry);
+        }
+    }
+
+    /// Bytes have left for a connection that gets something that is written down.
+    #[cold]
+    pub(super) fn trace_written(&mut self, peer: PeerId) {
+        let Some(to) = self.bus.recipient_number(peer) else { return };
+        let Some(connection) = self.table.get(peer) else { return };
+        let total = connection.queue.left();
+        if let Some(active) = self.traces.active() {
+            active.write(sys::clock::monotonic(), Entry::Written { to, total });
+        }
+    }
+
+    /// A connection ends, and the bus still knows it.
+    #[cold]
+    pub(super) fn trace_left(&mut self, peer: PeerId, end: &End) {
+        self.traces.end(peer);
+        let Some(number) = self.bus.unique_number(peer) else { return };
+        let lost = self.bus.losing(peer).map_or(0, |lost| lost.saturating_sub(1));
+        let Some(active) = self.traces.active() else { return };
+        let now = sys::clock::monotonic();
+        if lost > 0 {
+            active.write(now, Entry::Dropped { to: number, count: lost, why: NOT_READ });
+        }
+        let why = if *end == End::Closed { String::new() } else { end.to_string() };
+        active.write(now, Entry::Left { peer: number, why: &why });
+    }
+
+    /// Writes down what the administrator is told, as far as it is about messages.
+    #[cold]
+    pub(super) fn trace_event(&mut self, event: &Event) {
+        let number = |peer: &PeerId| self.bus.unique_number(*peer);
+        let entry = match event {
+            Event::LosingSignals { peer, .. } => {
+                number(peer).map(|to| Entry::Dropped { to, count: 1, why: NOT_READ })
+            }
+            Event::CaughtUp { peer, lost } if *lost > 1 => {
+                number(peer).map(|to| Entry::Dropped { to, count: lost - 1, why: NOT_READ })
+            }
+            Event::Withheld { peer, why, .. } => {
+                number(peer).map(|to| Entry::Dropped { to, count: 1, why })
+            }
+            Event::Starting { name, asker, .. } => {
+                let by = number(asker).map_or(Party::Nameless, Party::Peer);
+                Some(Entry::Starting { name, by })
+            }
+            Event::Started { name } => Some(Entry::Started { name, failure: "" }),
+            Event::StartFailed { name, why, .. } => Some(Entry::Started { name, failure: why }),
+            _ => None,
+        };
+        if let (Some(entry), Some(active)) = (entry, self.traces.active()) {
+            active.write(sys::clock::monotonic(), entry);
+        }
+    }
+
+    /// Makes or hands out the ring that somebody has asked for.
+    pub(super) fn open_ring(&mut self, asker: Asker, wish: RingWish) {
+        let outcome = match wish {
+            RingWish::New { bytes, kept, .. } => self.begin_trace(asker.peer, wish, bytes, kept),
+            RingWish::FlightRecorder => self.lend_recorder(),
+        };
+        let outcome = outcome.map_err(|error| format!("There is no trace: {error}"));
+        self.handle(Input::RingOpened { asker, wish, outcome });
+        // Whoever asked has it in the queue.
+        self.traces.lent = None;
+    }
+
+    fn begin_trace(
+        &mut self,
+        peer: PeerId,
+        wish: RingWish,
+        bytes: u64,
+        kept: u32,
+    ) -> io::Result<RingFacts> {
+        let wants_all = matches!(wish, RingWish::New { wants_all: true, .. });
+        let (mut ring, descriptor) = Ring::new(bytes, kept, wants_all)?;
+        write_participants(&self.bus, &mut ring);
+        let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
+        self.traces.begin(peer, ring);
+        self.traces.lent = Some(Rc::from([descriptor]));
+        Ok(facts)
+    }
+
+    fn lend_recorder(&mut self) -> io::Result<RingFacts> {
+        let Some(recorder) = self.traces.recorder() else {
+            let why = "this bus has no flight recorder (--flight-recorder)";
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        };
+        write_participants(&self.bus, recorder.ring());
+        let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
+        let descriptor = recorder.descriptor().try_clone_to_owned()?;
+        self.traces.lent = Some(Rc::from([descriptor]));
+        Ok(facts)
+    }
+
+    /// Has the flight recorder that the configuration wants.
+    pub(super) fn set_recorder(&mut self) {
+        let wanted = self.config.document.own.flight_recorder.filter(|&len| len > 0);
+        let has = self.traces.recorder().map(|recorder| recorder.wanted_len());
+        if wanted == has {
+            return;
+        }
+        match wanted.map(FlightRecorder::new).transpose() {
+            Ok(recorder) => self.traces.set_recorder(recorder),
+            Err(error) => {
+                let text = format!("There is no flight recorder: {error}");
+                self.fault(Fault::FlightRecorder, text);
+            }
+        }
+    }
+
+    /// Begins to write what the flight recorder has to a file.
+    pub(super) fn dump_recorder(&mut self) {
+        if self.dump.is_some() {
+            return self.log.write(Severity::Info, "The flight recorder is being written already");
+        }
+        let folder = self.config.document.own.flight_folder();
+        let Some(recorder) = self.traces.recorder() else {
+            let line = "There is no flight recorder to write (--flight-recorder)";
+            return self.log.write(Severity::Notice, line);
+        };
+        write_participants(&self.bus, recorder.ring());
+        match recorder.dump(&folder) {
+            Ok(dump) => {
+                self.dump = Some(dump);
+                self.alarm.no_later_than(self.now + DUMP_LOOK);
+            }
+            Err(error) => self.dump_failed(&folder.display().to_string(), &error),
+        }
+    }
+
+    /// Looks whether the file is written, and says so.
+    pub(super) fn check_dump(&mut self) {
+        match self.dump.take_if(|dump| dump.is_finished()) {
+            Some(dump) => match dump.finish() {
+                Dumped { path, outcome: Ok(len) } => {
+                    let path = path.display();
+                    let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
+                    self.log.write(Severity::Notice, line);
+                }
+                Dumped { path, outcome: Err(error) } => {
+                    self.dump_failed(&path.display().to_string(), &error);
+                }
+            },
+            None if self.dump.is_some() => self.alarm.no_later_than(self.now + DUMP_LOOK),
+            None => {}
+        }
+    }
+
+    fn dump_failed(&mut self, place: &str, error: &io::Error) {
+        let text = format!("Cannot write the flight recorder to {place}: {error}");
+        self.fault(Fault::FlightRecorder, text);
+    }
+}
+
+/// Who is there, and who owns which name: what happened before nobody has seen.
+fn write_participants(bus: &bus::Bus, ring: &mut Ring) {
+    let now = sys::clock::monotonic();
+    for (peer, number) in bus.participants() {
+        ring.write(now, joined(bus, peer, number));
+        for name in bus.owned_names(peer) {
+            ring.write(now, Entry::Owned { name, peer: number });
+        }
+    }
+}
+
+fn joined(bus: &bus::Bus, peer: PeerId, number: u64) -> Entry<'static> {
+    let pid = bus.credentials(peer).and_then(|known| known.pid).unwrap_or(0);
+    let uid = bus.user(peer).unwrap_or(u32::MAX);
+    Entry::Joined { peer: number, pid, uid }
+}
+
+fn body_bytes<'m>(body: Body, origin: &Origin<'m>) -> &'m [u8] {
+    match (body, origin) {
+        (Body::OfInput, Origin::Peer { message, .. }) => message.body(),
+        _ => &[],
+    }
+}
+
+/// Why messages are lost.
+const NOT_READ: &str = "it does not read";
+
+/// After which time to look whether a file is written.
+const DUMP_LOOK: Duration = Duration::from_millis(20);

@@ -1,0 +1,133 @@
+//! The flight recorder: the last stretch of what the bus has done, always there, and written to a
+//! file when somebody wants to know.
+//!
+//! For the file the ring is exchanged for a new one, which takes no longer for a large ring, and a
+//! thread writes the old one, in which nothing changes any more.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::Ring;
+
+/// A ring of the bus's own.
+#[derive(Debug)]
+pub(crate) struct FlightRecorder {
+    ring: Ring,
+    descriptor: OwnedFd,
+    wanted_len: u64,
+}
+
+impl FlightRecorder {
+    pub(crate) fn new(len: u64) -> io::Result<Self> {
+        let (ring, descriptor) = Ring::new(len, u32::MAX, true)?;
+        Ok(Self { ring, descriptor, wanted_len: len })
+    }
+
+    /// The length that it was asked for with.
+    pub(crate) const fn wanted_len(&self) -> u64 {
+        self.wanted_len
+    }
+
+    pub(crate) const fn ring(&mut self) -> &mut Ring {
+        &mut self.ring
+    }
+
+    /// By which others can read it.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// Writes what is there to a new file in a folder, and begins anew.
+    pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
+        let Self { ring, descriptor, .. } = std::mem::replace(self, Self::new(self.wanted_len)?);
+        drop(ring);
+        let path = folder.join(file_name(sys::clock::realtime(), std::process::id()));
+        let place = path.clone();
+        let write = move || write(descriptor.into(), &place);
+        let thread = thread::Builder::new().name("flight-recorder".to_owned()).spawn(write)?;
+        Ok(Dump { path, thread })
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(crate) struct Dump {
+    path: PathBuf,
+    thread: JoinHandle<io::Result<u64>>,
+}
+
+/// How that ended.
+#[derive(Debug)]
+pub(crate) struct Dumped {
+    pub(crate) path: PathBuf,
+    /// Bytes of the file.
+    pub(crate) outcome: io::Result<u64>,
+}
+
+impl Dump {
+    pub(crate) fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(self) -> Dumped {
+        let died = || Err(io::Error::other("the thread that writes it has died"));
+        Dumped { path: self.path, outcome: self.thread.join().unwrap_or_else(|_| died()) }
+    }
+}
+
+fn write(mut memory: File, path: &Path) -> io::Result<u64> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    // Never through a link, nor over a file of somebody else.
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    io::copy(&mut memory, &mut file)
+}
+
+/// `flight-20261121T131500Z-4711.trace`
+fn file_name(now: Duration, pid: u32) -> String {
+    let (days, second) = (now.as_secs() / DAY, now.as_secs() % DAY);
+    let (year, month, day) = date(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("flight-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{pid}.trace")
+}
+
+/// The date so many days after 1970-01-01. Years begin in March here, so that the day that is not
+/// always there comes last.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, years) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (year + 400 * era + years, month, day)
+}
+
+const DAY: u64 = 86_400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_the_time() {
+        for (second, expected) in [
+            (0, "flight-19700101T000000Z-7.trace"),
+            (951_782_399, "flight-20000228T235959Z-7.trace"),
+            (951_782_400, "flight-20000229T000000Z-7.trace"),
+            (1_709_251_199, "flight-20240229T235959Z-7.trace"),
+            (1_795_266_900, "flight-20261121T131500Z-7.trace"),
+            (4_107_542_400, "flight-21000301T000000Z-7.trace"),
+        ] {
+            assert_eq!(file_name(Duration::from_secs(second), 7), expected);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! One ring, and what is written there.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use trace::record::Message;
+use trace::{Entry, Writer};
+
+/// A ring that is written. Whoever reads is told when that ends.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    pub(super) writer: Writer,
+    /// Whether all messages go there, or only those that its rules ask for.
+    pub(super) wants_all: bool,
+    kept: usize,
+}
+
+impl Ring {
+    /// A ring of at least `len` bytes, and its descriptor.
+    pub(crate) fn new(len: u64, kept: u32, wants_all: bool) -> io::Result<(Self, OwnedFd)> {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let (writer, descriptor) = Writer::new(len, clock_offset(), kept)?;
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        Ok((Self { writer, wants_all, kept }, descriptor))
+    }
+
+    /// Bytes in it.
+    pub(crate) const fn len(&self) -> u64 {
+        self.writer.len() as u64
+    }
+
+    pub(crate) fn write(&mut self, at: Duration, entry: Entry<'_>) {
+        self.writer.write(at, entry);
+    }
+
+    pub(super) fn write_message(&mut self, at: Duration, message: Message<'_>) {
+        let bytes = message.bytes.up_to(self.kept);
+        self.writer.write(at, Entry::Message(Message { bytes, ..message }));
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.writer.stop();
+    }
+}
+
+/// How many nanoseconds the time of day is ahead of the monotonic clock.
+fn clock_offset() -> i64 {
+    let (day, monotonic) = (sys::clock::realtime(), sys::clock::monotonic());
+    let nanos = day.as_nanos() as i128 - monotonic.as_nanos() as i128;
+    i64::try_from(nanos).unwrap_or_default()
+}
