@@ -143,7 +143,12 @@ impl Chaos {
                 Seen::Disconnect(peer, _) => self.disconnect(peer),
                 Seen::Reload(asker) => self.asker = Some(asker),
                 Seen::Start(start, _) => self.starts.push(start),
-                Seen::Sent { .. } | Seen::Abandon(_) | Seen::CloseRing(_) | Seen::Log(_) => {}
+                Seen::Sent { .. }
+                | Seen::Abandon(_)
+                | Seen::CloseRing(_)
+                | Seen::Traced { .. }
+                | Seen::Joined(_)
+                | Seen::Log(_) => {}
             }
         }
     }

@@ -41,7 +41,7 @@ use std::time::Duration;
 
 use diligence_bus::policy::{Console, Rule, Standing};
 use diligence_bus::{
-    Asker, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
+    Asker, Audience, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
     HelperFailure, Identity, Input, Limits, PeerId, PidFd, Policy, Service, ServiceHelper,
     ServiceManager, StartFailure, StartId, Time, Urgency,
 };
@@ -367,6 +367,7 @@ impl Runner {
                     Fds::OfProcess(peer) => {
                         let _ = write!(line, " pidfd of {}", self.names[peer]);
                     }
+                    Fds::OfRing => line.push_str(" ring"),
                     Fds::Held(_) => line.push_str(" held"),
                     Fds::None | Fds::OfInput => {}
                 }
@@ -384,6 +385,15 @@ impl Runner {
             }
             Seen::Start(start, name) => format!("{start}: {name}"),
             Seen::Abandon(start) => format!("abandon {start}"),
+            Seen::Traced { bytes, audience } => {
+                let message = Message::parse(bytes).expect("it was sent");
+                let who = match audience {
+                    Audience::All => "all",
+                    Audience::One(peer) => &self.names[peer],
+                };
+                format!("written for {who}: {}", describe(&message))
+            }
+            Seen::Joined(peer) => format!("written for all: {} is there", self.names[peer]),
             Seen::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
             Seen::Log(event) => self.describe_event(event),
         }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
-    Amount, Asker, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
-    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, Ring, RingWish,
-    StartId, Time, Urgency,
+    Amount, Asker, Audience, Body, Bus, Configuration, Credentials, Delivery, Details,
+    DisconnectReason, Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input,
+    PeerId, Ring, RingWish, StartId, Time, Traced, TracedMessage, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -72,6 +72,15 @@ pub enum Seen {
     Start(StartId, String),
     /// A service has not come in time.
     Abandon(StartId),
+    /// A message is written down.
+    Traced {
+        /// Header and body.
+        bytes: Vec<u8>,
+        /// For whom.
+        audience: Audience,
+    },
+    /// It is written down that a connection has got its name.
+    Joined(PeerId),
     /// The trace of this connection is over.
     CloseRing(PeerId),
     /// A line for the log.
@@ -194,7 +203,20 @@ impl World {
         self.bus.handle(self.now, input, &mut effects);
         // Asked afterwards, since Hello is shown with the name that it gives.
         let sender = message.map(|(from, _)| self.name_of(from));
-        let mut seen = Vec::new();
+        let mut seen: Vec<Seen> = effects
+            .traced()
+            .iter()
+            .map(|traced| match *traced {
+                Traced::Joined(peer) => Seen::Joined(peer),
+                Traced::Message(TracedMessage { head, body, audience, .. }) => {
+                    let mut bytes = effects.bytes(head).to_vec();
+                    if body == Body::OfInput {
+                        bytes.extend_from_slice(message.expect("one was handled").1.body());
+                    }
+                    Seen::Traced { bytes, audience }
+                }
+            })
+            .collect();
         for effect in effects.list() {
             seen.push(match effect {
                 Effect::Send(delivery) => {
