@@ -27,11 +27,33 @@ const WAKE_UPS: u64 = 2;
 /// measured, which the tests print. Between two runs only the random keys of the hash tables differ,
 /// which is worth up to 3 % where there are many rules and nothing elsewhere; [`SLACK`] is for that
 /// and for small changes, not for many of them.
-const COSTS: [Cost; 3] = [
-    Cost { name: "round-trip", usual: 13_870, shares: 1, send: round_trips },
-    Cost { name: "delivery-to-one-of-10", usual: 2_140, shares: RECIPIENTS, send: broadcasts },
-    Cost { name: "signal-past-1000-rules", usual: 8_100, shares: 1, send: signals_past_rules },
+const COSTS: [Cost; 4] = [
+    Cost { name: "round-trip", usual: 13_870, shares: 1, options: &[], send: round_trips },
+    Cost {
+        name: "round-trip-traced",
+        usual: 19_400,
+        shares: 1,
+        options: TRACED,
+        send: round_trips,
+    },
+    Cost {
+        name: "delivery-to-one-of-10",
+        usual: 2_140,
+        shares: RECIPIENTS,
+        options: &[],
+        send: broadcasts,
+    },
+    Cost {
+        name: "signal-past-1000-rules",
+        usual: 8_100,
+        shares: 1,
+        options: &[],
+        send: signals_past_rules,
+    },
 ];
+
+/// What the bus is started with to write down all that it does.
+const TRACED: &[&str] = &["--flight-recorder=1MiB"];
 
 /// How much more than usual is still good, in percent.
 const SLACK: u64 = 10;
@@ -54,7 +76,13 @@ fn a_round_trip_costs_the_bus_three_system_calls_each_way() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let mut bus = Bus::session();
+    // What it does with messages is written down without one more.
+    let options: [&[&str]; 2] = [&[], TRACED];
+    check_all(&options, |options| options.join(" "), |options| count_system_calls(options));
+}
+
+fn count_system_calls(options: &[&str]) {
+    let mut bus = Bus::start_with(&Config::session(), |program| program.args(options));
     let (mut caller, mut callee) = (bus.peer(), bus.peer());
     let process = bus.process().id().to_string();
     let tracer = Program::named("strace", "strace").args(["-c", "-f", "-p", &process]);
@@ -115,6 +143,8 @@ struct Cost {
     usual: u64,
     /// In how many shares the cost of one message is told: recipients, where there are many.
     shares: u32,
+    /// Of the bus.
+    options: &'static [&'static str],
     /// Sends so many of them, after what has to be there first, and gives all who took part.
     send: fn(&Bus, u32) -> Vec<Peer>,
 }
@@ -149,6 +179,7 @@ impl Cost {
                 .args(["--quiet", "--tool=callgrind"])
                 .arg(format!("--callgrind-out-file={}", profile.display()))
                 .arg(link_bus(&links))
+                .args(self.options)
         });
         // Who left before the end would leave at a moment that is not always the same.
         let peers = (self.send)(&bus, messages);
