@@ -1,4 +1,4 @@
-//! The two clocks of the kernel (clock_gettime(2)). The other crates are told the time; this is
+//! The clocks of the kernel (clock_gettime(2)). The other crates are told the time; this is
 //! where it comes from.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -16,6 +16,12 @@ pub fn monotonic() -> Duration {
 #[must_use]
 pub fn realtime() -> Duration {
     read(ClockId::Realtime)
+}
+
+/// The time since the start of the machine, with the time that it slept.
+#[must_use]
+pub fn boottime() -> Duration {
+    read(ClockId::Boottime)
 }
 
 fn read(clock: ClockId) -> Duration {

@@ -7,6 +7,7 @@
 //! pidfd.
 
 use crate::raw;
+use rustix::param::clock_ticks_per_second;
 use rustix::process::Pid;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,6 +50,15 @@ pub fn unit(pid: u32) -> Option<String> {
 pub fn control_group(pid: u32) -> Option<String> {
     let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
     path_of_cgroup(&text).map(str::to_owned)
+}
+
+/// When the process was started, on the clock of [`boottime`](crate::clock::boottime), in steps of
+/// a tick, usually 10 ms.
+#[must_use]
+pub fn started(pid: u32) -> Option<Duration> {
+    let ticks = start_ticks(&String::from_utf8_lossy(&read(pid, "stat")?))?;
+    let nanos = u128::from(ticks) * 1_000_000_000 / u128::from(clock_ticks_per_second().max(1));
+    u64::try_from(nanos).ok().map(Duration::from_nanos)
 }
 
 /// What a process has used so far.
@@ -133,6 +143,13 @@ fn unit_of_cgroup(text: &str) -> Option<String> {
     path.rsplit('/').find(is_unit).map(str::to_owned)
 }
 
+/// The 22nd field of a file `stat`. The second one is the name in parentheses, which may hold any
+/// characters, so the fields are counted from behind the last parenthesis.
+fn start_ticks(stat: &str) -> Option<u64> {
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    behind_name.split_whitespace().nth(19)?.parse().ok()
+}
+
 /// The path in the unified hierarchy.
 fn path_of_cgroup(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("0::"))
@@ -193,6 +210,19 @@ mod tests {
         check("VmHWM", 0);
         check("RssAnon", 0);
         assert_eq!(status.bytes("VmRSS"), 12 * 1024);
+    }
+
+    #[test]
+    fn the_start_is_found_whatever_the_name() {
+        let fields: Vec<String> = (4..=30).map(|number| number.to_string()).collect();
+        let check = |name: &str| {
+            let stat = format!("17 ({name}) S {}", fields.join(" "));
+            assert_eq!(start_ticks(&stat), Some(22), "{name}");
+        };
+        check("cat");
+        check("a b) S 1 2 (3");
+        assert_eq!(start_ticks("17 (cat) S 1"), None);
+        assert!(started(std::process::id()).expect("we run") <= crate::clock::boottime());
     }
 
     #[test]
