@@ -42,7 +42,7 @@ const NANOS: i64 = 1_000_000_000;
 pub struct BusId(pub u16);
 
 /// The next thing that a recording says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Record<'a> {
     /// Who made the recording, on what.
     Origin(Origin),
@@ -210,6 +210,11 @@ pub enum Fact {
         /// The process behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
+    },
+    /// A connection is the recorder's own: what it says and gets would not be there without it.
+    Recorder {
+        /// Its unique name.
+        unique: String,
     },
     /// A connection is gone.
     Left {
