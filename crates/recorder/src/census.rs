@@ -1,0 +1,220 @@
+//! Who is on a bus: a second connection that asks, since one that listens may not send.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use capture::record::{BusId, Fact, Process, Record};
+use client::wire::body::Value;
+use client::wire::message::Builder;
+use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
+use client::{
+    CallError, CallOptions, Connection, Ended, PendingCall, Processed, Received, SubscribeError,
+    Subscription, SubscriptionError,
+};
+
+use crate::clock::Clock;
+use crate::process;
+
+/// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
+/// Nothing here waits for the bus.
+#[derive(Debug)]
+pub(crate) struct Census {
+    connection: Connection,
+    bus: BusId,
+    changes: Subscription,
+    waiting: VecDeque<Question>,
+    asked: Vec<(Question, PendingCall)>,
+}
+
+/// What is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Question {
+    /// Which names there are.
+    Names,
+    /// Which names can be started.
+    Activatable,
+    /// Which match rules there are.
+    Rules,
+    /// Who owns this name.
+    Owner(String),
+    /// Which process is behind this connection.
+    Process(String),
+}
+
+impl Census {
+    /// Begins to ask.
+    pub(crate) fn open(connection: Connection, bus: BusId) -> Result<Self, SubscribeError> {
+        let changes = connection.subscribe(CHANGES)?;
+        let waiting = [Question::Names, Question::Rules, Question::Activatable].into();
+        Ok(Self { connection, bus, changes, waiting, asked: Vec::new() })
+    }
+
+    /// The connection that asks.
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Whether everything that was known at the start has been asked and answered.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.waiting.is_empty() && self.asked.is_empty()
+    }
+
+    /// Takes what has come, and gives what was learnt to `each`.
+    pub(crate) fn take(
+        &mut self,
+        clock: Clock,
+        each: &mut dyn FnMut(Record<'_>),
+    ) -> Result<(), Ended> {
+        while self.connection.process(Some(Duration::ZERO))? != Processed::Nothing {}
+        let bus = self.bus;
+        let mut learn = |fact| each(Record::Fact { at: clock.now(), bus, fact });
+        self.take_changes(&mut learn)?;
+        for (question, mut call) in std::mem::take(&mut self.asked) {
+            match call.poll() {
+                None => self.asked.push((question, call)),
+                Some(Ok(reply)) => self.answer(question, &reply, clock, &mut learn),
+                Some(Err(error)) => refused(question, &error, &mut learn),
+            }
+        }
+        self.ask_more();
+        self.connection.flush()
+    }
+
+    fn take_changes(&mut self, learn: &mut dyn FnMut(Fact)) -> Result<(), Ended> {
+        loop {
+            match self.changes.poll() {
+                Ok(Some(signal)) => self.changed(&signal, learn),
+                Ok(None) => return Ok(()),
+                // Who came and was not seen is among the names.
+                Err(SubscriptionError::Lost { .. }) => self.waiting.push_back(Question::Names),
+                Err(SubscriptionError::Disconnected(ended)) => return Err(ended),
+            }
+        }
+    }
+
+    fn changed(&mut self, signal: &Received, learn: &mut dyn FnMut(Fact)) {
+        let Ok((name, _, new)) = signal.read::<(&str, &str, &str)>() else { return };
+        let new = (!new.is_empty()).then(|| new.to_owned());
+        match (name.starts_with(':'), new) {
+            // Before all other questions: it may be gone soon.
+            (true, Some(_)) => self.waiting.push_front(Question::Process(name.to_owned())),
+            (true, None) => learn(Fact::Left { unique: name.to_owned(), why: None }),
+            (false, unique) => learn(Fact::Owner { name: name.to_owned(), unique }),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        question: Question,
+        reply: &Received,
+        clock: Clock,
+        learn: &mut dyn FnMut(Fact),
+    ) {
+        match question {
+            Question::Names => self.found_names(reply),
+            Question::Activatable => {
+                let Ok((names,)) = reply.read::<(Vec<String>,)>() else { return };
+                names.into_iter().for_each(|name| learn(Fact::Activatable { name }));
+            }
+            Question::Rules => {
+                let Ok((rules,)) = reply.read::<(HashMap<String, Vec<String>>,)>() else { return };
+                found_rules(rules, learn);
+            }
+            Question::Owner(name) => {
+                let Ok((unique,)) = reply.read::<(String,)>() else { return };
+                learn(Fact::Owner { name, unique: Some(unique) });
+            }
+            Question::Process(unique) => {
+                let process = Some(process_of(reply, clock));
+                learn(Fact::Peer { unique, process });
+            }
+        }
+    }
+
+    fn found_names(&mut self, reply: &Received) {
+        let Ok((names,)) = reply.read::<(Vec<String>,)>() else { return };
+        for name in names.into_iter().filter(|name| *name != BUS.as_str()) {
+            self.waiting.push_back(match name.starts_with(':') {
+                true => Question::Process(name),
+                false => Question::Owner(name),
+            });
+        }
+    }
+
+    fn ask_more(&mut self) {
+        while self.asked.len() < ASKED_MAX {
+            let Some(question) = self.waiting.pop_front() else { return };
+            let (interface, member, name) = question.call();
+            let (Ok(interface), Ok(member)) =
+                (InterfaceName::new(interface), MemberName::new(member))
+            else {
+                unreachable!("the names of the bus's members are valid")
+            };
+            let destination = BusName::from(BUS);
+            let message =
+                Builder::method_call(PATH, member).interface(interface).destination(destination);
+            let started = match name {
+                Some(name) => {
+                    self.connection.start_call(&message, &(name,), CallOptions::default())
+                }
+                None => self.connection.start_call(&message, &(), CallOptions::default()),
+            };
+            // What cannot be sent is a connection that has ended, which shows when it is flushed.
+            if let Ok(call) = started {
+                self.asked.push((question, call));
+            }
+        }
+    }
+}
+
+impl Question {
+    /// The interface, the method and the name that it is about.
+    fn call(&self) -> (&'static str, &'static str, Option<&str>) {
+        match self {
+            Self::Names => (DRIVER, "ListNames", None),
+            Self::Activatable => (DRIVER, "ListActivatableNames", None),
+            Self::Rules => (STATS, "GetAllMatchRules", None),
+            Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name)),
+            Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name)),
+        }
+    }
+}
+
+/// A question that has no answer. Of who has gone before the bus could tell of him it is known that
+/// he was there.
+fn refused(question: Question, error: &CallError, learn: &mut dyn FnMut(Fact)) {
+    if let (Question::Process(unique), CallError::Remote { .. }) = (question, error) {
+        learn(Fact::Peer { unique, process: None });
+    }
+}
+
+fn found_rules(rules: HashMap<String, Vec<String>>, learn: &mut dyn FnMut(Fact)) {
+    let mut rules: Vec<_> = rules.into_iter().collect();
+    rules.sort();
+    for (unique, rules) in rules {
+        for rule in rules {
+            learn(Fact::Rule { unique: unique.clone(), rule });
+        }
+    }
+}
+
+/// The process that the bus says is behind a connection, while it can still be looked at.
+fn process_of(reply: &Received, clock: Clock) -> Process {
+    let entries = reply.read::<(HashMap<String, Value>,)>().map(|(entries,)| entries);
+    let entries = entries.unwrap_or_default();
+    let number = |key: &str| match entries.get(key) {
+        Some(Value::Uint32(number)) => Some(*number),
+        _ => None,
+    };
+    process::look(number("ProcessID"), number("UnixUserID"), clock)
+}
+
+const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+const DRIVER: &str = "org.freedesktop.DBus";
+const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
+const CHANGES: &str = "type='signal',sender='org.freedesktop.DBus',\
+                       interface='org.freedesktop.DBus',member='NameOwnerChanged'";
+
+/// Questions that are under way at once: a system bus allows each connection 128 or so.
+const ASKED_MAX: usize = 64;

@@ -1,0 +1,42 @@
+//! One clock for everything that is recorded.
+
+use std::time::Duration;
+
+use capture::record::Time;
+use sys::clock;
+
+/// Tells the time of day without ever going back: it is asked once, and counted on from there. So
+/// spans are right even if somebody sets the clock of the machine, and several buses can be
+/// compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    /// Nanoseconds that the time of day is ahead of the monotonic clock.
+    ahead: i64,
+}
+
+impl Clock {
+    /// Asks for the time of day.
+    pub fn start() -> Self {
+        let (day, monotonic) = (clock::realtime(), clock::monotonic());
+        Self { ahead: nanos(day) - nanos(monotonic) }
+    }
+
+    /// The time now.
+    pub fn now(self) -> Time {
+        self.at(clock::monotonic())
+    }
+
+    /// The time of day at a moment of the monotonic clock.
+    pub fn at(self, monotonic: Duration) -> Time {
+        Time(self.ahead + nanos(monotonic))
+    }
+
+    /// Nanoseconds that the time of day is ahead of the monotonic clock.
+    pub const fn ahead(self) -> i64 {
+        self.ahead
+    }
+}
+
+fn nanos(span: Duration) -> i64 {
+    i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,292 @@
+//! One bus: listened to, asked, and found again when it has closed the connections.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Record};
+use client::{CallError, ConnectError, Ended, SubscribeError};
+use sys::poll::{Interest, Poller};
+use wire::guid::Guid;
+
+use crate::census::Census;
+use crate::clock::Clock;
+use crate::place::Place;
+use crate::source::{self, Drained, Source};
+
+/// One bus.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    place: Place,
+    filters: Vec<String>,
+    bus: BusId,
+    guid: Option<Guid>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Live(Live),
+    /// The bus has closed the connections.
+    Away(Away),
+    Over,
+}
+
+#[derive(Debug)]
+struct Live {
+    source: Box<dyn Source>,
+    census: Census,
+}
+
+/// Since when, and when it is tried again, by the monotonic clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Away {
+    since: Duration,
+    next: Duration,
+    pause: Duration,
+}
+
+/// Something that whoever records wants to be told at once.
+#[derive(Debug)]
+pub enum Notice {
+    /// The bus did not let us become a monitor, so only what can be overheard is there.
+    Overhearing(Place, CallError),
+    /// The bus has closed the connections; messages are missing from here on.
+    Lost(Place, Ended),
+    /// The bus can be listened to again.
+    Found(Place),
+    /// The bus did not come back.
+    Gone(Place),
+}
+
+/// Why a bus cannot be listened to.
+#[derive(Debug)]
+pub enum ListenError {
+    /// There is no connection to it.
+    Connect(ConnectError),
+    /// It does not show its messages.
+    Refused(CallError),
+    /// It does not tell who comes and goes.
+    Changes(SubscribeError),
+    /// The system does not let us wait for it.
+    System(std::io::Error),
+}
+
+impl Listener {
+    /// Connects to a bus, which gets this number if there is none of before.
+    pub(crate) fn open(
+        place: Place,
+        filters: Vec<String>,
+        bus: BusId,
+        each: &mut Each<'_>,
+    ) -> Result<Self, ListenError> {
+        let state = State::Over;
+        let mut listener = Self { place, filters, bus, guid: None, state };
+        listener.connect(bus, each)?;
+        Ok(listener)
+    }
+
+    /// Connects, and tells of the bus if it is not the one of before.
+    fn connect(&mut self, next_bus: BusId, each: &mut Each<'_>) -> Result<(), ListenError> {
+        let listening = self.place.connect()?;
+        let asking = self.place.connect()?;
+        let own = [&listening, &asking].map(|connection| connection.unique_name().to_string());
+        let guid = listening.server_guid();
+        let is_same = self.guid.is_some() && self.guid == guid;
+        let bus = if is_same { self.bus } else { next_bus };
+        let census = Census::open(asking, bus)?;
+        let found = source::find(listening, bus, &self.filters).map_err(ListenError::Refused)?;
+        if let Some(error) = found.refused {
+            each.notices.push(Notice::Overhearing(self.place.clone(), error));
+        }
+        if !is_same {
+            each.give(Record::Bus(self.description(found.source.as_ref())));
+        }
+        for unique in own {
+            each.give(Record::Fact { at: each.clock.now(), bus, fact: Fact::Recorder { unique } });
+        }
+        (self.bus, self.guid) = (bus, guid);
+        self.state = State::Live(Live { source: found.source, census });
+        Ok(())
+    }
+
+    fn description(&self, source: &dyn Source) -> Bus {
+        Bus {
+            name: self.place.name().to_owned(),
+            address: self.place.address(),
+            method: source.method(),
+            filters: self.filters.clone(),
+            ..Bus::default()
+        }
+    }
+
+    /// Lets a poller know what is readable when there is something to take.
+    pub(crate) fn watch(&self, poller: &Poller, token: u64) -> std::io::Result<()> {
+        let State::Live(live) = &self.state else { return Ok(()) };
+        if let Some(descriptor) = live.source.descriptor() {
+            poller.add(descriptor, token, Interest::Read)?;
+        }
+        poller.add(live.census.connection().as_fd(), token, Interest::Read)
+    }
+
+    /// Its number in the recording.
+    pub(crate) const fn bus(&self) -> BusId {
+        self.bus
+    }
+
+    /// Whether nothing more will come.
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    /// Whether all questions of the start have been answered.
+    pub(crate) fn is_settled(&self) -> bool {
+        !matches!(&self.state, State::Live(live) if !live.census.is_settled())
+    }
+
+    /// How long there is nothing to do here unless something is readable.
+    pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
+        match &self.state {
+            State::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
+            State::Away(away) => Some(away.next.saturating_sub(now)),
+            State::Over => None,
+        }
+    }
+
+    /// Takes what has come. Says whether it is connected anew, so that it must be watched.
+    pub(crate) fn take(&mut self, next_bus: BusId, each: &mut Each<'_>) -> Taken {
+        match &mut self.state {
+            State::Live(live) => match live.take(each) {
+                Ok(drained) => Taken::Share(drained),
+                Err(ended) => self.lose(ended, each),
+            },
+            State::Away(away) => {
+                let away = *away;
+                self.look_for(away, next_bus, each)
+            }
+            State::Over => Taken::Share(Drained::Empty),
+        }
+    }
+
+    fn lose(&mut self, ended: Ended, each: &mut Each<'_>) -> Taken {
+        let at = Some(each.clock.now());
+        each.give(Record::Gap(Gap {
+            at,
+            bus: self.bus,
+            cause: GapCause::Disconnected,
+            lost: None,
+        }));
+        each.notices.push(Notice::Lost(self.place.clone(), ended));
+        let since = sys::clock::monotonic();
+        let pause = PAUSE_FIRST;
+        self.state = State::Away(Away { since, next: since + pause, pause });
+        Taken::Share(Drained::Empty)
+    }
+
+    fn look_for(&mut self, away: Away, next_bus: BusId, each: &mut Each<'_>) -> Taken {
+        let now = sys::clock::monotonic();
+        if now < away.next {
+            return Taken::Share(Drained::Empty);
+        }
+        if self.connect(next_bus, each).is_ok() {
+            each.notices.push(Notice::Found(self.place.clone()));
+            return Taken::Connected;
+        }
+        if now - away.since >= SEARCH_MAX {
+            each.notices.push(Notice::Gone(self.place.clone()));
+            self.state = State::Over;
+        } else {
+            let pause = away.pause * 2;
+            self.state = State::Away(Away { next: now + pause, pause, ..away });
+        }
+        Taken::Share(Drained::Empty)
+    }
+}
+
+impl Live {
+    fn take(&mut self, each: &mut Each<'_>) -> Result<Drained, Ended> {
+        let clock = each.clock;
+        // Messages first: what the bus says in them holds from then on, not from when it was asked.
+        let drained = self.source.take(clock, &mut |record| each.give(record))?;
+        self.census.take(clock, &mut |record| each.give(record))?;
+        Ok(drained)
+    }
+}
+
+/// What came of taking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// A share of what had come.
+    Share(Drained),
+    /// New connections, which must be watched.
+    Connected,
+}
+
+/// Where what is heard goes.
+pub(crate) struct Each<'e> {
+    pub(crate) clock: Clock,
+    pub(crate) records: &'e mut dyn FnMut(Record<'_>),
+    pub(crate) notices: &'e mut Vec<Notice>,
+}
+
+impl Each<'_> {
+    fn give(&mut self, record: Record<'_>) {
+        (self.records)(record);
+    }
+}
+
+impl From<ConnectError> for ListenError {
+    fn from(error: ConnectError) -> Self {
+        Self::Connect(error)
+    }
+}
+
+impl From<SubscribeError> for ListenError {
+    fn from(error: SubscribeError) -> Self {
+        Self::Changes(error)
+    }
+}
+
+impl From<std::io::Error> for ListenError {
+    fn from(error: std::io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl std::fmt::Display for ListenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connect(error) => write!(f, "there is no connection to it: {error}"),
+            Self::Refused(error) => write!(f, "it does not show its messages: {error}"),
+            Self::Changes(error) => write!(f, "it does not tell who comes and goes: {error}"),
+            Self::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ListenError {}
+
+impl std::fmt::Display for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Overhearing(place, error) => write!(
+                f,
+                "{place} does not let us be a monitor ({error}): \
+                 only what can be overheard is recorded"
+            ),
+            Self::Lost(place, ended) => {
+                write!(f, "{place} is lost ({ended}): messages are missing from here on")
+            }
+            Self::Found(place) => write!(f, "{place} is there again"),
+            Self::Gone(place) => write!(f, "{place} did not come back"),
+        }
+    }
+}
+
+/// How often a source is looked at that does not say when there is something.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// The first pause before a bus that is lost is tried again; each one is twice the one before.
+const PAUSE_FIRST: Duration = Duration::from_millis(50);
+
+/// How long a bus that is lost is looked for.
+const SEARCH_MAX: Duration = Duration::from_secs(5);

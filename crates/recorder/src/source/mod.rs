@@ -1,0 +1,64 @@
+//! Where the messages of one bus come from.
+
+mod monitor;
+
+use std::fmt;
+use std::os::fd::BorrowedFd;
+
+use capture::record::{BusId, Method, Record};
+use client::{CallError, Connection, Ended};
+
+pub(crate) use monitor::Monitor;
+
+use crate::clock::Clock;
+
+/// What shows the messages of one bus.
+pub(crate) trait Source: fmt::Debug {
+    /// How it comes to them.
+    fn method(&self) -> Method;
+
+    /// What is readable when there is something to take; `None` if it has to be looked at from time
+    /// to time.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Gives what has come to `each`, but no more than a share, so that others have a turn too.
+    fn take(&mut self, clock: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended>;
+}
+
+/// Whether there may be more to take at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Drained {
+    /// All that had come was taken.
+    Empty,
+    /// There may be more.
+    More,
+}
+
+/// A source that was found, and why it is not a better one.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) source: Box<dyn Source>,
+    /// Why the bus did not let us become a monitor.
+    pub(crate) refused: Option<CallError>,
+}
+
+/// Finds the best way to see the messages of a bus that match one of the rules, or all if there are
+/// none.
+pub(crate) fn find(
+    connection: Connection,
+    bus: BusId,
+    rules: &[String],
+) -> Result<Found, CallError> {
+    match monitor::become_monitor(&connection, rules) {
+        Ok(()) => {
+            let source = Monitor::new(connection, bus, Method::Monitor);
+            Ok(Found { source: Box::new(source), refused: None })
+        }
+        Err(refused @ CallError::Remote { .. }) => {
+            monitor::eavesdrop(&connection, rules)?;
+            let source = Monitor::new(connection, bus, Method::Eavesdrop);
+            Ok(Found { source: Box::new(source), refused: Some(refused) })
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,76 @@
+//! A connection that gets a copy of each message.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use capture::record::{BusId, Method, RawMessage, Record};
+use client::{CallError, Connection, Ended};
+
+use super::{Drained, Source};
+use crate::clock::Clock;
+
+/// A connection that gets a copy of each message, as a monitor or because it eavesdrops.
+#[derive(Debug)]
+pub(crate) struct Monitor {
+    connection: Connection,
+    bus: BusId,
+    method: Method,
+}
+
+impl Monitor {
+    pub(super) const fn new(connection: Connection, bus: BusId, method: Method) -> Self {
+        Self { connection, bus, method }
+    }
+}
+
+impl Source for Monitor {
+    fn method(&self) -> Method {
+        self.method
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.connection.as_fd())
+    }
+
+    fn take(&mut self, clock: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended> {
+        for _ in 0..MESSAGES_PER_TURN {
+            let Some(message) = self.connection.next_message(Some(Duration::ZERO))? else {
+                return Ok(Drained::Empty);
+            };
+            let bytes = message.bytes();
+            each(Record::Message(RawMessage {
+                at: clock.now(),
+                bus: self.bus,
+                bytes,
+                len: bytes.len() as u32,
+                place: None,
+                trace: None,
+            }));
+        }
+        Ok(Drained::More)
+    }
+}
+
+/// Makes a connection a monitor. It may not send anything any more.
+pub(super) fn become_monitor(connection: &Connection, rules: &[String]) -> Result<(), CallError> {
+    let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+    connection.call(BUS, BUS_PATH, MONITORING, "BecomeMonitor", &(rules, 0_u32)).map(drop)
+}
+
+/// Asks for copies of messages for others, which buses did before there were monitors.
+pub(super) fn eavesdrop(connection: &Connection, rules: &[String]) -> Result<(), CallError> {
+    let all = [String::new()];
+    for rule in if rules.is_empty() { &all } else { rules } {
+        let comma = if rule.is_empty() { "" } else { "," };
+        let rule = format!("{rule}{comma}eavesdrop='true'");
+        connection.call(BUS, BUS_PATH, BUS, "AddMatch", &(rule,))?;
+    }
+    Ok(())
+}
+
+const BUS: &str = "org.freedesktop.DBus";
+const BUS_PATH: &str = "/org/freedesktop/DBus";
+const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
+
+/// Messages that are taken before others have a turn.
+const MESSAGES_PER_TURN: usize = 2048;

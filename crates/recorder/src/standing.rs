@@ -1,0 +1,146 @@
+//! What was learnt and still holds, so that a file that begins later can begin with it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use capture::record::{Bus, BusId, Fact, Origin, Record, Time};
+
+/// What was learnt and still holds.
+#[derive(Debug)]
+pub struct Standing {
+    origin: Origin,
+    buses: Vec<Bus>,
+    facts: BTreeMap<(BusId, Topic), (Time, Fact)>,
+    /// Connections that are gone, the last ones last.
+    departed: VecDeque<(Time, BusId, Fact)>,
+}
+
+/// What a fact is about. Of each topic the last fact holds.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Topic {
+    Recorder(String),
+    Peer(String),
+    Owner(String),
+    Activatable(String),
+    Rule(String, String),
+    Introspection(String, String),
+}
+
+impl Standing {
+    /// Nothing yet.
+    pub const fn new(origin: Origin) -> Self {
+        Self { origin, buses: Vec::new(), facts: BTreeMap::new(), departed: VecDeque::new() }
+    }
+
+    /// Who records.
+    pub const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Takes in what a record says that holds for longer.
+    pub fn learn(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Bus(bus) => self.buses.push(bus.clone()),
+            Record::Fact { at, bus, fact } => self.learn_fact(*at, *bus, fact),
+            _ => {}
+        }
+    }
+
+    fn learn_fact(&mut self, at: Time, bus: BusId, fact: &Fact) {
+        match fact {
+            Fact::Left { unique, .. } => self.depart(at, bus, unique),
+            Fact::Owner { name, unique: None } => {
+                self.facts.remove(&(bus, Topic::Owner(name.clone())));
+            }
+            _ => {
+                if let Some(topic) = topic(fact) {
+                    self.facts.insert((bus, topic), (at, fact.clone()));
+                }
+            }
+        }
+    }
+
+    /// Who is gone has no rules any more; who it was may be asked of messages that are still kept.
+    fn depart(&mut self, at: Time, bus: BusId, unique: &str) {
+        if let Some((_, fact)) = self.facts.remove(&(bus, Topic::Peer(unique.to_owned()))) {
+            self.departed.push_back((at, bus, fact));
+            self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
+        }
+        let first = (bus, Topic::Rule(unique.to_owned(), String::new()));
+        let rules = self.facts.range(first..).map(|(key, _)| key);
+        let rules = rules.take_while(|(on, topic)| {
+            *on == bus && matches!(topic, Topic::Rule(of, _) if of == unique)
+        });
+        for key in rules.cloned().collect::<Vec<_>>() {
+            self.facts.remove(&key);
+        }
+    }
+
+    /// All that was so when messages from `since` on were sent, for a file that begins there.
+    pub fn records(&self, since: Time) -> impl Iterator<Item = Record<'static>> {
+        let buses = self.buses.iter().map(|bus| Record::Bus(bus.clone()));
+        let departed = self.departed.iter().filter(move |(left, ..)| *left >= since);
+        let departed = departed.map(|(at, bus, fact)| (*at, *bus, fact));
+        let facts = self.facts.iter().map(|((bus, _), (at, fact))| (*at, *bus, fact));
+        let facts = facts.filter(move |(at, _, fact)| holds_before(*at, fact, since));
+        let facts = departed.chain(facts).map(|(at, bus, fact)| Record::Fact {
+            at,
+            bus,
+            fact: fact.clone(),
+        });
+        buses.chain(facts)
+    }
+}
+
+/// Who owns a name only since then is told by what follows; who somebody is never changes.
+fn holds_before(at: Time, fact: &Fact, since: Time) -> bool {
+    at < since || !matches!(fact, Fact::Owner { .. })
+}
+
+fn topic(fact: &Fact) -> Option<Topic> {
+    Some(match fact {
+        Fact::Recorder { unique } => Topic::Recorder(unique.clone()),
+        Fact::Peer { unique, .. } => Topic::Peer(unique.clone()),
+        Fact::Owner { name, .. } => Topic::Owner(name.clone()),
+        Fact::Activatable { name } => Topic::Activatable(name.clone()),
+        Fact::Rule { unique, rule } => Topic::Rule(unique.clone(), rule.clone()),
+        Fact::Introspection { name, path, .. } => Topic::Introspection(name.clone(), path.clone()),
+        _ => return None,
+    })
+}
+
+/// Connections that are gone and not yet forgotten.
+const DEPARTED_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(standing: &Standing, since: i64) -> Vec<String> {
+        let facts = standing.records(Time(since)).filter_map(|record| match record {
+            Record::Fact { fact: Fact::Peer { unique, .. }, .. } => Some(unique),
+            Record::Fact { fact: Fact::Owner { name, .. }, .. } => Some(name),
+            Record::Fact { fact: Fact::Rule { rule, .. }, .. } => Some(rule),
+            _ => None,
+        });
+        facts.collect()
+    }
+
+    fn learn(standing: &mut Standing, at: i64, fact: Fact) {
+        standing.learn(&Record::Fact { at: Time(at), bus: BusId(0), fact });
+    }
+
+    #[test]
+    fn who_is_gone_is_told_while_its_messages_are_kept() {
+        let mut standing = Standing::new(Origin::default());
+        let unique = || ":1.5".to_owned();
+        learn(&mut standing, 1, Fact::Peer { unique: unique(), process: None });
+        learn(&mut standing, 2, Fact::Rule { unique: unique(), rule: "type='signal'".into() });
+        learn(&mut standing, 3, Fact::Owner { name: "a.b".into(), unique: Some(unique()) });
+        assert_eq!(told(&standing, 9), [":1.5", "a.b", "type='signal'"]);
+        assert_eq!(told(&standing, 2), [":1.5", "type='signal'"], "owned only later");
+        learn(&mut standing, 10, Fact::Owner { name: "a.b".into(), unique: None });
+        learn(&mut standing, 10, Fact::Left { unique: unique(), why: None });
+        assert_eq!(told(&standing, 9), [":1.5"]);
+        assert!(told(&standing, 11).is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! The last part of a recording, in memory.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+/// What was written last, in the pieces in which it was. A handle, whose clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunks(Rc<RefCell<VecDeque<Vec<u8>>>>);
+
+impl Chunks {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// Bytes in all of them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.borrow().iter().map(|chunk| chunk.len() as u64).sum()
+    }
+
+    /// Forgets the oldest one.
+    pub(super) fn pop_front(&self) {
+        self.0.borrow_mut().pop_front();
+    }
+
+    /// Forgets the newest one.
+    pub(super) fn pop_back(&self) {
+        self.0.borrow_mut().pop_back();
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    /// Writes all, the oldest first.
+    pub(super) fn copy_to(&self, out: &mut impl Write) -> io::Result<()> {
+        self.0.borrow().iter().try_for_each(|chunk| out.write_all(chunk))
+    }
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().push_back(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a recording cannot be written.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use super::Tally;
+
+/// Why a recording cannot be written.
+#[derive(Debug)]
+pub enum TapeError {
+    /// The file cannot be made.
+    Create {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It cannot be written to.
+    Write(io::Error),
+    /// At its end there is no room on the disk, so something is missing there.
+    Full {
+        /// What was recorded.
+        tally: Tally,
+    },
+}
+
+impl From<io::Error> for TapeError {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl fmt::Display for TapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { path, error } => write!(f, "cannot make {}: {error}", path.display()),
+            Self::Write(error) => write!(f, "cannot write the recording: {error}"),
+            Self::Full { tally } => write!(
+                f,
+                "there is no room on the disk: the last {} messages are not in the file",
+                tally.lost
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TapeError {}

@@ -1,0 +1,341 @@
+//! Writing, so that nothing is lost silently.
+
+mod chunks;
+mod error;
+mod file;
+mod ring;
+mod trigger;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use capture::query::Query;
+use capture::record::{Bus, BusId, Gap, GapCause, Origin, Record, Time};
+
+pub use error::TapeError;
+use file::Plain;
+use ring::Ring;
+use trigger::Trigger;
+
+use crate::bodies::Bodies;
+use crate::standing::Standing;
+
+/// Where a recording goes.
+#[derive(Debug)]
+pub enum Destination {
+    /// Into something that is open already.
+    Open(File),
+    /// Into a file.
+    File(PathBuf),
+    /// Into a file and the one before it, each of at most so many bytes: the last part of the
+    /// recording is always there.
+    Ring {
+        /// The file; the one before it has `.1` at its end.
+        path: PathBuf,
+        /// Bytes in each.
+        size: u64,
+    },
+    /// Into memory, and into a file when a message is met that was waited for.
+    Trigger {
+        /// The file; those after the first have a number in their names.
+        path: PathBuf,
+        /// Bytes that are kept in memory.
+        size: u64,
+        /// What is waited for.
+        query: Query,
+    },
+}
+
+/// A recording that is being written.
+///
+/// When the disk is full, messages are counted instead, and the recording goes on behind the gap
+/// once there is room again.
+#[derive(Debug)]
+pub struct Tape {
+    bodies: Bodies,
+    scratch: Vec<u8>,
+    standing: Standing,
+    output: Output,
+    room: Room,
+    tally: Tally,
+}
+
+#[derive(Debug)]
+enum Output {
+    Plain(Plain),
+    Ring(Ring),
+    Trigger(Box<Trigger>),
+}
+
+/// Whether anything can be written.
+#[derive(Debug)]
+enum Room {
+    Free,
+    Full(Full),
+    /// It will not get better.
+    Broken(io::Error),
+}
+
+/// What was not written since the disk is full.
+#[derive(Debug)]
+struct Full {
+    since: Time,
+    lost: BTreeMap<BusId, u64>,
+    buses: Vec<Bus>,
+    /// When it is tried again, by the monotonic clock.
+    next: Duration,
+}
+
+/// What has been recorded so far.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Messages that came.
+    pub messages: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Messages that are missing, as far as they were counted.
+    pub lost: u64,
+    /// Places where messages are missing.
+    pub gaps: u64,
+    /// Bytes written to files.
+    pub written: u64,
+    /// The files there are now.
+    pub files: Vec<PathBuf>,
+}
+
+/// Something that whoever records wants to be told at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TapeNotice {
+    /// The disk is full.
+    Full,
+    /// There is room again; so many messages were not written.
+    Room(u64),
+    /// A message was met that was waited for, and this file written.
+    Triggered(PathBuf),
+}
+
+impl Tape {
+    /// Begins to write.
+    pub fn open(
+        destination: Destination,
+        bodies: Bodies,
+        origin: Origin,
+    ) -> Result<Self, TapeError> {
+        let output = match destination {
+            Destination::Open(file) => Output::Plain(Plain::new(file, &origin)?),
+            Destination::File(path) => Output::Plain(Plain::create(path, &origin)?),
+            Destination::Ring { path, size } => Output::Ring(Ring::create(path, size, &origin)?),
+            Destination::Trigger { path, size, query } => {
+                Output::Trigger(Box::new(Trigger::new(path, size, query, &origin)?))
+            }
+        };
+        Ok(Self {
+            bodies,
+            scratch: Vec::new(),
+            standing: Standing::new(origin),
+            output,
+            room: Room::Free,
+            tally: Tally::default(),
+        })
+    }
+
+    /// Takes what has been heard next. Says if that changes something.
+    pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
+        self.count(&record);
+        let reduced = self.bodies.reduce(record, &mut self.scratch)?;
+        self.standing.learn(&reduced);
+        match &mut self.room {
+            Room::Free => {
+                let error = self.output.write(&reduced, &self.standing).err()?;
+                self.room = Room::after(error);
+                let Room::Full(full) = &mut self.room else { return None };
+                full.miss(&reduced);
+                Some(TapeNotice::Full)
+            }
+            Room::Full(full) => {
+                full.miss(&reduced);
+                None
+            }
+            Room::Broken(_) => None,
+        }
+    }
+
+    fn count(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Message(raw) => {
+                self.tally.messages += 1;
+                self.tally.bytes += u64::from(raw.len);
+            }
+            Record::Gap(gap) => {
+                self.tally.gaps += 1;
+                self.tally.lost += gap.lost.unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sees to it that all that was put is in the file; to be called from time to time. If the disk
+    /// was full, tries whether there is room.
+    pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
+        match &mut self.room {
+            Room::Free => match self.output.flush(now, &self.standing) {
+                Ok(notice) => notice,
+                Err(error) => {
+                    self.room = Room::after(error);
+                    matches!(self.room, Room::Full(_)).then_some(TapeNotice::Full)
+                }
+            },
+            Room::Full(full) if full.next <= now => self.try_again(now),
+            Room::Full(_) | Room::Broken(_) => None,
+        }
+    }
+
+    fn try_again(&mut self, now: Duration) -> Option<TapeNotice> {
+        let Room::Full(full) = &mut self.room else { return None };
+        full.next = now + TRY_AGAIN;
+        self.output.flush(now, &self.standing).ok()?;
+        let Room::Full(full) = std::mem::replace(&mut self.room, Room::Free) else { return None };
+        let lost = full.lost.values().sum();
+        let gaps: Vec<_> = full.gaps().collect();
+        let buses = full.buses.into_iter().map(Record::Bus);
+        let facts = self.standing.records(Time(i64::MAX));
+        let facts = facts.filter(|record| matches!(record, Record::Fact { .. }));
+        let records: Vec<Record<'static>> = buses.chain(gaps).chain(facts).collect();
+        for record in records {
+            self.count(&record);
+            if let Err(error) = self.output.write(&record, &self.standing) {
+                self.room = Room::after(error);
+                return None;
+            }
+        }
+        Some(TapeNotice::Room(lost))
+    }
+
+    /// What has been recorded so far.
+    pub fn tally(&self) -> Tally {
+        let unwritten = match &self.room {
+            Room::Full(full) => full.lost.values().sum(),
+            Room::Free | Room::Broken(_) => 0,
+        };
+        Tally {
+            lost: self.tally.lost + unwritten,
+            written: self.output.written(),
+            files: self.output.files(),
+            ..self.tally.clone()
+        }
+    }
+
+    /// Why nothing can be written any more.
+    pub const fn broken(&self) -> Option<&io::Error> {
+        match &self.room {
+            Room::Broken(error) => Some(error),
+            Room::Free | Room::Full(_) => None,
+        }
+    }
+
+    /// Ends the recording.
+    pub fn finish(mut self) -> Result<Tally, TapeError> {
+        self.try_again(Duration::MAX);
+        let tally = self.tally();
+        match self.room {
+            Room::Broken(error) => return Err(TapeError::Write(error)),
+            Room::Full(_) => return Err(TapeError::Full { tally }),
+            Room::Free => {}
+        }
+        let (written, files) =
+            self.output.finish(&self.standing).map_err(TapeError::Write)?;
+        Ok(Tally { written, files, ..tally })
+    }
+}
+
+impl Output {
+    fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
+        match self {
+            Self::Plain(plain) => plain.write(record),
+            Self::Ring(ring) => ring.write(record, standing),
+            Self::Trigger(trigger) => trigger.write(record),
+        }
+    }
+
+    fn flush(&mut self, now: Duration, standing: &Standing) -> io::Result<Option<TapeNotice>> {
+        match self {
+            Self::Plain(plain) => plain.flush().map(|()| None),
+            Self::Ring(ring) => ring.flush().map(|()| None),
+            Self::Trigger(trigger) => {
+                let written = trigger.flush(now, standing)?;
+                Ok(written.map(TapeNotice::Triggered))
+            }
+        }
+    }
+
+    fn written(&self) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.written(),
+            Self::Ring(ring) => ring.written(),
+            Self::Trigger(trigger) => trigger.written(),
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Plain(plain) => plain.path().cloned().into_iter().collect(),
+            Self::Ring(ring) => ring.files(),
+            Self::Trigger(trigger) => trigger.files().to_vec(),
+        }
+    }
+
+    /// Ends the files; returns how many bytes and which files there are.
+    fn finish(self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
+        let files = self.files();
+        match self {
+            Self::Plain(plain) => Ok((plain.finish()?, files)),
+            Self::Ring(ring) => Ok((ring.finish()?, files)),
+            Self::Trigger(trigger) => trigger.finish(standing),
+        }
+    }
+}
+
+impl Room {
+    fn after(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::Full(Full {
+                since: Time::default(),
+                lost: BTreeMap::new(),
+                buses: Vec::new(),
+                next: Duration::ZERO,
+            }),
+            _ => Self::Broken(error),
+        }
+    }
+}
+
+impl Full {
+    fn miss(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Message(raw) => {
+                if self.lost.is_empty() {
+                    self.since = raw.at;
+                }
+                *self.lost.entry(raw.bus).or_default() += 1;
+            }
+            Record::Bus(bus) => self.buses.push(bus.clone()),
+            _ => {}
+        }
+    }
+
+    fn gaps(&self) -> impl Iterator<Item = Record<'static>> {
+        let at = Some(self.since);
+        self.lost.iter().map(move |(&bus, &lost)| {
+            let cause = GapCause::DiskFull;
+            Record::Gap(Gap { at, bus, cause, lost: Some(lost) })
+        })
+    }
+}
+
+/// How often it is tried whether a full disk has room again.
+const TRY_AGAIN: Duration = Duration::from_millis(500);

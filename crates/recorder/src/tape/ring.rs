@@ -1,0 +1,88 @@
+//! A file and the one before it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use capture::file::Writer;
+use capture::record::{Origin, Record, Time};
+
+use super::TapeError;
+use super::file::create;
+use crate::standing::Standing;
+
+/// A file and the one before it, each of which can be read alone.
+#[derive(Debug)]
+pub(super) struct Ring {
+    writer: Writer<File>,
+    path: PathBuf,
+    size: u64,
+    /// Bytes in files that are full, of which only the last one is still there.
+    before: u64,
+}
+
+impl Ring {
+    pub(super) fn create(path: PathBuf, size: u64, origin: &Origin) -> Result<Self, TapeError> {
+        let writer = Writer::new(create(&path)?, origin)?;
+        // One of an earlier recording would be taken for the part before this one.
+        match fs::remove_file(before(&path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(TapeError::Create { path: before(&path), error })
+            }
+            _ => Ok(Self { writer, path, size, before: 0 }),
+        }
+    }
+
+    pub(super) fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
+        if let Record::Message(raw) = record
+            && self.writer.written().messages > 0
+            && self.writer.written().bytes + raw.bytes.len() as u64 > self.size
+        {
+            self.turn(raw.at, standing)?;
+        }
+        self.writer.write(record)
+    }
+
+    /// Goes on in a new file. Until there is one, what comes is written to the old one, whatever
+    /// its name is.
+    fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
+        self.writer.flush()?;
+        fs::rename(&self.path, before(&self.path))?;
+        let file = create(&self.path).map_err(|error| match error {
+            TapeError::Create { error, .. } | TapeError::Write(error) => error,
+            TapeError::Full { .. } => io::ErrorKind::StorageFull.into(),
+        })?;
+        let mut next = Writer::new(file, standing.origin())?;
+        for record in standing.records(at) {
+            next.write(&record)?;
+        }
+        let full = std::mem::replace(&mut self.writer, next);
+        self.before += full.written().bytes;
+        full.finish().map(drop)
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+
+    pub(super) const fn written(&self) -> u64 {
+        self.before + self.writer.written().bytes
+    }
+
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let before = (self.before > 0).then(|| before(&self.path));
+        before.into_iter().chain([self.path.clone()]).collect()
+    }
+
+    pub(super) fn finish(self) -> io::Result<u64> {
+        let written = self.written();
+        self.writer.finish().map(|_| written)
+    }
+}
+
+fn before(path: &std::path::Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".1");
+    name.into()
+}

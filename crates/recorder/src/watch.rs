@@ -1,0 +1,131 @@
+//! Several buses, listened to at once.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use capture::record::{BusId, Record};
+use sys::poll::{Events, Poller};
+
+use crate::clock::Clock;
+use crate::listener::{Each, ListenError, Listener, Notice, Taken};
+use crate::place::Place;
+use crate::source::Drained;
+
+/// Buses that are listened to, on one clock.
+///
+/// It is readable when there is something to [take](Self::take); where nothing is readable, look
+/// again after its [patience](Self::patience).
+#[derive(Debug)]
+pub struct Watch {
+    poller: Poller,
+    clock: Clock,
+    listeners: Vec<Listener>,
+    next_bus: BusId,
+    notices: Vec<Notice>,
+}
+
+impl Watch {
+    /// Begins to listen. What is known of the buses at the start is given to `each`; only messages
+    /// that match one of `filters` will be, or all if there are none.
+    pub fn open(
+        places: &[Place],
+        filters: &[String],
+        each: &mut dyn FnMut(Record<'_>),
+    ) -> Result<Self, (Place, ListenError)> {
+        let poller = Poller::new().map_err(|error| (places[0].clone(), error.into()))?;
+        let mut watch = Self {
+            poller,
+            clock: Clock::start(),
+            listeners: Vec::new(),
+            next_bus: BusId(0),
+            notices: Vec::new(),
+        };
+        for place in places {
+            watch.add(place, filters, each).map_err(|error| (place.clone(), error))?;
+        }
+        Ok(watch)
+    }
+
+    fn add(
+        &mut self,
+        place: &Place,
+        filters: &[String],
+        each: &mut dyn FnMut(Record<'_>),
+    ) -> Result<(), ListenError> {
+        let mut each =
+            Each { clock: self.clock, records: each, notices: &mut self.notices };
+        let filters = filters.to_vec();
+        let listener = Listener::open(place.clone(), filters, self.next_bus, &mut each)?;
+        listener.watch(&self.poller, self.listeners.len() as u64)?;
+        self.listeners.push(listener);
+        self.next_bus.0 += 1;
+        Ok(())
+    }
+
+    /// The clock of all records.
+    pub const fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Takes what has come, a share of each bus, without waiting.
+    pub fn take(&mut self, records: &mut dyn FnMut(Record<'_>)) -> Drained {
+        let mut all = Drained::Empty;
+        for (index, listener) in self.listeners.iter_mut().enumerate() {
+            let mut each = Each { clock: self.clock, records, notices: &mut self.notices };
+            match listener.take(self.next_bus, &mut each) {
+                Taken::Share(Drained::Empty) => {}
+                Taken::Share(Drained::More) => all = Drained::More,
+                Taken::Connected => {
+                    // A bus that cannot be watched is looked at when its patience ends.
+                    let _ = listener.watch(&self.poller, index as u64);
+                    if listener.bus() == self.next_bus {
+                        self.next_bus.0 += 1;
+                    }
+                    all = Drained::More;
+                }
+            }
+        }
+        all
+    }
+
+    /// Waits until there may be something to take, for at most `timeout`.
+    pub fn wait(&self, timeout: Option<Duration>) -> std::io::Result<()> {
+        let timeout = shorter(timeout, self.patience());
+        self.poller.wait(&mut Events::with_capacity(1), timeout)
+    }
+
+    /// How long nothing needs to be done unless something is readable.
+    pub fn patience(&self) -> Option<Duration> {
+        let now = sys::clock::monotonic();
+        self.listeners.iter().filter_map(|listener| listener.patience(now)).min()
+    }
+
+    /// What has happened that should be told at once.
+    pub fn notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Whether no bus is left to listen to.
+    pub fn is_over(&self) -> bool {
+        self.listeners.iter().all(Listener::is_over)
+    }
+
+    /// Whether all who were there at the start have been asked about.
+    pub fn is_settled(&self) -> bool {
+        self.listeners.iter().all(Listener::is_settled)
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.poller.as_fd()
+    }
+}
+
+/// The shorter of two times to wait, of which `None` is for ever.
+pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
