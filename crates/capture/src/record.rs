@@ -310,6 +310,23 @@ pub struct Process {
     pub started: Option<Time>,
 }
 
+impl Process {
+    /// The same with what `known` tells besides.
+    #[must_use]
+    pub fn or(self, known: Self) -> Self {
+        Self {
+            pid: self.pid.or(known.pid),
+            uid: self.uid.or(known.uid),
+            comm: self.comm.or(known.comm),
+            exe: self.exe.or(known.exe),
+            command: if self.command.is_empty() { known.command } else { self.command },
+            unit: self.unit.or(known.unit),
+            cgroup: self.cgroup.or(known.cgroup),
+            started: self.started.or(known.started),
+        }
+    }
+}
+
 /// A place where messages are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gap {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use clap::Args;
 use client::{ConnectError, Connection};
+use recorder::Place;
 
 /// The options that choose a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -38,5 +39,30 @@ impl fmt::Display for BusChoice {
             None if self.system => f.write_str("the system bus"),
             None => f.write_str("the session bus"),
         }
+    }
+}
+
+/// The options that choose one bus or several.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub(crate) struct BusChoices {
+    /// The bus of the session; so without any of these
+    #[arg(long)]
+    session: bool,
+    /// The bus of the machine
+    #[arg(long)]
+    system: bool,
+    /// The bus at this address; can be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    address: Vec<String>,
+}
+
+impl BusChoices {
+    /// Where they are; one at least.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let session = self.session || (!self.system && self.address.is_empty());
+        let session = session.then_some(Place::Session);
+        let system = self.system.then_some(Place::System);
+        let addresses = self.address.iter().cloned().map(Place::Address);
+        session.into_iter().chain(system).chain(addresses).collect()
     }
 }

@@ -5,6 +5,7 @@
 mod bus_choice;
 mod children;
 mod commands;
+mod guest;
 mod output;
 mod private_bus;
 mod recording;

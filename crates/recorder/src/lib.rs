@@ -10,7 +10,10 @@
 //! - [`watch`]: several of them.
 //! - [`bodies`], `redact`: how much of each message is kept.
 //! - [`standing`]: what was learnt and still holds.
+//! - [`rolling`]: the last messages, so that they can be asked about.
 //! - [`tape`]: writing, so that nothing is lost silently.
+//! - [`session`]: a recording while it is made.
+//! - [`origin`]: who records, on what.
 
 #![forbid(unsafe_code)]
 
@@ -18,11 +21,13 @@ pub mod bodies;
 mod census;
 pub mod clock;
 pub mod listener;
+pub mod origin;
 pub mod place;
 mod process;
 mod redact;
 mod source;
-mod rolling;
+pub mod rolling;
+pub mod session;
 pub mod standing;
 pub mod tape;
 pub mod watch;
@@ -30,8 +35,10 @@ pub mod watch;
 pub use bodies::Bodies;
 pub use clock::Clock;
 pub use listener::{ListenError, Notice};
+pub use origin::origin;
 pub use place::Place;
 pub use rolling::Rolling;
+pub use session::{End, Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice};
 pub use watch::Watch;

@@ -94,7 +94,7 @@ impl Listener {
         let is_same = self.guid.is_some() && self.guid == guid;
         let bus = if is_same { self.bus } else { next_bus };
         let census = Census::open(asking, bus)?;
-        let found = source::find(listening, bus, &self.filters).map_err(ListenError::Refused)?;
+        let found = source::find(listening, bus, &self.filters, each.clock).map_err(ListenError::Refused)?;
         if let Some(error) = found.refused {
             each.notices.push(Notice::Overhearing(self.place.clone(), error));
         }
@@ -164,6 +164,13 @@ impl Listener {
                 self.look_for(away, next_bus, each)
             }
             State::Over => Taken::Share(Drained::Empty),
+        }
+    }
+
+    /// Nothing more will be taken: gives what was still waiting for more.
+    pub(crate) fn finish(&mut self, each: &mut Each<'_>) {
+        if let State::Live(live) = &mut self.state {
+            live.source.finish(&mut |record| each.give(record));
         }
     }
 

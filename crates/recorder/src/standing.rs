@@ -51,6 +51,15 @@ impl Standing {
             Fact::Owner { name, unique: None } => {
                 self.facts.remove(&(bus, Topic::Owner(name.clone())));
             }
+            Fact::Peer { unique, process: Some(process) } => {
+                let key = (bus, Topic::Peer(unique.clone()));
+                let known = match self.facts.remove(&key) {
+                    Some((_, Fact::Peer { process, .. })) => process,
+                    _ => None,
+                };
+                let process = Some(process.clone().or(known.unwrap_or_default()));
+                self.facts.insert(key, (at, Fact::Peer { unique: unique.clone(), process }));
+            }
             _ => {
                 if let Some(topic) = topic(fact) {
                     self.facts.insert((bus, topic), (at, fact.clone()));

@@ -88,6 +88,22 @@ impl Watch {
         all
     }
 
+    /// Takes what has come, and waits a moment for what is on its way: answers about who came last.
+    pub fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+        let deadline = sys::clock::monotonic() + LAST_MOMENT;
+        loop {
+            while self.take(records) == Drained::More {}
+            let left = deadline.saturating_sub(sys::clock::monotonic());
+            if left.is_zero() || self.is_settled() || self.wait(Some(left)).is_err() {
+                break;
+            }
+        }
+        for listener in &mut self.listeners {
+            let mut each = Each { clock: self.clock, records, notices: &mut self.notices };
+            listener.finish(&mut each);
+        }
+    }
+
     /// Waits until there may be something to take, for at most `timeout`.
     pub fn wait(&self, timeout: Option<Duration>) -> std::io::Result<()> {
         let timeout = shorter(timeout, self.patience());
@@ -129,3 +145,6 @@ pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duratio
         (one, other) => one.or(other),
     }
 }
+
+/// How long answers are waited for at the end.
+const LAST_MOMENT: Duration = Duration::from_millis(200);

@@ -132,8 +132,9 @@ impl Capture {
             Fact::Peer { unique, process } => {
                 let unique = self.intern(&unique);
                 let peer = self.directory.peer_named(bus, unique);
-                if process.is_some() {
-                    self.directory.peer_mut(peer).process = process;
+                let peer = self.directory.peer_mut(peer);
+                if let Some(process) = process {
+                    peer.process = Some(process.or(peer.process.take().unwrap_or_default()));
                 }
             }
             Fact::Left { unique, why } => {

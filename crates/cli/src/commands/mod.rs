@@ -10,6 +10,7 @@ mod demo;
 mod export;
 mod generate;
 mod lint;
+mod record;
 mod run;
 mod show;
 mod stats;
@@ -29,6 +30,7 @@ use demo::Demo;
 use export::Export;
 use generate::Generate;
 use lint::Lint;
+use record::Record;
 use run::Run;
 use show::Show;
 use stats::Stats;
@@ -56,6 +58,8 @@ enum Command {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
+    /// Record what goes over buses into a file
+    Record(Record),
     /// Tell how a bus is: who talks, what waits, what went wrong
     Status(Status),
     /// Tell in numbers what a recording shows: who talks most, what is slow
@@ -94,6 +98,7 @@ impl Command {
             Self::Up(up) => up::run(up),
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Record(record) => record::run(record),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
             Self::Show(show) => show::run(&show),

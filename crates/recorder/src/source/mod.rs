@@ -1,6 +1,7 @@
 //! Where the messages of one bus come from.
 
 mod monitor;
+mod ring;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -8,7 +9,8 @@ use std::os::fd::BorrowedFd;
 use capture::record::{BusId, Method, Record};
 use client::{CallError, Connection, Ended};
 
-pub(crate) use monitor::Monitor;
+use monitor::Monitor;
+use ring::Ring;
 
 use crate::clock::Clock;
 
@@ -23,6 +25,11 @@ pub(crate) trait Source: fmt::Debug {
 
     /// Gives what has come to `each`, but no more than a share, so that others have a turn too.
     fn take(&mut self, clock: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended>;
+
+    /// Nothing more will be taken: gives what was still waiting for more to `each`.
+    fn finish(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+        let _ = each;
+    }
 }
 
 /// Whether there may be more to take at once.
@@ -48,17 +55,21 @@ pub(crate) fn find(
     connection: Connection,
     bus: BusId,
     rules: &[String],
+    clock: Clock,
 ) -> Result<Found, CallError> {
-    match monitor::become_monitor(&connection, rules) {
-        Ok(()) => {
-            let source = Monitor::new(connection, bus, Method::Monitor);
-            Ok(Found { source: Box::new(source), refused: None })
-        }
+    let connection = match Ring::start(connection, bus, rules, clock) {
+        Ok(ring) => return Ok(Found { source: Box::new(ring), refused: None }),
+        // Most buses have no traces.
+        Err((connection, CallError::Remote { .. })) => connection,
+        Err((_, error)) => return Err(error),
+    };
+    let (method, refused) = match monitor::become_monitor(&connection, rules) {
+        Ok(()) => (Method::Monitor, None),
         Err(refused @ CallError::Remote { .. }) => {
             monitor::eavesdrop(&connection, rules)?;
-            let source = Monitor::new(connection, bus, Method::Eavesdrop);
-            Ok(Found { source: Box::new(source), refused: Some(refused) })
+            (Method::Eavesdrop, Some(refused))
         }
-        Err(error) => Err(error),
-    }
+        Err(error) => return Err(error),
+    };
+    Ok(Found { source: Box::new(Monitor::new(connection, bus, method)), refused })
 }

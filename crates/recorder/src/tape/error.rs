@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use super::Tally;
+use super::{Tally, TapeNotice};
 
 /// Why a recording cannot be written.
 #[derive(Debug)]
@@ -45,3 +45,15 @@ impl fmt::Display for TapeError {
 }
 
 impl std::error::Error for TapeError {}
+
+impl fmt::Display for TapeNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("there is no room on the disk: messages are counted only"),
+            Self::Room(lost) => {
+                write!(f, "there is room on the disk again: {lost} messages are not in the file")
+            }
+            Self::Triggered(path) => write!(f, "it happened: {} is written", path.display()),
+        }
+    }
+}

@@ -1,26 +1,22 @@
 //! Why `run` ended without an exit status of its command.
 
-use std::ffi::OsString;
 use std::{fmt, io};
 
 use sys::signals::Signal;
 
+use crate::commands::record::RecordError;
+use crate::guest::GuestError;
 use crate::private_bus::StartError;
 
 /// Why `run` ended without an exit status of its command.
 #[derive(Debug)]
 pub(super) enum RunError {
-    /// There is no such option.
-    UnknownOption(OsString),
     /// There is no bus.
     Bus(StartError),
     /// The command cannot be started.
-    Command {
-        /// The first word of it.
-        program: OsString,
-        /// Why.
-        error: io::Error,
-    },
+    Guest(GuestError),
+    /// The bus cannot be recorded.
+    Record(RecordError),
     /// The system did not let us wait.
     System(io::Error),
 }
@@ -32,9 +28,8 @@ impl RunError {
             Self::Bus(StartError::Interrupted(Signal::Interrupt)) => 128 + 2,
             Self::Bus(StartError::Interrupted(Signal::HangUp)) => 128 + 1,
             Self::Bus(StartError::Interrupted(_)) => 128 + 15,
-            Self::Bus(_) | Self::System(_) => 1,
-            Self::UnknownOption(_) => 2,
-            Self::Command { .. } => 127,
+            Self::Bus(_) | Self::Record(_) | Self::System(_) => 1,
+            Self::Guest(error) => error.exit_status(),
         }
     }
 }
@@ -42,6 +37,18 @@ impl RunError {
 impl From<StartError> for RunError {
     fn from(error: StartError) -> Self {
         Self::Bus(error)
+    }
+}
+
+impl From<GuestError> for RunError {
+    fn from(error: GuestError) -> Self {
+        Self::Guest(error)
+    }
+}
+
+impl From<RecordError> for RunError {
+    fn from(error: RecordError) -> Self {
+        Self::Record(error)
     }
 }
 
@@ -54,14 +61,9 @@ impl From<io::Error> for RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownOption(word) => {
-                let word = word.display();
-                write!(f, "there is no option {word}; a program of that name is ./{word}")
-            }
             Self::Bus(error) => error.fmt(f),
-            Self::Command { program, error } => {
-                write!(f, "cannot run {}: {error}", program.display())
-            }
+            Self::Guest(error) => error.fmt(f),
+            Self::Record(error) => error.fmt(f),
             Self::System(error) => error.fmt(f),
         }
     }

@@ -5,22 +5,20 @@
 //! when this process does, however that happens.
 
 mod error;
-mod terminal;
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
 
 use clap::Args;
 use error::RunError;
-use rustix::process::Signal as Number;
+use recorder::{Place, Turn};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
-use sys::spawn::ChildSetup;
 
-use crate::children::send_signal;
+use crate::commands::record::{RecordError, Recording, report};
+use crate::guest::{self, Guest, shell_status};
 use crate::output::complain;
 use crate::private_bus::{Config, Plan, PrivateBus, describe_end};
 
@@ -31,6 +29,9 @@ pub(crate) struct Run {
     /// The configuration of the bus [default: like that of a user's session]
     #[arg(long, value_name = "FILE")]
     config_file: Option<PathBuf>,
+    /// Record what goes over the bus into this file
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// The command and its arguments
     #[arg(
         required = true,
@@ -59,71 +60,79 @@ fn around_command(run: Run) -> Result<ExitStatus, RunError> {
         Signal::HangUp,
         Signal::Child,
     ])?;
-    let command = command(&run.command)?;
+    let command = guest::command(&run.command)?;
     let config = run.config_file.map_or(Config::Session, Config::File);
     let plan = Plan { config, address: None, log: Stdio::inherit() };
-    let mut bus = PrivateBus::start(plan, &signals)?;
-    let mut child = start(command, &bus)?;
-    wait(&mut child, &mut bus, &signals)
+    let bus = PrivateBus::start(plan, &signals)?;
+    let place = Place::Address(bus.address().to_owned());
+    let recording = run.record.map(|path| Recording::of(place, path)).transpose()?;
+    let guest = start(command, &bus)?;
+    let mut around = Around { guest, bus, watched: BusState::Running, recording };
+    let status = around.wait(&signals)?;
+    around.end_recording()?;
+    Ok(status)
 }
 
-/// The command, without its environment. That no option of ours is spelled so, the parser does not
-/// notice in front of a command that may have any options.
-fn command(words: &[OsString]) -> Result<Command, RunError> {
-    let (program, arguments) = words.split_first().expect("the command line requires one");
-    if program.as_bytes().starts_with(b"-") {
-        return Err(RunError::UnknownOption(program.clone()));
-    }
-    let mut command = Command::new(program);
-    command.args(arguments);
-    Ok(command)
-}
-
-fn start(mut command: Command, bus: &PrivateBus) -> Result<Child, RunError> {
+fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunError> {
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command.env("DBUS_SESSION_BUS_PID", bus.pid().to_string());
     // They are about another bus.
     for name in FOREIGN_VARIABLES {
         command.env_remove(name);
     }
-    ChildSetup::new().install(&mut command);
-    let program = command.get_program().to_owned();
-    command.spawn().map_err(|error| RunError::Command { program, error })
+    Ok(Guest::start(command)?)
 }
 
-/// Waits for the command, and passes on the signals that were meant for it.
-fn wait(
-    child: &mut Child,
-    bus: &mut PrivateBus,
-    signals: &SignalSource,
-) -> Result<ExitStatus, RunError> {
-    let poller = Poller::new()?;
-    poller.add(signals, 0, Interest::Read)?;
-    let mut events = Events::with_capacity(1);
-    let mut watched = BusState::Running;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+/// A command, and what is around it.
+#[derive(Debug)]
+struct Around {
+    guest: Guest,
+    bus: PrivateBus,
+    watched: BusState,
+    /// While it goes on.
+    recording: Option<Recording>,
+}
+
+impl Around {
+    /// Waits for the command, passes on the signals that were meant for it, and records.
+    fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunError> {
+        let poller = Poller::new()?;
+        poller.add(signals, 0, Interest::Read)?;
+        if let Some(recording) = &self.recording {
+            poller.add(recording.session(), 1, Interest::Read)?;
         }
-        watched.look(bus);
-        poller.wait(&mut events, None)?;
-        while let Some(signal) = signals.take()? {
-            if let Some(number) = passed_on(signal) {
-                send_signal(child, number);
+        let mut events = Events::with_capacity(2);
+        loop {
+            if let Some(status) = self.guest.ended()? {
+                return Ok(status);
+            }
+            self.watched.look(&mut self.bus);
+            let rest = self.record()?;
+            poller.wait(&mut events, rest)?;
+            while let Some(signal) = signals.take()? {
+                self.guest.pass_on(signal);
             }
         }
     }
-}
 
-/// The signal that the command is to get, which does not get it anyway.
-fn passed_on(signal: Signal) -> Option<Number> {
-    match signal {
-        Signal::Terminate => Some(Number::TERM),
-        Signal::HangUp => Some(Number::HUP),
-        // From the keys of a terminal, all processes in the foreground get it.
-        Signal::Interrupt if terminal::is_in_foreground() => None,
-        Signal::Interrupt => Some(Number::INT),
-        Signal::User1 | Signal::User2 | Signal::Child => None,
+    /// Takes what there is to record; says how long there will be nothing.
+    fn record(&mut self) -> Result<Option<Duration>, RunError> {
+        let Some(recording) = &mut self.recording else { return Ok(None) };
+        match recording.turn() {
+            Turn::More => Ok(Some(Duration::ZERO)),
+            Turn::Rest(rest) => Ok(Some(rest)),
+            Turn::Over(_) => {
+                self.end_recording()?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn end_recording(&mut self) -> Result<(), RecordError> {
+        let Some(recording) = self.recording.take() else { return Ok(()) };
+        let summary = recording.finish()?;
+        complain(&report(&summary));
+        Ok(())
     }
 }
 
@@ -147,13 +156,6 @@ impl BusState {
     }
 }
 
-/// The exit status as a shell has it: 128 more than the number of the signal that ended a command.
-fn shell_status(status: ExitStatus) -> u8 {
-    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    // A process has one of the two, and both are small.
-    number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
-}
-
 /// What other buses leave in the environment.
 const FOREIGN_VARIABLES: [&str; 3] =
     ["DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "DBUS_SESSION_BUS_WINDOWID"];
@@ -161,19 +163,8 @@ const FOREIGN_VARIABLES: [&str; 3] =
 const LONG_HELP: &str = "\
 Starts a bus, runs the command with DBUS_SESSION_BUS_ADDRESS and DBUS_SESSION_BUS_PID set, and ends \
 the bus when the command has ended. SIGTERM, SIGHUP and SIGINT are passed on to the command. What \
-the bus has to say goes to standard error.
+the bus has to say goes to standard error. With --record, all that goes over the bus is in FILE \
+when the command has ended, for `diligence stats` and the others.
 
 The exit status is that of the command; 128 and the number of the signal if a signal ended it; 127 \
 if it could not be started; 1 if the bus could not, and 2 when the command line is wrong.";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_exit_status_is_that_of_a_shell() {
-        for (raw, expected) in [(0, 0), (3 << 8, 3), (255 << 8, 255), (15, 143), (9, 137)] {
-            assert_eq!(shell_status(ExitStatus::from_raw(raw)), expected, "{raw}");
-        }
-    }
-}

@@ -1,0 +1,264 @@
+//! `diligence record`: what goes over buses, into a file.
+
+mod amount;
+mod error;
+mod progress;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal as _, stdout};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use capture::query::Query;
+use clap::Args;
+use recorder::{
+    Bodies, Destination, End, Limits, Place, Session, Summary, Tape, Turn, origin,
+};
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::match_rule::MatchRule;
+
+pub(crate) use error::RecordError;
+pub(crate) use progress::{Progress, report};
+
+use crate::bus_choice::BusChoices;
+use crate::guest::{self, Guest, shell_status};
+use crate::output::complain;
+use crate::private_bus::asked_to_end;
+
+/// What `record` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Record {
+    #[command(flatten)]
+    buses: BusChoices,
+    /// Where the recording goes; `-` is standard output [default: a new recording.pcapng]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Record only messages that match this rule, or another one given so
+    #[arg(long, value_name = "RULE", value_parser = rule)]
+    filter: Vec<String>,
+    /// Keep only the last part: in FILE and FILE.1, each of this size
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes)]
+    ring: Option<u64>,
+    /// Keep the last part in memory, and write it when a message is like this: 'dur>50ms'
+    #[arg(long, value_name = "QUERY", value_parser = query)]
+    trigger: Option<Query>,
+    /// End when the file is so large
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, conflicts_with_all = ["ring", "trigger"])]
+    max_size: Option<u64>,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = amount::time)]
+    max_time: Option<Duration>,
+    /// Keep only so many bytes of each message
+    #[arg(long, value_name = "N")]
+    kept: Option<u32>,
+    /// Keep of bodies only the types and lengths: numbers become 0, texts x
+    #[arg(long, conflicts_with = "kept")]
+    redact: bool,
+    /// Record while this command runs
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// Records until somebody or something ends it. The exit status is that of the command, if there
+/// is one.
+pub(crate) fn run(record: Record) -> ExitCode {
+    match record.around_command() {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            complain(&format!("diligence record: {error}\n"));
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+impl Record {
+    fn around_command(self) -> Result<u8, RecordError> {
+        let signals = SignalSource::block(&[
+            Signal::Interrupt,
+            Signal::Terminate,
+            Signal::HangUp,
+            Signal::Child,
+        ])?;
+        let command = match self.command.as_slice() {
+            [] => None,
+            words => Some(guest::command(words)?),
+        };
+        let limits = Limits { bytes: self.max_size, time: self.max_time };
+        let places = self.buses.places();
+        let (filters, tape) = (self.filter.clone(), self.tape()?);
+        let session = Session::start(&places, &filters, tape, limits)?;
+        let guest = command.map(Guest::start).transpose()?;
+        Recording { session, progress: Progress::new() }.until_it_ends(guest, &signals)
+    }
+
+    fn tape(self) -> Result<Tape, RecordError> {
+        let bodies = match (self.kept, self.redact) {
+            (Some(kept), _) => Bodies::Cut(kept),
+            (None, true) => Bodies::Redacted,
+            (None, false) => Bodies::Whole,
+        };
+        let program = concat!("diligence ", env!("CARGO_PKG_VERSION"));
+        let destination = self.destination()?;
+        Tape::open(destination, bodies, origin(program)).map_err(RecordError::Tape)
+    }
+
+    fn destination(self) -> Result<Destination, RecordError> {
+        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
+        if to_stdout {
+            return match (self.ring, &self.trigger) {
+                (None, None) => standard_output(),
+                _ => Err(RecordError::NotAFile),
+            };
+        }
+        let path = self.output.unwrap_or_else(new_name);
+        Ok(match (self.trigger, self.ring) {
+            (Some(query), size) => {
+                Destination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
+            }
+            (None, Some(size)) => Destination::Ring { path, size },
+            (None, None) => Destination::File(path),
+        })
+    }
+}
+
+/// A recording, and what is told of it.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    session: Session,
+    progress: Progress,
+}
+
+impl Recording {
+    /// Records one bus into a file, without showing how it goes.
+    pub(crate) fn of(place: Place, path: PathBuf) -> Result<Self, RecordError> {
+        let program = concat!("diligence ", env!("CARGO_PKG_VERSION"));
+        let tape = Tape::open(Destination::File(path), Bodies::Whole, origin(program))?;
+        let session = Session::start(&[place], &[], tape, Limits::default())?;
+        Ok(Self { session, progress: Progress::silent() })
+    }
+
+    /// What is readable when there is something to do.
+    pub(crate) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Takes what has come; says how long to rest, or why it is over.
+    pub(crate) fn turn(&mut self) -> Turn {
+        let turn = self.session.turn();
+        for told in self.session.told() {
+            self.progress.say(&told.to_string());
+        }
+        self.progress.show(&self.session);
+        match (turn, self.progress.rest()) {
+            (Turn::Rest(rest), Some(line)) => Turn::Rest(rest.min(line)),
+            (turn, _) => turn,
+        }
+    }
+
+    /// Ends it.
+    pub(crate) fn finish(mut self) -> Result<Summary, RecordError> {
+        self.progress.clear();
+        Ok(self.session.finish()?)
+    }
+
+    /// Records until the command ends, or somebody, or the recording itself.
+    fn until_it_ends(
+        mut self,
+        mut guest: Option<Guest>,
+        signals: &SignalSource,
+    ) -> Result<u8, RecordError> {
+        let poller = Poller::new()?;
+        poller.add(signals, 0, Interest::Read)?;
+        poller.add(self.session.as_fd(), 1, Interest::Read)?;
+        let mut events = Events::with_capacity(2);
+        let mut over = None;
+        let status = loop {
+            let rest = match over {
+                Some(_) => None,
+                None => match self.turn() {
+                    Turn::More => Some(Duration::ZERO),
+                    Turn::Rest(rest) => Some(rest),
+                    Turn::Over(end) => {
+                        over = Some(end);
+                        continue;
+                    }
+                },
+            };
+            if let Some(guest) = &mut guest
+                && let Some(status) = guest.ended()?
+            {
+                break shell_status(status);
+            }
+            if guest.is_none() && over.is_some() {
+                break 0;
+            }
+            poller.wait(&mut events, rest)?;
+            if heed(signals, guest.as_mut())? {
+                break 0;
+            }
+        };
+        self.end(over, status)
+    }
+
+    fn end(self, over: Option<End>, status: u8) -> Result<u8, RecordError> {
+        let summary = self.finish()?;
+        complain(&report(&summary));
+        match over {
+            Some(end @ End::NoBus) => Err(RecordError::Ended(end)),
+            _ => Ok(status),
+        }
+    }
+}
+
+/// Passes signals on to the command; without one, says whether somebody wants an end.
+fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
+    let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
+    while let Some(signal) = signals.take()? {
+        guest.pass_on(signal);
+    }
+    Ok(false)
+}
+
+fn standard_output() -> Result<Destination, RecordError> {
+    if stdout().is_terminal() {
+        return Err(RecordError::Terminal);
+    }
+    let descriptor = stdout().as_fd().try_clone_to_owned()?;
+    Ok(Destination::Open(File::from(descriptor)))
+}
+
+/// A name that no file has yet: `recording.pcapng`, `recording-2.pcapng`, ...
+fn new_name() -> PathBuf {
+    let numbered = (2..).map(|number| PathBuf::from(format!("recording-{number}.pcapng")));
+    let mut names = std::iter::once(PathBuf::from("recording.pcapng")).chain(numbered);
+    names.find(|name| !name.exists()).expect("there are enough numbers")
+}
+
+fn rule(text: &str) -> Result<String, String> {
+    MatchRule::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn query(text: &str) -> Result<Query, String> {
+    text.parse().map_err(|error: capture::query::QueryError| error.to_string())
+}
+
+/// Bytes that are kept in memory until something happens, unless --ring says otherwise.
+const TRIGGER_SIZE: u64 = 16 << 20;
+
+const LONG_HELP: &str = "\
+Several buses can be recorded at once; they have one clock. On a bus of diligence the bus itself \
+writes what it does, with the recipients of each message and the times at which they got it; on \
+others the recorder becomes a monitor, and where it may not, it records what can be overheard. The \
+file says which, who was on the bus and what runs there.
+
+The file is pcapng, which Wireshark opens too. It can be read whenever and however the recording \
+ends. Where messages are missing, because the bus has ended the connection or the disk was full, \
+the file says so.
+
+Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
+command; without one 0, or 1 if the buses went away; 2 when the command line is wrong.";

@@ -1,0 +1,209 @@
+//! A recording while it is made: buses on one side, files on the other.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use sys::{clock, process};
+
+use crate::listener::{ListenError, Notice};
+use crate::place::Place;
+use crate::source::Drained;
+use crate::tape::{Tally, Tape, TapeError, TapeNotice};
+use crate::watch::{Watch, shorter};
+
+/// A recording while it is made.
+///
+/// It is readable when there is something to do; otherwise [`turn`](Self::turn) says when there
+/// will be.
+#[derive(Debug)]
+pub struct Session {
+    watch: Watch,
+    tape: Tape,
+    limits: Limits,
+    told: Vec<Told>,
+    started: Duration,
+    /// When what was recorded is in the file next.
+    flush_at: Duration,
+    /// What this process had used before.
+    used_before: Duration,
+}
+
+/// When a recording ends by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limits {
+    /// When its files have so many bytes.
+    pub bytes: Option<u64>,
+    /// After so long.
+    pub time: Option<Duration>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// There is more to do at once.
+    More,
+    /// There is nothing to do for so long, unless it becomes readable.
+    Rest(Duration),
+    /// The recording is to end.
+    Over(End),
+}
+
+/// Why a recording is to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The time is over.
+    Time,
+    /// The files are as large as they may be.
+    Size,
+    /// No bus is left to listen to.
+    NoBus,
+    /// It cannot be written.
+    Broken,
+}
+
+/// Something to be told at once.
+#[derive(Debug)]
+pub enum Told {
+    /// Of a bus.
+    Bus(Notice),
+    /// Of a file.
+    File(TapeNotice),
+}
+
+/// What was recorded, and what that has cost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// What was recorded.
+    pub tally: Tally,
+    /// How long.
+    pub span: Duration,
+    /// How long the recorder had a processor.
+    pub used: Duration,
+}
+
+/// Why nothing can be recorded.
+#[derive(Debug)]
+pub enum StartError {
+    /// A bus does not let us.
+    Bus(Place, ListenError),
+    /// The file does not.
+    File(TapeError),
+}
+
+impl Session {
+    /// Begins to record.
+    pub fn start(
+        places: &[Place],
+        filters: &[String],
+        mut tape: Tape,
+        limits: Limits,
+    ) -> Result<Self, StartError> {
+        let used_before = used();
+        let mut told = Vec::new();
+        let watch = Watch::open(places, filters, &mut |record| {
+            told.extend(tape.put(record).map(Told::File));
+        });
+        let watch = watch.map_err(|(place, error)| StartError::Bus(place, error))?;
+        let started = clock::monotonic();
+        Ok(Self { watch, tape, limits, told, started, flush_at: started, used_before })
+    }
+
+    /// Takes what has come, a share of it.
+    pub fn turn(&mut self) -> Turn {
+        let Self { watch, tape, told, .. } = self;
+        let drained = watch.take(&mut |record| told.extend(tape.put(record).map(Told::File)));
+        told.extend(watch.notices().into_iter().map(Told::Bus));
+        let now = clock::monotonic();
+        if now >= self.flush_at {
+            self.told.extend(self.tape.flush(now).map(Told::File));
+            self.flush_at = now + FLUSH_EVERY;
+        }
+        match (self.end(now), drained) {
+            (Some(end), _) => Turn::Over(end),
+            (None, Drained::More) => Turn::More,
+            (None, Drained::Empty) => Turn::Rest(self.rest(now)),
+        }
+    }
+
+    fn end(&self, now: Duration) -> Option<End> {
+        let is_large = || self.limits.bytes.is_some_and(|max| self.tape.tally().written >= max);
+        let is_late = || self.limits.time.is_some_and(|max| now - self.started >= max);
+        match () {
+            () if self.tape.broken().is_some() => Some(End::Broken),
+            () if self.watch.is_over() => Some(End::NoBus),
+            () if is_late() => Some(End::Time),
+            () if is_large() => Some(End::Size),
+            () => None,
+        }
+    }
+
+    fn rest(&self, now: Duration) -> Duration {
+        let end = self.limits.time.map(|max| (self.started + max).saturating_sub(now));
+        let flush = self.flush_at.saturating_sub(now);
+        shorter(end, self.watch.patience()).map_or(flush, |rest| rest.min(flush))
+    }
+
+    /// What should be told at once.
+    pub fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// What has been recorded so far.
+    pub fn tally(&self) -> Tally {
+        self.tape.tally()
+    }
+
+    /// How long it has been recording.
+    pub fn span(&self) -> Duration {
+        clock::monotonic().saturating_sub(self.started)
+    }
+
+    /// Ends the recording.
+    pub fn finish(mut self) -> Result<Summary, TapeError> {
+        let span = self.span();
+        let tape = &mut self.tape;
+        self.watch.finish(&mut |record| drop(tape.put(record)));
+        let tally = self.tape.finish()?;
+        Ok(Summary { tally, span, used: used().saturating_sub(self.used_before) })
+    }
+}
+
+fn used() -> Duration {
+    process::processor_time(std::process::id()).unwrap_or_default()
+}
+
+impl AsFd for Session {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
+    }
+}
+
+impl From<TapeError> for StartError {
+    fn from(error: TapeError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bus(place, error) => write!(f, "cannot record {place}: {error}"),
+            Self::File(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bus(notice) => notice.fmt(f),
+            Self::File(notice) => notice.fmt(f),
+        }
+    }
+}
+
+/// How long what was recorded may be in memory alone.
+const FLUSH_EVERY: Duration = Duration::from_millis(200);

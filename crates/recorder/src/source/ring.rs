@@ -1,0 +1,127 @@
+//! The trace that a bus of ours writes itself.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use capture::record::{BusId, Method, Record};
+use capture::trace::{Assembler, Patience};
+use client::wire::body::{UnixFd, Value};
+use client::wire::signature::Signature;
+use client::{CallError, Connection, Ended, Processed};
+use sys::clock::monotonic;
+use trace::{Follower, Step};
+
+use super::{Drained, Source};
+use crate::clock::Clock;
+
+/// A ring in shared memory into which the bus writes what it does with messages.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    connection: Connection,
+    follower: Follower,
+    assembler: Assembler,
+}
+
+impl Ring {
+    /// Asks the bus for a trace of the messages that match one of the rules, or of all if there are
+    /// none; an error of the bus if it has no traces, or not for us.
+    pub(super) fn start(
+        connection: Connection,
+        bus: BusId,
+        rules: &[String],
+        clock: Clock,
+    ) -> Result<Self, (Connection, CallError)> {
+        match start(&connection, rules) {
+            Ok(follower) => {
+                let assembler = Assembler::new(bus, clock.ahead(), Patience::default());
+                Ok(Self { connection, follower, assembler })
+            }
+            Err(error) => Err((connection, error)),
+        }
+    }
+
+    /// The trace is the connection's, so it lives as long as that.
+    fn check_connection(&self) -> Result<(), Ended> {
+        while self.connection.process(Some(Duration::ZERO))? != Processed::Nothing {}
+        Ok(())
+    }
+
+    fn hand_out(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+        while let Some(record) = self.assembler.next_record() {
+            each(record);
+        }
+    }
+}
+
+impl Source for Ring {
+    fn method(&self) -> Method {
+        Method::Trace
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn take(&mut self, _: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended> {
+        for _ in 0..RECORDS_PER_TURN {
+            match self.follower.step() {
+                Step::Record(record) => self.assembler.push(record.at, &record.entry),
+                Step::Missed(count) => self.assembler.missed(count),
+                Step::Nothing => {
+                    self.assembler.idle(monotonic());
+                    self.hand_out(each);
+                    return self.check_connection().map(|()| Drained::Empty);
+                }
+                Step::Stopped => {
+                    self.finish(each);
+                    self.check_connection()?;
+                    return Err(Ended::Closed);
+                }
+            }
+            self.hand_out(each);
+        }
+        Ok(Drained::More)
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+        self.assembler.finish();
+        self.hand_out(each);
+    }
+}
+
+/// A large ring outlasts a pause of ours; a bus that has no room for one may have some for less.
+fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallError> {
+    let attempt = |size: u64| {
+        let rules = rules.iter().map(|rule| Value::String(rule.as_str().into())).collect();
+        let element = Signature::new("s").expect("a type").into();
+        let rules = Value::Array { element, items: rules };
+        let options = [("Rules", rules), ("Size", Value::Uint64(size))];
+        let options = BTreeMap::from(options);
+        connection.call(BUS, BUS_PATH, TRACE, "Start", &(options,))
+    };
+    let reply = attempt(RING_LARGE).or_else(|error| match error.remote_name() {
+        Some("org.freedesktop.DBus.Error.LimitsExceeded") => attempt(RING_SMALL),
+        _ => Err(error),
+    })?;
+    let (UnixFd(index), _) =
+        reply.read::<(UnixFd, BTreeMap<&str, Value>)>()?;
+    let ring = reply.descriptors().get(index as usize);
+    let follower = ring.and_then(|ring| Follower::new(ring.as_fd()).ok());
+    follower.ok_or_else(|| CallError::Remote {
+        name: "org.freedesktop.DBus.Error.Failed".into(),
+        message: "the bus has a trace of another version".into(),
+    })
+}
+
+const BUS: &str = "org.freedesktop.DBus";
+const BUS_PATH: &str = "/org/freedesktop/DBus";
+const TRACE: &str = "org.diligence.Trace1";
+
+/// Bytes of a ring: more than half a second of the fastest traffic.
+const RING_LARGE: u64 = 64 << 20;
+/// Bytes of a ring where there is no room for a large one.
+const RING_SMALL: u64 = 4 << 20;
+
+/// Records that are taken before others have a turn.
+const RECORDS_PER_TURN: usize = 8192;
