@@ -94,7 +94,8 @@ impl Listener {
         let is_same = self.guid.is_some() && self.guid == guid;
         let bus = if is_same { self.bus } else { next_bus };
         let census = Census::open(asking, bus)?;
-        let found = source::find(listening, bus, &self.filters, each.clock).map_err(ListenError::Refused)?;
+        let found = source::find(listening, bus, &self.filters, each.clock)
+            .map_err(ListenError::Refused)?;
         if let Some(error) = found.refused {
             each.notices.push(Notice::Overhearing(self.place.clone(), error));
         }

@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn what_a_body_says_is_gone_and_its_shape_is_not() {
         let entries = BTreeMap::from([("pin", Value::Uint32(0x0BAD_CAFE))]);
-        let out = redacted(&("secret", entries, ObjectPath::literal("/home/me"), true, vec![7_u8; 3]));
+        let out =
+            redacted(&("secret", entries, ObjectPath::literal("/home/me"), true, vec![7_u8; 3]));
         for gone in ["secret", "pin", "home", "\u{7}\u{7}"] {
             assert!(!holds(&out, gone.as_bytes()), "{gone}");
         }

@@ -52,8 +52,7 @@ impl Watch {
         filters: &[String],
         each: &mut dyn FnMut(Record<'_>),
     ) -> Result<(), ListenError> {
-        let mut each =
-            Each { clock: self.clock, records: each, notices: &mut self.notices };
+        let mut each = Each { clock: self.clock, records: each, notices: &mut self.notices };
         let filters = filters.to_vec();
         let listener = Listener::open(place.clone(), filters, self.next_bus, &mut each)?;
         listener.watch(&self.poller, self.listeners.len() as u64)?;

@@ -83,7 +83,9 @@ impl fmt::Display for GuestError {
                 let word = word.display();
                 write!(f, "there is no option {word}; a program of that name is ./{word}")
             }
-            Self::Start { program, error } => write!(f, "cannot run {}: {error}", program.display()),
+            Self::Start { program, error } => {
+                write!(f, "cannot run {}: {error}", program.display())
+            }
         }
     }
 }

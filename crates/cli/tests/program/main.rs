@@ -2,6 +2,7 @@
 
 mod command_line;
 mod lint;
+mod record;
 mod start;
 mod status;
 mod support;

@@ -121,6 +121,14 @@ impl Running {
     }
 }
 
+impl Running {
+    /// Waits until it ends by itself.
+    pub(crate) fn ended(mut self) -> Output {
+        let child = self.0.take().expect("not ended");
+        child.wait_with_output().expect("it is our child")
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {

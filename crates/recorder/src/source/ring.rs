@@ -104,8 +104,7 @@ fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallErro
         Some("org.freedesktop.DBus.Error.LimitsExceeded") => attempt(RING_SMALL),
         _ => Err(error),
     })?;
-    let (UnixFd(index), _) =
-        reply.read::<(UnixFd, BTreeMap<&str, Value>)>()?;
+    let (UnixFd(index), _) = reply.read::<(UnixFd, BTreeMap<&str, Value>)>()?;
     let ring = reply.descriptors().get(index as usize);
     let follower = ring.and_then(|ring| Follower::new(ring.as_fd()).ok());
     follower.ok_or_else(|| CallError::Remote {

@@ -245,8 +245,7 @@ impl Tape {
             Room::Full(_) => return Err(TapeError::Full { tally }),
             Room::Free => {}
         }
-        let (written, files) =
-            self.output.finish(&self.standing).map_err(TapeError::Write)?;
+        let (written, files) = self.output.finish(&self.standing).map_err(TapeError::Write)?;
         Ok(Tally { written, files, ..tally })
     }
 }

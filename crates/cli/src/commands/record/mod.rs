@@ -14,9 +14,7 @@ use std::time::Duration;
 
 use capture::query::Query;
 use clap::Args;
-use recorder::{
-    Bodies, Destination, End, Limits, Place, Session, Summary, Tape, Turn, origin,
-};
+use recorder::{Bodies, Destination, End, Limits, Place, Session, Summary, Tape, Turn, origin};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 use wire::match_rule::MatchRule;

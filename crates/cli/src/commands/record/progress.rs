@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_said() {
-        let tally = |lost, gaps| Tally { messages: 1234, bytes: 99_000, lost, gaps, ..Tally::default() };
+        let tally =
+            |lost, gaps| Tally { messages: 1234, bytes: 99_000, lost, gaps, ..Tally::default() };
         for (lost, gaps, expected) in [
             (0, 0, "nothing lost"),
             (1, 1, "1 message lost"),
