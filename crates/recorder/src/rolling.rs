@@ -1,6 +1,9 @@
 //! The last messages of a bus that is listened to, so that they can be asked about.
 
-use capture::record::{Origin, Record, Time};
+use std::collections::HashSet;
+
+use capture::model::Message;
+use capture::record::{BusId, Fact, Origin, Record, Time};
 use capture::{Capture, MessageId};
 
 use crate::standing::Standing;
@@ -16,19 +19,31 @@ pub struct Rolling {
     next: Capture,
     /// Messages that are there at least, once so many have come.
     kept: usize,
+    /// The connections of the recorder.
+    own: HashSet<(BusId, String)>,
 }
 
 impl Rolling {
     /// Keeps at least `kept` messages, and at most twice as many.
     pub fn new(kept: usize) -> Self {
         let standing = Standing::new(Origin::default());
-        Self { standing, full: Capture::default(), next: Capture::default(), kept: kept.max(1) }
+        Self {
+            standing,
+            full: Capture::default(),
+            next: Capture::default(),
+            kept: kept.max(1),
+            own: HashSet::new(),
+        }
     }
 
     /// Takes in what comes next. Of a message, says where it is now.
     pub fn push(&mut self, record: Record<'_>) -> Option<MessageId> {
         let at = match &record {
             Record::Message(raw) => Some(raw.at),
+            Record::Fact { bus, fact: Fact::Recorder { unique }, .. } => {
+                self.own.insert((*bus, unique.clone()));
+                None
+            }
             _ => None,
         };
         self.standing.learn(&record);
@@ -50,5 +65,53 @@ impl Rolling {
     /// What is there.
     pub const fn capture(&self) -> &Capture {
         &self.full
+    }
+
+    /// Whether a message would not be there if nobody listened: it comes from the recorder, or goes
+    /// to it.
+    pub fn is_own(&self, message: &Message<'_>) -> bool {
+        let ends = [message.sender(), message.destination()];
+        self.own.iter().any(|(bus, own)| *bus == message.bus() && ends.contains(&own.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diligence_testkit::recording::Recording;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_found_however_many_messages_come() {
+        let mut recording = Recording::new();
+        recording.owner("org.example.Mail", ":1.6");
+        for _ in 0..100 {
+            let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
+            recording.wait_ms(3).reply(&call, ":1.6", &());
+        }
+        let mut rolling = Rolling::new(10);
+        let mut answered = 0;
+        recording.each(|record| {
+            let Some(id) = rolling.push(record) else { return };
+            let capture = rolling.capture();
+            assert!(capture.len() <= 20, "{}", capture.len());
+            let message = capture.message(id);
+            answered += usize::from(message.duration().is_some());
+            assert!(message.from().is_some() && !rolling.is_own(&message));
+        });
+        assert_eq!(answered, 100);
+    }
+
+    #[test]
+    fn what_the_recorder_does_is_its_own() {
+        let mut recording = Recording::new();
+        recording.fact(Fact::Recorder { unique: ":1.9".into() });
+        recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
+        recording.ask_bus(":1.5", "ListNames", &(), &(vec![":1.9"],));
+        let mut rolling = Rolling::new(10);
+        recording.each(|record| drop(rolling.push(record)));
+        let own: Vec<_> =
+            rolling.capture().messages().map(|message| rolling.is_own(&message)).collect();
+        assert_eq!(own, [true, true, false, false]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use capture::record::{Bus, BusId, Fact, Origin, Record, Time};
+use capture::record::{Bus, BusId, Fact, Origin, Process, Record, Time};
 
 /// What was learnt and still holds.
 #[derive(Debug)]
@@ -52,13 +52,7 @@ impl Standing {
                 self.facts.remove(&(bus, Topic::Owner(name.clone())));
             }
             Fact::Peer { unique, process: Some(process) } => {
-                let key = (bus, Topic::Peer(unique.clone()));
-                let known = match self.facts.remove(&key) {
-                    Some((_, Fact::Peer { process, .. })) => process,
-                    _ => None,
-                };
-                let process = Some(process.clone().or(known.unwrap_or_default()));
-                self.facts.insert(key, (at, Fact::Peer { unique: unique.clone(), process }));
+                self.identify(at, bus, unique, process.clone());
             }
             _ => {
                 if let Some(topic) = topic(fact) {
@@ -68,12 +62,27 @@ impl Standing {
         }
     }
 
+    /// What a process is may be learnt bit by bit, and only after it is gone.
+    fn identify(&mut self, at: Time, bus: BusId, unique: &str, process: Process) {
+        let is_same = |(_, on, fact): &&mut (Time, BusId, Fact)| {
+            *on == bus && matches!(fact, Fact::Peer { unique: one, .. } if one == unique)
+        };
+        if let Some((_, _, fact)) = self.departed.iter_mut().rev().find(is_same) {
+            complete(fact, process);
+            return;
+        }
+        let unique = unique.to_owned();
+        let key = (bus, Topic::Peer(unique.clone()));
+        let nothing = || (at, Fact::Peer { unique, process: None });
+        complete(&mut self.facts.entry(key).or_insert_with(nothing).1, process);
+    }
+
     /// Who is gone has no rules any more; who it was may be asked of messages that are still kept.
     fn depart(&mut self, at: Time, bus: BusId, unique: &str) {
-        if let Some((_, fact)) = self.facts.remove(&(bus, Topic::Peer(unique.to_owned()))) {
-            self.departed.push_back((at, bus, fact));
-            self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
-        }
+        let known = self.facts.remove(&(bus, Topic::Peer(unique.to_owned())));
+        let nothing = || Fact::Peer { unique: unique.to_owned(), process: None };
+        self.departed.push_back((at, bus, known.map_or_else(nothing, |(_, fact)| fact)));
+        self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
         let first = (bus, Topic::Rule(unique.to_owned(), String::new()));
         let rules = self.facts.range(first..).map(|(key, _)| key);
         let rules = rules.take_while(|(on, topic)| {
@@ -100,6 +109,14 @@ impl Standing {
     }
 }
 
+/// Adds to what is known of a connection.
+fn complete(fact: &mut Fact, learnt: Process) {
+    if let Fact::Peer { process, .. } = fact {
+        let known = process.take().unwrap_or_default();
+        *process = Some(learnt.or(known));
+    }
+}
+
 /// Who owns a name only since then is told by what follows; who somebody is never changes.
 fn holds_before(at: Time, fact: &Fact, since: Time) -> bool {
     at < since || !matches!(fact, Fact::Owner { .. })
@@ -118,7 +135,7 @@ fn topic(fact: &Fact) -> Option<Topic> {
 }
 
 /// Connections that are gone and not yet forgotten.
-const DEPARTED_MAX: usize = 4096;
+const DEPARTED_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -151,5 +168,15 @@ mod tests {
         learn(&mut standing, 10, Fact::Left { unique: unique(), why: None });
         assert_eq!(told(&standing, 9), [":1.5"]);
         assert!(told(&standing, 11).is_empty());
+    }
+
+    #[test]
+    fn who_was_gone_when_it_was_asked_about_does_not_stay() {
+        let mut standing = Standing::new(Origin::default());
+        let process = |pid| Some(Process { pid: Some(pid), ..Process::default() });
+        learn(&mut standing, 1, Fact::Left { unique: ":1.5".into(), why: None });
+        learn(&mut standing, 2, Fact::Peer { unique: ":1.5".into(), process: process(7) });
+        assert_eq!(told(&standing, 1), [":1.5"]);
+        assert!(told(&standing, 3).is_empty());
     }
 }
