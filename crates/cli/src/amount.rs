@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads an amount of bytes: `4096`, `64KiB`, `1.5M`. `k` and `KiB` are the same: 1024.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -18,7 +18,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a time: `30`, `1.5s`, `500ms`, `10min`, `2h`.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let seconds = match unit {
         "" | "s" => 1.0,

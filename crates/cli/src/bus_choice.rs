@@ -22,6 +22,15 @@ pub(crate) struct BusChoice {
 }
 
 impl BusChoice {
+    /// Where it is.
+    pub(crate) fn place(&self) -> Place {
+        match &self.address {
+            Some(address) => Place::Address(address.clone()),
+            None if self.system => Place::System,
+            None => Place::Session,
+        }
+    }
+
     /// Connects to it.
     pub(crate) fn connect(&self) -> Result<Connection, ConnectError> {
         match &self.address {

@@ -2,6 +2,7 @@
 //!
 //! Called by the name `dbus-daemon`, it takes the command line of that program and is that bus.
 
+mod amount;
 mod bus_choice;
 mod children;
 mod commands;
@@ -9,6 +10,7 @@ mod guest;
 mod output;
 mod private_bus;
 mod recording;
+mod screen;
 mod style;
 
 use std::env;

@@ -5,17 +5,14 @@ use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
 
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::{Frame, Terminal};
 use rustix::io::{Errno, read, retry_on_intr};
-
-use super::keys::{self, Action};
-use super::page::Page;
 
 /// The terminal while it shows the page. Dropped, it is as it was; after a panic, too.
 #[derive(Debug)]
@@ -27,8 +24,8 @@ pub(crate) struct Screen {
 /// What somebody at the terminal did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
-    /// Pressed keys, of which these mean something.
-    Keys(Vec<Action>),
+    /// Pressed keys, each with the bytes that it sends.
+    Keys(Vec<Vec<u8>>),
     /// Left: the terminal is gone.
     Gone,
 }
@@ -49,9 +46,9 @@ impl Screen {
         }
     }
 
-    /// Draws the page; only what has changed is sent to the terminal.
-    pub(crate) fn draw(&mut self, page: &Page<'_>) -> io::Result<()> {
-        self.terminal.draw(|frame| page.draw(frame)).map(|_| ())
+    /// Draws a page; only what has changed is sent to the terminal.
+    pub(crate) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(page).map(|_| ())
     }
 
     /// Reads once what somebody has done; waits for it if there is nothing.
@@ -59,7 +56,7 @@ impl Screen {
         let mut bytes = [0; 256];
         match retry_on_intr(|| read(stdin(), &mut bytes)) {
             Ok(0) => Ok(Input::Gone),
-            Ok(count) => Ok(Input::Keys(keys::actions(&bytes[..count]))),
+            Ok(count) => Ok(Input::Keys(keys(&bytes[..count]))),
             // So says a terminal whose other end is closed.
             Err(Errno::IO) => Ok(Input::Gone),
             Err(error) => Err(error.into()),
@@ -70,6 +67,29 @@ impl Screen {
     pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
         terminal::size()
     }
+}
+
+/// The keys that bytes from a terminal stand for. It sends letters as they are, others as an escape
+/// character with a sequence behind it.
+pub(crate) fn keys(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| next_key(&mut bytes).map(<[u8]>::to_vec)).collect()
+}
+
+/// Takes the bytes of one key off the front.
+fn next_key<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let len = match bytes {
+        [] => return None,
+        // A sequence ends in a letter or a tilde.
+        [ESCAPE, b'[', rest @ ..] => {
+            let end = rest.iter().position(|byte| (b'@'..=b'~').contains(byte));
+            end.map_or(bytes.len(), |end| end + 3)
+        }
+        [ESCAPE, b'O', _, ..] => 3,
+        _ => 1,
+    };
+    let (key, rest) = bytes.split_at(len);
+    *bytes = rest;
+    Some(key)
 }
 
 impl Drop for Screen {
@@ -96,3 +116,5 @@ fn restore() {
     let _ = disable_raw_mode();
     let _ = stdout().flush();
 }
+
+const ESCAPE: u8 = 0x1b;

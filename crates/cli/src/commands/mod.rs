@@ -15,6 +15,7 @@ mod run;
 mod show;
 mod stats;
 mod status;
+mod top;
 mod up;
 
 use std::ffi::OsString;
@@ -35,6 +36,7 @@ use run::Run;
 use show::Show;
 use stats::Stats;
 use status::Status;
+use top::Top;
 use up::Up;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
@@ -60,6 +62,8 @@ enum Command {
     },
     /// Record what goes over buses into a file
     Record(Record),
+    /// Show who talks most on a bus just now, and what is slow
+    Top(Top),
     /// Tell how a bus is: who talks, what waits, what went wrong
     Status(Status),
     /// Tell in numbers what a recording shows: who talks most, what is slow
@@ -99,6 +103,7 @@ impl Command {
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
             Self::Record(record) => record::run(record),
+            Self::Top(top) => top::run(top),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
             Self::Show(show) => show::run(&show),

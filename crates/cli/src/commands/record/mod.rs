@@ -1,6 +1,5 @@
 //! `diligence record`: what goes over buses, into a file.
 
-mod amount;
 mod error;
 mod progress;
 
@@ -22,6 +21,7 @@ use wire::match_rule::MatchRule;
 pub(crate) use error::RecordError;
 pub(crate) use progress::{Progress, report};
 
+use crate::amount;
 use crate::bus_choice::BusChoices;
 use crate::guest::{self, Guest, shell_status};
 use crate::output::complain;

@@ -9,8 +9,8 @@ use super::keys::{self, Next};
 use super::model::{Model, Snapshot};
 use super::page::{Page, Palette};
 use super::plain::Plain;
-use super::screen::{Input, Screen};
 use super::view::{Following, View};
+use crate::screen::{Input, Screen};
 
 /// Where to show it.
 #[derive(Debug)]
@@ -86,8 +86,8 @@ impl Front {
     /// Reads keys, and does what they ask for.
     pub(super) fn take_keys(&mut self) -> io::Result<Next> {
         let Self::Page(page) = self else { return Ok(Next::Stay) };
-        let Input::Keys(actions) = page.screen.input()? else { return Ok(Next::Quit) };
-        for action in actions {
+        let Input::Keys(keys) = page.screen.input()? else { return Ok(Next::Quit) };
+        for action in keys::actions(&keys) {
             page.stale = Staleness::Stale;
             if keys::apply(action, &mut page.view, &page.snapshot) == Next::Quit {
                 return Ok(Next::Quit);
@@ -109,13 +109,14 @@ impl Front {
         }
         page.stale = Staleness::Fresh;
         page.drawn = now;
-        page.screen.draw(&Page {
+        let drawn = Page {
             snapshot: &page.snapshot,
             view: &page.view,
             address: &page.hints.address,
             example: page.hints.example,
             palette: page.palette,
-        })
+        };
+        page.screen.draw(|frame| drawn.draw(frame))
     }
 }
 

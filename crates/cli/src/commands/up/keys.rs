@@ -1,5 +1,4 @@
-//! What keys mean. A terminal sends them as bytes: letters as they are, others as an escape character
-//! with a sequence behind it.
+//! What keys mean.
 
 use super::model::Snapshot;
 use super::view::{Following, Overlay, OwnConnection, Scroll, View};
@@ -25,30 +24,9 @@ pub(crate) enum Action {
     Scroll(Scroll),
 }
 
-/// What the keys ask for whose bytes came from the terminal. Others mean nothing.
-pub(crate) fn actions(mut bytes: &[u8]) -> Vec<Action> {
-    let mut actions = Vec::new();
-    while let Some(key) = next_key(&mut bytes) {
-        actions.extend(action(key));
-    }
-    actions
-}
-
-/// Takes the bytes of one key off the front.
-fn next_key<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
-    let len = match bytes {
-        [] => return None,
-        // A sequence ends in a letter or a tilde.
-        [ESCAPE, b'[', rest @ ..] => {
-            let end = rest.iter().position(|byte| (b'@'..=b'~').contains(byte));
-            end.map_or(bytes.len(), |end| end + 3)
-        }
-        [ESCAPE, b'O', _, ..] => 3,
-        _ => 1,
-    };
-    let (key, rest) = bytes.split_at(len);
-    *bytes = rest;
-    Some(key)
+/// What keys ask for. Others mean nothing.
+pub(crate) fn actions(keys: &[Vec<u8>]) -> Vec<Action> {
+    keys.iter().filter_map(|key| action(key)).collect()
 }
 
 fn action(key: &[u8]) -> Option<Action> {
@@ -131,16 +109,17 @@ const PAGE: usize = 8;
 mod tests {
     use super::super::view::{Panel, Sort};
     use super::*;
+    use crate::screen::keys;
 
     fn press(view: &mut View, key: &str) -> Next {
-        let [action] = actions(key.as_bytes())[..] else { panic!("{key:?} is one key") };
+        let [action] = actions(&keys(key.as_bytes()))[..] else { panic!("{key:?} is one key") };
         apply(action, view, &Snapshot::default())
     }
 
     #[test]
     fn keys_mean_what_the_help_says() {
         let check = |bytes: &str, expected: &[Action]| {
-            assert_eq!(actions(bytes.as_bytes()), expected, "{bytes:?}");
+            assert_eq!(actions(&keys(bytes.as_bytes())), expected, "{bytes:?}");
         };
         check("q", &[Action::Quit]);
         check("\x03", &[Action::Quit]);

@@ -5,7 +5,7 @@
 //!   logs ────────┘            └──────> plain   lines anywhere else
 //! ```
 //!
-//! Only [`live`], [`watcher`], [`mod@front`], [`screen`] and [`logs`] do anything; the rest is told
+//! Only [`live`], [`watcher`], [`mod@front`], [`screen`](crate::screen) and [`logs`] do anything; the rest is told
 //! what happened.
 
 mod error;
@@ -16,7 +16,6 @@ mod logs;
 mod model;
 mod page;
 mod plain;
-mod screen;
 mod view;
 mod watcher;
 
@@ -32,7 +31,6 @@ use live::Live;
 use logs::Logs;
 use page::{Colours, Palette};
 use plain::Plain;
-use screen::Screen;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 use wire::address::AddressList;
@@ -40,6 +38,7 @@ use wire::address::AddressList;
 use crate::commands::demo::Cast;
 use crate::output::complain;
 use crate::private_bus::{Config, Plan, PrivateBus, StartError};
+use crate::screen::Screen;
 use crate::units;
 
 /// What `up` is asked to do.

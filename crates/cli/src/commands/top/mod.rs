@@ -1,0 +1,302 @@
+//! `diligence top`: who talks most on a bus just now, and what is slow.
+//!
+//! [`window`] holds the last seconds, [`view`] what somebody wants to see of them, [`page`] draws
+//! that on a terminal; where there is none, tables are printed one after the other.
+
+mod page;
+mod view;
+mod window;
+
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write as _, stdin, stdout};
+use std::os::fd::AsFd as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use capture::query::Query;
+use capture::statistics::By;
+use clap::{Args, ValueEnum};
+use recorder::{Drained, ListenError, Place, Watch};
+use sys::clock::monotonic;
+use sys::poll::{Events, Interest, Poller};
+use sys::process;
+use sys::signals::{Signal, SignalSource};
+
+use crate::amount;
+use crate::bus_choice::BusChoice;
+use crate::output::complain;
+use crate::private_bus::asked_to_end;
+use crate::screen::{Input, Screen};
+use crate::style;
+use page::Page;
+use view::{Following, View};
+use window::Window;
+
+/// What to show of which bus.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Top {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// What a row is for
+    #[arg(long, value_enum, default_value = "service")]
+    by: Subject,
+    /// The column to sort by [default: messages]
+    #[arg(long, value_name = "COLUMN", default_value = "messages")]
+    sort: String,
+    /// How often there are new numbers, which are those of the last ten of these times
+    #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "1s")]
+    interval: Duration,
+    /// Print one table, after one interval, and end
+    #[arg(long)]
+    once: bool,
+    /// Which messages count: `member:Get* dur>50ms`
+    #[arg(value_name = "QUERY")]
+    query: Vec<String>,
+}
+
+/// What a row of the table is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Subject {
+    /// Those who are called, or emit
+    Service,
+    /// Processes that send
+    Process,
+    /// Methods and signals
+    Member,
+    /// Sender with recipient
+    Pair,
+}
+
+impl Subject {
+    const fn by(self) -> By {
+        match self {
+            Self::Service => By::Service,
+            Self::Process => By::Process,
+            Self::Member => By::Member,
+            Self::Pair => By::Pair,
+        }
+    }
+}
+
+/// Shows a bus until somebody wants no more.
+pub(crate) fn run(top: Top) -> ExitCode {
+    match top.show() {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader of plain lines that has seen enough and left is fine.
+        Err(TopError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(&format!("diligence top: {error}\n"));
+            error.status()
+        }
+    }
+}
+
+impl Top {
+    fn show(self) -> Result<(), TopError> {
+        let text = self.query.join(" ");
+        let query: Query = text.parse().map_err(TopError::Query)?;
+        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let span = if self.once { self.interval } else { self.interval * STEPS_IN_SPAN };
+        let mut window = Window::new(span);
+        let place = self.bus.place();
+        let watch = Watch::open(&[place], &[], &mut |record| window.push(record));
+        let watch = watch.map_err(|(place, error)| TopError::Bus(place, error))?;
+        let view = View::new(self.by, self.sort, query, text);
+        let is_page = !self.once && stdin().is_terminal() && stdout().is_terminal();
+        let front = match is_page {
+            true => Front::Page(Box::new(Screen::enter()?)),
+            false => Front::Plain,
+        };
+        let rounds = if self.once { Rounds::One } else { Rounds::Many };
+        Live { watch, window, view, front, rounds, interval: self.interval, used: used() }
+            .run(&signals)
+    }
+}
+
+/// Where it is shown.
+#[derive(Debug)]
+enum Front {
+    Page(Box<Screen>),
+    Plain,
+}
+
+/// How many tables there will be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rounds {
+    One,
+    Many,
+}
+
+/// A bus, and who looks at it.
+#[derive(Debug)]
+struct Live {
+    watch: Watch,
+    window: Window,
+    view: View,
+    front: Front,
+    rounds: Rounds,
+    interval: Duration,
+    /// What this process had used when the last step ended.
+    used: Duration,
+}
+
+/// What the poller reports on.
+const SIGNALS: u64 = 0;
+const BUS: u64 = 1;
+const KEYS: u64 = 2;
+
+impl Live {
+    fn run(mut self, signals: &SignalSource) -> Result<(), TopError> {
+        let poller = Poller::new()?;
+        poller.add(signals, SIGNALS, Interest::Read)?;
+        poller.add(self.watch.as_fd(), BUS, Interest::Read)?;
+        if let Front::Page(_) = self.front {
+            poller.add(stdin(), KEYS, Interest::Read)?;
+        }
+        let mut events = Events::with_capacity(4);
+        let mut next_step = monotonic() + self.interval;
+        self.draw()?;
+        loop {
+            let drained = self.watch.take(&mut |record| self.window.push(record));
+            for notice in self.watch.notices() {
+                self.view.say(notice.to_string());
+            }
+            if self.watch.is_over() {
+                return Err(TopError::Gone);
+            }
+            let now = monotonic();
+            if now >= next_step {
+                next_step = now + self.interval;
+                if self.step()? == Rounds::One {
+                    return Ok(());
+                }
+            }
+            let rest = match drained {
+                Drained::More => Duration::ZERO,
+                Drained::Empty => {
+                    let rest = next_step.saturating_sub(now);
+                    self.watch.patience().map_or(rest, |patience| patience.min(rest))
+                }
+            };
+            poller.wait(&mut events, Some(rest))?;
+            if asked_to_end(signals)?.is_some() {
+                return Ok(());
+            }
+            let has_keys = events.iter().any(|event| event.token() == KEYS);
+            if has_keys && self.take_keys()? == view::Next::Quit {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Ends a step of the rates; says whether that was the only one.
+    fn step(&mut self) -> Result<Rounds, TopError> {
+        self.window.step();
+        let used = used();
+        let cost = used.saturating_sub(self.used).as_secs_f64() / self.interval.as_secs_f64();
+        self.used = used;
+        self.view.cost = cost;
+        if self.view.following == Following::Live {
+            let now = self.watch.clock().now();
+            self.view.renew(&self.window, now).map_err(TopError::Sort)?;
+        }
+        match self.front {
+            Front::Page(_) => self.draw()?,
+            Front::Plain => self.print()?,
+        }
+        Ok(self.rounds)
+    }
+
+    fn take_keys(&mut self) -> Result<view::Next, TopError> {
+        let Front::Page(screen) = &mut self.front else { return Ok(view::Next::Stay) };
+        let Input::Keys(keys) = screen.input()? else { return Ok(view::Next::Quit) };
+        for key in keys {
+            if self.view.press(&key) == view::Next::Quit {
+                return Ok(view::Next::Quit);
+            }
+        }
+        let now = self.watch.clock().now();
+        if self.view.following == Following::Live {
+            self.view.renew(&self.window, now).map_err(TopError::Sort)?;
+        }
+        self.draw()?;
+        Ok(view::Next::Stay)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let Front::Page(screen) = &mut self.front else { return Ok(()) };
+        let page = Page { window: &self.window, view: &self.view, interval: self.interval };
+        screen.draw(|frame| page.draw(frame))
+    }
+
+    fn print(&self) -> io::Result<()> {
+        let mut text = page::summary(&self.window, &self.view, self.interval);
+        text.push('\n');
+        if let Some(table) = &self.view.table {
+            text += &table.to_text(style::of_stdout());
+        }
+        text.push('\n');
+        let mut stdout = stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    }
+}
+
+fn used() -> Duration {
+    process::processor_time(std::process::id()).unwrap_or_default()
+}
+
+/// Why there is nothing to see.
+#[derive(Debug)]
+enum TopError {
+    /// The query is none.
+    Query(capture::query::QueryError),
+    /// There is no such column.
+    Sort(capture::table::NoSuchColumn),
+    /// The bus does not let us.
+    Bus(Place, ListenError),
+    /// The bus is gone.
+    Gone,
+    /// The system does not let us wait, or show anything.
+    System(io::Error),
+}
+
+impl TopError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Query(_) | Self::Sort(_) => ExitCode::from(2),
+            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<io::Error> for TopError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl fmt::Display for TopError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(error) => error.fmt(f),
+            Self::Sort(error) => error.fmt(f),
+            Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
+            Self::Gone => f.write_str("the bus is gone"),
+            Self::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TopError {}
+
+/// Intervals that the numbers of a table are of.
+const STEPS_IN_SPAN: u32 = 10;
+
+const LONG_HELP: &str = "\
+On a terminal this is a page; ? explains its keys. Anywhere else, tables are printed one after the \
+other. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
+at this program on others; calls without an answer yet count as unanswered. What this program says \
+and gets itself is left out.";

@@ -1,0 +1,173 @@
+//! The page on a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use capture::record::Method;
+use capture::text::Style as TextStyle;
+use capture::text::units::{bytes, count, counted, share};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Clear, Paragraph, Sparkline};
+
+use super::view::{Following, HELP, Overlay, View};
+use super::window::Window;
+
+/// All that is drawn.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    pub(super) window: &'a Window,
+    pub(super) view: &'a View,
+    /// How long a step is.
+    pub(super) interval: Duration,
+}
+
+impl Page<'_> {
+    /// Draws everything.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>) {
+        let lines = [
+            Constraint::Length(1),
+            Constraint::Length(CURVE_LINES),
+            Constraint::Length(1),
+            Constraint::Min(0),
+            Constraint::Length(1),
+        ];
+        let [head, curve, choice, table, foot] = Layout::vertical(lines).areas(frame.area());
+        frame.render_widget(Line::raw(summary(self.window, self.view, self.interval)), head);
+        self.draw_curve(frame, curve);
+        frame.render_widget(self.choice(), choice);
+        self.draw_table(frame, table);
+        frame.render_widget(self.foot(), foot);
+        if self.view.overlay == Overlay::Help {
+            draw_help(frame);
+        }
+    }
+
+    /// Messages of each step, the last one at the right.
+    fn draw_curve(&self, frame: &mut Frame<'_>, area: Rect) {
+        let steps = self.window.steps();
+        let shown = steps.len().min(usize::from(area.width));
+        let counts: Vec<u64> =
+            steps.range(steps.len() - shown..).map(|step| step.messages).collect();
+        let place = Rect { x: area.right() - shown as u16, width: shown as u16, ..area };
+        frame.render_widget(Sparkline::default().data(&counts), place);
+    }
+
+    /// What the table shows.
+    fn choice(&self) -> Line<'static> {
+        let by = match self.view.by {
+            super::Subject::Service => "service",
+            super::Subject::Process => "process",
+            super::Subject::Member => "member",
+            super::Subject::Pair => "pair",
+        };
+        let mut spans = vec![Span::raw(format!(" by {by}, sorted by {}", self.view.sort))];
+        if !self.view.query_text.is_empty() {
+            spans.push(Span::raw(format!(", only {}", self.view.query_text)));
+        }
+        if self.view.following == Following::Paused {
+            spans.push(Span::raw("  "));
+            spans.push(Span::styled(" PAUSED ", reversed()));
+        }
+        Line::from(spans)
+    }
+
+    fn draw_table(&self, frame: &mut Frame<'_>, area: Rect) {
+        let Some(table) = &self.view.table else {
+            frame.render_widget(Line::raw(" waiting for messages"), area);
+            return;
+        };
+        let text = table.to_text(TextStyle::plain(usize::from(area.width)));
+        let mut lines = text.lines();
+        let heading = format!("{:1$}", lines.next().unwrap_or_default(), usize::from(area.width));
+        let heading = Line::styled(heading, reversed());
+        let rows = lines.skip(self.view.offset).map(|line| Line::raw(line.to_owned()));
+        let all: Text<'_> = std::iter::once(heading).chain(rows).collect();
+        frame.render_widget(Paragraph::new(all), area);
+    }
+
+    fn foot(&self) -> Line<'_> {
+        match (&self.view.overlay, &self.view.message) {
+            (Overlay::Query { text, error }, _) => {
+                let error = error.as_deref().map(|error| format!("   {error}"));
+                Line::from(vec![
+                    Span::styled(" query: ", strong()),
+                    Span::raw(text.as_str()),
+                    Span::styled(" ", reversed()),
+                    Span::raw(error.unwrap_or_default()),
+                ])
+            }
+            (_, Some(message)) => Line::styled(format!(" {message}"), strong()),
+            _ => KEYS
+                .iter()
+                .flat_map(|(key, does)| {
+                    let key = Span::styled(format!(" {key} "), reversed());
+                    [Span::raw(" "), key, Span::raw(format!(" {does}"))]
+                })
+                .collect(),
+        }
+    }
+}
+
+/// How busy the bus is, and how well that is known: one line.
+pub(super) fn summary(window: &Window, view: &View, interval: Duration) -> String {
+    let last = window.steps().back().copied().unwrap_or_default();
+    let seconds = interval.as_secs_f64();
+    let method = match window.method() {
+        Method::Trace => "written by the bus",
+        Method::Monitor => "seen by a monitor",
+        Method::Eavesdrop => "overheard",
+        Method::Unknown => "not seen",
+    };
+    let mut text = format!(
+        " {}/s  {}/s  {method}, {}",
+        counted_rate(last.messages as f64 / seconds),
+        bytes(last.bytes as f64 / seconds),
+        lost(window),
+    );
+    let _ = write!(text, "  {} of a processor for this", share(view.cost));
+    text
+}
+
+fn counted_rate(rate: f64) -> String {
+    format!("{} messages", count(rate))
+}
+
+fn lost(window: &Window) -> String {
+    match window.lost() {
+        (0, 0) => "nothing lost".to_owned(),
+        (0, gaps) => format!("{}, how much is missing is not known", counted(gaps, "gap", "gaps")),
+        (lost, _) => format!("{} lost", counted(lost, "message", "messages")),
+    }
+}
+
+fn draw_help(frame: &mut Frame<'_>) {
+    let keys = HELP.into_iter().map(|(key, does)| {
+        Line::from_iter([Span::styled(format!(" {key:11}"), strong()), Span::raw(does)])
+    });
+    let text: Text<'_> = keys.collect();
+    let wanted = (text.width() as u16 + 3, text.height() as u16 + 2);
+    let screen = frame.area();
+    let (width, height) = (wanted.0.min(screen.width), wanted.1.min(screen.height));
+    let x = screen.x + (screen.width - width) / 2;
+    let area = Rect { x, y: screen.y + (screen.height - height) / 2, width, height };
+    frame.render_widget(Clear, area);
+    let block = Block::bordered().title(" Help: any key goes back ");
+    frame.render_widget(Paragraph::new(text).block(block), area);
+}
+
+fn strong() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+fn reversed() -> Style {
+    Style::new().add_modifier(Modifier::REVERSED)
+}
+
+const KEYS: [(&str, &str); 6] =
+    [("q", "quit"), ("g", "group"), ("s", "sort"), ("f", "filter"), ("p", "pause"), ("?", "help")];
+
+/// Lines of the curve.
+const CURVE_LINES: u16 = 3;
