@@ -109,7 +109,9 @@ mod tests {
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
         recording.ask_bus(":1.5", "ListNames", &(), &(vec![":1.9"],));
         let mut rolling = Rolling::new(10);
-        recording.each(|record| drop(rolling.push(record)));
+        recording.each(|record| {
+            rolling.push(record);
+        });
         let own: Vec<_> =
             rolling.capture().messages().map(|message| rolling.is_own(&message)).collect();
         assert_eq!(own, [true, true, false, false]);

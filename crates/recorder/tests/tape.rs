@@ -65,7 +65,6 @@ fn busy(calls: usize) -> Recording {
 fn a_ring_holds_the_last_part_and_who_is_who() {
     let folder = Folder::new();
     let path = folder.join("ring.pcapng");
-    fs::write(folder.join("ring.pcapng.1"), "of before").expect("the folder is ours");
     let size = 20_000;
     let mut tape = tape(Destination::Ring { path: path.clone(), size }, Bodies::Whole);
     put_all(&mut tape, &busy(200));
@@ -74,22 +73,39 @@ fn a_ring_holds_the_last_part_and_who_is_who() {
     let before = folder.join("ring.pcapng.1");
     assert_eq!(tally.files, [before.clone(), path.clone()]);
 
-    let (first, last) = (read(&before), read(&path));
-    for (path, capture) in [(&before, &first), (&path, &last)] {
-        let len = fs::metadata(path).expect("it is there").len();
-        assert!(len <= size + 1000, "{len} bytes are more than {size} and an end");
-        let names: Vec<_> = capture.directory().peers().map(|(id, _)| capture.label(id)).collect();
-        assert!(names.iter().any(|name| name == "org.example.Mail"), "{names:?}");
-        assert!(names.iter().any(|name| name.starts_with("caller")), "{names:?}");
-    }
     let serials = |capture: &Capture| -> Vec<u32> {
         let calls = capture.messages().filter(|message| message.sender() == ":1.5");
         calls.map(|message| message.serial()).collect()
     };
-    let all = [serials(&first), serials(&last)].concat();
+    let all = serials(&read(&path));
     let start = all[0];
     assert!(start > 100, "the first part is gone, but {start} is still there");
     assert_eq!(all, (start..=200).collect::<Vec<_>>(), "the end is whole");
+
+    let alone = folder.join("alone.pcapng");
+    for path in [&before, &path] {
+        let len = fs::metadata(path).expect("it is there").len();
+        assert!(len <= size + 1000, "{len} bytes are more than {size} and an end");
+        fs::copy(path, &alone).expect("the folder is ours");
+        let capture = read(&alone);
+        assert!((20..all.len()).contains(&serials(&capture).len()), "a part");
+        let names: Vec<_> = capture.directory().peers().map(|(id, _)| capture.label(id)).collect();
+        assert!(names.iter().any(|name| name == "org.example.Mail"), "{names:?}");
+        assert!(names.iter().any(|name| name.starts_with("caller")), "{names:?}");
+    }
+}
+
+#[test]
+fn a_part_of_an_earlier_recording_is_not_taken_for_one_of_this() {
+    let folder = Folder::new();
+    let path = folder.join("a.pcapng");
+    let before = folder.join("a.pcapng.1");
+    for (there, stays) in [(&b"\x0a\x0d\x0d\x0a and more"[..], false), (b".TH A 1", true)] {
+        fs::write(&before, there).expect("the folder is ours");
+        let tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        tape.finish().expect("there is room");
+        assert_eq!(before.exists(), stays, "{there:?}");
+    }
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn whenever_it_is_killed_the_file_can_be_read() {
     let folder = Folder::new();
     let bus = DbusDaemon::start(&folder, "");
     for round in 0..8_u64 {
-        let file = folder.join(format!("{round}.pcapng"));
+        let file = folder.join(&format!("{round}.pcapng"));
         let path = file.display().to_string();
         let mut command = folder.diligence();
         command.args(["record", "--address", &bus.address, "-o", &path]);

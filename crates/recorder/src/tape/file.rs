@@ -1,7 +1,8 @@
 //! One file.
 
-use std::fs::File;
-use std::io;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
@@ -23,6 +24,7 @@ impl Plain {
 
     pub(super) fn create(path: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
         let writer = Writer::new(create(&path)?, origin)?;
+        remove_before(&path)?;
         Ok(Self { writer, path: Some(path) })
     }
 
@@ -56,3 +58,25 @@ pub(super) fn create(path: &Path) -> Result<File, TapeError> {
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
     file.map_err(|error| TapeError::Create { path: path.to_owned(), error })
 }
+
+/// The part of a recording before the one that is in this file.
+pub(super) fn before(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".1");
+    name.into()
+}
+
+/// Removes the other part of a recording whose place a new one takes, since it would be taken for a
+/// part of that. What is no recording is left alone, whatever its name is.
+pub(super) fn remove_before(path: &Path) -> Result<(), TapeError> {
+    let before = before(path);
+    let mut start = [0; SECTION.len()];
+    let read = File::open(&before).and_then(|mut file| file.read_exact(&mut start));
+    if read.is_err() || start != SECTION {
+        return Ok(());
+    }
+    fs::remove_file(&before).map_err(|error| TapeError::Create { path: before, error })
+}
+
+/// The first bytes of a file that a tape has written.
+const SECTION: [u8; 4] = 0x0A0D_0D0A_u32.to_le_bytes();

@@ -1,6 +1,5 @@
 //! A file and the one before it.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use capture::file::Writer;
 use capture::record::{Origin, Record, Time};
 
 use super::TapeError;
-use super::file::create;
+use super::file::{before, create, remove_before};
 use crate::standing::Standing;
 
 /// A file and the one before it, each of which can be read alone.
@@ -25,13 +24,8 @@ pub(super) struct Ring {
 impl Ring {
     pub(super) fn create(path: PathBuf, size: u64, origin: &Origin) -> Result<Self, TapeError> {
         let writer = Writer::new(create(&path)?, origin)?;
-        // One of an earlier recording would be taken for the part before this one.
-        match fs::remove_file(before(&path)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(TapeError::Create { path: before(&path), error })
-            }
-            _ => Ok(Self { writer, path, size, before: 0 }),
-        }
+        remove_before(&path)?;
+        Ok(Self { writer, path, size, before: 0 })
     }
 
     pub(super) fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
@@ -79,10 +73,4 @@ impl Ring {
         let written = self.written();
         self.writer.finish().map(|_| written)
     }
-}
-
-fn before(path: &std::path::Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".1");
-    name.into()
 }
