@@ -254,6 +254,20 @@ impl Table {
         Ok(())
     }
 
+    /// The same table without the columns of these names.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        let stays: Vec<bool> =
+            self.columns.iter().map(|column| !names.contains(&column.name)).collect();
+        for row in &mut self.rows {
+            let mut places = stays.iter();
+            row.retain(|_| places.next().is_none_or(|stays| *stays));
+        }
+        let mut places = stays.iter();
+        self.columns.retain(|_| places.next().is_none_or(|stays| *stays));
+        self
+    }
+
     /// Leaves out all rows but the first.
     pub fn truncate(&mut self, rows: usize) {
         self.omitted += self.rows.len().saturating_sub(rows);

@@ -96,7 +96,7 @@ impl Window {
                 groups.add(&message);
             }
         }
-        groups.table()
+        groups.table().without(&LEFT_OUT)
     }
 }
 
@@ -105,3 +105,16 @@ const MESSAGES_KEPT: usize = 200_000;
 
 /// Steps that a curve can show.
 const STEPS_KEPT: usize = 240;
+
+/// Columns that say what others do, or more than there is room for.
+const LEFT_OUT: [&str; 9] = [
+    "share",
+    "max",
+    "total",
+    "mean",
+    "failed total",
+    "failed max",
+    "calls",
+    "signals",
+    "time-outs",
+];
