@@ -10,6 +10,7 @@ mod demo;
 mod export;
 mod generate;
 mod lint;
+mod monitor;
 mod record;
 mod run;
 mod show;
@@ -31,6 +32,7 @@ use demo::Demo;
 use export::Export;
 use generate::Generate;
 use lint::Lint;
+use monitor::Monitor;
 use record::Record;
 use run::Run;
 use show::Show;
@@ -62,6 +64,8 @@ enum Command {
     },
     /// Record what goes over buses into a file
     Record(Record),
+    /// Show messages as they go over a bus, with names and durations
+    Monitor(Monitor),
     /// Show who talks most on a bus just now, and what is slow
     Top(Top),
     /// Tell how a bus is: who talks, what waits, what went wrong
@@ -103,6 +107,7 @@ impl Command {
             Self::Run(run) => run::run(run),
             Self::Bus { options } => bus::run(Caller::Diligence, options),
             Self::Record(record) => record::run(record),
+            Self::Monitor(monitor) => monitor::run(monitor),
             Self::Top(top) => top::run(top),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),

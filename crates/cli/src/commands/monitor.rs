@@ -1,0 +1,340 @@
+//! `diligence monitor`: messages as they go over a bus, with names and durations.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use capture::model::Message;
+use capture::query::{Query, QueryError};
+use capture::record::Record;
+use capture::show::Format;
+use capture::text::units::{duration, printable};
+use clap::{Args, ValueEnum};
+use recorder::{Drained, ListenError, Place, Rolling, Watch};
+use sys::clock::monotonic;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::match_rule::MatchRule;
+use wire::names::BusName;
+
+use crate::amount;
+use crate::bus_choice::BusChoice;
+use crate::output::complain;
+use crate::private_bus::asked_to_end;
+
+/// Which messages to show, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Monitor {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// Names whose messages are shown, then a query: `member:Get* dur>50ms` [default: all]
+    #[arg(value_name = "NAME... [QUERY]")]
+    words: Vec<String>,
+    /// Only messages that match this rule, or another one given so
+    #[arg(long = "match", value_name = "RULE", value_parser = rule)]
+    rules: Vec<String>,
+    /// As which tool prints them
+    #[arg(long, value_enum, default_value = "busctl")]
+    format: Form,
+    /// As JSON, on a line for each message or on several
+    #[arg(long, value_enum, default_value = "off", conflicts_with = "format")]
+    json: Json,
+    /// End after so many messages
+    #[arg(short = 'N', long, value_name = "COUNT")]
+    limit_messages: Option<u64>,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = amount::time)]
+    timeout: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// As `busctl monitor`, and a line with names and durations
+    Busctl,
+    /// As `gdbus monitor`: a line for each
+    Gdbus,
+    /// As `dbus-monitor`
+    DbusSend,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Json {
+    /// On a line
+    Short,
+    /// On several
+    Pretty,
+    /// Not as JSON
+    Off,
+}
+
+/// Shows messages until somebody wants no more.
+pub(crate) fn run(monitor: Monitor) -> ExitCode {
+    match monitor.show() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(MonitorError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(&format!("diligence monitor: {error}\n"));
+            error.status()
+        }
+    }
+}
+
+impl Monitor {
+    fn show(self) -> Result<(), MonitorError> {
+        let (names, query) = names_and_query(&self.words);
+        let query: Query = query.parse().map_err(MonitorError::Query)?;
+        let ends = names
+            .iter()
+            .flat_map(|name| [format!("sender='{name}'"), format!("destination='{name}'")]);
+        let rules: Vec<String> = self.rules.iter().cloned().chain(ends).collect();
+        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let mut printer = Printer::new(&query, self.form(), self.limit_messages);
+        let place = self.bus.place();
+        let watch = Watch::open(&[place], &rules, &mut |record| printer.take(record));
+        let watch = watch.map_err(|(place, error)| MonitorError::Bus(place, error))?;
+        let deadline = self.timeout.map(|time| monotonic() + time);
+        follow(watch, printer, deadline, &signals)
+    }
+
+    const fn form(&self) -> Shape {
+        match (self.json, self.format) {
+            (Json::Short, _) => Shape::Line,
+            (Json::Pretty, _) => Shape::Pretty,
+            (Json::Off, Form::Busctl) => Shape::Blocks,
+            (Json::Off, Form::Gdbus) => Shape::Tool(Format::Gdbus),
+            (Json::Off, Form::DbusSend) => Shape::Tool(Format::DbusSend),
+        }
+    }
+}
+
+/// Prints what comes until something ends it.
+fn follow(
+    mut watch: Watch,
+    mut printer: Printer<'_>,
+    deadline: Option<Duration>,
+    signals: &SignalSource,
+) -> Result<(), MonitorError> {
+    let poller = Poller::new()?;
+    poller.add(signals, 0, Interest::Read)?;
+    poller.add(watch.as_fd(), 1, Interest::Read)?;
+    let mut events = Events::with_capacity(2);
+    loop {
+        let drained = watch.take(&mut |record| printer.take(record));
+        for notice in watch.notices() {
+            complain(&format!("diligence monitor: {notice}\n"));
+        }
+        printer.flush()?;
+        let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
+        if printer.is_full() || left.is_some_and(|left| left.is_zero()) {
+            return Ok(());
+        }
+        if watch.is_over() {
+            return Err(MonitorError::Gone);
+        }
+        let rest = match drained {
+            Drained::More => Some(Duration::ZERO),
+            Drained::Empty => recorder::watch::shorter(left, watch.patience()),
+        };
+        poller.wait(&mut events, rest)?;
+        if asked_to_end(signals)?.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+/// How messages are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shape {
+    /// Blocks of lines, with names and durations.
+    Blocks,
+    /// As this tool prints them.
+    Tool(Format),
+    /// JSON on a line.
+    Line,
+    /// JSON on several.
+    Pretty,
+}
+
+/// Prints the messages that are asked for.
+#[derive(Debug)]
+struct Printer<'q> {
+    rolling: Rolling,
+    matcher: capture::query::Matcher<'q>,
+    shape: Shape,
+    left: Option<u64>,
+    text: String,
+    buffer: Vec<u8>,
+}
+
+impl<'q> Printer<'q> {
+    fn new(query: &'q Query, shape: Shape, left: Option<u64>) -> Self {
+        let rolling = Rolling::new(MESSAGES_KEPT);
+        let (text, buffer) = (String::new(), Vec::new());
+        Self { rolling, matcher: query.matcher(), shape, left, text, buffer }
+    }
+
+    const fn is_full(&self) -> bool {
+        matches!(self.left, Some(0))
+    }
+
+    fn take(&mut self, record: Record<'_>) {
+        let Some(id) = self.rolling.push(record) else { return };
+        let message = self.rolling.capture().message(id);
+        if self.is_full() || self.rolling.is_own(&message) || !self.matcher.selects(&message) {
+            return;
+        }
+        if let Some(left) = &mut self.left {
+            *left -= 1;
+        }
+        // What was kept is in memory, which can be read.
+        let _ = push(self.shape, &mut self.text, &message, &mut self.buffer);
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        stdout.flush()
+    }
+}
+
+fn push(
+    shape: Shape,
+    text: &mut String,
+    message: &Message<'_>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<()> {
+    match shape {
+        Shape::Tool(format) => format.push(text, message, buffer),
+        Shape::Line => Format::Json.push(text, message, buffer),
+        Shape::Blocks => {
+            let start = text.len();
+            Format::Busctl.push(text, message, buffer)?;
+            insert_line(text, start, &who(message));
+            Ok(())
+        }
+        Shape::Pretty => {
+            let mut line = String::new();
+            Format::Json.push(&mut line, message, buffer)?;
+            let value: serde_json::Value = serde_json::from_str(&line)?;
+            let _ = writeln!(text, "{value:#}");
+            Ok(())
+        }
+    }
+}
+
+/// Puts a line behind the first line of the block that begins at `start`.
+fn insert_line(text: &mut String, start: usize, line: &str) {
+    let end = text[start..].find('\n').map_or(text.len(), |place| start + place + 1);
+    text.insert_str(end, line);
+}
+
+/// Who says it to whom, and how long it took: `  mail[43] -> shell[12]  1.20 ms`.
+fn who(message: &Message<'_>) -> String {
+    let capture = message.capture();
+    let name = |peer: Option<capture::model::PeerId>, name: &str| {
+        let peer = peer.map(|peer| match capture.process_label(peer) {
+            Some(process) => format!("{} {process}", capture.label(peer)),
+            None => capture.label(peer).into_owned(),
+        });
+        peer.unwrap_or_else(|| name.to_owned())
+    };
+    let mut line = format!("  {}", name(message.from(), message.sender()));
+    if !message.destination().is_empty() {
+        let _ = write!(line, " -> {}", name(message.to(), message.destination()));
+    }
+    if let Some(time) = message.duration().filter(|_| message.kind().is_reply()) {
+        let _ = write!(line, ", after {}", duration(time));
+    }
+    format!("{}\n", printable(&line))
+}
+
+/// The words that are names of connections, and the others.
+fn names_and_query(words: &[String]) -> (&[String], String) {
+    let is_name = |word: &String| BusName::new(word).is_ok();
+    let names = words.iter().take_while(|word| is_name(word)).count();
+    (&words[..names], words[names..].join(" "))
+}
+
+fn rule(text: &str) -> Result<String, String> {
+    MatchRule::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// Why nothing is shown.
+#[derive(Debug)]
+enum MonitorError {
+    /// The query is none.
+    Query(QueryError),
+    /// The bus does not let us.
+    Bus(Place, ListenError),
+    /// The bus is gone.
+    Gone,
+    /// The system does not let us wait, or print.
+    System(io::Error),
+}
+
+impl MonitorError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Query(_) => ExitCode::from(2),
+            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<io::Error> for MonitorError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl fmt::Display for MonitorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(error) => error.fmt(f),
+            Self::Bus(place, error) => write!(f, "cannot monitor {place}: {error}"),
+            Self::Gone => f.write_str("the bus is gone"),
+            Self::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for MonitorError {}
+
+/// Messages among which calls and names are found.
+const MESSAGES_KEPT: usize = 50_000;
+
+const LONG_HELP: &str = "\
+A name stands for messages from and to it, as with `busctl monitor`. What this program says and \
+gets itself is left out. `diligence record` writes the same into a file, for later.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_before_the_query() {
+        for (words, names, query) in [
+            (&["org.example.Mail", ":1.5", "member:Get*"][..], 2, "member:Get*"),
+            (&["dur>50ms", "org.example.Mail"], 0, "dur>50ms org.example.Mail"),
+            (&["Get"], 0, "Get"),
+            (&[], 0, ""),
+        ] {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            let (found, rest) = names_and_query(&words);
+            assert_eq!((found.len(), rest.as_str()), (names, query), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_put_behind_the_first_one() {
+        let mut text = "before\nfirst\nsecond\n".to_owned();
+        insert_line(&mut text, 7, "  new\n");
+        assert_eq!(text, "before\nfirst\n  new\nsecond\n");
+    }
+}
