@@ -50,7 +50,7 @@ impl Rolling {
         self.next.push(record.clone());
         self.full.push(record);
         let at = at?;
-        if self.next.len() >= self.kept && self.full.len() >= 2 * self.kept {
+        if self.next.len() >= self.kept {
             self.turn_over(at);
         }
         self.full.messages().next_back().map(|message| message.id())

@@ -195,7 +195,7 @@ impl Tape {
 
     fn try_again(&mut self, now: Duration) -> Option<TapeNotice> {
         let Room::Full(full) = &mut self.room else { return None };
-        full.next = now + TRY_AGAIN;
+        full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
         let Room::Full(full) = std::mem::replace(&mut self.room, Room::Free) else { return None };
         let lost = full.lost.values().sum();
