@@ -213,6 +213,6 @@ fn a_full_disk_is_told_and_counted() {
 fn a_file_that_cannot_be_made_is_named() {
     let path = PathBuf::from("/nonexistent/a.pcapng");
     let made = Tape::open(Destination::File(path), Bodies::Whole, Origin::default());
-    let text = made.err().expect("there is no such folder").to_string();
+    let text = made.expect_err("there is no such folder").to_string();
     assert!(text.starts_with("cannot make /nonexistent/a.pcapng: "), "{text}");
 }
