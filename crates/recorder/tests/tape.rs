@@ -88,7 +88,8 @@ fn a_ring_holds_the_last_part_and_who_is_who() {
         assert!(len <= size + 1000, "{len} bytes are more than {size} and an end");
         fs::copy(path, &alone).expect("the folder is ours");
         let capture = read(&alone);
-        assert!((1..all.len()).contains(&serials(&capture).len()), "a part");
+        let len = capture.len();
+        assert!(0 < len && len < 2 * all.len(), "{len} messages are no part of {}", all.len());
         let names: Vec<_> = capture.directory().peers().map(|(id, _)| capture.label(id)).collect();
         assert!(names.iter().any(|name| name == "org.example.Mail"), "{names:?}");
         assert!(names.iter().any(|name| name.starts_with("caller")), "{names:?}");
