@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Capture, Peer, PeerId, Text};
+use super::{Capture, Message, Peer, PeerId, Text};
 use crate::record::{BusId, Time};
 
 impl Capture {
@@ -15,6 +15,25 @@ impl Capture {
             (Some(&name), _) => self.strings().get(name).into(),
             (None, Some(program)) => format!("{program} ({unique})").into(),
             (None, None) => unique.into(),
+        }
+    }
+
+    /// What to call a connection together with all others of the same program: the first well-known
+    /// name it has owned, or its program, or its unique name.
+    pub fn program_label(&self, id: PeerId) -> &str {
+        let peer = self.directory().peer(id);
+        let name = peer.names.first().map(|&name| self.strings().get(name));
+        name.or_else(|| program(peer)).unwrap_or_else(|| self.strings().get(peer.unique))
+    }
+
+    /// What to call whom a message is for, with all others of the same program: the well-known name
+    /// that it is addressed to, or the label of the connection.
+    pub fn addressee_label<'c>(&'c self, message: &Message<'c>) -> &'c str {
+        match message.destination() {
+            unique if unique.starts_with(':') => {
+                message.to().map_or(unique, |peer| self.program_label(peer))
+            }
+            name => name,
         }
     }
 
