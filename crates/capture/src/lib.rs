@@ -10,6 +10,7 @@
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - [`statistics`]: what it shows in numbers.
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
+//! - [`timeline`]: where time went: who waited for whom, how services came up.
 //! - [`text`]: numbers with units, columns of a terminal.
 //! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
 //! - [`trace`]: what a bus of ours writes about its messages, as records.
@@ -25,6 +26,7 @@ pub mod show;
 pub mod statistics;
 pub mod table;
 pub mod text;
+pub mod timeline;
 pub mod trace;
 
 pub use model::{Capture, MessageId};

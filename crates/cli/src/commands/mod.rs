@@ -16,6 +16,7 @@ mod run;
 mod show;
 mod stats;
 mod status;
+mod timeline;
 mod top;
 mod up;
 
@@ -38,6 +39,7 @@ use run::Run;
 use show::Show;
 use stats::Stats;
 use status::Status;
+use timeline::Timeline;
 use top::Top;
 use up::Up;
 
@@ -72,6 +74,8 @@ enum Command {
     Status(Status),
     /// Tell in numbers what a recording shows: who talks most, what is slow
     Stats(Stats),
+    /// Tell where the time went in a recording: who waited for whom, how services came up
+    Timeline(Timeline),
     /// Show the messages of a recording, as tools print them or as commands
     Show(Show),
     /// Write the messages of a recording for other programs
@@ -111,6 +115,7 @@ impl Command {
             Self::Top(top) => top::run(top),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
+            Self::Timeline(timeline) => timeline::run(&timeline),
             Self::Show(show) => show::run(&show),
             Self::Export(export) => export::run(&export),
             Self::Lint(lint) => lint::run(&lint),

@@ -1,0 +1,166 @@
+//! Callers that did nothing else until their answer came.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+
+use super::full_member;
+use crate::model::{Capture, Message, MessageId, PeerId, Text};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// What a program has waited for one method of one service.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Blocked {
+    /// Who waited.
+    pub caller: String,
+    /// For whom.
+    pub callee: String,
+    /// Interface and method.
+    pub member: String,
+    /// How often.
+    pub calls: u64,
+    /// How long, all times together.
+    pub total: Duration,
+    /// How long the longest time.
+    pub max: Duration,
+    /// The call of the longest time.
+    pub worst: MessageId,
+}
+
+/// For whom callers waited and did nothing else, those first who waited longest, all times together.
+///
+/// A connection counts as blocked by a call if it had no other call pending and sent nothing until
+/// the answer came, as programs do that call synchronously. A program that had nothing else to do
+/// looks the same.
+pub fn blocked<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> Vec<Blocked> {
+    let mut sums: HashMap<Key<'c>, Blocked, RandomState> = HashMap::default();
+    for call in waits(capture).into_iter().map(|id| capture.message(id)) {
+        let Some((caller, duration)) = call.from().zip(call.duration()) else { continue };
+        if !selects(&call) {
+            continue;
+        }
+        let key = Key::of(&call, caller);
+        sums.entry(key).or_insert_with(|| key.nothing_yet(&call)).add(&call, duration);
+    }
+    let mut sums: Vec<_> = sums.into_values().collect();
+    sums.sort_by_key(|sum| (Reverse(sum.total), sum.worst));
+    sums
+}
+
+/// The same as a table.
+pub fn blocked_table(sums: &[Blocked]) -> Table {
+    let mut table = Table::new(
+        "blocked",
+        [
+            Column::text("caller"),
+            Column::text("blocked on"),
+            Column::text("of").spare(),
+            Column::number("calls", Unit::Count),
+            Column::number("total", Unit::Time),
+            Column::number("longest", Unit::Time),
+            Column::number("number", Unit::Count),
+        ],
+    );
+    for sum in sums {
+        table.push([
+            Cell::text(&sum.caller),
+            Cell::text(&sum.member),
+            Cell::text(&sum.callee),
+            Cell::Count(sum.calls),
+            Cell::Time(sum.total),
+            Cell::Time(sum.max),
+            Cell::Count(sum.worst.number()),
+        ]);
+    }
+    table
+}
+
+/// What waits are summed by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key<'c> {
+    caller: &'c str,
+    callee: &'c str,
+    interface: Text,
+    member: Text,
+}
+
+impl<'c> Key<'c> {
+    fn of(call: &Message<'c>, caller: PeerId) -> Self {
+        let capture = call.capture();
+        Self {
+            caller: capture.program_label(caller),
+            callee: capture.addressee_label(call),
+            interface: call.interface_id(),
+            member: call.member_id(),
+        }
+    }
+
+    fn nothing_yet(&self, call: &Message<'_>) -> Blocked {
+        Blocked {
+            caller: self.caller.to_owned(),
+            callee: self.callee.to_owned(),
+            member: full_member(call),
+            calls: 0,
+            total: Duration::ZERO,
+            max: Duration::ZERO,
+            worst: call.id(),
+        }
+    }
+}
+
+impl Blocked {
+    fn add(&mut self, call: &Message<'_>, duration: Duration) {
+        self.calls += 1;
+        self.total = self.total.saturating_add(duration);
+        if duration > self.max {
+            self.max = duration;
+            self.worst = call.id();
+        }
+    }
+}
+
+/// The calls whose callers were blocked, in the order in which the answers came.
+fn waits(capture: &Capture) -> Vec<MessageId> {
+    let mut callers = vec![Caller::default(); capture.directory().peers().count()];
+    let mut found = Vec::new();
+    for message in capture.messages() {
+        if let Some(sender) = message.from() {
+            callers[sender.index()].sends(&message);
+        }
+        let call = message.partner().filter(|_| message.kind().is_reply());
+        if let Some(caller) = call.and_then(|call| call.from()) {
+            found.extend(callers[caller.index()].is_answered());
+        }
+    }
+    found
+}
+
+/// A connection that calls.
+#[derive(Clone, Default)]
+struct Caller {
+    /// Calls that will be answered, and are not yet.
+    pending: u32,
+    /// The only one of these, if nothing was sent since.
+    only: Option<MessageId>,
+}
+
+impl Caller {
+    fn sends(&mut self, message: &Message<'_>) {
+        self.only = None;
+        if message.expects_reply() && message.partner().is_some() {
+            self.only = (self.pending == 0).then_some(message.id());
+            self.pending += 1;
+        }
+    }
+
+    /// The call that has blocked the connection until now.
+    const fn is_answered(&mut self) -> Option<MessageId> {
+        self.pending = self.pending.saturating_sub(1);
+        self.only.take()
+    }
+}

@@ -1,0 +1,112 @@
+//! The events of the trace event format.
+
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::tracks::Track;
+use crate::record::Time;
+
+/// One event; keys have the names of the format.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Event<'a> {
+    pub(super) ph: Phase,
+    pub(super) name: &'a str,
+    pub(super) cat: &'static str,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ts: Option<Micros>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dur: Option<Micros>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bp: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) s: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) args: Option<Args<'a>>,
+}
+
+/// What kind of event it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub(super) enum Phase {
+    /// A span.
+    #[serde(rename = "X")]
+    Complete,
+    /// A point.
+    #[serde(rename = "i")]
+    Instant,
+    /// A number that changes.
+    #[serde(rename = "C")]
+    Counter,
+    /// An arrow begins.
+    #[serde(rename = "s")]
+    FlowStart,
+    /// An arrow ends.
+    #[serde(rename = "f")]
+    FlowEnd,
+    /// A name for a track.
+    #[serde(rename = "M")]
+    Metadata,
+}
+
+/// What there is to know about an event.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Args<'a> {
+    /// Of a message, and of its reply.
+    Message {
+        number: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reply: Option<u64>,
+        from: &'a str,
+        to: &'a str,
+        path: &'a str,
+        bytes: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reply_bytes: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+    },
+    /// What a track is called.
+    Name { name: &'a str },
+    /// How many calls are pending.
+    Pending { pending: i64 },
+}
+
+/// Microseconds, with three places behind the point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Micros {
+    nanos: i64,
+}
+
+impl Micros {
+    pub(super) const fn between(from: Time, to: Time) -> Self {
+        Self { nanos: to.0.saturating_sub(from.0) }
+    }
+}
+
+impl Serialize for Micros {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.nanos as f64 / 1000.0)
+    }
+}
+
+impl<'a> Event<'a> {
+    pub(super) const fn new(ph: Phase, name: &'a str, track: Track) -> Self {
+        Self {
+            ph,
+            name,
+            cat: "dbus",
+            pid: track.process,
+            tid: track.thread,
+            ts: None,
+            dur: None,
+            id: None,
+            bp: None,
+            s: None,
+            args: None,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Processes and their lanes.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::spans::{Role, Span};
+use crate::model::{Capture, PeerId};
+use crate::timeline::lanes::Lanes;
+
+/// A lane of a process, by the numbers that the format has for processes and threads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Track {
+    pub(super) process: u32,
+    pub(super) thread: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Tracks<'c> {
+    capture: &'c Capture,
+    lanes: HashMap<(PeerId, Role), Lanes, RandomState>,
+    threads: HashMap<(PeerId, Role, u32), u32, RandomState>,
+}
+
+impl<'c> Tracks<'c> {
+    pub(super) fn new(capture: &'c Capture) -> Self {
+        Self { capture, lanes: HashMap::default(), threads: HashMap::default() }
+    }
+
+    /// The track for a span, and whether it is used for the first time.
+    pub(super) fn place(&mut self, span: &Span) -> (Track, bool) {
+        let lane = match span.role {
+            Role::Emits | Role::NeverAnswered => 0,
+            role => self.lanes.entry((span.peer, role)).or_default().place(span.from, span.to),
+        };
+        let next = self.threads.len() as u32 + 1;
+        let thread = *self.threads.entry((span.peer, span.role, lane)).or_insert(next);
+        (Track { process: self.process(span.peer), thread }, thread == next)
+    }
+
+    /// The number of the process behind a connection, or one that no process has.
+    pub(super) fn process(&self, peer: PeerId) -> u32 {
+        let process = self.capture.directory().peer(peer).process.as_ref();
+        process
+            .and_then(|process| process.pid)
+            .unwrap_or_else(|| PROCESSES_MAX + 1 + peer.index() as u32)
+    }
+
+    pub(super) fn process_label(&self, peer: PeerId) -> String {
+        match self.capture.directory().peer(peer).process {
+            Some(_) => self.capture.program_label(peer).to_owned(),
+            None => self.capture.label(peer).into_owned(),
+        }
+    }
+
+    /// What a lane is called: what the connection does there, and its unique name.
+    pub(super) fn lane_label(&self, span: &Span) -> String {
+        let unique = self.capture.strings().get(self.capture.directory().peer(span.peer).unique);
+        let what = match span.role {
+            Role::Starts => "start",
+            Role::Calls => "calls",
+            Role::Serves => "serves",
+            Role::Routes => "routes",
+            Role::Sends => "sends",
+            Role::Emits => "emits",
+            Role::NeverAnswered => "never answered",
+        };
+        format!("{what} {unique}")
+    }
+}
+
+/// More processes than that Linux never numbers.
+const PROCESSES_MAX: u32 = 1 << 22;

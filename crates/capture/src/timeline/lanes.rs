@@ -1,0 +1,49 @@
+//! Spans that overlap, side by side.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::record::Time;
+
+/// Lanes of which each holds spans that do not overlap.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    busy: BinaryHeap<Reverse<(Time, u32)>>,
+    free: BinaryHeap<Reverse<u32>>,
+    count: u32,
+}
+
+impl Lanes {
+    /// The lane for a span, the first that is free. Spans come in the order in which they begin.
+    pub(super) fn place(&mut self, from: Time, to: Time) -> u32 {
+        while let Some(&Reverse((until, lane))) = self.busy.peek()
+            && until <= from
+        {
+            self.busy.pop();
+            self.free.push(Reverse(lane));
+        }
+        let lane = self.free.pop().map_or_else(|| self.add(), |Reverse(lane)| lane);
+        self.busy.push(Reverse((to.max(from), lane)));
+        lane
+    }
+
+    const fn add(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_overlap_are_side_by_side() {
+        let mut lanes = Lanes::default();
+        for (from, to, expected) in
+            [(0, 10, 0), (2, 4, 1), (3, 5, 2), (4, 6, 1), (5, 6, 2), (10, 12, 0), (10, 11, 1)]
+        {
+            assert_eq!(lanes.place(Time(from), Time(to)), expected, "{from} to {to}");
+        }
+    }
+}

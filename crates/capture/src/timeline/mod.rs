@@ -1,0 +1,36 @@
+//! Where time went: who waited for whom, and how services came up.
+//!
+//! - [`blocked`]: callers that did nothing else until their answer came.
+//! - [`slowest`]: the calls that took longest.
+//! - [`Way`] and [`shares`]: what part of a call was the bus, if the bus itself has recorded.
+//! - [`start_ups`]: services from being asked for to their first reply, with the critical path.
+//! - [`chrome_trace`]: all of it for the viewers of traces, with a track for each process.
+//!
+//! A monitor reads its copies some time after the bus had the messages, so that what it knows about
+//! a call is from the one reading to the other: an estimate. The recording of a bus that wrote its
+//! own trace has the times of that bus.
+
+mod blocked;
+mod chrome;
+mod lanes;
+mod path;
+mod slowest;
+mod startup;
+mod way;
+
+pub use blocked::{Blocked, blocked, blocked_table};
+pub use chrome::chrome_trace;
+pub use path::{Activity, Step};
+pub use slowest::{slowest, slowest_table};
+pub use startup::{Milestone, MilestoneKind, StartUp, start_ups};
+pub use way::{Phase, Way, shares};
+
+use crate::model::Message;
+
+/// Interface and member of a call, or the member alone.
+pub(crate) fn full_member(message: &Message<'_>) -> String {
+    match message.interface() {
+        "" => message.member().to_owned(),
+        interface => format!("{interface}.{}", message.member()),
+    }
+}

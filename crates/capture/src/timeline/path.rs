@@ -1,0 +1,107 @@
+//! What somebody waited for, walked back from the end.
+
+use crate::model::{Capture, Message, MessageId, PeerId};
+use crate::record::Time;
+
+/// A part of a critical path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub to: Time,
+    /// How deep it lies: 0 for what the service itself does, 1 for what one does for which it waits.
+    pub depth: u8,
+    /// Who works: itself, or in a call that is answered.
+    pub what: Activity,
+}
+
+/// What goes on in a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Activity {
+    /// A connection is not waiting for any call.
+    Works(PeerId),
+    /// A connection waits for the answer to this call.
+    Waits(MessageId),
+}
+
+/// The answered calls of each connection, by when they were answered.
+#[derive(Debug)]
+pub(super) struct Answered<'c> {
+    capture: &'c Capture,
+    by_caller: Vec<Vec<(Time, MessageId)>>,
+}
+
+impl<'c> Answered<'c> {
+    pub(super) fn new(capture: &'c Capture) -> Self {
+        let mut by_caller = vec![Vec::new(); capture.directory().peers().count()];
+        for reply in capture.messages().filter(|message| message.kind().is_reply()) {
+            let Some(call) = reply.partner() else { continue };
+            if let Some(caller) = call.from() {
+                by_caller[caller.index()].push((reply.at(), call.id()));
+            }
+        }
+        // The clock may have been set back.
+        by_caller.iter_mut().for_each(|calls| calls.sort_by_key(|(at, _)| *at));
+        Self { capture, by_caller }
+    }
+
+    /// What a connection did between two points in time, and what it waited for, in the order of
+    /// time: of calls that overlap, that counts whose answer came last.
+    pub(super) fn path(&self, peer: PeerId, from: Time, to: Time) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.walk(peer, from, to, 0, &mut steps);
+        steps
+    }
+
+    fn walk(&self, peer: PeerId, from: Time, to: Time, depth: u8, steps: &mut Vec<Step>) {
+        let mut now = from;
+        let works = Activity::Works(peer);
+        for (answered, call) in self.waits(peer, from, to).into_iter().rev() {
+            let call = self.capture.message(call);
+            steps.extend(step(now, call.at(), depth, works));
+            steps.extend(step(call.at(), answered, depth, Activity::Waits(call.id())));
+            self.walk_callee(&call, answered, depth + 1, steps);
+            now = answered;
+            if steps.len() > STEPS_MAX {
+                break;
+            }
+        }
+        steps.extend(step(now, to, depth, works));
+    }
+
+    /// What the callee did meanwhile, if that was to wait for others.
+    fn walk_callee(&self, call: &Message<'_>, answered: Time, depth: u8, steps: &mut Vec<Step>) {
+        let Some(callee) = call.to().filter(|callee| Some(*callee) != call.from()) else { return };
+        if depth < DEPTH_MAX && !self.waits(callee, call.at(), answered).is_empty() {
+            self.walk(callee, call.at(), answered, depth, steps);
+        }
+    }
+
+    /// The calls that a connection waited for in a span of time, the last first.
+    fn waits(&self, peer: PeerId, from: Time, to: Time) -> Vec<(Time, MessageId)> {
+        let calls = &self.by_caller[peer.index()];
+        let end = calls.partition_point(|(answered, _)| *answered <= to);
+        let inside = calls[..end].iter().rev().take_while(|(answered, _)| *answered >= from);
+        let mut open_until = to;
+        let mut waits = Vec::new();
+        for &(answered, call) in inside {
+            let called = self.capture.message(call).at();
+            if called >= from && answered <= open_until && called <= answered {
+                waits.push((answered, call));
+                open_until = called;
+            }
+        }
+        waits
+    }
+}
+
+fn step(from: Time, to: Time, depth: u8, what: Activity) -> Option<Step> {
+    (from < to).then_some(Step { from, to, depth, what })
+}
+
+/// Calls within calls that are looked into.
+const DEPTH_MAX: u8 = 8;
+
+/// Steps of one path.
+const STEPS_MAX: usize = 10_000;

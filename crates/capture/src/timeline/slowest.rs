@@ -1,0 +1,83 @@
+//! The calls that took longest.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use super::{Way, full_member};
+use crate::model::{Capture, Message};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// The answered calls that took longest, the slowest first.
+pub fn slowest<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+    count: usize,
+) -> Vec<Message<'c>> {
+    let mut calls: Vec<_> = capture
+        .messages()
+        .filter(|message| message.kind() == MessageType::MethodCall)
+        .filter_map(|call| Some((Reverse(call.duration()?), call.id())))
+        .filter(|(_, id)| selects(&capture.message(*id)))
+        .collect();
+    if count < calls.len() {
+        calls.select_nth_unstable(count);
+        calls.truncate(count);
+    }
+    calls.sort_unstable();
+    calls.into_iter().map(|(_, id)| capture.message(id)).collect()
+}
+
+/// Calls with bars as long as they took. If the bus has recorded, what was its part of a bar is of
+/// another shade.
+pub fn slowest_table(calls: &[Message<'_>]) -> Table {
+    let longest = calls.iter().filter_map(Message::duration).max().unwrap_or_default();
+    let mut table = Table::new(
+        "slowest",
+        [
+            Column::number("number", Unit::Count),
+            Column::text("caller"),
+            Column::text("call"),
+            Column::text("of").spare(),
+            Column::number("time", Unit::Time),
+            Column::number("bus", Unit::Time),
+            Column::text("bar").spare(),
+            Column::text("answer").spare(),
+        ],
+    );
+    for call in calls {
+        let capture = call.capture();
+        let way = Way::of(call);
+        let duration = call.duration().unwrap_or_default();
+        table.push([
+            Cell::Count(call.id().number()),
+            Cell::text_or_absent(call.from().map(|peer| capture.program_label(peer))),
+            Cell::Text(full_member(call)),
+            Cell::text(capture.addressee_label(call)),
+            Cell::Time(duration),
+            way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),
+            Cell::Text(bar(duration, way, longest)),
+            Cell::text_or_absent(error_of(call)),
+        ]);
+    }
+    table
+}
+
+fn error_of<'c>(call: &Message<'c>) -> Option<&'c str> {
+    let reply = call.partner().filter(|reply| reply.kind() == MessageType::Error)?;
+    Some(reply.member())
+}
+
+/// A bar of at most [`BAR_WIDTH`] cells, which the longest call has.
+fn bar(duration: Duration, way: Option<Way>, longest: Duration) -> String {
+    let cells = |time: Duration| {
+        let share = time.as_secs_f64() / longest.as_secs_f64().max(f64::MIN_POSITIVE);
+        ((share * BAR_WIDTH as f64).round() as usize).min(BAR_WIDTH)
+    };
+    let all = cells(duration).max(1);
+    let bus = way.map_or(0, |way| cells(way.in_bus())).min(all);
+    "\u{2592}".repeat(bus) + &"\u{2588}".repeat(all - bus)
+}
+
+const BAR_WIDTH: usize = 16;

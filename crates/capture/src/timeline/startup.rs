@@ -1,0 +1,279 @@
+//! How services came up.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use super::full_member;
+use super::path::{Activity, Answered, Step};
+use crate::model::{Capture, Message, MessageId, PeerId, Text};
+use crate::record::{BusId, Fact, Time};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// A service that came up while the recording was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StartUp {
+    /// The connection.
+    pub peer: PeerId,
+    /// The first well-known name that it owned.
+    pub name: Text,
+    /// What is known of how it came up, in the order of time; never empty.
+    pub milestones: Vec<Milestone>,
+    /// From its connection to its first reply, or to the name if there is none: what it waited for.
+    pub path: Vec<Step>,
+}
+
+/// A point of a start-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Milestone {
+    /// When.
+    pub at: Time,
+    /// What happened.
+    pub kind: MilestoneKind,
+    /// The message that shows it, if there is one.
+    pub message: Option<MessageId>,
+}
+
+/// What happens when a service comes up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MilestoneKind {
+    /// Somebody wanted its name, which nobody had.
+    Asked,
+    /// Its process was started.
+    Started,
+    /// It connected to the bus.
+    Connected,
+    /// It owned its name.
+    Owned,
+    /// It answered for the first time a call that had waited for it.
+    Replied,
+}
+
+impl MilestoneKind {
+    /// What people read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "somebody wants the name",
+            Self::Started => "the process is started",
+            Self::Connected => "it is on the bus",
+            Self::Owned => "it owns the name",
+            Self::Replied => "its first reply",
+        }
+    }
+}
+
+impl StartUp {
+    /// From the first that is known of it to the last.
+    pub fn length(&self) -> Duration {
+        let ends = self.milestones.first().zip(self.milestones.last());
+        ends.and_then(|(first, last)| last.at.since(first.at)).unwrap_or_default()
+    }
+
+    /// Milestones and the longest `steps_max` steps of the path, in the order of time. Times are
+    /// from the start of the first milestone.
+    pub fn table(&self, capture: &Capture, steps_max: usize) -> Table {
+        let mut table = Table::new(
+            "start_up",
+            [
+                Column::number("after", Unit::Time),
+                Column::text("what"),
+                Column::number("took", Unit::Time),
+                Column::number("number", Unit::Count),
+            ],
+        );
+        let milestones = self.milestones.iter().map(|one| (one.at, 0, 0, one.row(capture)));
+        let steps = self.longest(steps_max);
+        let steps = steps.map(|step| (step.from, 1, step.depth, row(capture, step)));
+        let mut rows: Vec<_> = milestones.chain(steps).collect();
+        rows.sort_by_key(|&(at, after_milestone, depth, _)| (at, after_milestone, depth));
+        let start = self.milestones.first().map_or(Time(0), |first| first.at);
+        for (at, _, _, [what, took, number]) in rows {
+            table.push([Cell::Time(at.since(start).unwrap_or_default()), what, took, number]);
+        }
+        table
+    }
+
+    fn longest(&self, count: usize) -> impl Iterator<Item = &Step> {
+        let mut lengths: Vec<_> = self.path.iter().map(|step| step.to.0 - step.from.0).collect();
+        lengths.sort_unstable_by_key(|&length| Reverse(length));
+        let least = lengths.get(count.saturating_sub(1)).copied().unwrap_or_default();
+        self.path.iter().filter(move |step| step.to.0 - step.from.0 >= least)
+    }
+
+    fn reached(&mut self, kind: MilestoneKind, at: Time, message: Option<MessageId>) {
+        let known = self.milestones.iter_mut().find(|one| one.kind == kind);
+        let new = Milestone { at, kind, message };
+        match known {
+            Some(known) if at < known.at => *known = new,
+            Some(_) => {}
+            None => self.milestones.push(new),
+        }
+    }
+
+    fn when(&self, kind: MilestoneKind) -> Option<Time> {
+        self.milestones.iter().find(|one| one.kind == kind).map(|one| one.at)
+    }
+}
+
+impl Milestone {
+    fn row(&self, capture: &Capture) -> [Cell; 3] {
+        let message = self.message.map(|id| capture.message(id));
+        let by = message.filter(|_| self.kind == MilestoneKind::Asked).and_then(|call| call.from());
+        let what = match by {
+            Some(peer) => format!("{} wants the name", capture.program_label(peer)),
+            None => self.kind.as_str().to_owned(),
+        };
+        let number = self.message.map_or(Cell::Absent, |id| Cell::Count(id.number()));
+        [Cell::Text(what), Cell::Absent, number]
+    }
+}
+
+fn row(capture: &Capture, step: &Step) -> [Cell; 3] {
+    let indent = "  ".repeat(1 + usize::from(step.depth));
+    let (what, number) = match step.what {
+        Activity::Works(peer) => (format!("{} works", capture.program_label(peer)), Cell::Absent),
+        Activity::Waits(id) => {
+            let call = capture.message(id);
+            let (member, of) = (full_member(&call), capture.addressee_label(&call));
+            (format!("waits for {member} of {of}"), Cell::Count(id.number()))
+        }
+    };
+    let took = step.to.since(step.from).unwrap_or_default();
+    [Cell::Text(indent + &what), Cell::Time(took), number]
+}
+
+/// The services that connected and owned a name while the recording was made, those first that took
+/// longest.
+pub fn start_ups(capture: &Capture) -> Vec<StartUp> {
+    let mut search = Search::new(capture);
+    if search.found.is_empty() {
+        return Vec::new();
+    }
+    for message in capture.messages() {
+        search.look_at(&message);
+    }
+    for (at, bus, fact) in capture.facts() {
+        if let Fact::Starting { name, .. } = fact {
+            search.asked(*bus, capture.strings().find(name), *at, None);
+        }
+    }
+    search.finish()
+}
+
+/// Start-ups whose milestones are looked for.
+struct Search<'c> {
+    capture: &'c Capture,
+    found: Vec<StartUp>,
+    /// By connection, its start-up.
+    by_peer: Vec<Option<usize>>,
+    /// By name, since when it was owned, and by which start-up.
+    by_name: HashMap<(BusId, Text), Vec<(Time, usize)>>,
+}
+
+impl<'c> Search<'c> {
+    fn new(capture: &'c Capture) -> Self {
+        let by_peer = vec![None; capture.directory().peers().count()];
+        let mut search = Self { capture, found: Vec::new(), by_peer, by_name: HashMap::new() };
+        for (bus, name, ownerships) in capture.directory().names() {
+            for ownership in ownerships {
+                if let Some(since) = ownership.since {
+                    search.owned(bus, name, ownership.owner, since);
+                }
+            }
+        }
+        search
+    }
+
+    /// Notes that a connection came to own a name.
+    fn owned(&mut self, bus: BusId, name: Text, owner: PeerId, since: Time) {
+        let peer = self.capture.directory().peer(owner);
+        let Some(arrived) = peer.arrived.filter(|arrived| *arrived <= since) else { return };
+        let index = *self.by_peer[owner.index()].get_or_insert(self.found.len());
+        if index == self.found.len() {
+            let mut new = StartUp { peer: owner, name, milestones: Vec::new(), path: Vec::new() };
+            new.reached(MilestoneKind::Connected, arrived, None);
+            let started = peer.process.as_ref().and_then(|process| process.started);
+            if let Some(started) = started.filter(|started| is_soon_after(*started, arrived)) {
+                new.reached(MilestoneKind::Started, started, None);
+            }
+            self.found.push(new);
+        }
+        let start_up = &mut self.found[index];
+        if start_up.when(MilestoneKind::Owned).is_none_or(|known| since < known) {
+            start_up.name = name;
+            start_up.reached(MilestoneKind::Owned, since, None);
+        }
+        self.by_name.entry((bus, name)).or_default().push((since, index));
+    }
+
+    fn look_at(&mut self, message: &Message<'_>) {
+        match message.kind() {
+            MessageType::MethodCall => self.look_at_call(message),
+            kind if kind.is_reply() => self.look_at_reply(message),
+            _ => {}
+        }
+    }
+
+    fn look_at_call(&mut self, call: &Message<'_>) {
+        let name = match call.member() {
+            "StartServiceByName" if call.is_driver_traffic() => wanted(self.capture, call),
+            _ => Some(call.destination_id()),
+        };
+        self.asked(call.bus(), name, call.at(), Some(call.id()));
+    }
+
+    /// Somebody wants a name; that begins a start-up if nobody has the name.
+    fn asked(&mut self, bus: BusId, name: Option<Text>, at: Time, message: Option<MessageId>) {
+        let Some(name) = name else { return };
+        let Some(owners) = self.by_name.get(&(bus, name)) else { return };
+        let next = owners.iter().filter(|(since, _)| at <= *since).min();
+        let Some(&(_, index)) = next else { return };
+        let has_owner = self.capture.directory().resolve(bus, name, at);
+        if has_owner.is_none_or(|owner| owner == self.found[index].peer) {
+            self.found[index].reached(MilestoneKind::Asked, at, message);
+        }
+    }
+
+    /// The first reply is a part of the start-up if somebody was waiting for the service already.
+    /// Else it says when the service was first called.
+    fn look_at_reply(&mut self, reply: &Message<'_>) {
+        let Some(index) = reply.from().and_then(|peer| self.by_peer[peer.index()]) else { return };
+        let Some(call) = reply.partner() else { return };
+        let start_up = &mut self.found[index];
+        let owned = start_up.when(MilestoneKind::Owned);
+        if owned.is_some_and(|owned| call.at() <= owned && owned <= reply.at()) {
+            start_up.reached(MilestoneKind::Replied, reply.at(), Some(reply.id()));
+        }
+    }
+
+    fn finish(mut self) -> Vec<StartUp> {
+        let answered = Answered::new(self.capture);
+        for start_up in &mut self.found {
+            start_up.milestones.sort_by_key(|one| (one.at, one.kind));
+            let connected = start_up.when(MilestoneKind::Connected);
+            let end = start_up.milestones.last().map(|last| last.at);
+            if let Some((from, to)) = connected.zip(end) {
+                start_up.path = answered.path(start_up.peer, from, to);
+            }
+        }
+        self.found.sort_by_key(|start_up| (Reverse(start_up.length()), start_up.peer));
+        self.found
+    }
+}
+
+/// The name that a call of StartServiceByName wants.
+fn wanted(capture: &Capture, call: &Message<'_>) -> Option<Text> {
+    let mut buffer = Vec::new();
+    let message = capture.read_message(call.id(), &mut buffer).ok()??;
+    let (name, _) = message.read::<(&str, u32)>().ok()?;
+    capture.strings().find(name)
+}
+
+/// A process that was started long before did something else first.
+fn is_soon_after(started: Time, arrived: Time) -> bool {
+    arrived.since(started).is_some_and(|span| span <= PROCESS_TO_BUS_MAX)
+}
+
+const PROCESS_TO_BUS_MAX: Duration = Duration::from_secs(120);

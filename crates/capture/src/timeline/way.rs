@@ -1,0 +1,176 @@
+//! The way of a call through the bus and back, as the bus has stamped it.
+
+use std::time::Duration;
+
+use crate::model::{Capture, Message};
+use crate::statistics::Percentiles;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// A part of the way of a call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Phase {
+    /// The bus has received the call, and finds out who gets it.
+    RouteCall,
+    /// The call waits for the service to take it, and is copied.
+    SendCall,
+    /// The service has the call, until its reply is at the bus.
+    Service,
+    /// The bus finds out who gets the reply.
+    RouteReply,
+    /// The reply waits for the caller to take it, and is copied.
+    SendReply,
+}
+
+impl Phase {
+    /// All of them, in the order of time.
+    pub const ALL: [Self; 5] =
+        [Self::RouteCall, Self::SendCall, Self::Service, Self::RouteReply, Self::SendReply];
+
+    /// What people read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RouteCall => "route call",
+            Self::SendCall => "send call",
+            Self::Service => "service",
+            Self::RouteReply => "route reply",
+            Self::SendReply => "send reply",
+        }
+    }
+}
+
+/// How long each part of the way of a call took. How long the call waited in the socket of the
+/// caller before the bus received it is known to nobody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    phases: [Duration; Phase::ALL.len()],
+}
+
+impl Way {
+    /// The way of an answered call; `None` if the bus has not recorded all of it.
+    pub fn of(call: &Message<'_>) -> Option<Self> {
+        let reply = call.partner()?;
+        let (call_routed, call_sent) = stamps(call)?;
+        let (reply_routed, reply_sent) = stamps(&reply)?;
+        let answered = reply.at().since(call.at())?;
+        Some(Self {
+            phases: [
+                call_routed,
+                call_sent.saturating_sub(call_routed),
+                // The bus may have the reply before it gets to note that the call had left.
+                answered.saturating_sub(call_sent),
+                reply_routed,
+                reply_sent.saturating_sub(reply_routed),
+            ],
+        })
+    }
+
+    /// How long a part took.
+    pub const fn time(&self, phase: Phase) -> Duration {
+        self.phases[phase as usize]
+    }
+
+    /// From when the bus received the call until the reply had left it.
+    pub fn total(&self) -> Duration {
+        self.phases.iter().sum()
+    }
+
+    /// What of it was the bus.
+    pub fn in_bus(&self) -> Duration {
+        self.total().saturating_sub(self.time(Phase::Service))
+    }
+
+    /// From when the bus received the call until it had left it.
+    pub fn delivered(&self) -> Duration {
+        self.time(Phase::RouteCall) + self.time(Phase::SendCall)
+    }
+}
+
+/// When a message was routed, and when the copy for whom it is addressed to had left.
+fn stamps(message: &Message<'_>) -> Option<(Duration, Duration)> {
+    let routed = message.routed_after()?;
+    let addressed = message.deliveries()?.iter().find(|delivery| delivery.rules == 0);
+    match addressed {
+        Some(delivery) => Some((routed, delivery.written_after?.max(routed))),
+        // The bus takes what is for itself.
+        None if message.destination_id() == message.capture().driver() => Some((routed, routed)),
+        None => None,
+    }
+}
+
+/// What part of the time of calls each part of their way is, by the size of call and reply together.
+/// `None` if the bus has recorded no call whole.
+pub fn shares<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> Option<Table> {
+    let mut sums = SIZES.map(|_| Sum::default());
+    let mut all = Sum::default();
+    for call in capture.messages().filter(|call| selects(call)) {
+        let Some(way) = (call.expects_reply()).then(|| Way::of(&call)).flatten() else { continue };
+        let size = u64::from(call.len()) + call.partner().map_or(0, |reply| reply.len().into());
+        let class = SIZES.iter().position(|(max, _)| size <= *max).unwrap_or(SIZES.len() - 1);
+        sums[class].add(&way);
+        all.add(&way);
+    }
+    let mut table = Table::new("phases", columns());
+    for ((_, label), sum) in SIZES.iter().zip(&mut sums).filter(|(_, sum)| !sum.totals.is_empty()) {
+        table.push(sum.cells(label));
+    }
+    (!all.totals.is_empty()).then(|| {
+        table.push(all.cells("all"));
+        table
+    })
+}
+
+fn columns() -> Vec<Column> {
+    let start = [
+        Column::text("call and reply"),
+        Column::number("calls", Unit::Count),
+        Column::number("p50", Unit::Time),
+        Column::number("p99", Unit::Time).spare(),
+    ];
+    let phases = Phase::ALL.map(|phase| Column::number(phase.as_str(), Unit::Share));
+    start.into_iter().chain(phases).collect()
+}
+
+#[derive(Clone, Default)]
+struct Sum {
+    totals: Vec<u64>,
+    phases: [u64; Phase::ALL.len()],
+}
+
+impl Sum {
+    fn add(&mut self, way: &Way) {
+        self.totals.push(nanos(way.total()));
+        for (sum, &time) in self.phases.iter_mut().zip(&way.phases) {
+            *sum += nanos(time);
+        }
+    }
+
+    fn cells(&mut self, label: &str) -> Vec<Cell> {
+        let whole = self.phases.iter().sum();
+        let times = Percentiles::of(&mut self.totals);
+        let time = |of: fn(&Percentiles) -> Duration| {
+            times.as_ref().map_or(Cell::Absent, |t| Cell::Time(of(t)))
+        };
+        let start = [
+            Cell::text(label),
+            Cell::Count(self.totals.len() as u64),
+            time(|times| times.p50),
+            time(|times| times.p99),
+        ];
+        start.into_iter().chain(self.phases.map(|part| Cell::share(part, whole))).collect()
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Classes of sizes: the most bytes, and what they are called.
+const SIZES: [(u64, &str); 4] = [
+    (1 << 10, "up to 1 KiB"),
+    (16 << 10, "up to 16 KiB"),
+    (256 << 10, "up to 256 KiB"),
+    (u64::MAX, "more"),
+];

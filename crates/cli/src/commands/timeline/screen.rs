@@ -1,0 +1,149 @@
+//! The first screen: who was blocked, what was slow, how services came up.
+
+use capture::Capture;
+use capture::query::Query;
+use capture::table::Table;
+use capture::text::Style;
+use capture::text::columns::folded;
+use capture::text::units::{counted, duration, grouped};
+use capture::timeline::{
+    StartUp, blocked, blocked_table, shares, slowest, slowest_table, start_ups,
+};
+use serde::Serialize;
+
+/// What is told.
+#[derive(Debug, Serialize)]
+pub(super) struct Screen {
+    files: Vec<String>,
+    /// Whether times are those of a bus, or those at which a monitor read.
+    times: Times,
+    blocked: Table,
+    slowest: Table,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phases: Option<Table>,
+    start_ups: Vec<Start>,
+    start_ups_omitted: usize,
+}
+
+/// Whose times the recording has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Times {
+    Bus,
+    Monitor,
+}
+
+/// How a service came up.
+#[derive(Debug, Serialize)]
+struct Start {
+    service: String,
+    length_ns: u64,
+    steps_omitted: usize,
+    steps: Table,
+}
+
+impl Screen {
+    /// Looks at the calls that a query selects, and all start-ups.
+    pub(super) fn of(files: &[String], capture: &Capture, query: &Query, rows: usize) -> Self {
+        let mut matcher = query.matcher();
+        let mut selects = |message: &capture::model::Message<'_>| matcher.selects(message);
+        let phases = shares(capture, &mut selects);
+        let mut waits = blocked_table(&blocked(capture, &mut selects));
+        waits.truncate(rows);
+        let start_ups = start_ups(capture);
+        let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
+        let shown: Vec<_> = shown.map(|one| Start::of(one, capture, rows)).collect();
+        Self {
+            files: files.to_vec(),
+            times: if phases.is_some() { Times::Bus } else { Times::Monitor },
+            blocked: waits,
+            slowest: slowest_table(&slowest(capture, &mut selects, rows)),
+            phases,
+            start_ups_omitted: start_ups.len() - shown.len(),
+            start_ups: shown,
+        }
+    }
+
+    /// As people read it.
+    pub(super) fn text(&self, style: Style) -> String {
+        let mut text = style.strong(self.files.join(", ")) + "\n";
+        for line in folded(self.times.note(), style.width.saturating_sub(2)) {
+            text += &format!("  {}\n", style.pale(line));
+        }
+        let about = "they sent nothing else until the answer came";
+        text += &part(style, "Who was blocked on whom", about, &self.blocked);
+        text += &part(style, "Slowest calls", self.times.about_bars(), &self.slowest);
+        if let Some(phases) = &self.phases {
+            let about = "parts of the time of all calls together";
+            text += &part(style, "Where the time of calls went", about, phases);
+        }
+        for start in &self.start_ups {
+            text += &start.text(style);
+        }
+        if self.start_ups_omitted > 0 {
+            let more = counted(self.start_ups_omitted as u64, "start-up", "start-ups");
+            text += &format!("\n{}\n", style.pale(format!("{more} more; --top=0 shows all")));
+        }
+        if text.lines().count() <= 2 {
+            text += "\n  no call was answered, and no service came up\n";
+        }
+        text
+    }
+}
+
+impl Times {
+    const fn note(self) -> &'static str {
+        match self {
+            Self::Bus => "times are those of the bus, which has recorded itself",
+            Self::Monitor => {
+                "times are estimates, from when a monitor read the call until it read the reply; \
+                 what of it was the bus is not known"
+            }
+        }
+    }
+
+    const fn about_bars(self) -> &'static str {
+        match self {
+            Self::Bus => "the part of the bus is pale",
+            Self::Monitor => "from call to reply",
+        }
+    }
+}
+
+impl Start {
+    fn of(start_up: &StartUp, capture: &Capture, rows: usize) -> Self {
+        let steps = start_up.table(capture, rows);
+        let all = start_up.milestones.len() + start_up.path.len();
+        Self {
+            service: capture.label(start_up.peer).into_owned(),
+            length_ns: u64::try_from(start_up.length().as_nanos()).unwrap_or(u64::MAX),
+            steps_omitted: all - steps.rows().len(),
+            steps,
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let length = duration(std::time::Duration::from_nanos(self.length_ns));
+        let omitted = match self.steps_omitted {
+            0 => String::new(),
+            1 => String::from("; 1 shorter step is left out"),
+            omitted => format!("; {} shorter steps are left out", grouped(omitted as u64)),
+        };
+        part(style, &format!("Start of {}", self.service), &(length + &omitted), &self.steps)
+    }
+}
+
+/// A table with its title; nothing if it has no row.
+fn part(style: Style, title: &str, about: &str, table: &Table) -> String {
+    if table.rows().is_empty() {
+        return String::new();
+    }
+    let about = match table.omitted() {
+        0 => about.to_owned(),
+        omitted => format!("{about}; {} more", grouped(omitted as u64)),
+    };
+    format!("\n{}, {}\n{}", style.strong(title), style.pale(about), table.to_text(style))
+}
+
+/// Start-ups of one screen.
+const START_UPS: usize = 3;
