@@ -9,6 +9,8 @@
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - [`statistics`]: what it shows in numbers.
+//! - [`compare`]: what is different between two recordings.
+//! - [`budget`]: what a recording must not exceed.
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
 //! - [`timeline`]: where time went: who waited for whom, how services came up.
 //! - [`text`]: numbers with units, columns of a terminal.
@@ -17,6 +19,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod budget;
+pub mod compare;
 pub mod file;
 pub mod lint;
 pub mod model;

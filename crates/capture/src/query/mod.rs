@@ -39,6 +39,7 @@ pub use matcher::Matcher;
 pub(crate) use matcher::Subject;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
+pub(crate) use value::number;
 
 /// What somebody asks for. The [`Default`] asks for nothing: every message is selected.
 #[derive(Clone, Debug, Default)]

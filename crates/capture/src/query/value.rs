@@ -3,7 +3,7 @@
 use super::field::{Field, NumberField};
 
 /// The number that a text is, in the unit of its field: bytes, nanoseconds, or none.
-pub(super) fn number(field: NumberField, text: &str) -> Option<u64> {
+pub(crate) fn number(field: NumberField, text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let units = units(Field::Number(field));

@@ -49,7 +49,8 @@ pub struct Group {
 }
 
 impl Group {
-    fn add(&mut self, message: &Message<'_>) {
+    /// Counts a message.
+    pub fn add(&mut self, message: &Message<'_>) {
         self.messages += 1;
         self.bytes += u64::from(message.len());
         match message.kind() {

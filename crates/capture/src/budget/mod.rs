@@ -1,0 +1,273 @@
+//! What a recording must not exceed: `p95(org.x.Y.Z) < 20ms`.
+//!
+//! ```
+//! use diligence_capture::budget::{Budget, Verdict};
+//! use diligence_testkit::recording::Recording;
+//!
+//! let mut recording = Recording::new();
+//! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());
+//! recording.wait_ms(80).reply(&call, ":1.6", &(7_u32,));
+//! let capture = recording.capture();
+//!
+//! let budget: Budget = "max(org.example.Mail.*) < 20ms".parse()?;
+//! assert_eq!(budget.check(&capture).verdict, Verdict::Exceeded);
+//! # Ok::<(), diligence_capture::budget::BudgetError>(())
+//! ```
+
+mod error;
+mod parse;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::model::{Capture, Message};
+use crate::query::{Pattern, Query};
+use crate::statistics::{Group, Percentiles};
+use crate::table::{Cell, Column, Table, Unit};
+
+pub use error::{BudgetError, BudgetErrorKind};
+
+/// A measure of some messages with its limit.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    text: String,
+    measure: Measure,
+    subject: Subject,
+    relation: Relation,
+    limit: u64,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Measure {
+    /// How many there are.
+    Count(Counted),
+    /// From call to return; errors are not among them.
+    Time(Timed),
+    /// Bytes of all messages.
+    Bytes,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Counted {
+    /// Messages, replies included.
+    Messages,
+    /// Calls.
+    Calls,
+    /// Signals.
+    Signals,
+    /// Calls that failed, time-outs included.
+    Errors,
+    /// Calls that nobody has answered in time.
+    TimeOuts,
+    /// Calls that want an answer and have none.
+    Unanswered,
+}
+
+/// Which of the durations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Timed {
+    /// What half of the calls do not exceed.
+    P50,
+    /// What 9 of 10 do not exceed.
+    P90,
+    /// What 95 of 100 do not exceed.
+    P95,
+    /// What 99 of 100 do not exceed.
+    P99,
+    /// The longest.
+    Max,
+    /// The mean.
+    Mean,
+    /// All together.
+    Total,
+}
+
+/// Of which messages.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Those whose interface and member, with a point between, are so.
+    Member(Pattern),
+    /// Those that a query selects.
+    Query(Query),
+}
+
+/// How a value must compare with its limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Relation {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+}
+
+/// What came of a budget.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The budget as it was written.
+    pub text: String,
+    /// What was found.
+    pub found: Cell,
+    /// Whether it is as it must be.
+    pub verdict: Verdict,
+}
+
+/// Whether a budget is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Verdict {
+    /// It is.
+    Kept,
+    /// It is not.
+    Exceeded,
+    /// There is nothing to measure: a name may be written wrong.
+    NothingFound,
+}
+
+impl Verdict {
+    /// What people read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "ok",
+            Self::Exceeded => "FAILED",
+            Self::NothingFound => "FAILED: no such call",
+        }
+    }
+}
+
+impl Budget {
+    /// Measures a recording.
+    pub fn check(&self, capture: &Capture) -> Outcome {
+        let mut group = Group::default();
+        self.subject.each(capture, |message| group.add(message));
+        let value = self.measure.of(&mut group);
+        let verdict = match value {
+            None => Verdict::NothingFound,
+            Some(value) if self.relation.holds(value, self.limit) => Verdict::Kept,
+            Some(_) => Verdict::Exceeded,
+        };
+        let found = value.map_or(Cell::Absent, |value| self.measure.cell(value));
+        Outcome { text: self.text.clone(), found, verdict }
+    }
+}
+
+impl FromStr for Budget {
+    type Err = BudgetError;
+
+    fn from_str(text: &str) -> Result<Self, BudgetError> {
+        parse::parse(text)
+    }
+}
+
+/// Outcomes as a table.
+pub fn table(outcomes: &[Outcome]) -> Table {
+    let columns =
+        [Column::text("verdict"), Column::text("budget"), Column::number("found", Unit::Count)];
+    let mut table = Table::new("budgets", columns);
+    for Outcome { text, found, verdict } in outcomes {
+        table.push([Cell::text(verdict.as_str()), Cell::text(text), found.clone()]);
+    }
+    table
+}
+
+impl Subject {
+    fn each<'c>(&self, capture: &'c Capture, mut take: impl FnMut(&Message<'c>)) {
+        match self {
+            Self::Query(query) => {
+                let mut matcher = query.matcher();
+                capture.messages().filter(|one| matcher.selects(one)).for_each(|one| take(&one));
+            }
+            Self::Member(pattern) => {
+                let mut members = Members { pattern, known: Default::default() };
+                capture.messages().filter(|one| members.select(one)).for_each(|one| take(&one));
+            }
+        }
+    }
+}
+
+/// Which members a pattern selects; each is asked once.
+struct Members<'p> {
+    pattern: &'p Pattern,
+    known: std::collections::HashMap<(crate::model::Text, crate::model::Text), bool>,
+}
+
+impl Members<'_> {
+    fn select(&mut self, message: &Message<'_>) -> bool {
+        let asked = message.call().unwrap_or(*message);
+        let key = (asked.interface_id(), asked.member_id());
+        *self
+            .known
+            .entry(key)
+            .or_insert_with(|| self.pattern.selects(&crate::timeline::full_member(&asked)))
+    }
+}
+
+impl Measure {
+    /// What is measured of messages; `None` if they have no such thing.
+    fn of(self, group: &mut Group) -> Option<u64> {
+        match self {
+            Self::Count(counted) => Some(counted.of(group)),
+            Self::Bytes => Some(group.bytes),
+            Self::Time(timed) => {
+                let time = timed.of(&Percentiles::of(&mut group.durations)?);
+                Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    const fn cell(self, value: u64) -> Cell {
+        match self {
+            Self::Count(_) => Cell::Count(value),
+            Self::Bytes => Cell::Bytes(value),
+            Self::Time(_) => Cell::nanos(value),
+        }
+    }
+}
+
+impl Counted {
+    const fn of(self, group: &Group) -> u64 {
+        match self {
+            Self::Messages => group.messages,
+            Self::Calls => group.calls,
+            Self::Signals => group.signals,
+            Self::Errors => group.errors + group.time_outs,
+            Self::TimeOuts => group.time_outs,
+            Self::Unanswered => group.unanswered,
+        }
+    }
+}
+
+impl Timed {
+    fn of(self, times: &Percentiles) -> Duration {
+        match self {
+            Self::P50 => times.p50,
+            Self::P90 => times.p90,
+            Self::P95 => times.p95,
+            Self::P99 => times.p99,
+            Self::Max => times.max,
+            Self::Mean => times.mean(),
+            Self::Total => times.total,
+        }
+    }
+}
+
+impl Relation {
+    const fn holds(self, value: u64, limit: u64) -> bool {
+        match self {
+            Self::Below => value < limit,
+            Self::AtMost => value <= limit,
+            Self::Above => value > limit,
+            Self::AtLeast => value >= limit,
+            Self::Equal => value == limit,
+            Self::NotEqual => value != limit,
+        }
+    }
+}

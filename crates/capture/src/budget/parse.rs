@@ -1,0 +1,100 @@
+//! Budgets from texts: `MEASURE(SUBJECT) RELATION LIMIT`.
+
+use super::{Budget, BudgetError, BudgetErrorKind, Counted, Measure, Relation, Subject, Timed};
+use crate::query::{NumberField, Pattern, Query, number};
+
+pub(super) fn parse(text: &str) -> Result<Budget, BudgetError> {
+    let column = |rest: &str| text[..text.len() - rest.len()].chars().count() + 1;
+    let rest = text.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+    let (name, behind) = rest.split_at(end);
+    let known = MEASURES.iter().find(|(known, _)| *known == name);
+    let (_, measure) = known.ok_or_else(|| {
+        BudgetErrorKind::UnknownMeasure { found: name.to_owned() }.at(column(rest))
+    })?;
+    let inside = behind.trim_start().strip_prefix('(');
+    let inside = inside.ok_or_else(|| BudgetErrorKind::SubjectMissing.at(column(behind)))?;
+    let end =
+        closing(inside).ok_or_else(|| BudgetErrorKind::ParenthesisOpen.at(column(inside) - 1))?;
+    let subject = subject(&inside[..end]).map_err(|kind| kind.at(column(inside)))?;
+    let rest = inside[end + 1..].trim_start();
+    let (relation, limit) =
+        relation(rest).ok_or_else(|| BudgetErrorKind::RelationMissing.at(column(rest)))?;
+    let limit = limit.trim_start();
+    let value = measure.limit(limit.trim_end()).map_err(|kind| kind.at(column(limit)))?;
+    Ok(Budget { text: text.trim().to_owned(), measure: *measure, subject, relation, limit: value })
+}
+
+/// Where the parenthesis that is open at the start is closed. Queries have parentheses too.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1_usize;
+    for (index, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// A single word without the signs of queries is the name of a member.
+fn subject(text: &str) -> Result<Subject, BudgetErrorKind> {
+    let text = text.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*' | '-');
+    match text {
+        "" => Err(BudgetErrorKind::SubjectMissing),
+        name if name.chars().all(is_name) => Ok(Subject::Member(Pattern::glob(name))),
+        query => Query::parse(query).map(Subject::Query).map_err(BudgetErrorKind::Query),
+    }
+}
+
+fn relation(text: &str) -> Option<(Relation, &str)> {
+    RELATIONS.iter().find_map(|(sign, relation)| Some((*relation, text.strip_prefix(sign)?)))
+}
+
+impl Measure {
+    fn limit(self, text: &str) -> Result<u64, BudgetErrorKind> {
+        let found = || text.to_owned();
+        match self {
+            Self::Count(_) => {
+                text.parse().map_err(|_| BudgetErrorKind::NotACount { found: found() })
+            }
+            Self::Bytes => number(NumberField::Size, text)
+                .ok_or_else(|| BudgetErrorKind::NotASize { found: found() }),
+            Self::Time(_) => number(NumberField::Duration, text)
+                .ok_or_else(|| BudgetErrorKind::NotATime { found: found() }),
+        }
+    }
+}
+
+/// What can be measured.
+pub(super) const MEASURES: [(&str, Measure); 14] = [
+    ("calls", Measure::Count(Counted::Calls)),
+    ("signals", Measure::Count(Counted::Signals)),
+    ("messages", Measure::Count(Counted::Messages)),
+    ("errors", Measure::Count(Counted::Errors)),
+    ("time-outs", Measure::Count(Counted::TimeOuts)),
+    ("unanswered", Measure::Count(Counted::Unanswered)),
+    ("bytes", Measure::Bytes),
+    ("p50", Measure::Time(Timed::P50)),
+    ("p90", Measure::Time(Timed::P90)),
+    ("p95", Measure::Time(Timed::P95)),
+    ("p99", Measure::Time(Timed::P99)),
+    ("max", Measure::Time(Timed::Max)),
+    ("mean", Measure::Time(Timed::Mean)),
+    ("total", Measure::Time(Timed::Total)),
+];
+
+/// The longer of signs that begin alike stands first.
+const RELATIONS: [(&str, Relation); 6] = [
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("==", Relation::Equal),
+    ("!=", Relation::NotEqual),
+    ("<", Relation::Below),
+    (">", Relation::Above),
+];

@@ -1,0 +1,214 @@
+//! What is different between two recordings.
+
+mod noise;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use crate::model::{Capture, Message};
+use crate::statistics::{Group, Percentiles};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// A method or signal of a service, by names that are the same in every recording.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Member {
+    /// Who is called, or emits: a well-known name, or a program; [`UNNAMED`] if there is neither.
+    pub service: String,
+    /// The interface; empty if calls name none.
+    pub interface: String,
+    /// The method or signal.
+    pub member: String,
+    /// Whether it is a signal.
+    pub kind: MemberKind,
+}
+
+/// Whether a member is called or emitted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MemberKind {
+    /// It is called.
+    Method,
+    /// It is emitted.
+    Signal,
+}
+
+/// What is counted as the service of connections of which only the unique name is known.
+pub const UNNAMED: &str = "(unnamed)";
+
+/// A member that is not the same in both recordings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Which member.
+    pub member: Member,
+    /// What it is in the first recording.
+    pub before: Group,
+    /// What it is in the second one.
+    pub after: Group,
+    /// What is different beyond noise; not empty.
+    pub changes: Vec<Change>,
+}
+
+/// How a member differs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Change {
+    /// It is in the second recording alone.
+    New,
+    /// It is in the first recording alone.
+    Gone,
+    /// Its calls fail more often.
+    MoreErrors,
+    /// Its calls fail less often.
+    FewerErrors,
+    /// 19 of 20 of its calls take longer to return.
+    Slower,
+    /// 19 of 20 of its calls return sooner.
+    Faster,
+    /// It is used more.
+    More,
+    /// It is used less.
+    Fewer,
+}
+
+impl Change {
+    /// What people read.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::MoreErrors => "more errors",
+            Self::FewerErrors => "fewer errors",
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::More => "more",
+            Self::Fewer => "fewer",
+        }
+    }
+}
+
+/// The members of which the selected messages are.
+pub fn members<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> BTreeMap<Member, Group> {
+    let mut by_ids = std::collections::HashMap::new();
+    for message in capture.messages().filter(|message| selects(message)) {
+        let asked = message.call().unwrap_or(message);
+        let Some((kind, service)) = kind_and_service(&asked) else { continue };
+        let key = (service, asked.interface_id(), asked.member_id(), kind);
+        by_ids.entry(key).or_insert_with(Group::default).add(&message);
+    }
+    let text = |id| capture.strings().get(id).to_owned();
+    let named = by_ids.into_iter().map(|((service, interface, member, kind), group)| {
+        let (service, interface, member) = (service.to_owned(), text(interface), text(member));
+        (Member { service, interface, member, kind }, group)
+    });
+    named.collect()
+}
+
+fn kind_and_service<'c>(message: &Message<'c>) -> Option<(MemberKind, &'c str)> {
+    let capture = message.capture();
+    let (kind, service) = match message.kind() {
+        MessageType::MethodCall => (MemberKind::Method, capture.addressee_label(message)),
+        MessageType::Signal => {
+            let sender = message.from().map(|peer| capture.program_label(peer));
+            (MemberKind::Signal, sender.unwrap_or(UNNAMED))
+        }
+        _ => return None,
+    };
+    Some((kind, if service.starts_with(':') { UNNAMED } else { service }))
+}
+
+/// The members that differ beyond noise: those that are new or gone first, then those that fail,
+/// are slower, are used more.
+pub fn differences(
+    before: &BTreeMap<Member, Group>,
+    after: &BTreeMap<Member, Group>,
+) -> Vec<Difference> {
+    let all: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let difference = |member: &Member| {
+        let [before, after] =
+            [before, after].map(|groups| groups.get(member).cloned().unwrap_or_default());
+        let changes = changes(&before, &after);
+        (!changes.is_empty()).then(|| Difference { member: member.clone(), before, after, changes })
+    };
+    let mut found: Vec<_> = all.into_iter().filter_map(difference).collect();
+    found.sort_by_key(|difference| difference.changes.first().copied());
+    found
+}
+
+fn changes(before: &Group, after: &Group) -> Vec<Change> {
+    match (before.messages, after.messages) {
+        (0, _) => return vec![Change::New],
+        (_, 0) => return vec![Change::Gone],
+        _ => {}
+    }
+    let failures = |group: &Group| (group.errors + group.time_outs, group.calls);
+    let uses = |group: &Group| group.calls + group.signals;
+    [
+        noise::shares(failures(before), failures(after))
+            .map(|trend| trend.choose(Change::MoreErrors, Change::FewerErrors)),
+        noise::tails(&before.durations, &after.durations)
+            .map(|trend| trend.choose(Change::Slower, Change::Faster)),
+        noise::counts(uses(before), uses(after))
+            .map(|trend| trend.choose(Change::More, Change::Fewer)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Differences as a table.
+pub fn table(differences: &[Difference]) -> Table {
+    let mut table = Table::new("differences", columns());
+    for Difference { member, before, after, changes } in differences {
+        let words: Vec<_> = changes.iter().map(|change| change.as_str()).collect();
+        let full = match member.interface.as_str() {
+            "" => member.member.clone(),
+            interface => format!("{interface}.{}", member.member),
+        };
+        let start = [Cell::Text(words.join(", ")), Cell::Text(full), Cell::text(&member.service)];
+        let pairs = [uses(before), uses(after), p95(before), p95(after)];
+        let ends = [
+            failures(before),
+            failures(after),
+            Cell::Bytes(before.bytes),
+            Cell::Bytes(after.bytes),
+        ];
+        table.push(start.into_iter().chain(pairs).chain(ends));
+    }
+    table
+}
+
+fn columns() -> [Column; 11] {
+    [
+        Column::text("change"),
+        Column::text("member"),
+        Column::text("service"),
+        Column::number("used before", Unit::Count),
+        Column::number("after", Unit::Count),
+        Column::number("p95 before", Unit::Time),
+        Column::number("p95 after", Unit::Time),
+        Column::number("errors before", Unit::Count).spare(),
+        Column::number("errors after", Unit::Count),
+        Column::number("bytes before", Unit::Bytes).spare(),
+        Column::number("bytes after", Unit::Bytes).spare(),
+    ]
+}
+
+const fn uses(group: &Group) -> Cell {
+    Cell::Count(group.calls + group.signals)
+}
+
+const fn failures(group: &Group) -> Cell {
+    match group.errors + group.time_outs {
+        0 => Cell::Absent,
+        count => Cell::Count(count),
+    }
+}
+
+fn p95(group: &Group) -> Cell {
+    let found: Option<Duration> =
+        Percentiles::of(&mut group.durations.clone()).map(|times| times.p95);
+    found.map_or(Cell::Absent, Cell::Time)
+}

@@ -1,0 +1,112 @@
+//! Differences and budgets of recordings whose truth is known.
+
+use diligence_capture::Capture;
+use diligence_capture::budget::{self, Budget};
+use diligence_capture::compare::{differences, members, table};
+use diligence_testkit::recording::Recording;
+
+/// Calls of a method that take `millis` each, of which some fail, by a program whose unique names
+/// are counted from `first`.
+fn service(first: u32, calls: u32, millis: i64, failing: u32) -> Recording {
+    let (server, client) = (format!(":1.{first}"), format!(":1.{}", first + 1));
+    let mut recording = Recording::new();
+    recording.process(&server, 50, "vfsd").process(&client, 42, "shell");
+    for index in 0..calls {
+        let call = recording.call(&client, &server, "/f org.x.Files.List", &());
+        recording.wait_ms(millis);
+        match index < failing {
+            true => recording.error(&call, &server, "org.x.Error.Gone", "no"),
+            false => recording.reply(&call, &server, &()),
+        };
+    }
+    recording
+}
+
+fn compare(before: &Capture, after: &Capture) -> String {
+    let members = |capture| members(capture, |_| true);
+    let csv = table(&differences(&members(before), &members(after))).to_csv();
+    csv.lines().skip(1).map(|line| line.to_owned() + "\n").collect()
+}
+
+#[test]
+fn recordings_differ_in_what_is_beyond_noise() {
+    let before = service(5, 100, 10, 0).capture();
+    for (after, expected) in [
+        (service(7, 100, 10, 0), ""),
+        (service(7, 105, 10, 1), ""),
+        (
+            service(7, 100, 20, 0),
+            "slower,org.x.Files.List,vfsd,100,100,10000000,20000000,,,11300,11300\n",
+        ),
+        (
+            service(7, 200, 10, 0),
+            "more,org.x.Files.List,vfsd,100,200,10000000,10000000,,,11300,22600\n",
+        ),
+    ] {
+        let found = compare(&before, &after.capture());
+        let without_bytes = |text: &str| {
+            text.lines()
+                .map(|line| line.splitn(10, ',').take(9).collect::<Vec<_>>().join(","))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(without_bytes(&found), without_bytes(expected));
+    }
+    let failing = compare(&before, &service(7, 100, 10, 50).capture());
+    assert!(failing.starts_with("more errors,org.x.Files.List,vfsd,100,100,"), "{failing}");
+}
+
+#[test]
+fn members_are_new_and_gone() {
+    let before = service(5, 3, 10, 0).capture();
+    let mut after = Recording::new();
+    after.process(":1.5", 50, "vfsd").signal(":1.5", "/f org.x.Files.Changed", &());
+    let found = compare(&before, &after.capture());
+    let starts: Vec<_> = found
+        .lines()
+        .map(|line| line.splitn(4, ',').take(3).collect::<Vec<_>>().join(","))
+        .collect();
+    assert_eq!(starts, ["new,org.x.Files.Changed,vfsd", "gone,org.x.Files.List,vfsd"]);
+    assert_eq!(compare(&before, &before), "");
+}
+
+#[test]
+fn budgets_are_kept_or_not() {
+    let capture = service(5, 40, 10, 2).capture();
+    for (text, verdict, found) in [
+        ("calls(*) <= 40", "ok", "40"),
+        ("calls(org.x.Files.List) < 40", "FAILED", "40"),
+        ("errors(*)==0", "FAILED", "2"),
+        ("time-outs(*) == 0", "ok", "0"),
+        ("p95(org.x.Files.*) < 20ms", "ok", "10000000"),
+        ("max(org.x.Files.List) <= 9.5ms", "FAILED", "10000000"),
+        ("p95(org.x.Fils.List) < 20ms", "FAILED: no such call", ""),
+        ("calls(org.x.Fils.List) > 0", "FAILED", "0"),
+        ("messages(member:Li* (from:shell or to:shell)) >= 80", "ok", "80"),
+        ("signals(*) != 0", "FAILED", "0"),
+        ("bytes(*) < 1MiB", "ok", ""),
+    ] {
+        let budget: Budget = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let csv = budget::table(&[budget.check(&capture)]).to_csv();
+        let row = csv.lines().nth(1).expect("a row");
+        assert!(row.starts_with(&format!("{verdict},{text},{found}")), "{text}: {row}");
+    }
+}
+
+#[test]
+fn what_is_no_budget_is_explained() {
+    for (text, expected) in [
+        ("p96(*) < 1ms", "column 1: `p96` is not measured; expected one of calls, signals, "),
+        (" ", "column 2: `` is not measured"),
+        ("p95 < 1ms", "column 4: expected what is measured, in parentheses"),
+        ("p95() < 1ms", "column 5: expected what is measured"),
+        ("p95(org.x < 1ms", "column 4: the parenthesis is never closed"),
+        ("p95(colour:red) < 1ms", "column 5: the query: "),
+        ("p95(*) ~ 1ms", "column 8: expected <, <=, >, >=, == or !="),
+        ("p95(*) < 20", "column 10: `20` is no time; expected one with its unit, such as 20ms"),
+        ("calls(*) <= 1.5", "column 13: `1.5` is no count; expected a whole number"),
+        ("bytes(*) <= 1ms", "column 13: `1ms` is no size"),
+    ] {
+        let error = text.parse::<Budget>().expect_err(text).to_string();
+        assert!(error.starts_with(expected), "{text}: {error}");
+    }
+}
