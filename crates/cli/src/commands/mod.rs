@@ -7,6 +7,7 @@
 mod bench;
 pub(crate) mod bus;
 mod demo;
+mod diff;
 mod export;
 mod generate;
 mod lint;
@@ -30,6 +31,7 @@ use ::bench::{library, peer};
 use bench::Bench;
 use bus::Caller;
 use demo::Demo;
+use diff::Diff;
 use export::Export;
 use generate::Generate;
 use lint::Lint;
@@ -76,6 +78,8 @@ enum Command {
     Stats(Stats),
     /// Tell where the time went in a recording: who waited for whom, how services came up
     Timeline(Timeline),
+    /// Tell what is different between two recordings, and whether budgets are kept
+    Diff(Diff),
     /// Show the messages of a recording, as tools print them or as commands
     Show(Show),
     /// Write the messages of a recording for other programs
@@ -116,6 +120,7 @@ impl Command {
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
             Self::Timeline(timeline) => timeline::run(&timeline),
+            Self::Diff(diff) => diff::run(&diff),
             Self::Show(show) => show::run(&show),
             Self::Export(export) => export::run(&export),
             Self::Lint(lint) => lint::run(&lint),

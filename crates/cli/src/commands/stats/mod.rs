@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
+use capture::budget::{Budget, Verdict};
 use capture::query::{Matcher, Query, QueryError};
 use capture::statistics::{self, By, Groups, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
 use clap::{Args, ValueEnum};
 
+use super::diff::check_budgets;
 use crate::output::{complain, print};
 use crate::recording::{self, OpenError};
 use crate::style;
@@ -43,6 +45,9 @@ pub(crate) struct Stats {
     /// The bus of these results to go by [default: the first]
     #[arg(long, value_name = "NAME", requires = "sweep")]
     sweep_bus: Option<String>,
+    /// What the recording must keep: 'p95(org.x.Iface.Get*) < 20ms'; may be given often, see `diff`
+    #[arg(long = "assert", value_name = "BUDGET", conflicts_with_all = ["by", "sweep"])]
+    budgets: Vec<Budget>,
     #[command(flatten)]
     form: Form,
 }
@@ -100,7 +105,11 @@ enum Subject {
 /// Prints what there is to tell.
 pub(crate) fn run(stats: &Stats) -> ExitCode {
     match stats.tell() {
-        Ok(text) => print(&text),
+        Ok((text, Verdict::Kept)) => print(&text),
+        Ok((text, _)) => {
+            print(&text);
+            ExitCode::FAILURE
+        }
         Err(error) => {
             complain(&format!("diligence stats: {error}\n"));
             error.status()
@@ -109,19 +118,34 @@ pub(crate) fn run(stats: &Stats) -> ExitCode {
 }
 
 impl Stats {
-    fn tell(&self) -> Result<String, StatsError> {
+    fn tell(&self) -> Result<(String, Verdict), StatsError> {
         let (files, query) = recording::files_and_query(&self.words);
         let query = Query::parse(&query).map_err(StatsError::Query)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files).map_err(StatsError::Open)?;
-        let Some(subject) = self.by.or(sweep.as_ref().map(|_| Subject::Size)) else {
-            let overview = overview::Overview::of(files, &capture, &query);
+        if !self.budgets.is_empty() {
+            let (table, verdict) = check_budgets(&capture, &self.budgets);
+            return Ok((self.form.write(&table), verdict));
+        }
+        let text = self.numbers(files, &capture, &query, sweep.as_ref())?;
+        Ok((text, Verdict::Kept))
+    }
+
+    fn numbers(
+        &self,
+        files: &[String],
+        capture: &Capture,
+        query: &Query,
+        sweep: Option<&Sweep>,
+    ) -> Result<String, StatsError> {
+        let Some(subject) = self.by.or(sweep.map(|_| Subject::Size)) else {
+            let overview = overview::Overview::of(files, capture, query);
             return Ok(match self.form.json {
                 true => overview.json(),
                 false => overview.text(style::of_stdout(), self.top),
             });
         };
-        let mut table = subject.table(&capture, query.matcher(), sweep.as_ref())?;
+        let mut table = subject.table(capture, query.matcher(), sweep)?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }
@@ -236,4 +260,4 @@ its copies.
 
 Words behind the files are a query; see query.md.
 
-The exit status is 0 when it was told, 1 when it could not be, and 2 when the command line is wrong.";
+The exit status is 0 when it was told, 1 when it could not be or a budget is not kept, and 2 when the command line is wrong.";

@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::model::OpenError;
 use capture::query::{Query, QueryError};
 use capture::timeline::chrome_trace;
 use clap::Args;
 
 use crate::output::{complain, print};
-use crate::recording;
+use crate::recording::{self, OpenError};
 use crate::style;
 use screen::Screen;
 
@@ -60,7 +59,7 @@ impl Timeline {
     fn tell(&self) -> Result<String, TimelineError> {
         let (files, query) = recording::files_and_query(&self.words);
         let query = Query::parse(&query).map_err(TimelineError::Query)?;
-        let capture = Capture::open_all(files).map_err(TimelineError::Open)?;
+        let capture = recording::open(files).map_err(TimelineError::Open)?;
         if let Some(path) = &self.perfetto {
             let failed = |error| TimelineError::Write { path: path.clone(), error };
             write_trace(&capture, &query, path).map_err(failed)?;

@@ -1,0 +1,149 @@
+//! `diligence diff`: what is different between two recordings.
+//!
+//! What differs is found by [`capture::compare`], what must hold is checked by [`capture::budget`].
+
+use std::fmt;
+use std::process::ExitCode;
+
+use capture::Capture;
+use capture::budget::{self, Budget, Outcome, Verdict};
+use capture::compare::{self, Difference};
+use capture::query::{Query, QueryError};
+use capture::table::Table;
+use capture::text::Style;
+use clap::Args;
+use serde::Serialize;
+
+use crate::output::{complain, print};
+use crate::recording::{self, OpenError};
+use crate::style;
+
+/// Which recordings to compare.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Diff {
+    /// The recording that was made before
+    before: String,
+    /// The recording that was made after
+    after: String,
+    /// Which messages count: `member:Get* dur>50ms` [default: all]
+    query: Vec<String>,
+    /// What the second recording must keep: 'p95(org.x.Iface.Get*) < 20ms'; may be given often
+    #[arg(long = "assert", value_name = "BUDGET")]
+    budgets: Vec<Budget>,
+    /// JSON, with the unit in each key
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints what differs.
+pub(crate) fn run(diff: &Diff) -> ExitCode {
+    match diff.compare() {
+        Ok(found) => match print(&found.written(diff)) {
+            ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        },
+        Err(error) => {
+            complain(&format!("diligence diff: {error}\n"));
+            ExitCode::from(TROUBLE)
+        }
+    }
+}
+
+/// Whether a recording keeps its budgets: each of them, and all together.
+pub(super) fn check_budgets(capture: &Capture, budgets: &[Budget]) -> (Table, Verdict) {
+    let outcomes: Vec<_> = budgets.iter().map(|budget| budget.check(capture)).collect();
+    (budget::table(&outcomes), verdict(&outcomes))
+}
+
+fn verdict(outcomes: &[Outcome]) -> Verdict {
+    let failed = outcomes.iter().find(|outcome| outcome.verdict != Verdict::Kept);
+    failed.map_or(Verdict::Kept, |outcome| outcome.verdict)
+}
+
+impl Diff {
+    fn compare(&self) -> Result<Found, DiffError> {
+        let query = Query::parse(&self.query.join(" ")).map_err(DiffError::Query)?;
+        let open = |file: &String| recording::open(&[file]).map_err(DiffError::Open);
+        let (before, after) = (open(&self.before)?, open(&self.after)?);
+        let members = |capture| {
+            let mut matcher = query.matcher();
+            compare::members(capture, |message| matcher.selects(message))
+        };
+        let differences = compare::differences(&members(&before), &members(&after));
+        let (budgets, verdict) = check_budgets(&after, &self.budgets);
+        Ok(Found { differences, budgets, verdict })
+    }
+}
+
+struct Found {
+    differences: Vec<Difference>,
+    budgets: Table,
+    verdict: Verdict,
+}
+
+/// What programs read.
+#[derive(Serialize)]
+struct Json<'f> {
+    differences: &'f Table,
+    budgets: &'f Table,
+}
+
+impl Found {
+    fn is_same(&self) -> bool {
+        self.differences.is_empty() && self.verdict == Verdict::Kept
+    }
+
+    fn written(&self, diff: &Diff) -> String {
+        let differences = compare::table(&self.differences);
+        match diff.json {
+            true => recording::json(&Json { differences: &differences, budgets: &self.budgets }),
+            false => self.text(&differences, style::of_stdout()),
+        }
+    }
+
+    fn text(&self, differences: &Table, style: Style) -> String {
+        let mut text = match self.differences.is_empty() {
+            true => String::from("no difference beyond noise\n"),
+            false => differences.to_text(style),
+        };
+        if !self.budgets.rows().is_empty() {
+            text += &format!("\n{}", self.budgets.to_text(style));
+        }
+        text
+    }
+}
+
+/// Why nothing is compared.
+#[derive(Debug)]
+enum DiffError {
+    Open(OpenError),
+    Query(QueryError),
+}
+
+impl fmt::Display for DiffError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => write!(f, "cannot read {error}"),
+            Self::Query(error) => write!(f, "the query: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for DiffError {}
+
+/// As of `diff`.
+const TROUBLE: u8 = 2;
+
+const LONG_HELP: &str = "\
+A member is what has the same service, interface and name in both recordings; services that have no \
+well-known name go by their program. Members of one recording alone are new or gone. Else only what \
+chance would hardly explain is a difference, and less than a tenth is none: how often a member is \
+used, how often it fails, and how long the slowest twentieth of its calls takes, of 20 calls or more.
+
+A budget is MEASURE(WHAT) RELATION LIMIT. Measures are calls, signals, messages, errors, time-outs, \
+unanswered, bytes, p50, p90, p95, p99, max, mean and total. What is measured is an interface with a \
+member, in which * stands for anything, or a query.
+
+The exit status is 0 when there is no difference and all budgets are kept, 1 when there is one or one \
+is not kept, and 2 when the recordings could not be compared.";
