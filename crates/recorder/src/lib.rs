@@ -13,7 +13,7 @@
 //! - [`rolling`]: the last messages, so that they can be asked about.
 //! - [`tape`]: writing, so that nothing is lost silently.
 //! - [`session`]: a recording while it is made.
-//! - [`origin`]: who records, on what.
+//! - [`mod@origin`]: who records, on what.
 
 #![forbid(unsafe_code)]
 
