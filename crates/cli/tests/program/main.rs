@@ -3,6 +3,7 @@
 mod command_line;
 mod lint;
 mod record;
+mod recordings;
 mod start;
 mod status;
 mod support;

@@ -1,0 +1,75 @@
+//! `diligence timeline`, `diff`, `stats --assert`: what they print, and how they end.
+
+use std::fs;
+use std::process::Output;
+
+use diligence_testkit::recording::Recording;
+
+use crate::support::Folder;
+
+/// A program that waits for an answer that takes this long, 30 times.
+fn waiting(millis: i64) -> Vec<u8> {
+    let mut recording = Recording::new();
+    for turn in 0..30_u32 {
+        let call = recording.call(":1.1", "org.example.Mail", "/m org.example.Mail.GetCount", &());
+        recording.wait_ms(millis).reply(&call, ":1.2", &(turn,)).wait_ms(100);
+    }
+    recording.pcap()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, millis) in [("fast.pcap", 5), ("slow.pcap", 40)] {
+        fs::write(folder.join(name), waiting(millis)).expect("the folder is ours");
+    }
+    folder
+}
+
+/// Runs a line of words; a word has no space, but `_` stands for one.
+fn run(folder: &Folder, line: &str) -> (Option<i32>, String, String) {
+    let mut command = folder.diligence();
+    let words = line.split(' ').map(|word| word.replace('_', " "));
+    let Output { status, stdout, stderr } =
+        command.args(words).output().expect("the program exists");
+    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn what_was_found_decides_the_status() {
+    let folder = folder();
+    for (line, status, said) in [
+        ("timeline slow.pcap", 0, "org.example.Mail.GetCount  org.example.Mail     30  1.20 s"),
+        ("timeline slow.pcap --json", 0, "\"blocked_on\": \"org.example.Mail.GetCount\""),
+        ("timeline slow.pcap member:Nothing", 0, "no call was answered"),
+        ("timeline slow.pcap --perfetto -", 0, "\"name\":\"org.example.Mail.GetCount\""),
+        ("diff fast.pcap fast.pcap", 0, "no difference beyond noise"),
+        ("diff fast.pcap slow.pcap", 1, "slower  org.example.Mail.GetCount"),
+        ("diff fast.pcap slow.pcap --json", 1, "\"p95_after_ns\": 40000000"),
+        ("diff fast.pcap fast.pcap --assert calls(*)_<_9", 1, "FAILED   calls(*) < 9"),
+        ("diff fast.pcap fast.pcap --assert calls(*)_<_99", 0, "ok       calls(*) < 99"),
+        ("stats slow.pcap --assert p95(*)_<_20ms", 1, "FAILED   p95(*) < 20ms  40.0 ms"),
+        ("stats fast.pcap --assert p95(*)_<_20ms", 0, "ok       p95(*) < 20ms  5.00 ms"),
+    ] {
+        let (code, stdout, stderr) = run(&folder, line);
+        assert_eq!((code, stderr.as_str()), (Some(status), ""), "{line}");
+        assert!(stdout.contains(said), "{line}: {stdout}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_explained() {
+    let folder = folder();
+    for (line, status, said) in [
+        ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
+        ("timeline fast.pcap colour:red", 2, "the query: "),
+        ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
+        ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),
+        ("diff fast.pcap", 2, "<AFTER>"),
+        ("stats fast.pcap --assert p96(*)_<_1ms", 2, "`p96` is not measured"),
+    ] {
+        let (code, stdout, stderr) = run(&folder, line);
+        assert_eq!((code, stdout.as_str()), (Some(status), ""), "{line}");
+        assert!(stderr.contains(said), "{line}: {stderr}");
+    }
+}
