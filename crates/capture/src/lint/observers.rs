@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, Peer, PeerId};
+use crate::model::{Capture, Message, Peer, PeerId, Role};
 
 /// The connections of monitors, and of all that runs in their processes.
 pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
@@ -22,13 +22,14 @@ pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
 }
 
 fn becomes_monitor(call: &Message<'_>) -> bool {
-    call.member() == "BecomeMonitor" && call.is_driver_traffic()
+    call.is_driver_traffic()
+        && (call.member() == "BecomeMonitor" || call.interface() == "org.diligence.Trace1")
 }
 
 fn is_recorder(peer: &Peer) -> bool {
     let comm = peer.process.as_ref().and_then(|process| process.comm.as_deref());
-    comm.is_some_and(|comm| RECORDERS.contains(&comm))
+    peer.role == Role::Recorder || comm.is_some_and(|comm| RECORDERS.contains(&comm))
 }
 
 /// Programs that do nothing but listen, as the kernel calls them.
-const RECORDERS: [&str; 4] = ["dbus-monitor", "diligence", "bustle", "bustle-pcap"];
+const RECORDERS: [&str; 3] = ["dbus-monitor", "bustle", "bustle-pcap"];

@@ -35,6 +35,18 @@ pub struct Peer {
     pub names: Vec<Text>,
     /// The process behind it, if it is known.
     pub process: Option<Process>,
+    /// What it is there for.
+    pub role: Role,
+}
+
+/// What a connection is there for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Role {
+    /// To talk to others.
+    #[default]
+    Talker,
+    /// To make this recording: what it says and gets would not be there without it.
+    Recorder,
 }
 
 /// A well-known name in the hands of one connection.
@@ -108,6 +120,7 @@ impl Directory {
                 why: None,
                 names: Vec::new(),
                 process: None,
+                role: Role::default(),
             });
             id
         })

@@ -4,7 +4,7 @@ use wire::Message as WireMessage;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::directory::PeerId;
+use super::directory::{PeerId, Role};
 use super::row::{Health, Row};
 use super::{Capture, Text};
 use crate::record::{BusId, Fact, Process, Time};
@@ -136,6 +136,11 @@ impl Capture {
                 if let Some(process) = process {
                     peer.process = Some(process.or(peer.process.take().unwrap_or_default()));
                 }
+            }
+            Fact::Recorder { unique } => {
+                let unique = self.intern(&unique);
+                let peer = self.directory.peer_named(bus, unique);
+                self.directory.peer_mut(peer).role = Role::Recorder;
             }
             Fact::Left { unique, why } => {
                 let unique = self.intern(&unique);

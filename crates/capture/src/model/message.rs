@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use wire::message::{Flags, MessageType};
 
-use super::directory::PeerId;
+use super::directory::{PeerId, Role};
 use super::row::{Health, NOBODY, Row};
 use super::{Capture, Text};
-use crate::record::{BusId, Delivery, Time};
+use crate::record::{BusId, Delivery, Method, Time};
 
 /// A message's place in its capture, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -181,6 +181,23 @@ impl<'c> Message<'c> {
     pub fn is_driver_traffic(&self) -> bool {
         let driver = self.capture.driver();
         self.row.sender == driver || self.row.destination == driver
+    }
+
+    /// Whether the bus itself has recorded it. Then messages stand in the order of routing, and
+    /// their times, those of receiving, may go back a little.
+    pub fn is_traced(&self) -> bool {
+        let bus = self.capture.buses().get(usize::from(self.row.bus.0));
+        bus.is_some_and(|bus| bus.method == Method::Trace)
+    }
+
+    /// Whether it comes from who made the recording, or goes there.
+    pub fn is_of_recorder(&self) -> bool {
+        let directory = self.capture.directory();
+        let is_recorder = |name: Text| {
+            let peer = directory.by_unique(self.row.bus, name);
+            peer.is_some_and(|peer| directory.peer(peer).role == Role::Recorder)
+        };
+        is_recorder(self.row.sender) || is_recorder(self.row.destination)
     }
 
     /// Its copies, if the bus itself has recorded.

@@ -19,7 +19,7 @@ use std::io;
 
 use wire::message::{InvalidMessage, MessageType};
 
-pub use directory::{Directory, Ownership, Peer, PeerId};
+pub use directory::{Directory, Ownership, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
 pub use open::OpenError;
 pub use row::Health;

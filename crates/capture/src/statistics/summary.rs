@@ -86,12 +86,16 @@ impl Summary {
             Health::BodyCut | Health::HeaderCut => self.cut += 1,
             Health::BodyInvalid | Health::HeaderInvalid => self.invalid += 1,
         }
-        self.add_time(message.at());
+        self.add_time(message);
     }
 
-    fn add_time(&mut self, at: Time) {
-        self.backward += u64::from(self.last.is_some_and(|last| at < last));
-        self.last = Some(at);
+    fn add_time(&mut self, message: &Message<'_>) {
+        let at = message.at();
+        // A bus that records writes in the order of routing, with the times of receiving.
+        if !message.is_traced() {
+            self.backward += u64::from(self.last.is_some_and(|last| at < last));
+            self.last = Some(at);
+        }
         self.extent.add(at);
         self.span = self.extent.length();
     }

@@ -115,7 +115,8 @@ fn invalid(lint: &Context<'_>) -> Option<Finding> {
 }
 
 fn clock(lint: &Context<'_>) -> Option<Finding> {
-    let by_bus = grouped(&lint.capture.messages().collect::<Vec<_>>(), Message::bus);
+    let in_order: Vec<_> = lint.capture.messages().filter(|one| !one.is_traced()).collect();
+    let by_bus = grouped(&in_order, Message::bus);
     let back = by_bus.iter().flat_map(|messages| {
         messages
             .windows(2)

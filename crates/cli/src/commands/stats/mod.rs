@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use capture::Capture;
 use capture::budget::{Budget, Verdict};
+use capture::model::Message;
 use capture::query::{Matcher, Query, QueryError};
 use capture::statistics::{self, By, Groups, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
@@ -145,7 +146,7 @@ impl Stats {
                 false => overview.text(style::of_stdout(), self.top),
             });
         };
-        let mut table = subject.table(capture, query.matcher(), sweep)?;
+        let mut table = subject.table(capture, Selection::of(query), sweep)?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }
@@ -178,7 +179,7 @@ impl Subject {
     fn table(
         self,
         capture: &Capture,
-        mut matcher: Matcher<'_>,
+        mut selection: Selection<'_>,
         sweep: Option<&Sweep>,
     ) -> Result<Table, StatsError> {
         let by = match self {
@@ -194,23 +195,36 @@ impl Subject {
             Self::Error => By::Error,
             Self::Bus => By::Bus,
             Self::Size => {
-                let messages = capture.messages().filter(|message| matcher.selects(message));
+                let messages = capture.messages().filter(|message| selection.selects(message));
                 return Ok(statistics::sizes(messages, sweep));
             }
             Self::Recipients => {
-                return statistics::recipients(capture, |message| matcher.selects(message))
+                return statistics::recipients(capture, |message| selection.selects(message))
                     .map_err(StatsError::Recipients);
             }
             Self::Rules => return Ok(statistics::rules(capture)),
             Self::Replies => {
-                return Ok(statistics::replies(capture, |message| matcher.selects(message)));
+                return Ok(statistics::replies(capture, |message| selection.selects(message)));
             }
         };
         let mut groups = Groups::new(capture, by);
-        for message in capture.messages().filter(|message| matcher.selects(message)) {
+        for message in capture.messages().filter(|message| selection.selects(message)) {
             groups.add(&message);
         }
         Ok(groups.table())
+    }
+}
+
+/// The messages that a query selects, without those that are there only because somebody records.
+struct Selection<'q>(Matcher<'q>);
+
+impl<'q> Selection<'q> {
+    fn of(query: &'q Query) -> Self {
+        Self(query.matcher())
+    }
+
+    fn selects(&mut self, message: &Message<'_>) -> bool {
+        !message.is_of_recorder() && self.0.selects(message)
     }
 }
 

@@ -11,6 +11,7 @@ use capture::text::columns::folded;
 use capture::text::units::{self, bytes, counted, grouped};
 use serde::Serialize;
 
+use super::Selection;
 use crate::recording;
 
 /// What the first screen tells.
@@ -27,16 +28,16 @@ pub(super) struct Overview {
 impl Overview {
     /// Counts the messages that a query selects.
     pub(super) fn of(files: &[String], capture: &Capture, query: &Query) -> Self {
-        let mut matcher = query.matcher();
+        let mut selection = Selection::of(query);
         let mut summary = Summary::default();
         let mut senders = Groups::new(capture, By::Sender);
         let mut members = Groups::new(capture, By::Member);
-        for message in capture.messages().filter(|message| matcher.selects(message)) {
+        for message in capture.messages().filter(|message| selection.selects(message)) {
             summary.add(&message);
             senders.add(&message);
             members.add(&message);
         }
-        summary.add_loose(capture, |message| matcher.selects(message));
+        summary.add_loose(capture, |message| selection.selects(message));
         let caveats = Caveat::of(capture, &summary);
         Self {
             files: files.to_vec(),
