@@ -7,7 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{Fact, GapCause, Method};
+use capture::model::Role;
+use capture::record::{GapCause, Method};
 use rustix::process::Signal;
 
 use crate::support::{Folder, Running, eventually, text};
@@ -64,11 +65,9 @@ fn read(path: &Path) -> Capture {
 
 /// The connections of the recorder itself.
 fn recorders(capture: &Capture) -> Vec<&str> {
-    let own = capture.facts().iter().filter_map(|(_, _, fact)| match fact {
-        Fact::Recorder { unique } => Some(unique.as_str()),
-        _ => None,
-    });
-    own.collect()
+    let peers = capture.directory().peers();
+    let own = peers.filter(|(_, peer)| peer.role == Role::Recorder);
+    own.map(|(_, peer)| capture.strings().get(peer.unique)).collect()
 }
 
 /// Starts to record, and waits until the file says that the recorder listens.
