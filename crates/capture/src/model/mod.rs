@@ -4,6 +4,7 @@
 //! and can be asked at any time. Of a message it keeps 68 bytes; the message's own bytes stay in
 //! the file they came from. Texts are kept once.
 
+mod ahead;
 mod directory;
 mod label;
 mod learn;

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Stdin};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use std::{error, fmt};
 
 use super::Capture;
+use super::ahead::Ahead;
 use super::store::Part;
 use crate::file::Reader;
-use crate::record::{Bus, BusId, Delivery, RawMessage, Record, Time, Trace};
+use crate::record::{Bus, BusId, Gap, RawMessage, Record};
 
 impl Capture {
     /// Reads a file, whichever format it has, with the parts that belong to it: see
@@ -60,9 +60,9 @@ impl Capture {
             let again = file.metadata()?.is_file().then(|| file.try_clone()).transpose()?;
             (Input::File(file), again.map(|again| self.store.open(again)))
         };
-        let reader = Reader::new(input)?;
-        let path = path.to_owned();
-        Ok(reader.map(|reader| Source { reader, path, part, set, buses: Vec::new(), ahead: None }))
+        let Some(reader) = Reader::new(input)? else { return Ok(None) };
+        let (path, ahead) = (path.to_owned(), Ahead::start(reader)?);
+        Ok(Some(Source { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
     }
 
     fn read_sources(&mut self, sources: &mut [Source]) -> Result<(), OpenError> {
@@ -70,12 +70,8 @@ impl Capture {
             return source.read(self);
         }
         let mut sets = Sets::default();
-        for source in &mut *sources {
-            source.look_ahead()?;
-        }
-        while let Some(source) = earliest(sources) {
-            source.push_ahead(self, &mut sets);
-            source.look_ahead()?;
+        while let Some(source) = earliest(sources)? {
+            source.push_next(self, &mut sets)?;
         }
         Ok(())
     }
@@ -101,16 +97,20 @@ impl error::Error for OpenError {}
 /// A file that is read.
 #[derive(Debug)]
 struct Source {
-    reader: Reader<Input>,
+    ahead: Ahead,
     path: PathBuf,
     /// Where its bytes can be found again, if they can.
     part: Option<Part>,
-    /// Which of the recordings it is a part of.
+    buses: Buses,
+}
+
+/// The buses of a file.
+#[derive(Debug)]
+struct Buses {
+    /// Which of the recordings the file is a part of.
     set: usize,
-    /// Its buses, as the capture numbers them.
-    buses: Vec<BusId>,
-    /// The record that comes next, unless the file is at its end.
-    ahead: Option<Ahead>,
+    /// As the capture numbers them.
+    ids: Vec<BusId>,
 }
 
 #[derive(Debug)]
@@ -118,15 +118,6 @@ enum Input {
     File(File),
     Stdin(Stdin),
 }
-
-/// A record that waits for those of other files that are earlier.
-#[derive(Debug)]
-enum Ahead {
-    Message { raw: RawMessage<'static>, bytes: Vec<u8>, trace: Option<OwnedTrace> },
-    Other(Record<'static>),
-}
-
-type OwnedTrace = (Duration, Vec<Delivery>);
 
 /// By set, the buses of the capture that are its own.
 #[derive(Debug, Default)]
@@ -137,62 +128,55 @@ struct Sets {
 impl Source {
     /// Reads all of it into a capture that nothing else is read into.
     fn read(&mut self, capture: &mut Capture) -> Result<(), OpenError> {
-        while let Some(record) = self.reader.next_record().map_err(of(&self.path))? {
+        while let Some(record) = self.ahead.next().map_err(of(&self.path))? {
             capture.push(with_place(record, self.part));
         }
         Ok(())
     }
 
-    fn look_ahead(&mut self) -> Result<(), OpenError> {
-        let record = self.reader.next_record().map_err(of(&self.path))?;
-        self.ahead = record.map(|record| Ahead::new(with_place(record, self.part)));
-        Ok(())
-    }
-
-    fn push_ahead(&mut self, capture: &mut Capture, sets: &mut Sets) {
+    fn push_next(&mut self, capture: &mut Capture, sets: &mut Sets) -> Result<(), OpenError> {
         if let Some(part) = self.part {
             capture.store.select(part);
         }
-        match self.ahead.take() {
-            None => {}
-            Some(Ahead::Message { mut raw, bytes, trace }) => {
-                raw.bus = self.bus(raw.bus, capture, sets);
-                let trace = trace.as_ref().map(|(routed_after, deliveries)| Trace {
-                    routed_after: *routed_after,
-                    deliveries,
-                });
-                capture.push(Record::Message(RawMessage { bytes: &bytes, trace, ..raw }));
-            }
-            Some(Ahead::Other(record)) => self.push_other(record, capture, sets),
+        let record = self.ahead.next().map_err(of(&self.path))?;
+        let record = record.and_then(|record| self.buses.renumber(record, capture, sets));
+        if let Some(record) = record {
+            capture.push(with_place(record, self.part));
         }
+        Ok(())
     }
+}
 
-    fn push_other(&mut self, record: Record<'static>, capture: &mut Capture, sets: &mut Sets) {
-        let record = match record {
+impl Buses {
+    /// The record with the capture's number of its bus; `None` if it is one of a bus, which is
+    /// taken in.
+    fn renumber<'r>(
+        &mut self,
+        mut record: Record<'r>,
+        capture: &mut Capture,
+        sets: &mut Sets,
+    ) -> Option<Record<'r>> {
+        let bus = match &mut record {
             Record::Bus(bus) => {
-                let id = sets.id(self.set, self.buses.len(), bus, capture);
-                self.buses.push(id);
-                return;
+                let id = sets.id(self.set, self.ids.len(), std::mem::take(bus), capture);
+                self.ids.push(id);
+                return None;
             }
-            Record::Fact { at, bus, fact } => {
-                Record::Fact { at, bus: self.bus(bus, capture, sets), fact }
-            }
-            Record::Gap(mut gap) => {
-                gap.bus = self.bus(gap.bus, capture, sets);
-                Record::Gap(gap)
-            }
-            other => other,
+            Record::Message(RawMessage { bus, .. })
+            | Record::Fact { bus, .. }
+            | Record::Gap(Gap { bus, .. }) => bus,
+            Record::Origin(_) | Record::Damage(_) => return Some(record),
         };
-        capture.push(record);
+        *bus = self.id(*bus, capture, sets);
+        Some(record)
     }
 
     /// What the capture calls a bus of this file, which is made if nothing was said about it.
-    fn bus(&mut self, bus: BusId, capture: &mut Capture, sets: &mut Sets) -> BusId {
-        while self.buses.len() <= usize::from(bus.0) {
-            let id = sets.id(self.set, self.buses.len(), Bus::default(), capture);
-            self.buses.push(id);
+    fn id(&mut self, bus: BusId, capture: &mut Capture, sets: &mut Sets) -> BusId {
+        while self.ids.len() <= usize::from(bus.0) {
+            self.ids.push(sets.id(self.set, self.ids.len(), Bus::default(), capture));
         }
-        self.buses[usize::from(bus.0)]
+        self.ids[usize::from(bus.0)]
     }
 }
 
@@ -216,36 +200,6 @@ impl Sets {
     }
 }
 
-impl Ahead {
-    fn new(record: Record<'_>) -> Self {
-        Self::Other(match record {
-            Record::Message(raw) => {
-                let trace = raw.trace.map(|trace| (trace.routed_after, trace.deliveries.to_vec()));
-                let bytes = raw.bytes.to_vec();
-                return Self::Message {
-                    raw: RawMessage { bytes: &[], trace: None, ..raw },
-                    bytes,
-                    trace,
-                };
-            }
-            Record::Origin(origin) => Record::Origin(origin),
-            Record::Bus(bus) => Record::Bus(bus),
-            Record::Fact { at, bus, fact } => Record::Fact { at, bus, fact },
-            Record::Gap(gap) => Record::Gap(gap),
-            Record::Damage(damage) => Record::Damage(damage),
-        })
-    }
-
-    /// When it is due; what has no time is at once.
-    const fn at(&self) -> Time {
-        match self {
-            Self::Message { raw, .. } => raw.at,
-            Self::Other(Record::Fact { at, .. }) => *at,
-            Self::Other(_) => Time(i64::MIN),
-        }
-    }
-}
-
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -256,13 +210,17 @@ impl Read for Input {
 }
 
 /// The file whose next record is due first.
-fn earliest(sources: &mut [Source]) -> Option<&mut Source> {
-    let due = |source: &Source| source.ahead.as_ref().map(Ahead::at);
-    sources
-        .iter_mut()
-        .filter_map(|source| Some((due(source)?, source)))
-        .min_by_key(|(at, _)| *at)
-        .map(|(_, source)| source)
+fn earliest(sources: &mut [Source]) -> Result<Option<&mut Source>, OpenError> {
+    let mut earliest = None;
+    for source in sources {
+        let due = source.ahead.due().map_err(of(&source.path))?;
+        if let Some(at) = due
+            && earliest.as_ref().is_none_or(|(first, _)| at < *first)
+        {
+            earliest = Some((at, source));
+        }
+    }
+    Ok(earliest.map(|(_, source)| source))
 }
 
 /// The parts of a recording besides its first file: those with a number behind its name.

@@ -1,5 +1,7 @@
 //! The first screen: what there is, who talks most, what is slow.
 
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
@@ -28,16 +30,12 @@ pub(super) struct Overview {
 impl Overview {
     /// Counts the messages that a query selects.
     pub(super) fn of(files: &[String], capture: &Capture, query: &Query) -> Self {
-        let mut selection = Selection::of(query);
-        let mut summary = Summary::default();
-        let mut senders = Groups::new(capture, By::Sender);
-        let mut members = Groups::new(capture, By::Member);
-        for message in capture.messages().filter(|message| selection.selects(message)) {
-            summary.add(&message);
-            senders.add(&message);
-            members.add(&message);
-        }
-        summary.add_loose(capture, |message| selection.selects(message));
+        // Beside each other, since nothing that one counts is of use to the other.
+        let (summary, senders, members) = thread::scope(|scope| {
+            let members = scope.spawn(|| groups(capture, query, By::Member));
+            let (summary, senders) = (sum(capture, query), groups(capture, query, By::Sender));
+            (summary, senders, members.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
         let caveats = Caveat::of(capture, &summary);
         Self {
             files: files.to_vec(),
@@ -128,6 +126,25 @@ impl Overview {
         }
         sentences
     }
+}
+
+fn sum(capture: &Capture, query: &Query) -> Summary {
+    let mut selection = Selection::of(query);
+    let mut summary = Summary::default();
+    for message in capture.messages().filter(|message| selection.selects(message)) {
+        summary.add(&message);
+    }
+    summary.add_loose(capture, |message| selection.selects(message));
+    summary
+}
+
+fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
+    let mut selection = Selection::of(query);
+    let mut groups = Groups::new(capture, by);
+    for message in capture.messages().filter(|message| selection.selects(message)) {
+        groups.add(&message);
+    }
+    groups
 }
 
 /// A table with a line below it that says what is not shown.

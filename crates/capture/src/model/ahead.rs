@@ -1,0 +1,212 @@
+//! The records of a file, read by a thread of their own.
+//!
+//! Reading a file and taking its container apart needs nothing of what earlier records have said,
+//! so it is done beside that: on two processors a large file is open a third sooner.
+
+use std::io::{self, Read};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::vec;
+
+use crate::file::Reader;
+use crate::record::{Delivery, RawMessage, Record, Time, Trace};
+
+/// Records that have been read and wait for their turn.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    batches: Receiver<Batch>,
+    thread: Option<JoinHandle<()>>,
+    current: Current,
+}
+
+impl Ahead {
+    /// Begins to read.
+    pub(super) fn start<R: Read + Send + 'static>(reader: Reader<R>) -> io::Result<Self> {
+        let (sender, batches) = sync_channel(BATCHES);
+        let thread = thread::Builder::new().name("read".to_owned());
+        let thread = thread.spawn(move || read(reader, &sender))?;
+        Ok(Self { batches, thread: Some(thread), current: Batch::default().into() })
+    }
+
+    /// When the next record is due, which is at once for one that has no time; `None` at the end.
+    pub(super) fn due(&mut self) -> io::Result<Option<Time>> {
+        self.look_ahead()?;
+        Ok(self.current.items.as_slice().first().map(Item::at))
+    }
+
+    /// The next record; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+        self.look_ahead()?;
+        Ok(self.current.next())
+    }
+
+    /// Has the next record at hand, unless there is none.
+    fn look_ahead(&mut self) -> io::Result<()> {
+        while self.current.items.as_slice().is_empty() {
+            if let Some(error) = self.current.failure.take() {
+                return Err(error);
+            }
+            let Ok(batch) = self.batches.recv() else {
+                self.join();
+                return Ok(());
+            };
+            self.current = batch.into();
+        }
+        Ok(())
+    }
+
+    fn join(&mut self) {
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Reads until the end, or until nobody wants to know any more.
+fn read<R: Read>(mut reader: Reader<R>, batches: &SyncSender<Batch>) {
+    let mut supply = Supply::More;
+    while supply == Supply::More {
+        let mut batch = Batch::default();
+        supply = batch.fill(&mut reader);
+        if batches.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// Records that go from thread to thread together.
+#[derive(Debug, Default)]
+struct Batch {
+    items: Vec<Item>,
+    /// The bytes of the messages, one behind the other.
+    bytes: Vec<u8>,
+    /// The copies of traced messages, likewise.
+    deliveries: Vec<Delivery>,
+    /// Why nothing follows, if the file could not be read on.
+    failure: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum Item {
+    Message {
+        /// Without its bytes and its trace, which stand in the batch.
+        raw: RawMessage<'static>,
+        kept: usize,
+        trace: Option<TraceLen>,
+    },
+    Other(Box<Record<'static>>),
+}
+
+/// Of a trace, what does not stand in the batch.
+#[derive(Clone, Copy, Debug)]
+struct TraceLen {
+    routed_after: Duration,
+    deliveries: usize,
+}
+
+/// Whether there is more to read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Supply {
+    More,
+    Over,
+}
+
+impl Batch {
+    fn fill<R: Read>(&mut self, reader: &mut Reader<R>) -> Supply {
+        self.bytes.reserve(BATCH_LEN);
+        while self.bytes.len() < BATCH_LEN && self.items.len() < BATCH_ITEMS {
+            match reader.next_record() {
+                Ok(Some(record)) => self.push(record),
+                Ok(None) => return Supply::Over,
+                Err(error) => {
+                    self.failure = Some(error);
+                    return Supply::Over;
+                }
+            }
+        }
+        Supply::More
+    }
+
+    fn push(&mut self, record: Record<'_>) {
+        let other = match record {
+            Record::Message(raw) => return self.push_message(raw),
+            Record::Origin(origin) => Record::Origin(origin),
+            Record::Bus(bus) => Record::Bus(bus),
+            Record::Fact { at, bus, fact } => Record::Fact { at, bus, fact },
+            Record::Gap(gap) => Record::Gap(gap),
+            Record::Damage(damage) => Record::Damage(damage),
+        };
+        self.items.push(Item::Other(Box::new(other)));
+    }
+
+    fn push_message(&mut self, raw: RawMessage<'_>) {
+        self.bytes.extend_from_slice(raw.bytes);
+        let trace = raw.trace.map(|trace| {
+            self.deliveries.extend_from_slice(trace.deliveries);
+            TraceLen { routed_after: trace.routed_after, deliveries: trace.deliveries.len() }
+        });
+        let kept = raw.bytes.len();
+        let raw = RawMessage { bytes: &[], trace: None, ..raw };
+        self.items.push(Item::Message { raw, kept, trace });
+    }
+}
+
+impl Item {
+    fn at(&self) -> Time {
+        match self {
+            Self::Message { raw, .. } => raw.at,
+            Self::Other(record) => match **record {
+                Record::Fact { at, .. } => at,
+                _ => Time(i64::MIN),
+            },
+        }
+    }
+}
+
+/// A batch that is taken record by record.
+#[derive(Debug)]
+struct Current {
+    items: vec::IntoIter<Item>,
+    bytes: Vec<u8>,
+    bytes_used: usize,
+    deliveries: Vec<Delivery>,
+    deliveries_used: usize,
+    failure: Option<io::Error>,
+}
+
+impl From<Batch> for Current {
+    fn from(batch: Batch) -> Self {
+        let Batch { items, bytes, deliveries, failure } = batch;
+        let items = items.into_iter();
+        Self { items, bytes, bytes_used: 0, deliveries, deliveries_used: 0, failure }
+    }
+}
+
+impl Current {
+    fn next(&mut self) -> Option<Record<'_>> {
+        Some(match self.items.next()? {
+            Item::Other(record) => *record,
+            Item::Message { raw, kept, trace } => {
+                let bytes = &self.bytes[self.bytes_used..][..kept];
+                self.bytes_used += kept;
+                let trace = trace.map(|TraceLen { routed_after, deliveries: count }| {
+                    let deliveries = &self.deliveries[self.deliveries_used..][..count];
+                    self.deliveries_used += count;
+                    Trace { routed_after, deliveries }
+                });
+                Record::Message(RawMessage { bytes, trace, ..raw })
+            }
+        })
+    }
+}
+
+/// Batches that wait.
+const BATCHES: usize = 2;
+
+/// Bytes of messages from which on a batch is full: what a processor keeps close to itself.
+const BATCH_LEN: usize = 1 << 17;
+
+/// Records of which a batch is full.
+const BATCH_ITEMS: usize = 1 << 10;
