@@ -2,7 +2,7 @@
 
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
-use diligence_capture::record::{Bus, Gap, GapCause, Method};
+use diligence_capture::record::{Bus, Fact, Gap, GapCause, Method, Process};
 use diligence_capture::statistics::{
     By, Caveat, Groups, Summary, Sweep, recipients, replies, rules, sizes,
 };
@@ -111,6 +111,19 @@ org.x.Mail reader (:1.5) 4
 reader (:1.5) org.freedesktop.DBus 1
 org.freedesktop.DBus reader (:1.5) 1"
     );
+}
+
+#[test]
+fn processes_of_one_unit_are_one_group() {
+    let mut recording = office();
+    for (unique, pid) in [(":1.5", 42), (":1.7", 43)] {
+        let unit = Some("desktop.service".to_owned());
+        let process = Some(Process { pid: Some(pid), unit, ..Process::default() });
+        recording.fact(Fact::Peer { unique: unique.to_owned(), process });
+    }
+    let units = csv(&recording.capture(), By::Unit, "");
+    let expected = "desktop.service 10\norg.x.Mail 8\norg.freedesktop.DBus 2";
+    assert_eq!(columns(&units, &["unit", "messages"]), expected);
 }
 
 #[test]

@@ -148,7 +148,7 @@ impl Budget {
     pub fn check(&self, capture: &Capture) -> Outcome {
         let mut group = Group::default();
         self.subject.each(capture, |message| group.add(message));
-        let value = self.measure.of(&mut group);
+        let value = self.is_there(&group).then(|| self.measure.of(&mut group)).flatten();
         let verdict = match value {
             None => Verdict::NothingFound,
             Some(value) if self.relation.holds(value, self.limit) => Verdict::Kept,
@@ -156,6 +156,16 @@ impl Budget {
         };
         let found = value.map_or(Cell::Absent, |value| self.measure.cell(value));
         Outcome { text: self.text.clone(), found, verdict }
+    }
+
+    /// Whether there is anything to measure. That nothing is there may be what is wanted of a query,
+    /// or of what is counted.
+    const fn is_there(&self, group: &Group) -> bool {
+        use Counted::{Calls, Messages, Signals};
+        match (&self.subject, self.measure) {
+            (Subject::Query(_), _) | (_, Measure::Count(Messages | Calls | Signals)) => true,
+            (Subject::Member(_), _) => group.messages > 0,
+        }
     }
 }
 

@@ -147,7 +147,7 @@ impl Capture {
                 let peer = self.directory.peer_named(bus, unique);
                 let peer = self.directory.peer_mut(peer);
                 peer.left.get_or_insert(at);
-                peer.why = why;
+                peer.why = why.or(peer.why.take());
             }
             Fact::Owner { name, unique: Some(unique) } => {
                 let (name, unique) = (self.intern(&name), self.intern(&unique));

@@ -1,11 +1,13 @@
 //! What messages can be grouped by.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, PeerId, Text};
-use crate::record::BusId;
+use crate::model::{Capture, Message, Peer, PeerId, Text};
+use crate::record::{BusId, Process};
 use crate::table::{Cell, Column};
 
 /// What messages are grouped by.
@@ -39,11 +41,17 @@ pub enum By {
 /// What messages of one group have in common. Connections stand under a name, see [`Names`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Key {
-    Member { service: Text, interface: Text, member: Text, what: What },
+    Member {
+        service: Text,
+        interface: Text,
+        member: Text,
+        what: What,
+    },
     Name(Text),
     Text(Text),
     Pair(Text, Text),
-    Process(u32),
+    /// The first connection of a process or a unit.
+    First(u32),
     Type(What),
     Bus,
 }
@@ -115,8 +123,8 @@ impl By {
             Self::Interface => Key::Text(asked.interface_id()),
             Self::Path => Key::Text(asked.path_id()),
             Self::Sender => Key::Name(names.canonical(message.bus(), message.sender_id())),
-            Self::Process => Key::Process(names.process(message)),
-            Self::Unit => Key::Process(names.process(message)),
+            Self::Process => Key::First(of_sender(&names.processes, message)),
+            Self::Unit => Key::First(of_sender(&names.units, message)),
             Self::Pair => Key::Pair(
                 names.canonical(message.bus(), message.sender_id()),
                 names.canonical(message.bus(), message.destination_id()),
@@ -138,11 +146,15 @@ pub(super) struct Names<'c> {
     canonical: Vec<Vec<Text>>,
     /// By connection, the first connection of the same process.
     processes: Vec<u32>,
+    /// By connection, the first connection of the same systemd unit.
+    units: Vec<u32>,
 }
 
 impl<'c> Names<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
-        Self { capture, canonical: Vec::new(), processes: processes(capture) }
+        let processes = firsts(capture, |process| process.pid);
+        let units = firsts(capture, |process| process.unit.clone());
+        Self { capture, canonical: Vec::new(), processes, units }
     }
 
     /// Whom a call is for, or who emits.
@@ -170,11 +182,6 @@ impl<'c> Names<'c> {
         found
     }
 
-    /// A number for the process that sends.
-    fn process(&self, message: &Message<'_>) -> u32 {
-        message.from().map_or(UNKNOWN, |peer| self.processes[peer.index()])
-    }
-
     /// The cells of a group's row.
     pub(super) fn cells(&self, by: By, bus: BusId, key: Key) -> Vec<Cell> {
         let text = |id: Text| Cell::text(self.capture.strings().get(id));
@@ -195,7 +202,7 @@ impl<'c> Names<'c> {
             Key::Text(id) if id.is_none() => vec![Cell::text("(none)")],
             Key::Text(id) => vec![text(id)],
             Key::Pair(from, to) => vec![name(from), name(to)],
-            Key::Process(process) => vec![Cell::text(self.process_label(by, process))],
+            Key::First(peer) => vec![Cell::text(self.first_label(by, peer))],
             Key::Type(what) => vec![Cell::text(what.word())],
             Key::Bus => vec![Cell::text(bus_label(self.capture, bus))],
         }
@@ -211,9 +218,9 @@ impl<'c> Names<'c> {
         }
     }
 
-    fn process_label(&self, by: By, process: u32) -> String {
+    fn first_label(&self, by: By, peer: u32) -> String {
         let mut peers = self.capture.directory().peers();
-        let Some((id, peer)) = peers.nth(process as usize) else { return "(unknown)".to_owned() };
+        let Some((id, peer)) = peers.nth(peer as usize) else { return "(unknown)".to_owned() };
         let known = match by {
             By::Unit => peer.process.as_ref().and_then(|process| process.unit.clone()),
             _ => self.capture.process_label(id),
@@ -231,20 +238,26 @@ pub(super) fn bus_label(capture: &Capture, bus: BusId) -> String {
     }
 }
 
-/// By connection, the first connection of the same process.
-fn processes(capture: &Capture) -> Vec<u32> {
-    let mut first = std::collections::HashMap::new();
-    let number = |(id, peer): (PeerId, &crate::model::Peer)| {
+/// By connection, the first connection whose process has the same in common with it; a connection
+/// of whose process that is not known stands for itself.
+fn firsts<T: Eq + Hash>(capture: &Capture, common: impl Fn(&Process) -> Option<T>) -> Vec<u32> {
+    let mut first = HashMap::new();
+    let number = |(id, peer): (PeerId, &Peer)| {
         let index = id.index() as u32;
-        match peer.process.as_ref().and_then(|process| process.pid) {
-            Some(pid) => *first.entry(pid).or_insert(index),
+        match peer.process.as_ref().and_then(&common) {
+            Some(common) => *first.entry(common).or_insert(index),
             None => index,
         }
     };
     capture.directory().peers().map(number).collect()
 }
 
-/// The process of a message that has no sender.
+/// Who stands for the sender of a message.
+fn of_sender(firsts: &[u32], message: &Message<'_>) -> u32 {
+    message.from().map_or(UNKNOWN, |peer| firsts[peer.index()])
+}
+
+/// Who stands for the sender of a message that has none.
 const UNKNOWN: u32 = u32::MAX;
 
 /// What a reply belongs to whose call is not in the recording.

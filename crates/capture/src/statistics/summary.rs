@@ -183,7 +183,7 @@ impl Caveat {
     pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
         let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
         let mut caveats: Vec<_> = gaps.collect();
-        let damaged = capture.damage().len() as u64;
+        let damaged = capture.damage_count();
         caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
         let back = summary.backward;
         caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));

@@ -111,6 +111,13 @@ fn every_block_of_pcapng_is_read_or_passed_over() {
             .words(&[0, 25_000, three.bytes.len() as u32, 5_000])
             .padded(&three.bytes)
             .end(&mut file);
+        let drops_unknown = 0xFFFF;
+        Block::new(order, 2)
+            .half(0)
+            .half(drops_unknown)
+            .words(&[0, 26_000, three.bytes.len() as u32, 5_000])
+            .padded(&three.bytes)
+            .end(&mut file);
         Block::new(order, 3).word(one.bytes.len() as u32).padded(&one.bytes).end(&mut file);
         for kind in [10, 0xBAD, 0x4000_0BAD, 0x8044_4C47, 0x1234] {
             Block::new(order, kind).words(&[1, 2, 3, 4]).end(&mut file);
@@ -134,7 +141,8 @@ fn every_block_of_pcapng_is_read_or_passed_over() {
             (0, 1_500_000_000, lens[0]),
             (1, 1_000_000_500_000_000, lens[1]),
             (0, 2_500_000_000, 5_000),
-            (0, 2_500_000_000, lens[0]),
+            (0, 2_600_000_000, 5_000),
+            (0, 2_600_000_000, lens[0]),
             (2, 7_000, lens[0]),
         ];
         assert_eq!(found, expected, "{order:?}");

@@ -96,10 +96,11 @@ impl Packet {
     pub(super) fn obsolete(body: &[u8], order: Order) -> Option<Self> {
         let [_, high, low, kept, len] = words(body, order)?;
         let interface = order.u16_at(body, 0)?.into();
-        let drops = order.u16_at(body, 2).filter(|&drops| drops != DROPS_UNKNOWN)?;
+        let drops = Some(order.u16_at(body, 2)?).filter(|&drops| drops != DROPS_UNKNOWN);
         let start = 20;
         let (time, kept) = (Some(u64::from(high) << 32 | u64::from(low)), kept as usize);
-        let packet = Self { interface, time, start, kept, len, drops: drops.into() };
+        let packet =
+            Self { interface, time, start, kept, len, drops: drops.unwrap_or_default().into() };
         packet.fits(body)
     }
 

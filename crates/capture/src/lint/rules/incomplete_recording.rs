@@ -62,9 +62,8 @@ fn gaps(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn damage(lint: &Context<'_>) -> Option<Finding> {
-    let damage = lint.capture.damage();
-    let first = damage.first()?;
-    let count = units::counted(damage.len() as u64, "place");
+    let first = lint.capture.damage().first()?;
+    let count = units::counted(lint.capture.damage_count(), "place");
     let says = format!("cannot be read at {count}, first at byte {}: {}", first.at, first.what);
     Some(finding(lint, "damage", says).severity(Severity::High))
 }
