@@ -116,7 +116,7 @@ impl Live {
     /// Ends a step of the rates, and asks for the numbers of the next one.
     fn step(&mut self, now: Duration) -> Result<(), UpError> {
         self.model.step(now);
-        match self.watcher.ask_stats(&self.model) {
+        match self.watcher.ask_stats() {
             Ok(()) => Ok(()),
             Err(_) => self.connection_ended(),
         }

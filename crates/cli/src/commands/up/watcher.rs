@@ -24,8 +24,6 @@ pub(crate) struct Watcher {
     asker: Connection,
     asked: Vec<(Question, PendingCall)>,
     stats: Statistics,
-    /// Whom to ask about next, where there are too many for one round.
-    next: String,
 }
 
 /// What was asked.
@@ -39,8 +37,8 @@ enum Question {
     Process(Box<str>),
     /// How the bus is.
     Bus,
-    /// How this connection is.
-    Connection(Box<str>),
+    /// How those connections are that talk most.
+    Connections,
 }
 
 /// Whether the bus tells numbers.
@@ -73,13 +71,7 @@ impl Watcher {
         let rules: [&str; 0] = [];
         monitor.call(BUS, BUS_PATH, MONITORING, "BecomeMonitor", &(rules, 0_u32))?;
         model.set_own(monitor.unique_name().as_str(), asker.unique_name().as_str(), now);
-        let mut watcher = Self {
-            monitor,
-            asker,
-            asked: Vec::new(),
-            stats: Statistics::Asked,
-            next: String::new(),
-        };
+        let mut watcher = Self { monitor, asker, asked: Vec::new(), stats: Statistics::Asked };
         watcher.ask_process(watcher.asker.unique_name().as_str().into());
         watcher.ask(Question::Names, DRIVER, "ListNames", &());
         watcher.flush()?;
@@ -128,32 +120,15 @@ impl Watcher {
         self.flush()
     }
 
-    /// Asks how the bus and its connections are. Of many connections, some at a time are asked
-    /// about.
-    pub(crate) fn ask_stats(&mut self, model: &Model) -> Result<(), Ended> {
+    /// Asks how the bus is, and those connections that talk most.
+    pub(crate) fn ask_stats(&mut self) -> Result<(), Ended> {
         let waiting = |(question, _): &(Question, _)| *question == Question::Bus;
         if self.stats == Statistics::Missing || self.asked.iter().any(waiting) {
             return Ok(());
         }
-        self.ask(Question::Bus, STATS, "GetStats", &());
-        for name in self.next_in_turn(model) {
-            let question = Question::Connection(name.as_str().into());
-            self.ask(question, STATS, "GetConnectionStats", &(name,));
-        }
+        self.ask(Question::Bus, STATISTICS, "GetTotals", &());
+        self.ask(Question::Connections, STATISTICS, "GetConnections", &(CONNECTIONS_MAX,));
         self.flush()
-    }
-
-    /// The names that come after those of the last round, and around.
-    fn next_in_turn(&mut self, model: &Model) -> Vec<String> {
-        let mut names: Vec<String> = model.connections().map(str::to_owned).collect();
-        names.sort();
-        if names.len() > CONNECTIONS_PER_ROUND {
-            let start = names.partition_point(|name| *name < self.next);
-            names.rotate_left(start);
-            self.next = names[CONNECTIONS_PER_ROUND].clone();
-            names.truncate(CONNECTIONS_PER_ROUND);
-        }
-        names
     }
 
     fn ask_process(&mut self, name: Box<str>) {
@@ -193,13 +168,10 @@ impl Watcher {
                 model.set_program(&name, process, now);
             }
             (Question::Bus, Ok(reply)) => model.set_bus_stats(bus_stats(&numbers(&reply))),
-            (Question::Connection(name), Ok(reply)) => {
-                model.set_connection_stats(&name, connection_stats(&numbers(&reply)));
-            }
+            (Question::Connections, Ok(reply)) => note_connections(&reply, model),
             (Question::Bus, Err(CallError::Remote { .. })) => self.stats = Statistics::Missing,
             // Somebody has gone before the bus could tell of him.
-            (Question::Names | Question::Owner(_) | Question::Bus | Question::Connection(_), _) => {
-            }
+            (Question::Names | Question::Owner(_) | Question::Bus | Question::Connections, _) => {}
         }
     }
 
@@ -270,28 +242,38 @@ fn process_of(reply: &Received) -> Option<Program> {
 /// The entries of an `a{sv}` that are numbers.
 fn numbers(reply: &Received) -> BTreeMap<String, u64> {
     let Ok((entries,)) = reply.read::<(BTreeMap<String, Value>,)>() else { return BTreeMap::new() };
-    let numbers = entries.into_iter().filter_map(|(key, value)| match value {
-        Value::Uint32(number) => Some((key, u64::from(number))),
-        Value::Uint64(number) => Some((key, number)),
+    let number = |(key, value)| Some((key, number(&value)?));
+    entries.into_iter().filter_map(number).collect()
+}
+
+const fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Uint32(number) => Some(*number as u64),
+        Value::Uint64(number) => Some(*number),
         _ => None,
-    });
-    numbers.collect()
+    }
+}
+
+fn note_connections(reply: &Received, model: &mut Model) {
+    let connections = reply.read::<(Vec<BTreeMap<&str, Value>>,)>().unwrap_or_default().0;
+    for connection in connections {
+        if let Some(Value::String(name)) = connection.get("UniqueName") {
+            model.set_connection_stats(name, connection_stats(&connection));
+        }
+    }
 }
 
 fn bus_stats(numbers: &BTreeMap<String, u64>) -> BusStats {
     let number = |key: &str| numbers.get(key).copied().unwrap_or(0);
-    BusStats {
-        lost: number("org.diligence.LostMessages"),
-        refused: number("org.diligence.RefusedMessages"),
-    }
+    BusStats { lost: number("LostMessages"), refused: number("RefusedMessages") }
 }
 
-fn connection_stats(numbers: &BTreeMap<String, u64>) -> ConnectionStats {
-    let number = |key: &str| numbers.get(key).copied().unwrap_or(0);
+fn connection_stats(entries: &BTreeMap<&str, Value>) -> ConnectionStats {
+    let number = |key: &str| entries.get(key).and_then(number).unwrap_or(0);
     ConnectionStats {
-        queued: number("OutgoingBytes"),
-        queued_peak: number("PeakOutgoingBytes"),
-        lost: number("org.diligence.LostMessages"),
+        queued: number("QueuedBytes"),
+        queued_peak: number("PeakQueuedBytes"),
+        lost: number("LostMessages"),
         rules: number("MatchRules"),
     }
 }
@@ -300,10 +282,10 @@ const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus
 const BUS_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
 const DRIVER: &str = "org.freedesktop.DBus";
 const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
-const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
+const STATISTICS: &str = "org.diligence.Statistics1";
 
 /// Messages that are taken before others have a turn.
 const MESSAGES_PER_TURN: usize = 2048;
 
-/// Connections that are asked about in one round.
-const CONNECTIONS_PER_ROUND: usize = 100;
+/// Connections that are asked about: more than are ever on a screen.
+const CONNECTIONS_MAX: u32 = 100;

@@ -8,7 +8,7 @@ use super::flow::Flow;
 use super::notes::NoteId;
 use super::program::Program;
 
-/// What the bus tells of one connection (`GetConnectionStats`).
+/// What the bus tells of one connection (`GetConnections`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ConnectionStats {
     /// Bytes that wait for it.

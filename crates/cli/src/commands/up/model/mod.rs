@@ -34,7 +34,7 @@ pub(crate) use program::Program;
 pub(crate) use snapshot::{ConnectionRow, MemberRow, Owner, Snapshot};
 use wire::message::{Message, MessageType};
 
-/// What the bus tells of itself (`GetStats`).
+/// What the bus tells of itself (`GetTotals`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BusStats {
     /// Messages that somebody did not get because too much waited for him already.
@@ -183,11 +183,6 @@ impl Model {
     /// What happened.
     pub(crate) const fn notes(&self) -> &Notes {
         &self.notes
-    }
-
-    /// The unique names of all connections, ours too.
-    pub(crate) fn connections(&self) -> impl Iterator<Item = &str> {
-        self.connections.iter().map(|(name, _)| name).filter(|name| *name != BUS)
     }
 
     fn is_own(&self, name: &str) -> bool {
