@@ -34,7 +34,7 @@ fn random_operations_have_the_answers_and_deliveries_of_the_reference() {
         let operations = Script::new(Random::from_seed(seed)).operations(OPERATIONS);
         match run(&operations) {
             Ok(count) => heard += count,
-            Err(_) => fail(&operations),
+            Err(found) => fail(&operations, found),
         }
     }
     println!("{heard} messages were compared");
@@ -68,8 +68,8 @@ fn run(operations: &[Operation]) -> Result<usize, Difference> {
     Ok(heard)
 }
 
-fn fail(operations: &[Operation]) -> ! {
-    let (operations, difference) = shrink::shortest(operations);
+fn fail(operations: &[Operation], found: Difference) -> ! {
+    let (operations, difference) = shrink::shortest(operations, found);
     let Difference { step, client, ours, reference } = difference;
     let lines: String =
         operations.iter().enumerate().map(|(at, line)| format!("{at:3}. {line}\n")).collect();

@@ -3,13 +3,11 @@
 use crate::operation::Operation;
 use crate::{Difference, run};
 
-/// The shortest sequence that is found to fail, and how it does.
-///
-/// # Panics
-///
-/// When the sequence does not fail again.
-pub(crate) fn shortest(operations: &[Operation]) -> (Vec<Operation>, Difference) {
-    let Err(mut found) = run(operations) else { panic!("what has failed once did not again") };
+/// The shortest sequence that is found to fail, and how it does, of one that was `found` to.
+pub(crate) fn shortest(
+    operations: &[Operation],
+    mut found: Difference,
+) -> (Vec<Operation>, Difference) {
     let mut operations = operations[..=found.step].to_vec();
     let mut tries = MOST_TRIES;
     let mut size = operations.len().div_ceil(2);
