@@ -11,7 +11,7 @@ use crate::effects::{Barrier, DisconnectReason, Effect, Effects, Event};
 use crate::end::End;
 use crate::error::ErrorKind;
 use crate::hash::KeyedState;
-use crate::history::{History, Trouble};
+use crate::history::{Culprit, History, Trouble};
 use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, Process};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::mediation::Mediator;
@@ -302,7 +302,8 @@ impl Bus {
 
     fn settle_withheld(&mut self, id: PeerId) {
         if let Some(peer) = self.peers.get_mut(id) {
-            self.history.add_more(Trouble::Withheld, id, &mut peer.withheld);
+            let who = Culprit::nameless(peer);
+            self.history.add_more(Trouble::Withheld, &who, &mut peer.withheld);
         }
     }
 

@@ -88,6 +88,12 @@ pub struct Culprit {
 }
 
 impl Culprit {
+    /// A connection, by what it is known again.
+    pub(crate) fn nameless(peer: &Peer) -> Self {
+        let pid = peer.credentials.pid;
+        Self { peer: Some(peer.id), pid, uid: peer.uid, ..Self::default() }
+    }
+
     /// Whether both are the same process, or the same connection where no process is known. Those
     /// who were not served are the same if their user is: they may be a new process each time.
     fn is_same(&self, other: &Self) -> bool {
@@ -196,14 +202,15 @@ impl History {
         list.push_back(incident);
     }
 
-    /// Counts more messages that a connection did not get since its entry was made.
-    pub(crate) fn add_more(&mut self, trouble: Trouble, peer: PeerId, missed: &mut Missed) {
-        let more = core::mem::take(&mut missed.untold);
+    /// Counts more messages that a connection did not get since its entry was made, which may by
+    /// now be that of another connection of the same process.
+    pub(crate) fn add_more(&mut self, trouble: Trouble, who: &Culprit, missed: &mut Missed) {
+        if missed.untold == 0 {
+            return;
+        }
         let list = &mut self.incidents[trouble as usize];
-        if more > 0
-            && let Some(incident) = list.iter_mut().rev().find(|it| it.who.peer == Some(peer))
-        {
-            incident.count += more;
+        if let Some(incident) = list.iter_mut().rev().find(|it| it.who.is_same(who)) {
+            incident.count += core::mem::take(&mut missed.untold);
             incident.last = incident.last.max(missed.last);
         }
     }
@@ -259,10 +266,11 @@ impl Bus {
     /// Brings the entries about what goes on all the time up to date.
     pub(crate) fn settle_history(&mut self) {
         for peer in self.peers.iter_mut() {
-            let Peer { id, withheld, losing, .. } = peer;
-            self.history.add_more(Trouble::Withheld, *id, withheld);
+            let who = Culprit::nameless(peer);
+            let Peer { withheld, losing, .. } = peer;
+            self.history.add_more(Trouble::Withheld, &who, withheld);
             if let Some(Losing { missed, .. }) = losing {
-                self.history.add_more(Trouble::Lost, *id, missed);
+                self.history.add_more(Trouble::Lost, &who, missed);
             }
         }
     }

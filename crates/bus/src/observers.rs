@@ -8,7 +8,7 @@ use wire::Message;
 
 use crate::bus::Bus;
 use crate::effects::{Effects, Event, Urgency};
-use crate::history::{Missed, Trouble};
+use crate::history::{Culprit, Missed, Trouble};
 use crate::input::{FdPassing, PeerId};
 use crate::matches::{ArgsRead, Subject};
 use crate::peers::Losing;
@@ -148,7 +148,8 @@ impl Bus {
     pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
         let peer = self.peers.get_mut(id)?;
         let Losing { mut missed, .. } = peer.losing.take()?;
-        self.history.add_more(Trouble::Lost, id, &mut missed);
+        let who = Culprit::nameless(peer);
+        self.history.add_more(Trouble::Lost, &who, &mut missed);
         Some(missed.messages)
     }
 }
