@@ -28,9 +28,9 @@ impl Rate {
         Some(Self { per_second, burst: burst.unwrap_or(BURST_DEFAULT).max(1) })
     }
 
-    /// The time from one connection to the next.
+    /// The time from one connection to the next, which is never nothing.
     fn interval(self) -> Duration {
-        Duration::from_secs(1) / self.per_second
+        (Duration::from_secs(1) / self.per_second).max(Duration::from_nanos(1))
     }
 
     /// How far ahead of the rate is still in order.
@@ -158,6 +158,15 @@ mod tests {
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
             assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).turn, Turn::Now);
+        }
+    }
+
+    #[test]
+    fn a_rate_beyond_all_time_holds_nobody_up() {
+        let rate = Rate { per_second: u32::MAX, burst: 1 };
+        let mut arrivals = Arrivals::default();
+        for step in 0..1000 {
+            assert_eq!(arrivals.arrived(Some(7), rate, at(step)).turn, Turn::Now);
         }
     }
 
