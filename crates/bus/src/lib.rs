@@ -72,7 +72,7 @@ pub use bus::Bus;
 pub use config::{
     BodyValidation, Configuration, FlightRecorder, Identity, Limits, ServiceHelper, TraceLimits,
 };
-pub use driver::{RingWish, introspection_xml};
+pub use driver::{RING_BYTES_MAX, RING_BYTES_MIN, RingWish, introspection_xml};
 pub use effects::{
     Barrier, Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span,
     Urgency,

@@ -161,6 +161,11 @@ impl Bus {
         Some(self.peers.get(peer)?.losing.as_ref()?.missed.messages)
     }
 
+    /// How many messages the policy has kept from a connection.
+    pub fn withheld(&self, peer: PeerId) -> Option<u64> {
+        Some(self.peers.get(peer)?.withheld.messages)
+    }
+
     /// Has it written down that a connection has got its name.
     pub(crate) fn trace_arrival(&self, peer: PeerId, fx: &mut Effects) {
         if self.traces.is_on() {

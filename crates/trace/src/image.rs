@@ -56,7 +56,11 @@ impl Image {
             return None;
         }
         bytes.truncate(at::RING + len);
+        // Beyond that no bus comes, and nothing below overflows.
         let end = word(&bytes, at::COMMITTED);
+        if i64::try_from(end).is_err() {
+            return None;
+        }
         let image = Self { bytes, len: len as u64, position: 0, end, expected: None };
         let position = match end.checked_sub(image.len) {
             None => 0,

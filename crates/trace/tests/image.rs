@@ -44,10 +44,22 @@ fn a_file_that_was_changed_is_read_to_an_end() {
             let place = 40 + random.below(most);
             changed[place] = random.below(256) as u8;
         }
-        let mut image = Image::read(&*changed).expect("the first bytes are as they were");
+        // Only one that claims to have no end is refused.
+        let Ok(mut image) = Image::read(&*changed) else { continue };
         let steps = (0..bytes.len()).take_while(|_| image.step().is_some()).count();
         assert!(steps < bytes.len(), "it comes to an end");
     }
+}
+
+#[test]
+fn a_file_that_claims_to_have_no_end_is_refused() {
+    let mut bytes = ring(10);
+    let padding = [8_u32.to_ne_bytes(), 0_u32.to_ne_bytes()];
+    let len = bytes.len();
+    bytes[len - 8..].copy_from_slice(padding.as_flattened());
+    bytes[SEGMENT_TABLE..][..8].copy_from_slice(&0xFFFF_FFFF_FFFF_FFF8_u64.to_ne_bytes());
+    bytes[COMMITTED..][..8].copy_from_slice(&u64::MAX.to_ne_bytes());
+    assert!(Image::read(&*bytes).is_err());
 }
 
 /// The bytes of a ring with so many records.
@@ -78,3 +90,7 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
     }
     numbers
 }
+
+/// Offsets in the header.
+const COMMITTED: usize = 72;
+const SEGMENT_TABLE: usize = 512;

@@ -107,11 +107,15 @@ impl EventLoop {
     pub(super) fn trace_left(&mut self, peer: PeerId, end: &End) {
         self.traces.end(peer);
         let Some(number) = self.bus.unique_number(peer) else { return };
-        let lost = self.bus.losing(peer).map_or(0, |lost| lost.saturating_sub(1));
+        // The first of each was written when it happened.
+        let losses = [(self.bus.losing(peer), NOT_READ), (self.bus.withheld(peer), WITHHELD)];
         let Some(active) = self.traces.active() else { return };
         let now = sys::clock::monotonic();
-        if lost > 0 {
-            active.write(now, Entry::Dropped { to: number, count: lost, why: NOT_READ });
+        for (lost, why) in losses {
+            let count = lost.unwrap_or_default().saturating_sub(1);
+            if count > 0 {
+                active.write(now, Entry::Dropped { to: number, count, why });
+            }
         }
         let why = if *end == End::Closed { String::new() } else { end.to_string() };
         active.write(now, Entry::Left { peer: number, why: &why });
@@ -223,18 +227,27 @@ impl EventLoop {
     /// Looks whether the file is written, and says so.
     pub(super) fn check_dump(&mut self) {
         match self.dump.take_if(|dump| dump.is_finished()) {
-            Some(dump) => match dump.finish() {
-                Dumped { path, outcome: Ok(len) } => {
-                    let path = path.display();
-                    let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
-                    self.log.write(Severity::Notice, line);
-                }
-                Dumped { path, outcome: Err(error) } => {
-                    self.dump_failed(&path.display().to_string(), &error);
-                }
-            },
+            Some(dump) => self.tell_dumped(dump.finish()),
             None if self.dump.is_some() => self.alarm.no_later_than(self.now + DUMP_LOOK),
             None => {}
+        }
+    }
+
+    /// Waits until the file is written, if one is.
+    pub(super) fn finish_dump(&mut self) {
+        if let Some(dump) = self.dump.take() {
+            self.tell_dumped(dump.finish());
+        }
+    }
+
+    fn tell_dumped(&mut self, Dumped { path, outcome }: Dumped) {
+        let path = path.display().to_string();
+        match outcome {
+            Ok(len) => {
+                let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
+                self.log.write(Severity::Notice, line);
+            }
+            Err(error) => self.dump_failed(&path, &error),
         }
     }
 
@@ -270,6 +283,9 @@ fn body_bytes<'m>(body: Body, origin: &Origin<'m>) -> &'m [u8] {
 
 /// Why messages are lost.
 const NOT_READ: &str = "it does not read";
+
+/// Why messages did not go to somebody of which the first was written with the rule.
+const WITHHELD: &str = "the policy withholds them";
 
 /// After which time to look whether a file is written.
 const DUMP_LOOK: Duration = Duration::from_millis(20);

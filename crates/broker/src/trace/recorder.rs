@@ -42,13 +42,14 @@ impl FlightRecorder {
         self.descriptor.as_fd()
     }
 
-    /// Writes what is there to a new file in a folder, and begins anew.
+    /// Writes what is there to a new file in a folder, and begins anew. What is there stays if the
+    /// file cannot be made.
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
+        let path = folder.join(file_name(sys::clock::realtime(), std::process::id()));
+        let mut file = create(&path)?;
         let Self { ring, descriptor, .. } = std::mem::replace(self, Self::new(self.wanted_len)?);
         drop(ring);
-        let path = folder.join(file_name(sys::clock::realtime(), std::process::id()));
-        let place = path.clone();
-        let write = move || write(descriptor.into(), &place);
+        let write = move || io::copy(&mut File::from(descriptor), &mut file);
         let thread = thread::Builder::new().name("flight-recorder".to_owned()).spawn(write)?;
         Ok(Dump { path, thread })
     }
@@ -81,21 +82,21 @@ impl Dump {
     }
 }
 
-fn write(mut memory: File, path: &Path) -> io::Result<u64> {
+fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     // Never through a link, nor over a file of somebody else.
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    io::copy(&mut memory, &mut file)
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// `flight-20261121T131500Z-4711.trace`
+/// `flight-20261121T131500.250Z-4711.trace`: two within a second are two files.
 fn file_name(now: Duration, pid: u32) -> String {
     let (days, second) = (now.as_secs() / DAY, now.as_secs() % DAY);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("flight-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{pid}.trace")
+    let (day, millis) = (format!("{year:04}{month:02}{day:02}"), now.subsec_millis());
+    format!("flight-{day}T{hour:02}{minute:02}{second:02}.{millis:03}Z-{pid}.trace")
 }
 
 /// The date so many days after 1970-01-01. Years begin in March here, so that the day that is not
@@ -120,14 +121,14 @@ mod tests {
     #[test]
     fn files_are_named_by_the_time() {
         for (second, expected) in [
-            (0, "flight-19700101T000000Z-7.trace"),
-            (951_782_399, "flight-20000228T235959Z-7.trace"),
-            (951_782_400, "flight-20000229T000000Z-7.trace"),
-            (1_709_251_199, "flight-20240229T235959Z-7.trace"),
-            (1_795_266_900, "flight-20261121T131500Z-7.trace"),
-            (4_107_542_400, "flight-21000301T000000Z-7.trace"),
+            (0, "flight-19700101T000000.250Z-7.trace"),
+            (951_782_399, "flight-20000228T235959.250Z-7.trace"),
+            (951_782_400, "flight-20000229T000000.250Z-7.trace"),
+            (1_709_251_199, "flight-20240229T235959.250Z-7.trace"),
+            (1_795_266_900, "flight-20261121T131500.250Z-7.trace"),
+            (4_107_542_400, "flight-21000301T000000.250Z-7.trace"),
         ] {
-            assert_eq!(file_name(Duration::from_secs(second), 7), expected);
+            assert_eq!(file_name(Duration::from_millis(1000 * second + 250), 7), expected);
         }
     }
 }

@@ -52,3 +52,7 @@ fn clock_offset() -> i64 {
     let nanos = day.as_nanos() as i128 - monotonic.as_nanos() as i128;
     i64::try_from(nanos).unwrap_or_default()
 }
+
+// What the core counts is what a ring has.
+const _: () = assert!(bus::RING_BYTES_MIN == trace::layout::RING_MIN as u64);
+const _: () = assert!(bus::RING_BYTES_MAX == trace::layout::RING_MAX as u64);

@@ -25,7 +25,7 @@ use crate::reached::LimitName;
 pub enum RingWish {
     /// A ring for a trace of its own.
     New {
-        /// Bytes of the ring, at least.
+        /// Bytes of the ring: a power of two from [`RING_BYTES_MIN`] to [`RING_BYTES_MAX`].
         bytes: u64,
         /// Bytes of each message that are kept.
         kept: u32,
@@ -56,7 +56,7 @@ impl Options {
         for (name, value) in options {
             match (name, value) {
                 ("Rules", Value::Array { items, .. }) => parsed.rules = rules(&items)?,
-                ("Size", Value::Uint64(bytes)) => parsed.bytes = bytes,
+                ("Size", Value::Uint64(bytes)) => parsed.bytes = ring_len(bytes),
                 ("Kept", Value::Uint32(kept)) => parsed.kept = kept,
                 (name, _) => {
                     let text = format!(
@@ -68,6 +68,15 @@ impl Options {
             }
         }
         Ok(parsed)
+    }
+}
+
+/// Bytes that a ring has for who wants so many.
+const fn ring_len(wanted: u64) -> u64 {
+    match wanted {
+        ..=RING_BYTES_MIN => RING_BYTES_MIN,
+        RING_BYTES_MAX.. => RING_BYTES_MAX,
+        _ => wanted.next_power_of_two(),
     }
 }
 
@@ -176,6 +185,12 @@ fn about(ring: &Ring) -> BTreeMap<&'static str, Value> {
         ("Kept", Value::Uint32(ring.kept)),
     ])
 }
+
+/// Bytes of the smallest ring.
+pub const RING_BYTES_MIN: u64 = 64 << 10;
+
+/// Bytes of the largest ring.
+pub const RING_BYTES_MAX: u64 = 1 << 30;
 
 /// Bytes of a ring whose size nobody has said.
 const RING_BYTES: u64 = 16 << 20;
