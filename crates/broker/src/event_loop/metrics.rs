@@ -26,9 +26,9 @@ impl EventLoop {
             return;
         }
         let moved = wanted.map(Metrics::listen).transpose().and_then(|metrics| {
+            let before = std::mem::replace(&mut self.metrics, metrics);
             // What is watched of the old one ends with it.
-            self.metrics = metrics;
-            self.start_metrics()
+            self.start_metrics().inspect_err(|_| self.metrics = before)
         });
         if let Err(error) = moved {
             let place = self.config.document.own.metrics_socket.as_deref();

@@ -374,20 +374,20 @@ pub(crate) fn who(peer: &Peer) -> String {
     let number = |n: Option<u32>| n.map_or_else(|| String::from("?"), |n| format!("{n}"));
     let mut text = format!("uid={} pid={}", number(peer.uid), number(peer.credentials.pid));
     let standing = peer.standing.as_deref();
-    let command = standing.and_then(|standing| standing.command.as_deref());
-    let label = standing.and_then(|standing| standing.label.as_deref()).map(printable);
-    for (what, value) in [("comm", command), ("label", label.as_deref())] {
+    let command = standing.and_then(|standing| standing.command.as_deref()).map(str::as_bytes);
+    let label = standing.and_then(|standing| standing.label.as_deref());
+    for (what, value) in [("comm", command), ("label", label)] {
         if let Some(value) = value {
-            text.push_str(&format!(" {what}=\"{value}\""));
+            text.push_str(&format!(" {what}=\"{}\"", printable(value)));
         }
     }
     text
 }
 
-/// A label without anything that would break a line.
-fn printable(label: &[u8]) -> String {
+/// What somebody else has chosen, without anything that would break a line.
+fn printable(text: &[u8]) -> String {
     let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    String::from_utf8_lossy(label).chars().map(replace).collect()
+    String::from_utf8_lossy(text).chars().map(replace).collect()
 }
 
 /// What texts say for the name of who has not said Hello.
@@ -395,3 +395,13 @@ const NAMELESS: &str = "(null)";
 
 /// What texts say of a field that a message does not have.
 const UNSET: &str = "(unset)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_have_chosen_stays_on_one_line() {
+        assert_eq!(printable(b"a\nb\x1b[0m\xff"), "a\u{fffd}b\u{fffd}[0m\u{fffd}");
+    }
+}

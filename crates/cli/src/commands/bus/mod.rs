@@ -127,7 +127,8 @@ The options are those of dbus-daemon, and are read by its rules: an option that 
 it after an equals sign or as the next word, and of --fork and --nofork the last one holds. One of \
 --session, --system and --config-file is needed.
 
-SIGTERM and SIGINT end the bus, SIGHUP makes it read its configuration again, SIGUSR2 is ignored. The exit status is 0 \
-when a signal ended it, and 1 when it could not start or the command line is wrong. Under the name \
-dbus-daemon the same program is a replacement for that one; SIGINT then ends it at once, and --help \
-prints one line to standard error.";
+SIGTERM and SIGINT end the bus, SIGHUP makes it read its configuration again, SIGUSR2 makes it \
+write the flight recorder to a file, if it has one. The exit status is 0 when a signal ended it, and \
+1 when it could not start or the command line is wrong. Under the name dbus-daemon the same program \
+is a replacement for that one; SIGINT then ends it at once, and --help prints one line to standard \
+error.";
