@@ -1,16 +1,21 @@
 //! `diligence export`: the messages of a recording, for other programs.
+//!
+//! What is written is made by [`export`] and, of traces, by [`capture::timeline`].
 
 use std::fmt;
-use std::io::{self, BufWriter, Write as _};
+use std::fs::File;
+#[cfg(feature = "parquet")]
+use std::io::IsTerminal as _;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use capture::Capture;
+use ::export::{ExportError, write_csv, write_dot, write_json};
+use capture::model::Message;
 use capture::query::{Query, QueryError};
-use capture::show::Format;
-use capture::table::csv_line;
+use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum};
 
-use super::show;
 use crate::output::complain;
 use crate::recording::{self, OpenError};
 
@@ -18,130 +23,169 @@ use crate::recording::{self, OpenError};
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Export {
-    /// The recording
-    file: String,
-    /// Which messages: `member:Get* dur>50ms` [default: all]
-    query: Vec<String>,
+    /// Recordings, on one clock, then a query that says which messages: `member:Get* dur>50ms`
+    #[arg(required = true, value_name = "FILE... [QUERY]")]
+    words: Vec<String>,
     /// In which form
     #[arg(long, value_enum)]
     format: Form,
+    /// Where to; `-` is the standard output [default: -]
+    #[arg(long, short, value_name = "OUT")]
+    output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
     /// A JSON object a line, with the arguments
     Json,
     /// Comma-separated values, without the arguments
     Csv,
+    /// A SQLite database with views that answer what is asked most; needs -o
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+    /// The columns of csv for DuckDB, Spark and the like
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// A trace that ui.perfetto.dev opens
+    ChromeTrace,
+    /// Who talks to whom, for Graphviz
+    Dot,
 }
 
-/// Writes the messages to the standard output.
+/// Writes the messages.
 pub(crate) fn run(export: &Export) -> ExitCode {
     match export.write() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(ExportError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Err(Failure::Write { error: ExportError::Io(error), .. })
+            if error.kind() == io::ErrorKind::BrokenPipe =>
+        {
             ExitCode::SUCCESS
         }
         Err(error) => {
             complain(&format!("diligence export: {error}\n"));
-            match error {
-                ExportError::Query(_) => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
-            }
+            error.status()
         }
     }
 }
 
 impl Export {
-    fn write(&self) -> Result<(), ExportError> {
-        let query = Query::parse(&self.query.join(" ")).map_err(ExportError::Query)?;
-        let capture = recording::open(&[&self.file]).map_err(ExportError::Open)?;
-        let written = match self.format {
-            Form::Json => show::messages(&capture, &query, Format::Json),
-            Form::Csv => csv(&capture, &query),
+    fn write(&self) -> Result<(), Failure> {
+        let (files, query) = recording::files_and_query(&self.words);
+        let query = Query::parse(&query).map_err(Failure::Query)?;
+        let mut matcher = query.matcher();
+        let selects = |message: &Message<'_>| matcher.selects(message);
+        // What cannot be written there is told before a large file is read.
+        let capture = || recording::open(files).map_err(Failure::Open);
+        let destination = Destination::of(self.output.as_deref());
+        let written = match (self.format, &destination) {
+            (Form::Json, to) => write_json(&capture()?, selects, to.open()?).map_err(Into::into),
+            (Form::Csv, to) => write_csv(&capture()?, selects, to.open()?).map_err(Into::into),
+            #[cfg(feature = "sqlite")]
+            (Form::Sqlite, Destination::Stdout) => return Err(Failure::NotAFile),
+            #[cfg(feature = "sqlite")]
+            (Form::Sqlite, Destination::File(path)) => {
+                ::export::write_sqlite(&capture()?, selects, path)
+            }
+            #[cfg(feature = "parquet")]
+            (Form::Parquet, Destination::Stdout) if io::stdout().is_terminal() => {
+                return Err(Failure::Terminal);
+            }
+            #[cfg(feature = "parquet")]
+            (Form::Parquet, to) => ::export::write_parquet(&capture()?, selects, to.open()?),
+            (Form::ChromeTrace, to) => {
+                chrome_trace(&capture()?, selects, to.open()?).map_err(Into::into)
+            }
+            (Form::Dot, to) => write_dot(&capture()?, selects, to.open()?).map_err(Into::into),
         };
-        written.map_err(ExportError::Io)
+        written.map_err(|error| Failure::Write { to: destination, error })
     }
 }
 
-fn csv(capture: &Capture, query: &Query) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut line = String::new();
-    csv_line(&mut line, KEYS);
-    let mut matcher = query.matcher();
-    for message in capture.messages().filter(|message| matcher.selects(message)) {
-        let duration = message.duration().map(|time| time.as_nanos().to_string());
-        let partner = message.partner().map(|partner| partner.id().number().to_string());
-        let process = message.from().and_then(|peer| capture.process_label(peer));
-        let fields = [
-            &message.id().number().to_string(),
-            &message.at().0.to_string(),
-            &message.bus().0.to_string(),
-            message.kind().as_str(),
-            &message.flags().bits().to_string(),
-            &message.serial().to_string(),
-            &message.reply_serial().to_string(),
-            message.sender(),
-            message.destination(),
-            message.path(),
-            message.interface(),
-            message.member(),
-            message.signature(),
-            &message.len().to_string(),
-            process.as_deref().unwrap_or_default(),
-            partner.as_deref().unwrap_or_default(),
-            duration.as_deref().unwrap_or_default(),
-        ];
-        out.write_all(line.as_bytes())?;
-        line.clear();
-        csv_line(&mut line, fields);
+/// Where to write.
+#[derive(Clone, Debug)]
+enum Destination {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Destination {
+    fn of(path: Option<&Path>) -> Self {
+        match path {
+            None => Self::Stdout,
+            Some(path) if path == Path::new("-") => Self::Stdout,
+            Some(path) => Self::File(path.to_owned()),
+        }
     }
-    out.write_all(line.as_bytes())?;
-    out.flush()
+
+    fn open(&self) -> Result<BufWriter<Box<dyn Write + Send>>, Failure> {
+        let file: Box<dyn Write + Send> = match self {
+            Self::Stdout => Box::new(io::stdout()),
+            Self::File(path) => Box::new(
+                File::create(path)
+                    .map_err(|error| Failure::Write { to: self.clone(), error: error.into() })?,
+            ),
+        };
+        Ok(BufWriter::new(file))
+    }
 }
 
-const KEYS: [&str; 17] = [
-    "number",
-    "time_ns",
-    "bus",
-    "type",
-    "flags",
-    "serial",
-    "reply_serial",
-    "sender",
-    "destination",
-    "path",
-    "interface",
-    "member_or_error",
-    "signature",
-    "size_bytes",
-    "process",
-    "partner",
-    "duration_ns",
-];
-
-/// Why nothing is written.
-#[derive(Debug)]
-enum ExportError {
-    Open(OpenError),
-    Query(QueryError),
-    Io(io::Error),
-}
-
-impl fmt::Display for ExportError {
+impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => error.fmt(f),
-            Self::Query(error) => write!(f, "the query: {error}"),
-            Self::Io(error) => error.fmt(f),
+            Self::Stdout => f.write_str("to standard output"),
+            Self::File(path) => path.display().fmt(f),
         }
     }
 }
 
-impl std::error::Error for ExportError {}
+/// Why nothing is written.
+#[derive(Debug)]
+enum Failure {
+    Open(OpenError),
+    Query(QueryError),
+    #[cfg(feature = "sqlite")]
+    NotAFile,
+    #[cfg(feature = "parquet")]
+    Terminal,
+    Write {
+        to: Destination,
+        error: ExportError,
+    },
+}
+
+impl Failure {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Open(_) | Self::Write { .. } => ExitCode::FAILURE,
+            _ => ExitCode::from(2),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => write!(f, "cannot read {error}"),
+            Self::Query(error) => write!(f, "the query: {error}"),
+            #[cfg(feature = "sqlite")]
+            Self::NotAFile => f.write_str("a database is a file: say which with -o FILE"),
+            #[cfg(feature = "parquet")]
+            Self::Terminal => {
+                f.write_str("columns are not for a terminal: write them to a file with -o FILE")
+            }
+            Self::Write { to, error } => write!(f, "cannot write {to}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 const LONG_HELP: &str = "\
 JSON has the keys of `busctl --json=short monitor` and more: number, size, names, process, duration_ns, \
-partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970.
+partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. The tables and views \
+of a database, and the columns of csv and parquet, stand in export.md, with examples.
+
+A picture of who talks to whom, without the bus itself:
+  diligence export FILE '!is:driver' --format dot | dot -Tsvg > picture.svg
 
 The exit status is 0 when all was written, 1 when it could not be, and 2 when the command line is wrong.";

@@ -1,0 +1,42 @@
+//! The flat table as comma-separated values: RFC 4180, with the names of the columns above.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use capture::Capture;
+use capture::model::Message;
+use capture::table::csv_line;
+
+use crate::flat::{COLUMNS, Row, Value};
+
+/// Writes the messages that are selected, a line for each.
+///
+/// # Errors
+///
+/// If `out` takes no more.
+pub fn write_csv<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut out: impl Write,
+) -> io::Result<()> {
+    let mut line = String::new();
+    csv_line(&mut line, COLUMNS.iter().map(|column| column.name));
+    out.write_all(line.as_bytes())?;
+    for message in capture.messages().filter(|message| selects(message)) {
+        let row = Row::new(message);
+        line.clear();
+        csv_line(&mut line, COLUMNS.iter().map(|column| field(column.value, &row)));
+        out.write_all(line.as_bytes())?;
+    }
+    out.flush()
+}
+
+/// What is absent is empty.
+fn field<'c>(value: Value, row: &Row<'c>) -> Cow<'c, str> {
+    match value {
+        Value::Text(get) => get(row).unwrap_or_default().into(),
+        Value::Integer(get) => get(row).map(|number| number.to_string()).unwrap_or_default().into(),
+        Value::Time(get) => get(row).to_string().into(),
+        Value::Truth(get) => get(row).to_string().into(),
+    }
+}

@@ -1,0 +1,186 @@
+//! Who talks to whom, as a graph for Graphviz.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use capture::Capture;
+use capture::model::{Message, PeerId, Role};
+use capture::record::BusId;
+use capture::text::units::{bytes, counted};
+use wire::message::MessageType;
+
+/// Writes a graph of the messages that are selected. Services and programs are its nodes. An edge is
+/// the calls of one by another with the replies to them, or, dashed, signals; it is as wide as it has
+/// bytes. Broadcast signals lead to who got them if the bus has recorded that, else to one node for
+/// all. What is there only because somebody records is left out.
+///
+/// # Errors
+///
+/// If `out` takes no more.
+pub fn write_dot<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut out: impl Write,
+) -> io::Result<()> {
+    let mut graph = Graph { capture, edges: BTreeMap::new() };
+    let is_wanted = |message: &Message<'c>| !message.is_of_recorder() && selects(message);
+    capture.messages().filter(is_wanted).for_each(|message| graph.add(&message));
+    out.write_all(graph.text().as_bytes())?;
+    out.flush()
+}
+
+struct Graph<'c> {
+    capture: &'c Capture,
+    edges: BTreeMap<(Edge<'c>, Way), Traffic>,
+}
+
+/// From whom to whom.
+type Edge<'c> = (Node<'c>, Node<'c>);
+
+/// Who talks, or is talked to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Node<'c> {
+    bus: BusId,
+    who: Who<'c>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Who<'c> {
+    /// A service or a program, by its name.
+    Program(&'c str),
+    /// Whoever has asked for a broadcast.
+    Listeners,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Way {
+    Calls,
+    Signals,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    /// Calls without their replies; signals.
+    count: u64,
+    bytes: u64,
+}
+
+impl<'c> Graph<'c> {
+    fn add(&mut self, message: &Message<'c>) {
+        match (message.kind(), message.call()) {
+            (MessageType::Signal, _) => self.add_signal(message),
+            (_, Some(call)) => {
+                let Some(caller) = call.from() else { return };
+                let service = Who::Program(self.capture.addressee_label(&call));
+                let is_call = u64::from(message.kind() == MessageType::MethodCall);
+                self.count(message, (self.program(caller), service), Way::Calls, is_call);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_signal(&mut self, signal: &Message<'c>) {
+        let Some(sender) = signal.from().map(|peer| self.program(peer)) else { return };
+        if !signal.destination().is_empty() {
+            let recipient = Who::Program(self.capture.addressee_label(signal));
+            return self.count(signal, (sender, recipient), Way::Signals, 1);
+        }
+        let Some(copies) = signal.deliveries() else {
+            return self.count(signal, (sender, Who::Listeners), Way::Signals, 1);
+        };
+        for copy in copies {
+            if let Some(recipient) = self.recipient(signal.bus(), copy.recipient) {
+                self.count(signal, (sender, recipient), Way::Signals, 1);
+            }
+        }
+    }
+
+    fn count(&mut self, message: &Message<'c>, ends: (Who<'c>, Who<'c>), way: Way, count: u64) {
+        let node = |who| Node { bus: message.bus(), who };
+        let traffic = self.edges.entry(((node(ends.0), node(ends.1)), way)).or_default();
+        traffic.count += count;
+        traffic.bytes += u64::from(message.len());
+    }
+
+    fn program(&self, peer: PeerId) -> Who<'c> {
+        Who::Program(self.capture.program_label(peer))
+    }
+
+    /// Who got a copy; `None` if that is who records, or nobody knows.
+    fn recipient(&self, bus: BusId, number: u64) -> Option<Who<'c>> {
+        let directory = self.capture.directory();
+        let unique = self.capture.strings().find(&format!(":1.{number}"))?;
+        let peer = directory.by_unique(bus, unique)?;
+        (directory.peer(peer).role != Role::Recorder).then(|| self.program(peer))
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::from(HEAD);
+        let nodes: BTreeSet<_> = self.edges.keys().flat_map(|((from, to), _)| [from, to]).collect();
+        let nodes: BTreeMap<_, _> = nodes.into_iter().zip(1_u32..).collect();
+        let buses: BTreeSet<_> = nodes.keys().map(|node| node.bus).collect();
+        for &bus in &buses {
+            let own = nodes.iter().filter(|(node, _)| node.bus == bus);
+            match buses.len() {
+                1 => own.for_each(|(node, number)| push_node(&mut text, "  ", node, *number)),
+                _ => {
+                    let _ = writeln!(text, "  subgraph cluster_{} {{", bus.0);
+                    let _ = writeln!(text, "    label={};", quoted(&self.bus_label(bus)));
+                    own.for_each(|(node, number)| push_node(&mut text, "    ", node, *number));
+                    text.push_str("  }\n");
+                }
+            }
+        }
+        let most = self.edges.values().map(|traffic| traffic.bytes).max().unwrap_or(1);
+        for (((from, to), way), traffic) in &self.edges {
+            let _ = write!(text, "  n{} -> n{} ", nodes[from], nodes[to]);
+            push_attributes(&mut text, *way, traffic, most);
+        }
+        text + "}\n"
+    }
+
+    fn bus_label(&self, bus: BusId) -> String {
+        let name = self.capture.buses().get(usize::from(bus.0)).map(|bus| bus.name.as_str());
+        let name = name.filter(|name| !name.is_empty());
+        name.map_or_else(|| format!("bus {}", bus.0), |name| format!("{name} bus"))
+    }
+}
+
+fn push_node(text: &mut String, indent: &str, node: &Node<'_>, number: u32) {
+    let _ = match node.who {
+        Who::Program(name) => writeln!(text, "{indent}n{number} [label={}];", quoted(name)),
+        Who::Listeners => {
+            writeln!(text, "{indent}n{number} [label=\"(whoever listens)\", shape=plain];")
+        }
+    };
+}
+
+fn push_attributes(text: &mut String, way: Way, traffic: &Traffic, most: u64) {
+    let label = match way {
+        Way::Calls => counted(traffic.count, "call", "calls"),
+        Way::Signals => counted(traffic.count, "signal", "signals"),
+    };
+    let label = format!("{label}, {}", bytes(traffic.bytes as f64));
+    // The area of a line is what the eye compares, so that a hundred times as much is ten times as
+    // wide.
+    let width = WIDTH_MIN + WIDTH_SPAN * (traffic.bytes as f64 / most as f64).sqrt();
+    let style = if way == Way::Signals { ", style=dashed" } else { "" };
+    let _ = writeln!(text, "[label={}, penwidth={width:.1}{style}];", quoted(&label));
+}
+
+/// A text in quotes, as the language has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+const HEAD: &str = "\
+digraph diligence {
+  graph [rankdir=LR, fontname=\"sans-serif\"];
+  node [shape=box, style=rounded, fontname=\"sans-serif\"];
+  edge [fontname=\"sans-serif\", fontsize=10];
+";
+
+/// Points that a line is wide at least, and how much wider the widest is.
+const WIDTH_MIN: f64 = 0.5;
+const WIDTH_SPAN: f64 = 5.5;

@@ -1,0 +1,257 @@
+//! The table that has all of a message in one row, with what is known of its call.
+
+use capture::model::{Health, Message, Peer, PeerId};
+use capture::record::Process;
+use capture::statistics::is_time_out;
+use wire::message::MessageType;
+
+/// The version of the table: it changes when a column is gone or means something else, not when one
+/// is added behind the others.
+pub const VERSION: u32 = 1;
+
+/// A message with all that its row tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'c> {
+    message: Message<'c>,
+    /// Its call: itself, or that which it answers.
+    call: Option<Message<'c>>,
+    sender: Option<&'c Peer>,
+    recipient: Option<&'c Peer>,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Outcome {
+    /// It was answered.
+    Returned,
+    /// It was answered with an error.
+    Failed,
+    /// The bus, or the caller's library, has said that nobody answers in time.
+    TimedOut,
+    /// It wants an answer, and there is none in the recording.
+    Unanswered,
+    /// It wants no answer.
+    NoReplyExpected,
+}
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name, with the unit of what it holds.
+    pub name: &'static str,
+    /// What it holds, for people.
+    pub about: &'static str,
+    /// How to get it from a row.
+    pub value: Value,
+}
+
+/// What a column holds of a row; `None` is an absent value.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A text, never empty.
+    Text(for<'c> fn(&Row<'c>) -> Option<&'c str>),
+    /// A number.
+    Integer(fn(&Row<'_>) -> Option<i64>),
+    /// Nanoseconds since 1970.
+    Time(fn(&Row<'_>) -> i64),
+    /// Yes or no.
+    Truth(fn(&Row<'_>) -> bool),
+}
+
+impl Outcome {
+    /// What became of the call that a message is or answers; `None` of signals, and of answers to no
+    /// recorded call.
+    pub fn of(message: &Message<'_>) -> Option<Self> {
+        let call = message.call()?;
+        Some(match call.partner() {
+            None if call.expects_reply() => Self::Unanswered,
+            None => Self::NoReplyExpected,
+            Some(reply) if is_time_out(&reply) => Self::TimedOut,
+            Some(reply) if reply.kind() == MessageType::Error => Self::Failed,
+            Some(_) => Self::Returned,
+        })
+    }
+
+    /// As it stands in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Returned => "returned",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+            Self::Unanswered => "unanswered",
+            Self::NoReplyExpected => "no reply expected",
+        }
+    }
+}
+
+impl<'c> Row<'c> {
+    /// The row of a message.
+    pub fn new(message: Message<'c>) -> Self {
+        let directory = message.capture().directory();
+        let peer = |id: Option<PeerId>| id.map(|id| directory.peer(id));
+        Self {
+            message,
+            call: message.call(),
+            sender: peer(message.from()),
+            recipient: peer(message.to()),
+        }
+    }
+
+    /// The message.
+    pub const fn message(&self) -> &Message<'c> {
+        &self.message
+    }
+
+    /// The call, or the message itself if it is no part of one.
+    pub fn asked(&self) -> Message<'c> {
+        self.call.unwrap_or(self.message)
+    }
+
+    /// The name of the error, if it is one.
+    pub fn error(&self) -> Option<&'c str> {
+        let is_error = self.message.kind() == MessageType::Error;
+        is_error.then(|| self.message.member()).and_then(present)
+    }
+
+    /// The method or signal; of replies that of their call.
+    pub fn member(&self) -> Option<&'c str> {
+        let asked = self.asked();
+        (asked.kind() != MessageType::Error).then(|| asked.member()).and_then(present)
+    }
+
+    /// How much of the message there is, in a word.
+    pub const fn state(&self) -> &'static str {
+        match self.message.health() {
+            Health::Whole => "whole",
+            Health::BodyCut => "body cut",
+            Health::HeaderCut => "header cut",
+            Health::BodyInvalid => "body invalid",
+            Health::HeaderInvalid => "header invalid",
+        }
+    }
+
+    /// From the call to its reply, in nanoseconds.
+    pub fn duration_ns(&self) -> Option<i64> {
+        self.message.duration().map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    fn unique(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
+        peer.map(|peer| self.message.capture().strings().get(peer.unique))
+    }
+
+    fn name(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
+        let name = *peer?.names.first()?;
+        Some(self.message.capture().strings().get(name))
+    }
+}
+
+/// The columns, in order.
+pub const COLUMNS: &[Column] = &[
+    integer("number", "place in the recording, from 1; the key of a message", |row| {
+        Some(number(row.message()))
+    }),
+    Column {
+        name: "time_ns",
+        about: "when: nanoseconds since 1970",
+        value: Value::Time(|row| row.message.at().0),
+    },
+    text("bus", "`session`, `system` or what the recording calls the bus", |row| {
+        let bus = row.message.capture().buses().get(usize::from(row.message.bus().0));
+        bus.and_then(|bus| present(&bus.name))
+    }),
+    text("type", "`method_call`, `method_return`, `error` or `signal`", |row| {
+        Some(row.message.kind().as_str())
+    }),
+    text("sender", "unique name of the sender", |row| present(row.message.sender())),
+    text("sender_name", "the first well-known name that it has owned", |row| row.name(row.sender)),
+    text("sender_program", "its program, as the kernel calls it", |row| {
+        process(row.sender)?.comm.as_deref()
+    }),
+    integer("sender_pid", "its process", |row| Some(process(row.sender)?.pid?.into())),
+    text("sender_unit", "its systemd unit", |row| process(row.sender)?.unit.as_deref()),
+    text("destination", "the name that the message is addressed to", |row| {
+        present(row.message.destination())
+    }),
+    text("recipient", "unique name of who that was", |row| row.unique(row.recipient)),
+    text("recipient_name", "the first well-known name that it has owned", |row| {
+        row.name(row.recipient)
+    }),
+    text("recipient_program", "its program", |row| process(row.recipient)?.comm.as_deref()),
+    integer("recipient_pid", "its process", |row| Some(process(row.recipient)?.pid?.into())),
+    text("recipient_unit", "its systemd unit", |row| process(row.recipient)?.unit.as_deref()),
+    text("path", "the object; of replies that of their call", |row| present(row.asked().path())),
+    text("interface", "the interface; of replies that of their call", |row| {
+        present(row.asked().interface())
+    }),
+    text("member", "the method or signal; of replies that of their call", |row| row.member()),
+    text("error", "the name of the error, if it is one", |row| row.error()),
+    text("signature", "the types of the body", |row| present(row.message.signature())),
+    integer("flags", "the byte of flags", |row| Some(row.message.flags().bits().into())),
+    integer("serial", "the number that the sender gave it", |row| {
+        present_number(row.message.serial())
+    }),
+    integer("reply_serial", "the serial of the call that it answers", |row| {
+        present_number(row.message.reply_serial())
+    }),
+    integer("size_bytes", "bytes on the wire", |row| Some(row.message.len().into())),
+    integer("kept_bytes", "of these, bytes that the recording has", |row| {
+        Some(row.message.kept().into())
+    }),
+    integer("unix_fds", "descriptors that came with it; 255 is that many or more", |row| {
+        Some(row.message.unix_fds().into())
+    }),
+    text("state", "`whole`, `body cut`, `header cut`, `body invalid` or `header invalid`", |row| {
+        Some(row.state())
+    }),
+    integer("partner", "`number` of the reply of a call, or of the call of a reply", |row| {
+        row.message.partner().map(|partner| number(&partner))
+    }),
+    integer("duration_ns", "from the call to its reply, in the rows of both", |row| {
+        row.duration_ns()
+    }),
+    text(
+        "outcome",
+        "of calls and replies: `returned`, `failed`, `timed out`, `unanswered` or `no reply expected`",
+        |row| Outcome::of(&row.message).map(Outcome::as_str),
+    ),
+    Column {
+        name: "of_recorder",
+        about: "whether it would not be there if nobody had recorded",
+        value: Value::Truth(|row| row.message.is_of_recorder()),
+    },
+];
+
+const fn text(
+    name: &'static str,
+    about: &'static str,
+    value: for<'c> fn(&Row<'c>) -> Option<&'c str>,
+) -> Column {
+    Column { name, about, value: Value::Text(value) }
+}
+
+const fn integer(
+    name: &'static str,
+    about: &'static str,
+    value: fn(&Row<'_>) -> Option<i64>,
+) -> Column {
+    Column { name, about, value: Value::Integer(value) }
+}
+
+/// The number of a message, from 1.
+pub(crate) fn number(message: &Message<'_>) -> i64 {
+    message.id().index() as i64 + 1
+}
+
+/// A header field, which is empty if the message has none.
+pub(crate) fn present(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// A number of a header, which is 0 if the message has none.
+pub(crate) fn present_number(number: u32) -> Option<i64> {
+    (number != 0).then(|| number.into())
+}
+
+fn process(peer: Option<&Peer>) -> Option<&Process> {
+    peer?.process.as_ref()
+}

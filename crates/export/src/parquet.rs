@@ -1,0 +1,135 @@
+//! The flat table in columns: Apache Parquet.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::parser::parse_message_type;
+use ::parquet::schema::types::ColumnPath;
+use capture::Capture;
+use capture::model::Message;
+
+use crate::ExportError;
+use crate::flat::{self, COLUMNS, Row, Value};
+
+/// Writes the messages that are selected. Nothing of `out` is a whole file until it is done.
+///
+/// # Errors
+///
+/// If `out` takes no more.
+pub fn write_parquet<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+    out: impl Write + Send,
+) -> Result<(), ExportError> {
+    let schema = Arc::new(parse_message_type(&schema())?);
+    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties()))?;
+    let mut messages = capture.messages().filter(|message| selects(message));
+    let mut rows = Vec::new();
+    loop {
+        rows.clear();
+        rows.extend(messages.by_ref().take(GROUP_ROWS).map(Row::new));
+        if rows.is_empty() {
+            break;
+        }
+        write_group(&mut writer, &rows)?;
+    }
+    writer.finish()?;
+    Ok(writer.inner_mut().flush()?)
+}
+
+/// The columns, in the words of the format.
+fn schema() -> String {
+    let mut text = String::from("message messages {\n");
+    for column in COLUMNS {
+        let kind = match column.value {
+            Value::Text(_) => ("optional binary", " (STRING)"),
+            Value::Integer(_) => ("optional int64", ""),
+            Value::Time(_) => ("required int64", " (TIMESTAMP(NANOS,true))"),
+            Value::Truth(_) => ("required boolean", ""),
+        };
+        let _ = writeln!(text, "  {} {}{};", kind.0, column.name, kind.1);
+    }
+    text + "}\n"
+}
+
+/// Few texts are used often, so a dictionary makes them small; numbers that go up are their
+/// differences.
+fn properties() -> WriterProperties {
+    let version = KeyValue::new(VERSION_KEY.to_owned(), flat::VERSION.to_string());
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("diligence ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![version]))
+        .set_compression(Compression::SNAPPY);
+    for name in ASCENDING {
+        let column = ColumnPath::from(name);
+        builder = builder
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
+}
+
+fn write_group<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    rows: &[Row<'_>],
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for column in COLUMNS {
+        let Some(mut place) = group.next_column()? else { break };
+        write_column(&mut place, column.value, rows)?;
+        place.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+fn write_column(
+    place: &mut SerializedColumnWriter<'_>,
+    value: Value,
+    rows: &[Row<'_>],
+) -> Result<(), ParquetError> {
+    match value {
+        Value::Text(get) => {
+            let text = |row| get(row).map(ByteArray::from);
+            write_optional::<ByteArrayType>(place, rows.iter().map(text))
+        }
+        Value::Integer(get) => write_optional::<Int64Type>(place, rows.iter().map(get)),
+        Value::Time(get) => {
+            let times: Vec<_> = rows.iter().map(get).collect();
+            place.typed::<Int64Type>().write_batch(&times, None, None).map(drop)
+        }
+        Value::Truth(get) => {
+            let truths: Vec<_> = rows.iter().map(get).collect();
+            place.typed::<BoolType>().write_batch(&truths, None, None).map(drop)
+        }
+    }
+}
+
+/// Values that there are, and for each row whether it has one.
+fn write_optional<T: DataType>(
+    place: &mut SerializedColumnWriter<'_>,
+    column: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    for value in column {
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
+    place.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
+}
+
+/// Rows that are in memory at a time, and that a reader can leave out together.
+const GROUP_ROWS: usize = 1 << 17;
+
+/// Under which key the file has the version of the table.
+const VERSION_KEY: &str = "diligence.messages.version";
+
+/// Columns of which nearly every value is the one above and a little.
+const ASCENDING: [&str; 4] = ["number", "time_ns", "serial", "reply_serial"];

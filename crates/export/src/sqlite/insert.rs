@@ -1,0 +1,258 @@
+//! The rows of each table.
+
+use capture::Capture;
+use capture::model::{Message, PeerId, Role};
+use capture::record::{Delivery, Fact, Process};
+use rusqlite::{Connection, Result, Statement, params};
+use serde::Serialize;
+use wire::message::MessageType;
+
+use super::texts::Texts;
+use crate::flat::{Outcome, Row, number, present, present_number};
+
+/// What is written where.
+pub(super) struct Inserts<'d, 'c> {
+    database: &'d Connection,
+    capture: &'c Capture,
+    texts: Texts<'c>,
+    message: Statement<'d>,
+    call: Statement<'d>,
+    delivery: Statement<'d>,
+}
+
+impl<'d, 'c> Inserts<'d, 'c> {
+    pub(super) fn new(database: &'d Connection, capture: &'c Capture) -> Result<Self> {
+        Ok(Self {
+            database,
+            capture,
+            texts: Texts::default(),
+            message: into(database, "message", 21)?,
+            call: into(database, "call", 11)?,
+            delivery: into(database, "delivery", 4)?,
+        })
+    }
+
+    /// Fills all tables.
+    pub(super) fn all(mut self, selects: impl FnMut(&Message<'c>) -> bool) -> Result<()> {
+        self.origins()?;
+        self.buses()?;
+        self.peers()?;
+        self.names()?;
+        self.facts()?;
+        self.gaps()?;
+        self.messages(selects)?;
+        self.invalid()?;
+        let mut insert = into(self.database, "text", 2)?;
+        self.texts.iter().try_for_each(|(id, text)| insert.execute(params![id, text]).map(drop))
+    }
+
+    fn origins(&self) -> Result<()> {
+        let mut insert = into(self.database, "origin", 4)?;
+        for origin in self.capture.origins() {
+            let comments = present(&origin.comments.join("\n")).map(str::to_owned);
+            insert.execute(params![origin.program, origin.hardware, origin.system, comments])?;
+        }
+        Ok(())
+    }
+
+    /// Of a bus the recording may say nothing.
+    fn buses(&self) -> Result<()> {
+        let mut insert = into(self.database, "bus", 4)?;
+        let known = self.capture.buses();
+        let of_messages = self.capture.messages().map(|message| message.bus());
+        let of_facts = self.capture.facts().iter().map(|(_, bus, _)| *bus);
+        let of_peers = self.capture.directory().peers().map(|(_, peer)| peer.bus);
+        let last = of_messages.chain(of_facts).chain(of_peers).max();
+        let count = last.map_or(0, |bus| usize::from(bus.0) + 1).max(known.len());
+        let unknown = capture::record::Bus::default();
+        for id in 0..count {
+            let bus = known.get(id).unwrap_or(&unknown);
+            let method = word(&bus.method);
+            insert.execute(params![id as i64, present(&bus.name), bus.address, method])?;
+        }
+        Ok(())
+    }
+
+    fn peers(&self) -> Result<()> {
+        let mut insert = into(self.database, "peer", 16)?;
+        let nothing = Process::default();
+        for (id, peer) in self.capture.directory().peers() {
+            let process = peer.process.as_ref().unwrap_or(&nothing);
+            insert.execute(params![
+                key(id),
+                peer.bus.0,
+                self.capture.strings().get(peer.unique),
+                self.capture.label(id),
+                peer.role == Role::Recorder,
+                process.pid,
+                process.uid,
+                process.comm,
+                process.exe,
+                command(process),
+                process.unit,
+                process.cgroup,
+                process.started.map(|time| time.0),
+                peer.arrived.map(|time| time.0),
+                peer.left.map(|time| time.0),
+                peer.why,
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<()> {
+        let mut insert = into(self.database, "name", 5)?;
+        for (bus, name, owners) in self.capture.directory().names() {
+            for one in owners {
+                let (since, until) = (one.since.map(|time| time.0), one.until.map(|time| time.0));
+                let name = self.capture.strings().get(name);
+                insert.execute(params![bus.0, name, key(one.owner), since, until])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn facts(&self) -> Result<()> {
+        let mut insert = into(self.database, "fact", 4)?;
+        for (at, bus, fact) in self.capture.facts() {
+            let (kind, content) = fact_as_json(fact);
+            insert.execute(params![at.0, bus.0, kind, content])?;
+        }
+        Ok(())
+    }
+
+    fn gaps(&self) -> Result<()> {
+        let mut insert = into(self.database, "gap", 4)?;
+        for gap in self.capture.gaps() {
+            let at = gap.at.map(|time| time.0);
+            let lost = gap.lost.map(|lost| i64::try_from(lost).unwrap_or(i64::MAX));
+            insert.execute(params![at, gap.bus.0, word(&gap.cause), lost])?;
+        }
+        Ok(())
+    }
+
+    fn invalid(&self) -> Result<()> {
+        let mut insert = self
+            .database
+            .prepare("INSERT INTO invalid SELECT number, ?2 FROM message WHERE number = ?1")?;
+        for (id, rule) in self.capture.invalid() {
+            insert.execute(params![number(&self.capture.message(*id)), rule.to_string()])?;
+        }
+        Ok(())
+    }
+
+    fn messages(&mut self, mut selects: impl FnMut(&Message<'c>) -> bool) -> Result<()> {
+        for message in self.capture.messages().filter(|message| selects(message)) {
+            let row = Row::new(message);
+            self.message(&row)?;
+            if message.kind() == MessageType::MethodCall {
+                self.call(&row)?;
+            }
+            for copy in message.deliveries().unwrap_or_default() {
+                self.delivery(&message, copy)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, row: &Row<'c>) -> Result<()> {
+        let (message, asked) = (row.message(), row.asked());
+        let [destination, path, interface] =
+            [message.destination(), asked.path(), asked.interface()].map(|text| self.text(text));
+        let [member, error, signature] = [
+            row.member().unwrap_or_default(),
+            row.error().unwrap_or_default(),
+            message.signature(),
+        ]
+        .map(|text| self.text(text));
+        self.message.execute(params![
+            number(message),
+            message.at().0,
+            message.bus().0,
+            message.kind().as_str(),
+            message.from().map(key),
+            message.to().map(key),
+            destination,
+            path,
+            interface,
+            member,
+            error,
+            signature,
+            message.flags().bits(),
+            present_number(message.serial()),
+            present_number(message.reply_serial()),
+            message.len(),
+            message.kept(),
+            message.unix_fds(),
+            row.state(),
+            message.call().map(|call| number(&call)),
+            message.is_of_recorder(),
+        ])?;
+        Ok(())
+    }
+
+    fn call(&mut self, row: &Row<'c>) -> Result<()> {
+        let (call, reply) = (row.message(), row.message().partner());
+        let error = reply.filter(|reply| reply.kind() == MessageType::Error);
+        let service = self.capture.addressee_label(call);
+        let error = error.map(|error| error.member()).unwrap_or_default();
+        let [service, path, interface, member, error] =
+            [service, call.path(), call.interface(), call.member(), error]
+                .map(|text| self.text(text));
+        let size = u64::from(call.len()) + reply.map_or(0, |reply| u64::from(reply.len()));
+        self.call.execute(params![
+            number(call),
+            service,
+            path,
+            interface,
+            member,
+            Outcome::of(call).map(Outcome::as_str),
+            error,
+            reply.map(|reply| number(&reply)),
+            row.duration_ns(),
+            size as i64,
+            call.is_of_recorder(),
+        ])?;
+        Ok(())
+    }
+
+    fn delivery(&mut self, message: &Message<'c>, copy: &Delivery) -> Result<()> {
+        let written = copy.written_after.map(|time| time.as_nanos() as i64);
+        let recipient = format!(":1.{}", copy.recipient);
+        self.delivery.execute(params![number(message), recipient, written, copy.rules])?;
+        Ok(())
+    }
+
+    fn text(&mut self, text: &'c str) -> Option<i64> {
+        present(text).map(|text| self.texts.id(text))
+    }
+}
+
+/// A statement that adds a row to a table of so many columns.
+fn into<'d>(database: &'d Connection, table: &str, columns: usize) -> Result<Statement<'d>> {
+    let places = vec!["?"; columns].join(", ");
+    database.prepare(&format!("INSERT INTO {table} VALUES ({places})"))
+}
+
+fn key(peer: PeerId) -> i64 {
+    peer.index() as i64 + 1
+}
+
+fn command(process: &Process) -> Option<String> {
+    let words = &process.command;
+    (!words.is_empty()).then(|| serde_json::json!(words).to_string())
+}
+
+/// The word that stands for a value without content.
+fn word(value: &impl Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+/// Which fact it is, and the rest of it.
+fn fact_as_json(fact: &Fact) -> (Option<String>, Option<String>) {
+    let Ok(serde_json::Value::Object(mut object)) = serde_json::to_value(fact) else {
+        return (None, None);
+    };
+    let kind = object.remove("fact").and_then(|kind| kind.as_str().map(str::to_owned));
+    (kind, Some(serde_json::Value::Object(object).to_string()))
+}

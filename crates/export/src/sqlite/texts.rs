@@ -1,0 +1,27 @@
+//! Texts of messages, each once.
+
+use std::collections::HashMap;
+
+/// Numbers for texts, from 1 in the order in which they are first asked for.
+#[derive(Debug, Default)]
+pub(super) struct Texts<'c> {
+    ids: HashMap<&'c str, i64>,
+    all: Vec<&'c str>,
+}
+
+impl<'c> Texts<'c> {
+    /// The number of a text.
+    pub(super) fn id(&mut self, text: &'c str) -> i64 {
+        let next = self.all.len() as i64 + 1;
+        let id = *self.ids.entry(text).or_insert(next);
+        if id == next {
+            self.all.push(text);
+        }
+        id
+    }
+
+    /// All texts with their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (i64, &'c str)> {
+        (1..).zip(self.all.iter().copied())
+    }
+}

@@ -1,0 +1,45 @@
+//! Graphs of who talks to whom.
+
+use std::process::Command;
+
+use capture::record::{Bus, BusId};
+use diligence_export::write_dot;
+use diligence_testkit::golden;
+use diligence_testkit::recording::Recording;
+
+use crate::golden_file;
+use crate::scene::office;
+
+fn dot(recording: &Recording) -> String {
+    let mut file = Vec::new();
+    write_dot(&recording.capture(), |_| true, &mut file).expect("memory takes all");
+    String::from_utf8(file).expect("it is text")
+}
+
+#[test]
+fn calls_and_signals_are_edges() {
+    golden::check(golden_file("office.dot"), &dot(&office()));
+}
+
+#[test]
+fn signals_lead_to_who_got_them_if_the_bus_has_said_so() {
+    let mut recording = Recording::new();
+    let bus = |name: &str| Bus { name: name.into(), ..Bus::default() };
+    recording.bus(bus("session")).bus(bus("system"));
+    recording.process(":1.7", 7, "say \"hi\"").process(":1.8", 8, "panel");
+    let copies = [(7, 5, 1), (8, 6, 2)];
+    for _ in 0..2 {
+        recording.signal(":1.6", "/m org.example.Mail.Changed", &()).delivered(2, &copies);
+    }
+    recording.on(BusId(1)).signal(":1.6", "/m org.example.Mail.Changed", &());
+    golden::check(golden_file("buses.dot"), &dot(&recording));
+}
+
+#[test]
+fn graphviz_draws_them() {
+    for file in ["office.dot", "buses.dot"] {
+        let output = Command::new("dot").arg("-Tsvg").arg(golden_file(file)).output();
+        let output = output.expect("Graphviz is installed");
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+}

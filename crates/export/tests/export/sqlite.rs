@@ -1,0 +1,187 @@
+//! Databases, as a program with SQL sees them.
+
+use std::fs;
+
+use capture::Capture;
+use capture::statistics::{By, Groups};
+use diligence_export::{ExportError, write_sqlite};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use crate::Temporary;
+use crate::scene::office;
+
+/// The database of a recording, in memory by the time the file is gone.
+pub(crate) fn database(capture: &Capture) -> Connection {
+    selected(capture, "")
+}
+
+fn selected(capture: &Capture, kind: &str) -> Connection {
+    let file = Temporary::new();
+    let is_wanted = |found: &str| kind.is_empty() || found == kind;
+    write_sqlite(capture, |message| is_wanted(message.kind().as_str()), file.path())
+        .expect("the folder is writable");
+    Connection::open(file.path()).expect("a database")
+}
+
+/// What a query gives: a line for each row, values between bars.
+pub(crate) fn rows(database: &Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut statement = database.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let columns = statement.column_count();
+    let row = |row: &rusqlite::Row<'_>| (0..columns).map(|at| row.get(at).map(shown)).collect();
+    let rows = statement.query_map([], row).expect("a query");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
+fn shown(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => format!("{bytes:?}"),
+    }
+}
+
+fn check(database: &Connection, sql: &str, expected: &[&str]) {
+    let lines: Vec<_> = rows(database, sql).iter().map(|row| row.join("|")).collect();
+    assert_eq!(lines, expected, "{sql}");
+}
+
+#[test]
+fn tables_hold_the_recording() {
+    let database = database(&office().capture());
+    for (sql, expected) in [
+        ("PRAGMA user_version", &["1"][..]),
+        ("PRAGMA integrity_check", &["ok"]),
+        ("PRAGMA foreign_key_check", &[]),
+        (
+            "SELECT type, count(*) FROM message GROUP BY type",
+            &["error|2", "method_call|10", "method_return|6", "signal|5"],
+        ),
+        ("SELECT name, method FROM bus", &["session|unknown"]),
+        (
+            "SELECT unique_name, label, pid, comm, is_recorder FROM peer WHERE pid OR is_recorder",
+            &[
+                ":1.6|org.example.Mail|50|maild|0",
+                ":1.5|reader (:1.5)|42|reader|0",
+                ":1.9|:1.9|||1",
+            ],
+        ),
+        (
+            "SELECT name.name, peer.unique_name, since_ns FROM name JOIN peer ON peer.id = owner",
+            &["org.example.Mail|:1.6|"],
+        ),
+        (
+            "SELECT fact, content ->> 'unique', content ->> 'rule' FROM fact",
+            &["rule|:1.5|type='signal',member='Changed'"],
+        ),
+        (
+            "SELECT outcome, count(*), sum(duration_ns) FROM call GROUP BY outcome",
+            &[
+                "failed|1|9000000",
+                "no reply expected|1|",
+                "returned|6|46100000",
+                "timed out|1|900000000",
+                "unanswered|1|",
+            ],
+        ),
+        ("SELECT state, kept_bytes FROM message WHERE state <> 'whole'", &["body cut|150"]),
+    ] {
+        check(&database, sql, expected);
+    }
+}
+
+#[test]
+fn views_answer_what_is_asked_most() {
+    let database = database(&office().capture());
+    for (sql, expected) in [
+        (
+            "SELECT after_s, sender, recipient, member, outcome, duration_ms FROM messages LIMIT 2",
+            &[
+                "0|reader (:1.5)|org.example.Mail|Count|returned|1",
+                "0.001|org.example.Mail|reader (:1.5)|Count|returned|1",
+            ][..],
+        ),
+        (
+            "SELECT member, duration_ms, error FROM slowest_calls LIMIT 3",
+            &[
+                "Find|900|org.freedesktop.DBus.Error.NoReply",
+                "Count|40|",
+                "Find|9|org.example.Error.Busy",
+            ],
+        ),
+        (
+            "SELECT number, member, outcome FROM unanswered_calls",
+            &["11|Find|timed out", "13|Find|unanswered"],
+        ),
+        (
+            "SELECT sender, messages, calls, signals FROM talkers",
+            &["org.example.Mail|10|0|5", "reader (:1.5)|9|9|0", "org.freedesktop.DBus|2|0|0"],
+        ),
+        (
+            "SELECT sender, interface, signal, signals FROM signals",
+            &[
+                "org.example.Mail|org.example.Mail|Changed|4",
+                "org.example.Mail|org.example.Mail|Told|1",
+            ],
+        ),
+    ] {
+        check(&database, sql, expected);
+    }
+}
+
+/// The view and `stats --by member` say the same.
+#[test]
+fn percentiles_are_those_of_the_statistics() {
+    let capture = office().capture();
+    let mut groups = Groups::new(&capture, By::Member);
+    let messages = capture.messages().filter(|message| !message.is_of_recorder());
+    messages.for_each(|message| groups.add(&message));
+    let csv = groups.times().to_csv();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let keys = lines.next().expect("a line of keys");
+    let at = |key: &str| keys.iter().position(|found| *found == key).expect("a column");
+    let wanted =
+        ["member", "calls", "p50_ns", "max_ns", "errors", "time_outs", "unanswered"].map(at);
+    let mut expected: Vec<Vec<_>> =
+        lines.map(|row| wanted.iter().map(|&at| row[at].to_owned()).collect()).collect();
+    let sql = "SELECT interface || '.' || member, calls, CAST(p50_ms * 1e6 AS INTEGER), \
+               CAST(max_ms * 1e6 AS INTEGER), nullif(failed, 0), nullif(timed_out, 0), \
+               nullif(unanswered, 0) FROM members";
+    let mut found = rows(&database(&capture), sql);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_not_selected_is_left_out() {
+    let database = selected(&office().capture(), "method_call");
+    check(&database, "SELECT DISTINCT type FROM message", &["method_call"]);
+    // What became of a call is known whether its reply is there or not.
+    check(&database, "SELECT count(*) FROM call WHERE outcome = 'returned'", &["6"]);
+    check(&database, "PRAGMA foreign_key_check", &[]);
+}
+
+#[test]
+fn a_bus_that_has_recorded_itself_says_who_got_copies() {
+    let mut recording = office();
+    recording.signal(":1.6", "/m org.example.Mail.Changed", &()).delivered(3, &[(7, 9, 1)]);
+    let sql = "SELECT recipient, written_after_ns, rules FROM delivery";
+    check(&database(&recording.capture()), sql, &[":1.7|9000|1"]);
+}
+
+#[test]
+fn a_file_is_replaced_only_by_a_whole_one() {
+    let file = Temporary::new();
+    fs::write(file.path(), "something else").expect("the folder is writable");
+    write_sqlite(&office().capture(), |_| true, file.path()).expect("it is replaced");
+    let first = fs::read(file.path()).expect("it is there");
+    assert!(first.starts_with(b"SQLite format 3\0"));
+    write_sqlite(&office().capture(), |_| true, file.path()).expect("it is replaced");
+    let nowhere = file.path().join("nowhere");
+    let failed = write_sqlite(&office().capture(), |_| true, &nowhere);
+    assert!(matches!(failed, Err(ExportError::Io(_) | ExportError::Sqlite(_))), "{failed:?}");
+    assert_eq!(fs::read(file.path()).expect("it is there"), first);
+}
