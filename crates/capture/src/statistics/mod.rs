@@ -1,5 +1,6 @@
 //! What a recording shows in numbers.
 //!
+//! - [`Subject`]: of what there are tables, by the names that people use.
 //! - [`Summary`]: the whole in a few numbers, and what there is to know before they are believed.
 //! - [`Groups`]: traffic and durations by member, service, sender, process, pair.
 //! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
@@ -16,6 +17,7 @@ mod recipients;
 mod replies;
 mod rules;
 mod sizes;
+mod subject;
 mod subscriptions;
 mod summary;
 mod sweep;
@@ -27,6 +29,7 @@ pub use recipients::{Unknowable, recipients};
 pub use replies::{Loose, LooseKind, loose_replies, replies, unanswered};
 pub use rules::rules;
 pub use sizes::sizes;
+pub use subject::{Subject, UnknownSubject};
 pub use summary::{Caveat, Summary};
 pub use sweep::{Sweep, SweepError};
 

@@ -104,7 +104,7 @@ impl Show {
 }
 
 /// Prints the messages that a query selects.
-pub(super) fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> {
+fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
     for message in capture.messages().filter(|message| matcher.selects(message)) {
@@ -152,7 +152,7 @@ enum ShowError {
 impl fmt::Display for ShowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => error.fmt(f),
+            Self::Open(error) => write!(f, "cannot read {error}"),
             Self::Query(error) => write!(f, "the query: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Inexpressible(count) => write!(f, "{count} messages have no such command"),

@@ -15,9 +15,10 @@ use capture::Capture;
 use capture::budget::{Budget, Verdict};
 use capture::model::Message;
 use capture::query::{Matcher, Query, QueryError};
-use capture::statistics::{self, By, Groups, Sweep, SweepError, Unknowable};
+use capture::statistics::{Subject, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::diff::check_budgets;
 use crate::output::{complain, print};
@@ -32,7 +33,7 @@ pub(crate) struct Stats {
     #[arg(required = true, value_name = "FILE... [QUERY]")]
     words: Vec<String>,
     /// One table, of these
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = subject())]
     by: Option<Subject>,
     /// The column to sort by: the largest first, texts by the alphabet
     #[arg(long, value_name = "COLUMN", requires = "by")]
@@ -66,41 +67,6 @@ struct Form {
     /// JSON, with the unit in each key
     #[arg(long)]
     json: bool,
-}
-
-/// What a table has a row for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Subject {
-    /// Methods and signals
-    Member,
-    /// Those who are called, or emit
-    Service,
-    /// Interfaces
-    Interface,
-    /// Objects
-    Path,
-    /// Connections that send
-    Sender,
-    /// Processes that send
-    Process,
-    /// systemd units that send
-    Unit,
-    /// Sender with recipient
-    Pair,
-    /// Calls, returns, errors, signals
-    Type,
-    /// Names of errors
-    Error,
-    /// Buses
-    Bus,
-    /// Sizes in half decades
-    Size,
-    /// How many get each signal
-    Recipients,
-    /// Match rules of each connection
-    Rules,
-    /// Calls without an answer, late answers, answers without a call
-    Replies,
 }
 
 /// Prints what there is to tell.
@@ -146,7 +112,12 @@ impl Stats {
                 false => overview.text(style::of_stdout(), self.top),
             });
         };
-        let mut table = subject.table(capture, Selection::of(query), sweep)?;
+        if subject == Subject::Rules && query.expression().is_some() {
+            return Err(StatsError::RulesOfMessages);
+        }
+        let mut selection = Selection::of(query);
+        let table = subject.table(capture, |message| selection.selects(message), sweep);
+        let mut table = table.map_err(StatsError::Recipients)?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }
@@ -175,44 +146,11 @@ impl Form {
     }
 }
 
-impl Subject {
-    fn table(
-        self,
-        capture: &Capture,
-        mut selection: Selection<'_>,
-        sweep: Option<&Sweep>,
-    ) -> Result<Table, StatsError> {
-        let by = match self {
-            Self::Member => By::Member,
-            Self::Service => By::Service,
-            Self::Interface => By::Interface,
-            Self::Path => By::Path,
-            Self::Sender => By::Sender,
-            Self::Process => By::Process,
-            Self::Unit => By::Unit,
-            Self::Pair => By::Pair,
-            Self::Type => By::Type,
-            Self::Error => By::Error,
-            Self::Bus => By::Bus,
-            Self::Size => {
-                let messages = capture.messages().filter(|message| selection.selects(message));
-                return Ok(statistics::sizes(messages, sweep));
-            }
-            Self::Recipients => {
-                return statistics::recipients(capture, |message| selection.selects(message))
-                    .map_err(StatsError::Recipients);
-            }
-            Self::Rules => return Ok(statistics::rules(capture)),
-            Self::Replies => {
-                return Ok(statistics::replies(capture, |message| selection.selects(message)));
-            }
-        };
-        let mut groups = Groups::new(capture, by);
-        for message in capture.messages().filter(|message| selection.selects(message)) {
-            groups.add(&message);
-        }
-        Ok(groups.table())
-    }
+/// The names of what there are tables of.
+fn subject() -> impl TypedValueParser<Value = Subject> {
+    let choices =
+        Subject::ALL.map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
+    PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
 /// The messages that a query selects, without those that are there only because somebody records.
@@ -234,14 +172,19 @@ enum StatsError {
     Open(OpenError),
     Query(QueryError),
     Sort(NoSuchColumn),
-    Sweep { path: PathBuf, error: SweepError },
+    Sweep {
+        path: PathBuf,
+        error: SweepError,
+    },
     Recipients(Unknowable),
+    /// A query that says which messages count, and a table of rules, which are of connections.
+    RulesOfMessages,
 }
 
 impl StatsError {
     fn status(&self) -> ExitCode {
         match self {
-            Self::Query(_) | Self::Sort(_) => ExitCode::from(2),
+            Self::Query(_) | Self::Sort(_) | Self::RulesOfMessages => ExitCode::from(2),
             Self::Open(_) | Self::Sweep { .. } | Self::Recipients(_) => ExitCode::FAILURE,
         }
     }
@@ -250,11 +193,15 @@ impl StatsError {
 impl fmt::Display for StatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => error.fmt(f),
+            Self::Open(error) => write!(f, "cannot read {error}"),
             Self::Query(error) => write!(f, "the query: {error}"),
             Self::Sort(error) => error.fmt(f),
             Self::Sweep { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Recipients(error) => error.fmt(f),
+            Self::RulesOfMessages => f.write_str(
+                "match rules are of connections, so a query that selects messages says nothing \
+                 about them: leave out the query, or ask for `show FILE member:AddMatch`",
+            ),
         }
     }
 }

@@ -1,0 +1,140 @@
+//! Of what there are tables.
+
+use std::str::FromStr;
+use std::{error, fmt};
+
+use super::{By, Groups, Sweep, Unknowable, recipients, replies, rules, sizes};
+use crate::model::{Capture, Message};
+use crate::table::Table;
+
+/// What a table has a row for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Subject {
+    /// What messages have in common: see [`Groups`].
+    Group(By),
+    /// Sizes: see [`sizes`].
+    Size,
+    /// How many get each signal: see [`recipients`].
+    Recipients,
+    /// Match rules of each connection: see [`rules`].
+    Rules,
+    /// Calls and answers that miss each other: see [`replies`].
+    Replies,
+}
+
+/// No subject has this name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownSubject {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl Subject {
+    /// All of them, in the order in which people see them.
+    pub const ALL: [Self; 15] = [
+        Self::Group(By::Member),
+        Self::Group(By::Service),
+        Self::Group(By::Interface),
+        Self::Group(By::Path),
+        Self::Group(By::Sender),
+        Self::Group(By::Process),
+        Self::Group(By::Unit),
+        Self::Group(By::Pair),
+        Self::Group(By::Type),
+        Self::Group(By::Error),
+        Self::Group(By::Bus),
+        Self::Size,
+        Self::Recipients,
+        Self::Rules,
+        Self::Replies,
+    ];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What it is, for people who choose.
+    pub const fn about(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Group(By::Member) => ("member", "Methods and signals"),
+            Self::Group(By::Service) => ("service", "Those who are called, or emit"),
+            Self::Group(By::Interface) => ("interface", "Interfaces"),
+            Self::Group(By::Path) => ("path", "Objects"),
+            Self::Group(By::Sender) => ("sender", "Connections that send"),
+            Self::Group(By::Process) => ("process", "Processes that send"),
+            Self::Group(By::Unit) => ("unit", "systemd units that send"),
+            Self::Group(By::Pair) => ("pair", "Sender with recipient"),
+            Self::Group(By::Type) => ("type", "Calls, returns, errors, signals"),
+            Self::Group(By::Error) => ("error", "Names of errors"),
+            Self::Group(By::Bus) => ("bus", "Buses"),
+            Self::Size => ("size", "Sizes in half decades"),
+            Self::Recipients => ("recipients", "How many get each signal"),
+            Self::Rules => ("rules", "Match rules of each connection; takes no query"),
+            Self::Replies => {
+                ("replies", "Calls without an answer, late answers, answers without a call")
+            }
+        }
+    }
+
+    /// The table, of the messages that are selected; that of rules is of all. `sweep` is what sizes
+    /// cost.
+    ///
+    /// # Errors
+    ///
+    /// If the recording does not have what the table is made of.
+    pub fn table(
+        self,
+        capture: &Capture,
+        mut selects: impl FnMut(&Message<'_>) -> bool,
+        sweep: Option<&Sweep>,
+    ) -> Result<Table, Unknowable> {
+        let messages = capture.messages();
+        Ok(match self {
+            Self::Group(by) => {
+                let mut groups = Groups::new(capture, by);
+                messages.filter(|message| selects(message)).for_each(|one| groups.add(&one));
+                groups.table()
+            }
+            Self::Size => sizes(messages.filter(|message| selects(message)), sweep),
+            Self::Recipients => return recipients(capture, selects),
+            Self::Rules => rules(capture),
+            Self::Replies => replies(capture, selects),
+        })
+    }
+}
+
+impl FromStr for Subject {
+    type Err = UnknownSubject;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSubject> {
+        let found = Self::ALL.into_iter().find(|subject| subject.as_str() == name);
+        found.ok_or_else(|| UnknownSubject { name: name.to_owned() })
+    }
+}
+
+impl fmt::Display for UnknownSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no table of \"{}\"", self.name)
+    }
+}
+
+impl error::Error for UnknownSubject {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_found_by_its_name() {
+        for subject in Subject::ALL {
+            assert_eq!(subject.as_str().parse(), Ok(subject));
+        }
+        let unknown = UnknownSubject { name: "colour".into() };
+        assert_eq!("colour".parse::<Subject>(), Err(unknown));
+    }
+}
