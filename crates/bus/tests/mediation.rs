@@ -10,7 +10,9 @@ use diligence_bus::{
 };
 use diligence_testkit::world::{Seen, World, identity, interface, member, messages_to, name, path};
 use wire::Message;
+use wire::body::Value;
 use wire::message::Builder;
+use wire::signature::{Signature, Type};
 
 /// Writes down what it is asked, and says of each what it is told to say.
 #[derive(Debug)]
@@ -198,6 +200,35 @@ fn eavesdropping_is_mediated() {
     let keen = bus.join("keen");
     let seen = bus.world.call_bus(keen, "AddMatch", &["eavesdrop=true".into()]);
     assert_eq!(error(&seen, keen), None);
+}
+
+#[test]
+fn who_may_not_eavesdrop_gets_no_trace() {
+    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(Module::Selinux))]);
+    let [deaf, keen] = ["deaf", "keen"].map(|label| bus.join(label));
+    let methods = [
+        ("org.freedesktop.DBus.Monitoring.BecomeMonitor", vec![empty("as"), 0_u32.into()]),
+        ("org.diligence.Trace1.Start", vec![empty("a{sv}")]),
+        ("org.diligence.Trace1.Dump", Vec::new()),
+    ];
+    for (method, args) in methods {
+        let (of, method) = method.rsplit_once('.').expect("its interface");
+        let call = Builder::method_call(path("/org/freedesktop/DBus"), member(method));
+        let call = call.interface(interface(of)).destination(name("org.freedesktop.DBus"));
+        let seen = bus.world.send(deaf, call, &args);
+        let expected = "Connection \":1.0\" is not allowed to eavesdrop due to SELinux policy";
+        assert_eq!(error(&seen, deaf).as_deref(), Some(expected), "{method}");
+        assert!(bus.asked().contains(&"deaf eavesdrop".to_owned()), "{method}");
+    }
+    let seen = bus.world.call_bus(keen, "GetId", &[]);
+    assert!(!seen.iter().any(|it| matches!(it, Seen::Traced { .. })), "nobody has a trace");
+}
+
+/// An array of this type with nothing in it.
+fn empty(array: &str) -> Value {
+    let array = Signature::new(array).expect("a type");
+    let Some(Type::Array(element)) = array.single() else { panic!("{array} is an array") };
+    Value::Array { element: element.into(), items: Vec::new() }
 }
 
 #[test]
