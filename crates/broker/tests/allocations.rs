@@ -5,6 +5,8 @@
 
 #![expect(unsafe_code, reason = "a global allocator is unsafe by its nature")]
 
+mod daemon;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -14,14 +16,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use diligence_broker::busconfig::{self, ConfigError};
-use diligence_broker::event_loop::{EventLoop, Loaded, Parts, Reload};
-use diligence_broker::listen::{Environment, listen, parse};
-use diligence_broker::log::{Log, Target};
-use sys::rlimit::OpenFiles;
-use sys::signals::{Signal, SignalSource};
+use diligence_broker::busconfig;
 use wire::Message;
-use wire::guid::Guid;
 use wire::message::{Builder, FixedHeader};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
@@ -71,7 +67,12 @@ fn a_round_trip_allocates_nothing() {
     let (ready, is_ready) = mpsc::channel();
     let path = folder.clone();
     // It ends with the test's process.
-    std::thread::spawn(move || run_bus(&path, &ready));
+    std::thread::spawn(move || {
+        daemon::run(&path, busconfig::built_in_session().into(), || {
+            ready.send(()).expect("the test waits");
+            IS_BUS.set(true);
+        });
+    });
     is_ready.recv().expect("the bus starts");
 
     let (mut caller, mut callee) = (Peer::connect(&folder), Peer::connect(&folder));
@@ -81,42 +82,6 @@ fn a_round_trip_allocates_nothing() {
     (100..100 + ROUND_TRIPS).for_each(|serial| round_trip(&mut caller, &mut callee, serial));
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
     assert_eq!(allocations, 0, "in {ROUND_TRIPS} round trips");
-}
-
-/// A configuration that is always the same.
-struct Unchanged;
-
-impl Reload for Unchanged {
-    fn read(&mut self) -> Result<Loaded, ConfigError> {
-        Ok(busconfig::built_in_session().into())
-    }
-
-    fn done(&mut self) {}
-}
-
-fn run_bus(path: &Path, ready: &mpsc::Sender<()>) {
-    let address = parse(&format!("unix:path={}", path.display())).expect("an address");
-    let parts = Parts {
-        listeners: listen(&address, &mut Environment::default()).expect("a free place"),
-        identity: bus::Identity {
-            id: Guid::from_bytes([7; 16]),
-            machine_id: None,
-            pid: std::process::id(),
-            uid: sys::credentials::own_credentials().expect("our own").uid,
-            security_label: None,
-        },
-        loaded: busconfig::built_in_session().into(),
-        mediator: None,
-        open_files: OpenFiles::current(),
-        reload: Box::new(Unchanged),
-        log: Log::new("allocations", Target::Stderr),
-        metrics: None,
-        signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
-    };
-    let mut event_loop = EventLoop::new(parts).expect("an event loop");
-    ready.send(()).expect("the test waits");
-    IS_BUS.set(true);
-    event_loop.run().expect("it runs until the end");
 }
 
 fn round_trip(caller: &mut Peer, callee: &mut Peer, serial: u32) {

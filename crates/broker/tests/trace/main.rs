@@ -1,33 +1,25 @@
 //! What the bus writes into rings, read as its readers do, while real connections send.
 
+#[path = "../daemon/mod.rs"]
+mod daemon;
+#[path = "../peer/mod.rs"]
 mod peer;
+mod reader;
+mod stage;
 
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{BusId, Fact, RawMessage, Record};
-use capture::trace::{Assembler, Patience};
-use diligence_broker::busconfig::{self, Config, ConfigError};
-use diligence_broker::event_loop::{EventLoop, Loaded, Parts, Reload};
-use diligence_broker::listen::{Environment, listen, parse};
-use diligence_broker::log::{Log, Target};
+use capture::record::Fact;
 use peer::Peer;
-use sys::rlimit::OpenFiles;
-use sys::signals::{Signal, SignalSource};
+use reader::{Reader, Seen};
+use stage::{Bus, DRIVER, ServiceFolder, TRACE, rules};
 use trace::{Follower, Step};
-use wire::Message;
 use wire::body::Value;
-use wire::guid::Guid;
-use wire::message::Builder;
-use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use wire::signature::Signature;
 
-const DRIVER: &str = "org.freedesktop.DBus";
-const TRACE: &str = "org.diligence.Trace1";
+const LATE: &str = "com.example.Late";
 
 #[test]
 fn stamps_are_in_order_and_recipients_are_those_who_asked() {
@@ -196,6 +188,95 @@ fn memory_for_traces_is_limited() {
 }
 
 #[test]
+fn a_message_that_waits_for_a_service_is_written_when_it_comes() {
+    let services = ServiceFolder::new("late", &[(LATE, "/bin/sleep 5")]);
+    let bus = Bus::start_with("late", services.loaded());
+    let (mut tracer, mut sender, mut owner) = (bus.connect(), bus.connect(), bus.connect());
+    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    sender.call(LATE, "Waiting");
+    let starting = Fact::Starting { name: LATE.to_owned(), by: Some(sender.name.clone()) };
+    reader.wait_until(|facts| facts.contains(&starting));
+    let while_it_starts = Duration::from_millis(30);
+    std::thread::sleep(while_it_starts);
+    let is_there = |seen: &Seen| seen.member == "Waiting";
+    assert!(!reader.seen.iter().any(is_there), "nobody has got it yet");
+    owner.call_bus(DRIVER, "RequestName", &(LATE, 0_u32));
+    let waited = reader.wait_for("Waiting");
+    assert!(waited.routed_after >= while_it_starts, "it came before: {waited:?}");
+    assert_eq!((waited.copies.len(), waited.copies[0].recipient), (1, owner.number()));
+    assert_eq!((waited.copies[0].rules, &waited.sender), (0, &sender.name));
+    let started = Fact::Started { name: LATE.to_owned(), failure: None };
+    reader.wait_until(|facts| facts.contains(&started));
+}
+
+#[test]
+fn a_message_that_waits_in_vain_is_written_with_why() {
+    let services = ServiceFolder::new("never", &[(LATE, "/bin/false")]);
+    let bus = Bus::start_with("never", services.loaded());
+    let (mut tracer, mut sender) = (bus.connect(), bus.connect());
+    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    sender.call(LATE, "InVain");
+    let waited = reader.wait_for("InVain");
+    assert_eq!((waited.copies.len(), &waited.sender), (0, &sender.name));
+    let is_why = |fact: &Fact| matches!(fact, Fact::Started { failure: Some(_), .. });
+    reader.wait_until(|facts| facts.iter().any(is_why));
+    let error = reader.wait_for("org.freedesktop.DBus.Error.Spawn.ChildExited");
+    assert_eq!(error.copies[0].recipient, sender.number());
+}
+
+#[test]
+fn what_somebody_loses_since_it_does_not_read_is_written_down() {
+    let bus = Bus::start("dropped", |config| {
+        config.configuration.limits.max_outgoing_bytes = 64 << 10;
+    });
+    let (mut tracer, mut sender, mut sleeper) = (bus.connect(), bus.connect(), bus.connect());
+    sleeper.call_bus(DRIVER, "AddMatch", &("member='Flood'",));
+    // A ring that has room for all that comes.
+    let mut reader = Reader::new(&tracer.start_trace_with(vec![("Kept", Value::Uint32(0))]));
+    let large = vec![0_u8; 16 << 10];
+    (0..100).for_each(|_| sender.emit_with("Flood", &(large.as_slice(),)));
+    let is_dropped = |fact: &Fact| match fact {
+        Fact::Dropped { recipient, why, count } => {
+            *recipient == Some(sleeper.name.clone()) && why == "it does not read" && *count > 0
+        }
+        _ => false,
+    };
+    reader.wait_until(|facts| facts.iter().any(is_dropped));
+}
+
+#[test]
+fn several_readers_see_the_same_and_one_that_disappears_takes_nothing_with_it() {
+    let bus = Bus::start("several", |_| {});
+    let [mut all, mut by_rule, mut stamps, mut gone, mut sender] =
+        std::array::from_fn(|_| bus.connect());
+    let mut readers = [
+        Reader::new(&all.start_trace(&[])),
+        Reader::new(&by_rule.start_trace(&["member='Wanted'"])),
+    ];
+    let mut without_bytes = Reader::new(
+        &stamps.start_trace_with(vec![("Kept", Value::Uint32(0)), rules(&["member='Wanted'"])]),
+    );
+    let ended = Reader::new(&gone.start_trace(&[]));
+    let to = by_rule.name.clone();
+    sender.emit("Unwanted");
+    sender.call(&to, "Wanted");
+    let [whole, filtered] = readers.each_mut().map(|reader| reader.wait_for("Wanted"));
+    let bare = without_bytes.wait_for_one();
+    assert_eq!(whole, filtered);
+    assert!(readers[1].seen.iter().all(|seen| seen.member == "Wanted"));
+    assert_eq!((&bare.copies, bare.routed_after), (&whole.copies, whole.routed_after));
+
+    let name = gone.name.clone();
+    drop(gone);
+    ended.wait_for_end();
+    let is_gone = |fact: &Fact| matches!(fact, Fact::Left { unique, .. } if *unique == name);
+    readers[0].wait_until(|facts| facts.iter().any(is_gone));
+    sender.call(&to, "Wanted");
+    let [whole, filtered] = readers.each_mut().map(|reader| reader.wait_for("Wanted"));
+    assert_eq!(whole, filtered);
+}
+
+#[test]
 fn the_flight_recorder_is_handed_out_as_a_recording() {
     let bus = Bus::start("flight", |config| {
         config.document.own.flight_recorder = Some(1 << 20);
@@ -219,231 +300,3 @@ fn the_flight_recorder_is_handed_out_as_a_recording() {
     let failed = "org.freedesktop.DBus.Error.Failed";
     assert_eq!(without.connect().ring_of("Dump", &()).expect_err("there is none"), failed);
 }
-
-/// A bus in a thread of this process, with which it ends.
-struct Bus {
-    path: PathBuf,
-}
-
-impl Bus {
-    fn start(name: &str, change: impl FnOnce(&mut Config)) -> Self {
-        let name = format!("diligence-trace-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let mut config = busconfig::built_in_session();
-        change(&mut config);
-        let (ready, is_ready) = mpsc::channel();
-        let socket = path.clone();
-        std::thread::spawn(move || run(&socket, config, &ready));
-        is_ready.recv().expect("the bus starts");
-        Self { path }
-    }
-
-    fn connect(&self) -> Peer {
-        Peer::connect(&self.path)
-    }
-}
-
-impl Drop for Bus {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// A configuration that is never read again.
-struct Unchanged;
-
-impl Reload for Unchanged {
-    fn read(&mut self) -> Result<Loaded, ConfigError> {
-        Ok(busconfig::built_in_session().into())
-    }
-
-    fn done(&mut self) {}
-}
-
-fn run(path: &Path, config: Config, ready: &mpsc::Sender<()>) {
-    let address = parse(&format!("unix:path={}", path.display())).expect("an address");
-    let parts = Parts {
-        listeners: listen(&address, &mut Environment::default()).expect("a free place"),
-        identity: bus::Identity {
-            id: Guid::from_bytes([7; 16]),
-            machine_id: None,
-            pid: std::process::id(),
-            uid: sys::credentials::own_credentials().expect("our own").uid,
-            security_label: None,
-        },
-        loaded: config.into(),
-        open_files: OpenFiles::current(),
-        reload: Box::new(Unchanged),
-        log: Log::new("trace", Target::Stderr),
-        metrics: None,
-        mediator: None,
-        signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
-    };
-    let mut event_loop = EventLoop::new(parts).expect("an event loop");
-    ready.send(()).expect("the test waits");
-    event_loop.run().expect("it runs until the end");
-}
-
-impl Peer {
-    fn call_bus(
-        &mut self,
-        interface: &str,
-        member: &str,
-        args: &impl wire::body::EncodeArgs,
-    ) -> Vec<u8> {
-        let interface = InterfaceName::new(interface).expect("a name");
-        let call = builder("/org/freedesktop/DBus", member).interface(interface);
-        let destination = BusName::new(DRIVER).expect("a name");
-        let serial = self.send(call.destination(destination), args);
-        self.reply_to(serial)
-    }
-
-    fn call(&mut self, to: &str, member: &str) {
-        let call = builder("/com/example", member);
-        let call = match BusName::new(to) {
-            Ok(to) => call.destination(to),
-            Err(_) => call.interface(InterfaceName::literal("org.freedesktop.DBus.Peer")),
-        };
-        self.send(call, &());
-    }
-
-    fn emit(&mut self, member: &str) {
-        let path = ObjectPath::literal("/com/example");
-        let interface = InterfaceName::literal("com.example.Trace");
-        let member = MemberName::new(member).expect("a name");
-        self.send(Builder::signal(path, interface, member), &());
-    }
-
-    fn start_trace(&mut self, rules: &[&str]) -> OwnedFd {
-        let element = Signature::new("s").expect("a type").into();
-        let items = rules.iter().map(|&rule| rule.into()).collect();
-        self.start_trace_with(vec![("Rules", Value::Array { element, items })])
-    }
-
-    fn start_trace_with(&mut self, options: Vec<(&str, Value)>) -> OwnedFd {
-        self.try_trace(options).expect("it is ours")
-    }
-
-    fn try_trace(&mut self, options: Vec<(&str, Value)>) -> Result<OwnedFd, String> {
-        let options: std::collections::BTreeMap<&str, Value> = options.into_iter().collect();
-        self.ring_of("Start", &(options,))
-    }
-
-    /// The ring that a method gives, or the name of its error.
-    fn ring_of(
-        &mut self,
-        member: &str,
-        args: &impl wire::body::EncodeArgs,
-    ) -> Result<OwnedFd, String> {
-        let reply = self.call_bus(TRACE, member, args);
-        let reply = Message::parse(&reply).expect("a message");
-        match reply.error_name() {
-            Some(name) => Err(name.as_str().to_owned()),
-            None => Ok(self.fds.pop().expect("a descriptor came with it")),
-        }
-    }
-}
-
-fn builder<'a>(path: &'a str, member: &'a str) -> Builder<'a> {
-    let path = ObjectPath::new(path).expect("a path");
-    Builder::method_call(path, MemberName::new(member).expect("a member"))
-}
-
-/// Reads a ring until something has come.
-struct Reader {
-    follower: Follower,
-    assembler: Assembler,
-    seen: Vec<Seen>,
-    facts: Vec<Fact>,
-    looked_at: usize,
-}
-
-/// A message, with what became of it.
-#[derive(Clone, Debug)]
-struct Seen {
-    /// The member, or the name of an error; empty if nothing was kept.
-    member: String,
-    sender: String,
-    len: u32,
-    routed_after: Duration,
-    copies: Vec<capture::record::Delivery>,
-}
-
-impl Seen {
-    fn new(raw: &RawMessage<'_>) -> Self {
-        let message = Message::parse(raw.bytes).ok();
-        let member = message.and_then(|it| it.member().map(|name| name.as_str().to_owned()));
-        let error = message.and_then(|it| it.error_name().map(|name| name.as_str().to_owned()));
-        let sender = message.and_then(|it| it.sender().map(|name| name.as_str().to_owned()));
-        let trace = raw.trace.expect("all are traced");
-        Self {
-            member: member.or(error).unwrap_or_default(),
-            sender: sender.unwrap_or_default(),
-            len: raw.len,
-            routed_after: trace.routed_after,
-            copies: trace.deliveries.to_vec(),
-        }
-    }
-}
-
-impl Reader {
-    fn new(ring: &OwnedFd) -> Self {
-        let follower = Follower::new(ring.as_fd()).expect("a ring");
-        let assembler = Assembler::new(BusId(0), follower.clock(), Patience::default());
-        Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
-    }
-
-    /// The next message that is called so.
-    fn wait_for(&mut self, member: &str) -> Seen {
-        loop {
-            let seen = self.wait_for_one();
-            if seen.member == member {
-                return seen;
-            }
-        }
-    }
-
-    fn wait_for_one(&mut self) -> Seen {
-        let end = Instant::now() + LONGEST;
-        while self.looked_at == self.seen.len() {
-            self.read();
-            assert!(Instant::now() < end, "nothing more comes: {:?} {:?}", self.seen, self.facts);
-        }
-        self.looked_at += 1;
-        self.seen[self.looked_at - 1].clone()
-    }
-
-    fn wait_until(&mut self, is_there: impl Fn(&[Fact]) -> bool) {
-        let end = Instant::now() + LONGEST;
-        while !is_there(&self.facts) {
-            self.read();
-            assert!(Instant::now() < end, "nothing more comes: {:?}", self.facts);
-        }
-    }
-
-    fn wait_for_end(mut self) {
-        let end = Instant::now() + LONGEST;
-        while !matches!(self.follower.step(), Step::Stopped) {
-            assert!(Instant::now() < end, "it does not end");
-        }
-    }
-
-    fn read(&mut self) {
-        match self.follower.step() {
-            Step::Record(record) => self.assembler.push(record.at, &record.entry),
-            Step::Missed(count) => self.assembler.missed(count),
-            Step::Nothing => std::thread::sleep(Duration::from_millis(1)),
-            Step::Stopped => panic!("the trace is on"),
-        }
-        while let Some(record) = self.assembler.next_record() {
-            match record {
-                Record::Message(message) => self.seen.push(Seen::new(&message)),
-                Record::Fact { fact, .. } => self.facts.push(fact),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-}
-
-/// How long to wait for what must come.
-const LONGEST: Duration = Duration::from_secs(20);

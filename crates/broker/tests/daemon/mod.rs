@@ -1,0 +1,48 @@
+//! A whole daemon that runs in a thread of its test.
+
+use std::path::Path;
+
+use diligence_broker::busconfig::{self, ConfigError};
+use diligence_broker::event_loop::{EventLoop, Loaded, Parts, Reload};
+use diligence_broker::listen::{Environment, listen, parse};
+use diligence_broker::log::{Log, Target};
+use sys::rlimit::OpenFiles;
+use sys::signals::{Signal, SignalSource};
+use wire::guid::Guid;
+
+/// A configuration that is never read again.
+struct Unchanged;
+
+impl Reload for Unchanged {
+    fn read(&mut self) -> Result<Loaded, ConfigError> {
+        Ok(busconfig::built_in_session().into())
+    }
+
+    fn done(&mut self) {}
+}
+
+/// Is a bus at a socket file, until the process of the test ends. When it can be connected to,
+/// `ready` is called.
+pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
+    let address = parse(&format!("unix:path={}", path.display())).expect("an address");
+    let parts = Parts {
+        listeners: listen(&address, &mut Environment::default()).expect("a free place"),
+        identity: bus::Identity {
+            id: Guid::from_bytes([7; 16]),
+            machine_id: None,
+            pid: std::process::id(),
+            uid: sys::credentials::own_credentials().expect("our own").uid,
+            security_label: None,
+        },
+        loaded,
+        mediator: None,
+        open_files: OpenFiles::current(),
+        reload: Box::new(Unchanged),
+        log: Log::new("test", Target::Stderr),
+        metrics: None,
+        signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
+    };
+    let mut event_loop = EventLoop::new(parts).expect("an event loop");
+    ready();
+    event_loop.run().expect("it runs until the end");
+}

@@ -1,0 +1,108 @@
+//! Reads a ring as a recorder does, until something has come.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use capture::record::{BusId, Delivery, Fact, RawMessage, Record};
+use capture::trace::{Assembler, Patience};
+use trace::{Follower, Step};
+use wire::Message;
+
+/// Reads a ring until something has come.
+pub(crate) struct Reader {
+    follower: Follower,
+    assembler: Assembler,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) facts: Vec<Fact>,
+    looked_at: usize,
+}
+
+/// A message, with what became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Seen {
+    /// The member, or the name of an error; empty if nothing was kept.
+    pub(crate) member: String,
+    pub(crate) sender: String,
+    pub(crate) len: u32,
+    pub(crate) routed_after: Duration,
+    pub(crate) copies: Vec<Delivery>,
+}
+
+impl Seen {
+    fn new(raw: &RawMessage<'_>) -> Self {
+        let message = Message::parse(raw.bytes).ok();
+        let member = message.and_then(|it| it.member().map(|name| name.as_str().to_owned()));
+        let error = message.and_then(|it| it.error_name().map(|name| name.as_str().to_owned()));
+        let sender = message.and_then(|it| it.sender().map(|name| name.as_str().to_owned()));
+        let trace = raw.trace.expect("all are traced");
+        Self {
+            member: member.or(error).unwrap_or_default(),
+            sender: sender.unwrap_or_default(),
+            len: raw.len,
+            routed_after: trace.routed_after,
+            copies: trace.deliveries.to_vec(),
+        }
+    }
+}
+
+impl Reader {
+    pub(crate) fn new(ring: &OwnedFd) -> Self {
+        let follower = Follower::new(ring.as_fd()).expect("a ring");
+        let assembler = Assembler::new(BusId(0), follower.clock(), Patience::default());
+        Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
+    }
+
+    /// The next message that is called so.
+    pub(crate) fn wait_for(&mut self, member: &str) -> Seen {
+        loop {
+            let seen = self.wait_for_one();
+            if seen.member == member {
+                return seen;
+            }
+        }
+    }
+
+    pub(crate) fn wait_for_one(&mut self) -> Seen {
+        let end = Instant::now() + LONGEST;
+        while self.looked_at == self.seen.len() {
+            self.read();
+            assert!(Instant::now() < end, "nothing more comes: {:?} {:?}", self.seen, self.facts);
+        }
+        self.looked_at += 1;
+        self.seen[self.looked_at - 1].clone()
+    }
+
+    pub(crate) fn wait_until(&mut self, is_there: impl Fn(&[Fact]) -> bool) {
+        let end = Instant::now() + LONGEST;
+        while !is_there(&self.facts) {
+            self.read();
+            assert!(Instant::now() < end, "nothing more comes: {:?}", self.facts);
+        }
+    }
+
+    pub(crate) fn wait_for_end(mut self) {
+        let end = Instant::now() + LONGEST;
+        while !matches!(self.follower.step(), Step::Stopped) {
+            assert!(Instant::now() < end, "it does not end");
+        }
+    }
+
+    fn read(&mut self) {
+        match self.follower.step() {
+            Step::Record(record) => self.assembler.push(record.at, &record.entry),
+            Step::Missed(count) => self.assembler.missed(count),
+            Step::Nothing => std::thread::sleep(Duration::from_millis(1)),
+            Step::Stopped => panic!("the trace is on"),
+        }
+        while let Some(record) = self.assembler.next_record() {
+            match record {
+                Record::Message(message) => self.seen.push(Seen::new(&message)),
+                Record::Fact { fact, .. } => self.facts.push(fact),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// How long to wait for what must come.
+const LONGEST: Duration = Duration::from_secs(20);
