@@ -258,30 +258,32 @@ pub struct Record<'a> {
     pub entry: Entry<'a>,
 }
 
-/// The parts of a record behind its header. `fixed` has what does not vary in length.
+/// The parts of a record behind its header, in their order.
 pub(crate) struct Encoded<'a> {
     pub(crate) kind: Kind,
-    fixed: [u8; FIXED_MAX],
-    fixed_len: usize,
-    pub(crate) rest: [&'a [u8]; 2],
+    /// The first words, which every record has.
+    pub(crate) words: [u64; WORDS],
+    /// One more, of those that have that.
+    pub(crate) more: Option<u64>,
     pub(crate) recipients: &'a [Delivered],
+    pub(crate) rest: [&'a [u8]; 2],
 }
 
 impl Encoded<'_> {
-    pub(crate) fn fixed(&self) -> &[u8] {
-        &self.fixed[..self.fixed_len]
-    }
-
+    #[inline]
     pub(crate) const fn len(&self) -> usize {
-        self.fixed_len + self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
+        let words = if self.more.is_some() { MESSAGE_FIXED } else { NUMBERS };
+        words + self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
     }
 }
 
 impl<'a> Entry<'a> {
-    /// The bytes, of which there will be no more than `len_max`.
-    pub(crate) fn encode(self, len_max: usize) -> Encoded<'a> {
+    /// The parts, of which there will be no more bytes than `len_max`, and none of a message
+    /// behind its first `kept`.
+    #[inline]
+    pub(crate) fn encode(self, len_max: usize, kept: usize) -> Encoded<'a> {
         match self {
-            Self::Message(message) => message.encode(len_max),
+            Self::Message(message) => message.encode(len_max, kept),
             Self::Written { to, total } => encoded(Kind::Written, [to, total, 0], "", ""),
             Self::Joined { peer, pid, uid } => {
                 encoded(Kind::Joined, [peer, pid.into(), uid.into()], "", "")
@@ -329,24 +331,23 @@ impl<'a> Entry<'a> {
 
 impl<'a> Message<'a> {
     /// A message that is too long loses its end; if that is not enough its recipients theirs.
-    fn encode(self, len_max: usize) -> Encoded<'a> {
+    #[inline]
+    fn encode(self, len_max: usize, kept: usize) -> Encoded<'a> {
         let Recipients::List(recipients) = self.recipients else {
-            return encoded(Kind::Padding, [0; 3], "", "");
+            return encoded(Kind::Padding, [0; WORDS], "", "");
         };
         let room = len_max - MESSAGE_FIXED;
         let recipients = &recipients[..recipients.len().min(room / DELIVERED)];
-        let bytes = self.bytes.up_to(room - recipients.len() * DELIVERED);
+        let bytes = self.bytes.up_to(kept.min(room - recipients.len() * DELIVERED));
         let routed = u64::try_from(self.routed_after.as_nanos()).unwrap_or(u64::MAX);
-        let mut fixed = [0; FIXED_MAX];
-        fixed[..8].copy_from_slice(&self.from.code().to_ne_bytes());
-        fixed[8..16].copy_from_slice(&routed.to_ne_bytes());
-        let first = self.first as u32;
-        let words = [self.len, bytes.len() as u32, recipients.len() as u32, first];
-        for (place, word) in fixed[16..].chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_ne_bytes());
+        let lens = pair(self.len, bytes.len() as u32);
+        Encoded {
+            kind: Kind::Message,
+            words: [self.from.code(), routed, lens],
+            more: Some(pair(recipients.len() as u32, self.first as u32)),
+            recipients,
+            rest: [bytes.0, bytes.1],
         }
-        let rest = [bytes.0, bytes.1];
-        Encoded { kind: Kind::Message, fixed, fixed_len: MESSAGE_FIXED, rest, recipients }
     }
 
     fn decode(bytes: &'a [u8]) -> Option<Self> {
@@ -365,6 +366,7 @@ impl<'a> Message<'a> {
 }
 
 impl Delivered {
+    #[inline]
     pub(crate) fn encode(&self) -> [u8; DELIVERED] {
         let mut bytes = [0; DELIVERED];
         bytes[..8].copy_from_slice(&self.to.to_ne_bytes());
@@ -377,13 +379,17 @@ fn delivered(bytes: &[u8]) -> Delivered {
     Delivered { to: u64_at(bytes, 0), end: u64_at(bytes, 8) }
 }
 
-fn encoded<'a>(kind: Kind, numbers: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a> {
-    let mut fixed = [0; FIXED_MAX];
-    for (place, number) in fixed.chunks_exact_mut(8).zip(numbers) {
-        place.copy_from_slice(&number.to_ne_bytes());
-    }
+fn encoded<'a>(kind: Kind, words: [u64; WORDS], text: &'a str, more: &'a str) -> Encoded<'a> {
     let rest = [text.as_bytes(), more.as_bytes()];
-    Encoded { kind, fixed, fixed_len: NUMBERS, rest, recipients: &[] }
+    Encoded { kind, words, more: None, recipients: &[], rest }
+}
+
+/// Two words of half the length, as they stand one behind the other.
+#[inline]
+pub(crate) const fn pair(first: u32, second: u32) -> u64 {
+    let [a, b, c, d] = first.to_ne_bytes();
+    let [e, f, g, h] = second.to_ne_bytes();
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// A text that fits into every ring.
@@ -402,10 +408,12 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 /// Bytes of one copy.
 pub(crate) const DELIVERED: usize = 16;
-/// Bytes of the three numbers that other records have.
-const NUMBERS: usize = 24;
-const MESSAGE_FIXED: usize = 32;
-const FIXED_MAX: usize = MESSAGE_FIXED;
+/// The words that every record has behind its header.
+pub(crate) const WORDS: usize = 3;
+/// Their bytes.
+const NUMBERS: usize = 8 * WORDS;
+/// Bytes of a message's, which has one more.
+const MESSAGE_FIXED: usize = NUMBERS + 8;
 /// No connection ever has these numbers: they would have to be counted up to.
 const BUS: u64 = u64::MAX;
 const NAMELESS: u64 = u64::MAX - 1;

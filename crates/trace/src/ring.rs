@@ -8,13 +8,15 @@ use std::time::Duration;
 use sys::shared::{ReadOnly, Writable};
 
 use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
-use crate::record::{Encoded, Entry, Kind, Record};
+use crate::record::{Encoded, Entry, Kind, Record, WORDS, pair};
 
 /// Writes records. Nothing here waits or fails.
 #[derive(Debug)]
 pub struct Writer {
     memory: Writable,
     len: usize,
+    /// Bytes that are kept of each message.
+    kept: usize,
     position: u64,
     number: u64,
     /// Where the segment ends in which the last record began.
@@ -23,8 +25,8 @@ pub struct Writer {
 
 impl Writer {
     /// A ring of at least `len` bytes, and the descriptor by which others can read it. `clock` is
-    /// how many nanoseconds the time of day is ahead of the monotonic clock, `kept` how many bytes
-    /// of each message will be there.
+    /// how many nanoseconds the time of day is ahead of the monotonic clock; of each message the
+    /// first `kept` bytes are written.
     ///
     /// # Errors
     ///
@@ -41,7 +43,8 @@ impl Writer {
         ] {
             memory.store(place, word, Ordering::Relaxed);
         }
-        Ok((Self { memory, len, position: 0, number: 0, segment_end: 0 }, descriptor))
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        Ok((Self { memory, len, kept, position: 0, number: 0, segment_end: 0 }, descriptor))
     }
 
     /// Bytes in the ring.
@@ -53,7 +56,7 @@ impl Writer {
     /// Appends a record. What is longer than a quarter of the ring loses its end.
     #[inline]
     pub fn write(&mut self, time: Duration, entry: Entry<'_>) {
-        let encoded = entry.encode(self.len / RECORD_PART - RECORD_HEADER);
+        let encoded = entry.encode(self.len / RECORD_PART - RECORD_HEADER, self.kept);
         let len = (RECORD_HEADER + encoded.len()).next_multiple_of(8);
         let start = self.reserve(len);
         self.write_record(start, len, time, &encoded);
@@ -84,7 +87,8 @@ impl Writer {
     }
 
     const fn place(&self) -> usize {
-        (self.position % self.len as u64) as usize
+        // It is a power of two.
+        (self.position & (self.len as u64 - 1)) as usize
     }
 
     /// Fills the rest of the ring, so that a record need not be split.
@@ -107,22 +111,27 @@ impl Writer {
         self.memory.store(at::SEGMENT_TABLE + 8 * segment, self.position, Ordering::Release);
     }
 
+    /// Parts of a known length are written at once, since most of the time it is these.
     #[inline]
     fn write_record(&mut self, start: usize, len: usize, time: Duration, encoded: &Encoded<'_>) {
-        let mut header = [0; RECORD_HEADER];
-        header[..4].copy_from_slice(&(len as u32).to_ne_bytes());
-        header[4..8].copy_from_slice(&(encoded.kind as u32).to_ne_bytes());
-        header[8..16].copy_from_slice(&self.number.to_ne_bytes());
-        header[16..24].copy_from_slice(&(time.as_nanos() as u64).to_ne_bytes());
-        self.memory.write(start, &header);
-        let mut place = self.append(start + RECORD_HEADER, encoded.fixed());
+        // What the parts do not fill of the last word.
+        self.memory.write(start + len - 8, &[0; 8]);
+        let [a, b, c] = encoded.words;
+        let kind = pair(len as u32, encoded.kind as u32);
+        let words = [kind, self.number, time.as_nanos() as u64, a, b, c];
+        self.memory.write(start, words.map(u64::to_ne_bytes).as_flattened());
+        let mut place = start + RECORD_HEADER + 8 * WORDS;
+        if let Some(more) = encoded.more {
+            self.memory.write(place, &more.to_ne_bytes());
+            place += 8;
+        }
         for copy in encoded.recipients {
             place = self.append(place, &copy.encode());
         }
         for bytes in encoded.rest {
             place = self.append(place, bytes);
         }
-        self.append(place, &[0; 8][..start + len - place]);
+        debug_assert!(place <= start + len, "it fits");
     }
 
     #[inline]
@@ -140,6 +149,7 @@ pub struct Follower {
     position: u64,
     /// The number of the record that should come next; `None` if that was not there at the start.
     expected: Option<u64>,
+    /// What the last record says, and what longer ones have left behind that.
     record: Vec<u8>,
 }
 
@@ -198,11 +208,15 @@ impl Follower {
             Found::Nothing => Step::Nothing,
             Found::Stopped => Step::Stopped,
             Found::Missed(count) => Step::Missed(count),
-            Found::Record { header, kind } => match Entry::decode(kind, &self.record) {
+            Found::Record { header, kind } => match Entry::decode(kind, self.body(header)) {
                 Some(entry) => Step::Record(Record { number: header.number, at: header.at, entry }),
                 None => Step::Missed(1),
             },
         }
+    }
+
+    fn body(&self, header: Header) -> &[u8] {
+        &self.record[..(header.len as usize).saturating_sub(RECORD_HEADER)]
     }
 
     /// Copies the next record that says something.
@@ -236,7 +250,8 @@ impl Follower {
 
     /// Copies the next record; `None` if the writer was there meanwhile.
     fn copy(&mut self) -> Option<Header> {
-        let start = (self.position % self.len as u64) as usize;
+        // The length is a power of two.
+        let start = (self.position & (self.len as u64 - 1)) as usize;
         let mut bytes = [0; RECORD_HEADER];
         let room = self.len - start;
         let wanted = RECORD_HEADER.min(room);
@@ -245,8 +260,11 @@ impl Follower {
         let len = header.len as usize;
         let is_possible = len >= 8 && len <= room && len.is_multiple_of(8);
         if header.kind != Kind::Padding as u32 && is_possible && len >= RECORD_HEADER {
-            self.record.resize(len - RECORD_HEADER, 0);
-            self.memory.read(at::RING + start + RECORD_HEADER, &mut self.record);
+            let body = len - RECORD_HEADER;
+            if self.record.len() < body {
+                self.record.resize(body, 0);
+            }
+            self.memory.read(at::RING + start + RECORD_HEADER, &mut self.record[..body]);
         }
         // Acquire: whatever was overwritten while it was copied was reserved before.
         fence(Ordering::Acquire);

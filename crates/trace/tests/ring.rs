@@ -13,7 +13,7 @@ const KEPT: u32 = u32::MAX;
 
 #[test]
 fn every_kind_of_record_comes_back() {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, -5, 7).expect("a ring");
+    let (mut writer, descriptor) = Writer::new(RING_MIN, -5, 8).expect("a ring");
     let copies = [Delivered { to: 3, end: 900 }, Delivered { to: u64::MAX, end: 1 }];
     let entries = [
         message(12, b"head", b"body", &copies),
@@ -33,7 +33,7 @@ fn every_kind_of_record_comes_back() {
     }
     writer.stop();
     let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
-    assert_eq!((follower.clock(), follower.kept()), (-5, 7));
+    assert_eq!((follower.clock(), follower.kept()), (-5, 8));
     for (index, entry) in entries.iter().enumerate() {
         let Step::Record(record) = follower.step() else { panic!("record {index} is missing") };
         assert_eq!(record.entry, *entry);
@@ -59,6 +59,20 @@ fn who_reads_late_starts_at_the_oldest_that_is_left() {
     let (read, missed) = drain(&mut early, count);
     assert!(read > 500);
     assert_eq!(read + missed, count, "it was there from the start");
+}
+
+#[test]
+fn no_more_of_a_message_is_written_than_is_kept() {
+    for (kept, expected) in
+        [(0, &b""[..]), (3, b"hea"), (4, b"head"), (6, b"headbo"), (9, b"headbody")]
+    {
+        let (mut writer, descriptor) = Writer::new(RING_MIN, 0, kept).expect("a ring");
+        writer.write(Duration::ZERO, message(1, b"head", b"body", &[]));
+        let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
+        let Step::Record(record) = follower.step() else { panic!("there is one") };
+        let Entry::Message(read) = record.entry else { panic!("it is a message") };
+        assert_eq!((read.len, read.bytes), (8, Parts(expected, b"")));
+    }
 }
 
 #[test]

@@ -327,7 +327,7 @@ impl EventLoop {
         if self.work.awaited.is_empty() && self.work.passing.is_empty() {
             return;
         }
-        let now = sys::clock::monotonic();
+        let now = self.traces.take_latest().unwrap_or_else(sys::clock::monotonic);
         if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
             self.now = now;
             self.flush();

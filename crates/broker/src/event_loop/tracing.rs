@@ -22,7 +22,8 @@ impl EventLoop {
     /// Writes down what has come of an input, before it is carried out.
     #[cold]
     pub(super) fn trace(&mut self, effects: &Effects, origin: &Origin<'_>) {
-        let now = sys::clock::monotonic();
+        let Some(active) = self.traces.active() else { return };
+        let now = active.read_clock();
         self.collect_copies(effects, origin);
         for traced in effects.traced() {
             match traced {

@@ -35,6 +35,8 @@ pub(crate) struct Active {
     pub(crate) since: Duration,
     /// The copies of the messages that are being written down.
     pub(crate) copies: Copies,
+    /// When a message was last written down, for who wants to know the time right after.
+    latest: Option<Duration>,
 }
 
 impl Traces {
@@ -61,6 +63,12 @@ impl Traces {
         }
     }
 
+    /// The time, if a message was written down since this was last asked: a reading less.
+    #[inline]
+    pub(crate) fn take_latest(&mut self) -> Option<Duration> {
+        self.active()?.latest.take()
+    }
+
     pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
         self.active()?.recorder.as_mut()
     }
@@ -84,6 +92,13 @@ impl Traces {
 }
 
 impl Active {
+    /// The time, for all messages that are written down at once.
+    pub(crate) fn read_clock(&mut self) -> Duration {
+        let now = sys::clock::monotonic();
+        self.latest = Some(now);
+        now
+    }
+
     /// Writes what is no message: all traces have it.
     pub(crate) fn write(&mut self, at: Duration, entry: Entry<'_>) {
         self.all_rings().for_each(|ring| ring.writer.write(at, entry));
@@ -96,12 +111,12 @@ impl Active {
                 let whole = self.rings.iter_mut().map(|(_, ring)| ring);
                 let whole = whole.filter(|ring| ring.wants_all);
                 let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
-                whole.chain(recorder).for_each(|ring| ring.write_message(at, message));
+                whole.chain(recorder).for_each(|ring| ring.write(at, Entry::Message(message)));
             }
             Audience::One(peer) => {
                 let ring = self.rings.iter_mut().find(|(owner, _)| *owner == peer);
                 if let Some((_, ring)) = ring {
-                    ring.write_message(at, message);
+                    ring.write(at, Entry::Message(message));
                 }
             }
         }

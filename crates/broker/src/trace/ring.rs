@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use trace::record::Message;
 use trace::{Entry, Writer};
 
 /// A ring that is written. Whoever reads is told when that ends.
@@ -13,7 +12,6 @@ pub(crate) struct Ring {
     pub(super) writer: Writer,
     /// Whether all messages go there, or only those that its rules ask for.
     pub(super) wants_all: bool,
-    kept: usize,
 }
 
 impl Ring {
@@ -21,8 +19,7 @@ impl Ring {
     pub(crate) fn new(len: u64, kept: u32, wants_all: bool) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let (writer, descriptor) = Writer::new(len, clock_offset(), kept)?;
-        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-        Ok((Self { writer, wants_all, kept }, descriptor))
+        Ok((Self { writer, wants_all }, descriptor))
     }
 
     /// Bytes in it.
@@ -32,11 +29,6 @@ impl Ring {
 
     pub(crate) fn write(&mut self, at: Duration, entry: Entry<'_>) {
         self.writer.write(at, entry);
-    }
-
-    pub(super) fn write_message(&mut self, at: Duration, message: Message<'_>) {
-        let bytes = message.bytes.up_to(self.kept);
-        self.writer.write(at, Entry::Message(Message { bytes, ..message }));
     }
 }
 
