@@ -76,7 +76,8 @@ impl Default for Patience {
 #[derive(Debug)]
 enum Item {
     Message(Header),
-    Fact(Fact),
+    /// Elsewhere, since it is much larger, and rare.
+    Fact(Box<Fact>),
     Gap(u64),
 }
 
@@ -149,7 +150,7 @@ impl Assembler {
         let taken = self.pending.take()?;
         let at = time(clock, taken.at);
         Some(match taken.item {
-            Item::Fact(fact) => Record::Fact { at, bus, fact },
+            Item::Fact(fact) => Record::Fact { at, bus, fact: *fact },
             Item::Gap(lost) => {
                 let (cause, lost) = (GapCause::Overrun, Some(lost));
                 Record::Gap(Gap { at: Some(at), bus, cause, lost })
@@ -173,7 +174,7 @@ impl Assembler {
     }
 
     fn fact(&mut self, at: Duration, fact: Fact) {
-        self.pending.push(at, at, Item::Fact(fact), &[]);
+        self.pending.push(at, at, Item::Fact(Box::new(fact)), &[]);
     }
 }
 

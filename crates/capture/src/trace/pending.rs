@@ -3,6 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
+
 use super::Item;
 use crate::record::Delivery;
 
@@ -18,7 +20,7 @@ pub(super) struct Pending {
     bytes: Stretch<u8>,
     deliveries: Stretch<Delivery>,
     /// By connection, the copies that have not left.
-    copies: HashMap<u64, VecDeque<Copy>>,
+    copies: HashMap<u64, VecDeque<Copy>, RandomState>,
 }
 
 #[derive(Debug)]

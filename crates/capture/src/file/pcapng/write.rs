@@ -312,8 +312,14 @@ fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
     let routed_after = nanos(trace.routed_after).to_le_bytes();
     let (first, rest) = trace.deliveries.split_at(trace.deliveries.len().min(note::DELIVERIES_MAX));
     for part in std::iter::once(first).chain(rest.chunks(note::DELIVERIES_MAX)) {
-        let deliveries: Vec<u8> = part.iter().flat_map(note::delivery).collect();
-        put_option(body, note::TRACE_OPTION, &[&mark(), &routed_after, &deliveries]);
+        // Nothing is collected, since every message has one.
+        let len = note::MARK_LEN + routed_after.len() + part.len() * note::DELIVERY_LEN;
+        half(body, note::TRACE_OPTION);
+        half(body, len as u16);
+        body.extend_from_slice(&mark());
+        body.extend_from_slice(&routed_after);
+        part.iter().for_each(|copy| body.extend_from_slice(&note::delivery(copy)));
+        body.resize(body.len() + padding(len), 0);
     }
     end_options(body);
 }
