@@ -137,7 +137,9 @@ unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd
         let (item, data) = unsafe { (*header, libc::CMSG_DATA(header)) };
         if (item.cmsg_level, item.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
             let before = data.addr() - header.addr();
-            let count = (item.cmsg_len - before) / size_of::<RawFd>();
+            // The C libraries do not agree on its type.
+            let length: usize = item.cmsg_len as _;
+            let count = (length - before) / size_of::<RawFd>();
             for index in 0..count {
                 // SAFETY: the item has so many numbers, at any alignment; each is that of a
                 // descriptor that was opened for this message, and has no owner yet.
