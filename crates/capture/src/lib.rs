@@ -6,6 +6,7 @@
 //! - [`file`](mod@file): the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
+//! - [`introspection`]: what objects say they have.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - [`statistics`]: what it shows in numbers.
@@ -22,6 +23,7 @@
 pub mod budget;
 pub mod compare;
 pub mod file;
+pub mod introspection;
 pub mod lint;
 pub mod model;
 pub mod query;

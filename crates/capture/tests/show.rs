@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use diligence_capture::Capture;
+use diligence_capture::record::Fact;
 use diligence_capture::show::{Command, Format, Inexpressible};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
@@ -96,6 +97,85 @@ fn what_the_tools_do_not_know_is_in_the_json() {
         ),
     ] {
         assert!(lines[line].trim_end().ends_with(ours), "{}", lines[line]);
+    }
+}
+
+/// What an object says of `org.x.Mixer`, with this type of the argument `mute`.
+fn mixer(name: &str, mute: &str, types: &str) -> Fact {
+    let xml = format!(
+        "<node><interface name='org.x.Mixer'><method name='Mute'><arg name='{mute}' \
+         type='{types}'/><arg type='s'/><arg name='was' type='b' direction='out'/></method>\
+         <signal name='Muted'><arg name='by' type='ay'/></signal></interface></node>"
+    );
+    Fact::Introspection { name: name.into(), path: "/".into(), xml }
+}
+
+#[test]
+fn arguments_have_the_names_that_the_service_gives_them() {
+    let mut recording = Recording::new();
+    recording.owner("org.x.Sound", ":1.6");
+    recording.fact(mixer(":1.9", "other", "b"));
+    recording.fact(mixer("org.x.Sound", "mute", "b"));
+    let call = recording.call(":1.5", "org.x.Sound", "/ org.x.Mixer.Mute", &(true, "x"));
+    recording.reply(&call, ":1.6", &(false,)).error(&call, ":1.6", "org.x.No", "x");
+    recording.signal(":1.6", "/ org.x.Mixer.Muted", &(vec![1_u8, 2],));
+    // What only another one has said, and what nobody has: these are other types.
+    recording.call(":1.5", ":1.7", "/ org.x.Mixer.Mute", &(true, "x"));
+    recording.call(":1.5", "org.x.Sound", "/ org.x.Mixer.Mute", &(1_u32, "x"));
+    recording.call(":1.5", "org.x.Sound", "/ org.x.Other.Mute", &(true, "x"));
+    let capture = recording.capture();
+    for (format, expected) in [
+        (
+            Format::Busctl,
+            [
+                "          mute: BOOLEAN true;\n          STRING \"x\";\n",
+                "          was: BOOLEAN false;\n",
+                "          by: ARRAY \"y\" {\n                  BYTE 1;\n",
+                "          other: BOOLEAN true;\n",
+                "          UINT32 1;\n",
+                "          BOOLEAN true;\n",
+            ],
+        ),
+        (
+            Format::DbusSend,
+            [
+                "   mute: boolean true\n   string \"x\"\n",
+                "   was: boolean false\n",
+                "   by: array of bytes [\n      01 02\n   ]\n",
+                "   other: boolean true\n",
+                "   uint32 1\n",
+                "   boolean true\n",
+            ],
+        ),
+        (
+            Format::Gdbus,
+            [
+                "org.x.Mixer.Mute (mute: true, 'x')\n",
+                "returns (was: false,)\n",
+                "Muted (by: [byte 0x01, 0x02],)\n",
+                "(other: true, 'x')\n",
+                "(uint32 1, 'x')\n",
+                "(true, 'x')\n",
+            ],
+        ),
+        (
+            Format::Json,
+            [
+                r#","arguments":["mute",null]}"#,
+                r#","arguments":["was"]}"#,
+                r#","arguments":["by"]}"#,
+                r#","arguments":["other",null]}"#,
+                r#""number":6,"size":130}"#,
+                "}\n",
+            ],
+        ),
+    ] {
+        let all = shown(&capture, format);
+        let named = all.iter().filter(|text| !text.contains("org.x.No"));
+        for (text, expected) in named.zip(expected) {
+            assert!(text.contains(expected), "{format:?}: {expected:?} is not in {text}");
+        }
+        assert!(!all[5].contains("arguments"), "{}", all[5]);
     }
 }
 

@@ -157,7 +157,12 @@ impl Capture {
                 let name = self.intern(&name);
                 self.directory.owner_changed(bus, name, None, at);
             }
-            other => self.facts.push((at, bus, other)),
+            other => {
+                if let Fact::Introspection { name, xml, .. } = &other {
+                    self.learn_introspection(at, bus, name, xml);
+                }
+                self.facts.push((at, bus, other));
+            }
         }
     }
 }

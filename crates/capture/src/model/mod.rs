@@ -5,6 +5,7 @@
 //! the file they came from. Texts are kept once.
 
 mod ahead;
+mod arguments;
 mod directory;
 mod label;
 mod learn;
@@ -27,6 +28,7 @@ pub use row::Health;
 pub use strings::{Strings, Text};
 
 use crate::record::{Bus, BusId, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time};
+use arguments::Members;
 use learn::Words;
 use pairs::Pending;
 use row::{NOBODY, Row};
@@ -44,6 +46,7 @@ pub struct Capture {
     words: Words,
     buses: Vec<Bus>,
     origins: Vec<Origin>,
+    members: Members,
     facts: Vec<(Time, BusId, Fact)>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
@@ -74,6 +77,7 @@ impl Default for Capture {
             words,
             buses: Vec::new(),
             origins: Vec::new(),
+            members: Members::default(),
             facts: Vec::new(),
             gaps: Vec::new(),
             damage: Vec::new(),

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, bytes, number, signature};
+use super::{Body, bytes, number, push_named, signature};
 use crate::model::Message;
 use crate::text::units::date_and_time;
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
+pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     heading(text, message, body);
     names(text, message);
     if message.kind() == MessageType::Error {
@@ -29,13 +29,15 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
         }
         None => {
             let _ = writeln!(text, "  MESSAGE \"{}\" {{", message.signature());
-            body.values().iter().for_each(|value| push_value(text, value, 1));
+            for (name, value) in body.named() {
+                push_named(text, name, |text| push_value(text, value, 1));
+            }
         }
     }
     text.push_str("  };\n\n");
 }
 
-fn heading(text: &mut String, message: &Message<'_>, body: &Body) {
+fn heading(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = write!(
         text,
         "\u{2023} Type={}  Endian={}  Flags={}  Version=1 Cookie={}",

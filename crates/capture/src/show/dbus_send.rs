@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, number};
+use super::{Body, number, push_named};
 use crate::model::Message;
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
+pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     heading(text, message);
-    body.values().iter().for_each(|value| push_value(text, value, 1));
+    for (name, value) in body.named() {
+        push_named(text, name, |text| push_value(text, value, 1));
+    }
     if let Some(problem) = body.problem() {
         let _ = writeln!(text, "   ({})", problem.sentence(message));
     }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, bytes, number, signature};
+use super::{Body, bytes, number, push_named, signature};
 use crate::model::Message;
 
 /// A signal is as the tool prints it; the others have who and to whom in front.
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
+pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let member = match (message.interface(), message.member()) {
         ("", member) => member.to_owned(),
         (interface, member) => format!("{interface}.{member}"),
@@ -25,9 +25,19 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
     match (message.kind(), body.values(), body.problem()) {
         (_, _, Some(problem)) => text.push_str(&problem.sentence(message)),
         (MessageType::Error, [Value::String(words)], _) => text.push_str(words),
-        (_, values, _) => text.push_str(&tuple(values)),
+        _ => push_arguments(text, body),
     }
     text.push('\n');
+}
+
+/// The arguments as one tuple, with their names.
+fn push_arguments(text: &mut String, body: &Body<'_>) {
+    text.push('(');
+    for (index, (name, value)) in body.named().enumerate() {
+        text.push_str(if index > 0 { ", " } else { "" });
+        push_named(text, name, |text| push_value(text, value, Types::Shown));
+    }
+    text.push_str(if body.values().len() == 1 { ",)" } else { ")" });
 }
 
 /// Values as one tuple.

@@ -9,7 +9,7 @@ use wire::message::MessageType;
 use super::{Body, number, signature};
 use crate::model::{Message, PeerId, Text};
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body) {
+pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = write!(
         text,
         r#"{{"type":"{}","endian":"{}","flags":{},"version":1,"cookie":{}"#,
@@ -42,7 +42,7 @@ fn names(text: &mut String, message: &Message<'_>) {
     }
 }
 
-fn payload(text: &mut String, message: &Message<'_>, body: &Body) {
+fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = write!(text, r#","payload":{{"type":{},"data":"#, quoted(message.signature()));
     match &body.values {
         Ok(values) => push_list(text, values),
@@ -52,7 +52,7 @@ fn payload(text: &mut String, message: &Message<'_>, body: &Body) {
 }
 
 /// What busctl does not know.
-fn more(text: &mut String, message: &Message<'_>, body: &Body) {
+fn more(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let capture = message.capture();
     let _ = write!(text, r#","number":{},"size":{}"#, message.id().number(), message.len());
     let name = |peer: Option<PeerId>, shown: Text| {
@@ -81,6 +81,11 @@ fn more(text: &mut String, message: &Message<'_>, body: &Body) {
         let names: Vec<_> =
             copies.iter().map(|copy| format!("\":1.{}\"", copy.recipient)).collect();
         let _ = write!(text, r#","recipients":[{}]"#, names.join(","));
+    }
+    if !body.names.is_empty() {
+        let names: Vec<_> =
+            body.names.iter().map(|name| name.map_or("null".into(), quoted)).collect();
+        let _ = write!(text, r#","arguments":[{}]"#, names.join(","));
     }
     if let Some(problem) = body.problem() {
         push_text(text, "problem", problem.word());

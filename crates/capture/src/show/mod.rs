@@ -3,7 +3,8 @@
 //! [`Format`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
 //! same, and JSON; [`Command`] makes of a message the command that sends the like.
 //!
-//! What the tools do not print, as gdbus replies, is in the style of what they do.
+//! What the tools do not print, as gdbus replies, is in the style of what they do. Where a recording
+//! has what objects say about themselves, arguments have their names in front, which no tool prints.
 
 mod busctl;
 mod command;
@@ -20,6 +21,7 @@ use wire::body::Value;
 pub use command::{Command, Inexpressible};
 
 use crate::model::{Health, Message};
+use crate::text::units::printable;
 
 /// A form in which messages are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,7 +33,7 @@ pub enum Format {
     /// As `dbus-monitor`, and as `dbus-send --print-reply` prints a reply.
     DbusSend,
     /// As `busctl --json=short monitor`, with keys of ours behind its own: `number`, `names`,
-    /// `process`, `size`, `duration_ns`, `partner`, `recipients`, `problem`.
+    /// `process`, `size`, `duration_ns`, `partner`, `recipients`, `arguments`, `problem`.
     Json,
 }
 
@@ -60,10 +62,12 @@ impl Format {
 
 /// What a message carries.
 #[derive(Clone, PartialEq, Debug)]
-struct Body {
+struct Body<'c> {
     /// The letter for the order of its bytes, with which it begins.
     endian: char,
     values: Result<Vec<Value>, Problem>,
+    /// The names of the arguments, if they are known; not all have one.
+    names: Vec<Option<&'c str>>,
 }
 
 /// Why a body cannot be read.
@@ -90,8 +94,8 @@ impl Problem {
     }
 }
 
-impl Body {
-    fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> io::Result<Self> {
+impl<'c> Body<'c> {
+    fn read(message: &Message<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
         message.capture().read_bytes(message.id(), buffer)?;
         let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
         let values = match message.health() {
@@ -99,11 +103,18 @@ impl Body {
             Health::BodyCut | Health::HeaderCut => Err(Problem::Cut),
             Health::BodyInvalid | Health::HeaderInvalid => Err(Problem::Invalid),
         };
-        Ok(Self { endian, values })
+        let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
+        Ok(Self { endian, values, names })
     }
 
     fn values(&self) -> &[Value] {
         self.values.as_deref().unwrap_or_default()
+    }
+
+    /// The values with their names.
+    fn named(&self) -> impl Iterator<Item = (Option<&'c str>, &Value)> {
+        let names = self.names.iter().copied().chain(std::iter::repeat(None));
+        names.zip(self.values())
     }
 
     fn problem(&self) -> Option<Problem> {
@@ -113,6 +124,16 @@ impl Body {
 
 fn arguments(bytes: &[u8]) -> Option<Vec<Value>> {
     Value::read_args(&WireMessage::parse(bytes).ok()?).ok()
+}
+
+/// Appends lines, with a name in front of the first one, behind the blanks that it begins with.
+fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnce(&mut String)) {
+    let start = text.len();
+    push(text);
+    if let Some(name) = name {
+        let blanks = text[start..].bytes().take_while(|byte| *byte == b' ').count();
+        text.insert_str(start + blanks, &format!("{}: ", printable(name)));
+    }
 }
 
 /// The type of a value.

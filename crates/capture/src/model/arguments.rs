@@ -1,0 +1,134 @@
+//! The names of arguments, from what objects said they have.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use super::{Capture, Message, PeerId, Text};
+use crate::introspection::{Argument, Interface, Introspection};
+use crate::record::{BusId, Time};
+
+/// What is known of members: of the same one perhaps by several services.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    known: HashMap<Key, Vec<Described>, RandomState>,
+}
+
+/// A member of an interface on a bus.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    bus: BusId,
+    interface: Text,
+    member: Text,
+    part: Part,
+}
+
+/// Which message carries the arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Part {
+    Call,
+    Return,
+    Signal,
+}
+
+/// What a service says of a member.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Described {
+    /// The name by which the service was asked.
+    service: Text,
+    /// When.
+    at: Time,
+    arguments: Vec<Argument>,
+}
+
+impl Capture {
+    /// An object has said what it has.
+    pub(super) fn learn_introspection(&mut self, at: Time, bus: BusId, name: &str, xml: &str) {
+        let Ok(found) = Introspection::parse(xml) else { return };
+        let service = self.intern(name);
+        for interface in found.interfaces {
+            self.learn_interface(at, bus, service, interface);
+        }
+    }
+
+    fn learn_interface(&mut self, at: Time, bus: BusId, service: Text, found: Interface) {
+        let interface = self.intern(&found.name);
+        let methods = found.methods.into_iter().flat_map(|method| {
+            let call = (Part::Call, method.name.clone(), method.arguments);
+            [call, (Part::Return, method.name, method.results)]
+        });
+        let signals = found.signals.into_iter();
+        let signals = signals.map(|signal| (Part::Signal, signal.name, signal.arguments));
+        for (part, member, arguments) in methods.chain(signals) {
+            // Without a name there is nothing to show.
+            if arguments.iter().any(|argument| argument.name.is_some()) {
+                let key = Key { bus, interface, member: self.intern(&member), part };
+                self.members.add(key, Described { service, at, arguments });
+            }
+        }
+    }
+}
+
+impl Members {
+    /// A service has many objects that are alike.
+    fn add(&mut self, key: Key, described: Described) {
+        let all = self.known.entry(key).or_default();
+        let is_same = |known: &Described| {
+            known.service == described.service && known.arguments == described.arguments
+        };
+        if !all.iter().any(is_same) && all.len() < DESCRIPTIONS_MAX {
+            all.push(described);
+        }
+    }
+}
+
+impl<'c> Message<'c> {
+    /// The names of its arguments, in their order, if the recording has what an object said about
+    /// them; not all arguments have one. What the service itself says is believed first, what
+    /// another one says of the same interface otherwise; and only if the types are those of this
+    /// message.
+    pub fn argument_names(&self) -> Option<impl ExactSizeIterator<Item = Option<&'c str>>> {
+        let known = &self.capture().members.known;
+        if known.is_empty() {
+            return None;
+        }
+        let (key, service) = self.described_by()?;
+        let all = known.get(&key)?;
+        let mut fitting = all.iter().filter(|described| has_types(described, self.signature()));
+        let is_own = |described: &Described| {
+            let directory = self.capture().directory();
+            let name = directory.resolve(key.bus, described.service, described.at);
+            name.is_some() && name == service
+        };
+        let own = fitting.clone().find(|described| is_own(described));
+        let best = own.or_else(|| fitting.next())?;
+        Some(best.arguments.iter().map(|argument| argument.name.as_deref()))
+    }
+
+    /// Under which key its arguments are described, and whose word counts most.
+    fn described_by(&self) -> Option<(Key, Option<PeerId>)> {
+        let (part, named, service) = match self.kind() {
+            MessageType::MethodCall => (Part::Call, *self, self.to()),
+            MessageType::MethodReturn => (Part::Return, self.partner()?, self.from()),
+            MessageType::Signal => (Part::Signal, *self, self.from()),
+            MessageType::Error | MessageType::Unknown(_) => return None,
+        };
+        let (interface, member) = (named.interface_id(), named.member_id());
+        Some((Key { bus: self.bus(), interface, member, part }, service))
+    }
+}
+
+fn has_types(described: &Described, types: &str) -> bool {
+    let mut rest = types;
+    let fits = described.arguments.iter().all(|argument| {
+        rest.strip_prefix(argument.types.as_str()).is_some_and(|left| {
+            rest = left;
+            true
+        })
+    });
+    fits && rest.is_empty()
+}
+
+/// Services, or versions of them, whose word on one member is kept.
+const DESCRIPTIONS_MAX: usize = 16;
