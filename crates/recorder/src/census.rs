@@ -13,6 +13,7 @@ use client::{
 };
 
 use crate::clock::Clock;
+use crate::objects::{Introspector, Objects};
 use crate::process;
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
@@ -24,6 +25,8 @@ pub(crate) struct Census {
     changes: Subscription,
     waiting: VecDeque<Question>,
     asked: Vec<(Question, PendingCall)>,
+    /// Asks objects too, if that is wanted.
+    introspector: Option<Introspector>,
 }
 
 /// What is asked.
@@ -43,10 +46,18 @@ enum Question {
 
 impl Census {
     /// Begins to ask.
-    pub(crate) fn open(connection: Connection, bus: BusId) -> Result<Self, SubscribeError> {
+    pub(crate) fn open(
+        connection: Connection,
+        bus: BusId,
+        objects: Objects,
+    ) -> Result<Self, SubscribeError> {
         let changes = connection.subscribe(CHANGES)?;
         let waiting = [Question::Names, Question::Rules, Question::Activatable].into();
-        Ok(Self { connection, bus, changes, waiting, asked: Vec::new() })
+        let introspector = match objects {
+            Objects::Ignored => None,
+            Objects::Introspected => Some(Introspector::default()),
+        };
+        Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector })
     }
 
     /// The connection that asks.
@@ -56,7 +67,16 @@ impl Census {
 
     /// Whether everything that was known at the start has been asked and answered.
     pub(crate) fn is_settled(&self) -> bool {
-        self.waiting.is_empty() && self.asked.is_empty()
+        self.waiting.is_empty()
+            && self.asked.is_empty()
+            && self.introspector.as_ref().is_none_or(Introspector::is_settled)
+    }
+
+    /// Looks at what has been heard: it may be about objects that are to be asked.
+    pub(crate) fn see(&mut self, record: &Record<'_>) {
+        if let (Some(introspector), Record::Message(raw)) = (&mut self.introspector, record) {
+            introspector.see(raw.bytes, self.connection.unique_name().as_str());
+        }
     }
 
     /// Takes what has come, and gives what was learnt to `each`.
@@ -77,6 +97,9 @@ impl Census {
             }
         }
         self.ask_more();
+        if let Some(introspector) = &mut self.introspector {
+            introspector.take(&self.connection, &mut learn);
+        }
         self.connection.flush()
     }
 

@@ -4,8 +4,10 @@
 //! takes records, and writes them to files. The modules, in the order of reading:
 //!
 //! - [`place`], [`clock`]: which bus, and what time it is.
+//! - [`wanted`]: what is to be heard of it.
 //! - `source`: where the messages of one bus come from.
 //! - `census`, `process`: a second connection that asks who is there; what the system knows of them.
+//! - [`objects`]: what the objects of services say they have.
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
 //! - [`bodies`], `redact`: how much of each message is kept.
@@ -21,6 +23,7 @@ pub mod bodies;
 mod census;
 pub mod clock;
 pub mod listener;
+pub mod objects;
 pub mod origin;
 pub mod place;
 mod process;
@@ -30,15 +33,18 @@ pub mod session;
 mod source;
 pub mod standing;
 pub mod tape;
+pub mod wanted;
 pub mod watch;
 
 pub use bodies::Bodies;
 pub use clock::Clock;
 pub use listener::{ListenError, Notice};
+pub use objects::Objects;
 pub use origin::origin;
 pub use place::Place;
 pub use rolling::Rolling;
 pub use session::{End, Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice};
+pub use wanted::{Pace, Wanted};
 pub use watch::Watch;

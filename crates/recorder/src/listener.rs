@@ -12,12 +12,13 @@ use crate::census::Census;
 use crate::clock::Clock;
 use crate::place::Place;
 use crate::source::{self, Drained, Source};
+use crate::wanted::Wanted;
 
 /// One bus.
 #[derive(Debug)]
 pub(crate) struct Listener {
     place: Place,
-    filters: Vec<String>,
+    wanted: Wanted,
     bus: BusId,
     guid: Option<Guid>,
     state: State,
@@ -75,12 +76,12 @@ impl Listener {
     /// Connects to a bus, which gets this number if there is none of before.
     pub(crate) fn open(
         place: Place,
-        filters: Vec<String>,
+        wanted: Wanted,
         bus: BusId,
         each: &mut Each<'_>,
     ) -> Result<Self, ListenError> {
         let state = State::Over;
-        let mut listener = Self { place, filters, bus, guid: None, state };
+        let mut listener = Self { place, wanted, bus, guid: None, state };
         listener.connect(bus, each)?;
         Ok(listener)
     }
@@ -93,9 +94,9 @@ impl Listener {
         let guid = listening.server_guid();
         let is_same = self.guid.is_some() && self.guid == guid;
         let bus = if is_same { self.bus } else { next_bus };
-        let census = Census::open(asking, bus)?;
-        let found = source::find(listening, bus, &self.filters, each.clock)
-            .map_err(ListenError::Refused)?;
+        let census = Census::open(asking, bus, self.wanted.objects)?;
+        let found =
+            source::find(listening, bus, &self.wanted, each.clock).map_err(ListenError::Refused)?;
         if let Some(error) = found.refused {
             each.notices.push(Notice::Overhearing(self.place.clone(), error));
         }
@@ -115,7 +116,7 @@ impl Listener {
             name: self.place.name().to_owned(),
             address: self.place.address(),
             method: source.method(),
-            filters: self.filters.clone(),
+            filters: self.wanted.filters.clone(),
             ..Bus::default()
         }
     }
@@ -214,7 +215,11 @@ impl Live {
     fn take(&mut self, each: &mut Each<'_>) -> Result<Drained, Ended> {
         let clock = each.clock;
         // Messages first: what the bus says in them holds from then on, not from when it was asked.
-        let drained = self.source.take(clock, &mut |record| each.give(record))?;
+        let Self { source, census } = self;
+        let drained = source.take(clock, &mut |record| {
+            census.see(&record);
+            each.give(record);
+        })?;
         self.census.take(clock, &mut |record| each.give(record))?;
         Ok(drained)
     }

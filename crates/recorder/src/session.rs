@@ -10,6 +10,7 @@ use crate::listener::{ListenError, Notice};
 use crate::place::Place;
 use crate::source::Drained;
 use crate::tape::{Tally, Tape, TapeError, TapeNotice};
+use crate::wanted::Wanted;
 use crate::watch::{Watch, shorter};
 
 /// A recording while it is made.
@@ -95,13 +96,13 @@ impl Session {
     /// Begins to record.
     pub fn start(
         places: &[Place],
-        filters: &[String],
+        wanted: &Wanted,
         mut tape: Tape,
         limits: Limits,
     ) -> Result<Self, StartError> {
         let used_before = used();
         let mut told = Vec::new();
-        let watch = Watch::open(places, filters, &mut |record| {
+        let watch = Watch::open_for(places, wanted, &mut |record| {
             told.extend(tape.put(record).map(Told::File));
         });
         let watch = watch.map_err(|(place, error)| StartError::Bus(place, error))?;

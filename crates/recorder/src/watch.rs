@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::listener::{Each, ListenError, Listener, Notice, Taken};
 use crate::place::Place;
 use crate::source::Drained;
+use crate::wanted::Wanted;
 
 /// Buses that are listened to, on one clock.
 ///
@@ -25,11 +26,21 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to listen. What is known of the buses at the start is given to `each`; only messages
-    /// that match one of `filters` will be, or all if there are none.
+    /// Begins to listen, for who looks at messages while they come. What is known of the buses at
+    /// the start is given to `each`; only messages that match one of `filters` will be, or all if
+    /// there are none.
     pub fn open(
         places: &[Place],
         filters: &[String],
+        each: &mut dyn FnMut(Record<'_>),
+    ) -> Result<Self, (Place, ListenError)> {
+        Self::open_for(places, &Wanted::live(filters), each)
+    }
+
+    /// Begins to listen, for whoever wants this.
+    pub fn open_for(
+        places: &[Place],
+        wanted: &Wanted,
         each: &mut dyn FnMut(Record<'_>),
     ) -> Result<Self, (Place, ListenError)> {
         let poller = Poller::new().map_err(|error| (places[0].clone(), error.into()))?;
@@ -41,7 +52,7 @@ impl Watch {
             notices: Vec::new(),
         };
         for place in places {
-            watch.add(place, filters, each).map_err(|error| (place.clone(), error))?;
+            watch.add(place, wanted, each).map_err(|error| (place.clone(), error))?;
         }
         Ok(watch)
     }
@@ -49,12 +60,12 @@ impl Watch {
     fn add(
         &mut self,
         place: &Place,
-        filters: &[String],
+        wanted: &Wanted,
         each: &mut dyn FnMut(Record<'_>),
     ) -> Result<(), ListenError> {
         let mut each = Each { clock: self.clock, records: each, notices: &mut self.notices };
-        let filters = filters.to_vec();
-        let listener = Listener::open(place.clone(), filters, self.next_bus, &mut each)?;
+        let wanted = wanted.clone();
+        let listener = Listener::open(place.clone(), wanted, self.next_bus, &mut each)?;
         listener.watch(&self.poller, self.listeners.len() as u64)?;
         self.listeners.push(listener);
         self.next_bus.0 += 1;

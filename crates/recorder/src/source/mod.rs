@@ -13,6 +13,7 @@ use monitor::Monitor;
 use ring::Ring;
 
 use crate::clock::Clock;
+use crate::wanted::Wanted;
 
 /// What shows the messages of one bus.
 pub(crate) trait Source: fmt::Debug {
@@ -49,15 +50,15 @@ pub(crate) struct Found {
     pub(crate) refused: Option<CallError>,
 }
 
-/// Finds the best way to see the messages of a bus that match one of the rules, or all if there are
-/// none.
+/// Finds the best way to see the messages of a bus that are wanted.
 pub(crate) fn find(
     connection: Connection,
     bus: BusId,
-    rules: &[String],
+    wanted: &Wanted,
     clock: Clock,
 ) -> Result<Found, CallError> {
-    let connection = match Ring::start(connection, bus, rules, clock) {
+    let rules = wanted.filters.as_slice();
+    let connection = match Ring::start(connection, bus, wanted, clock) {
         Ok(ring) => return Ok(Found { source: Box::new(ring), refused: None }),
         // Most buses have no traces.
         Err((connection, CallError::Remote { .. })) => connection,

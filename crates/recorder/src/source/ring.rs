@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use capture::record::{BusId, Method, Record};
-use capture::trace::{Assembler, Patience};
+use capture::trace::Assembler;
 use client::wire::body::{UnixFd, Value};
 use client::wire::signature::Signature;
 use client::{CallError, Connection, Ended, Processed};
@@ -14,6 +14,7 @@ use trace::{Follower, Step};
 
 use super::{Drained, Source};
 use crate::clock::Clock;
+use crate::wanted::Wanted;
 
 /// A ring in shared memory into which the bus writes what it does with messages.
 #[derive(Debug)]
@@ -24,17 +25,17 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Asks the bus for a trace of the messages that match one of the rules, or of all if there are
-    /// none; an error of the bus if it has no traces, or not for us.
+    /// Asks the bus for a trace of the messages that are wanted; an error of the bus if it has no
+    /// traces, or not for us.
     pub(super) fn start(
         connection: Connection,
         bus: BusId,
-        rules: &[String],
+        wanted: &Wanted,
         clock: Clock,
     ) -> Result<Self, (Connection, CallError)> {
-        match start(&connection, rules) {
+        match start(&connection, &wanted.filters) {
             Ok(follower) => {
-                let assembler = Assembler::new(bus, clock.ahead(), Patience::default());
+                let assembler = Assembler::new(bus, clock.ahead(), wanted.pace.patience());
                 Ok(Self { connection, follower, assembler })
             }
             Err(error) => Err((connection, error)),

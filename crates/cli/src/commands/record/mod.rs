@@ -13,7 +13,10 @@ use std::time::Duration;
 
 use capture::query::Query;
 use clap::Args;
-use recorder::{Bodies, Destination, End, Limits, Place, Session, Summary, Tape, Turn, origin};
+use recorder::{
+    Bodies, Destination, End, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted,
+    origin,
+};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 use wire::match_rule::MatchRule;
@@ -57,6 +60,9 @@ pub(crate) struct Record {
     /// Keep of bodies only the types and lengths: numbers become 0, texts x
     #[arg(long, conflicts_with = "kept")]
     redact: bool,
+    /// Ask the objects that are talked about what they have, for the names of arguments
+    #[arg(long)]
+    introspect: bool,
     /// Record while this command runs
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -88,10 +94,15 @@ impl Record {
         };
         let limits = Limits { bytes: self.max_size, time: self.max_time };
         let places = self.buses.places();
-        let (filters, tape) = (self.filter.clone(), self.tape()?);
-        let session = Session::start(&places, &filters, tape, limits)?;
+        let (wanted, tape) = (self.wanted(), self.tape()?);
+        let session = Session::start(&places, &wanted, tape, limits)?;
         let guest = command.map(Guest::start).transpose()?;
         Recording { session, progress: Progress::new() }.until_it_ends(guest, &signals)
+    }
+
+    fn wanted(&self) -> Wanted {
+        let objects = if self.introspect { Objects::Introspected } else { Objects::Ignored };
+        Wanted { filters: self.filter.clone(), pace: Pace::Complete, objects }
     }
 
     fn tape(self) -> Result<Tape, RecordError> {
@@ -136,7 +147,7 @@ impl Recording {
     pub(crate) fn of(place: Place, path: PathBuf) -> Result<Self, RecordError> {
         let program = concat!("diligence ", env!("CARGO_PKG_VERSION"));
         let tape = Tape::open(Destination::File(path), Bodies::Whole, origin(program))?;
-        let session = Session::start(&[place], &[], tape, Limits::default())?;
+        let session = Session::start(&[place], &Wanted::default(), tape, Limits::default())?;
         Ok(Self { session, progress: Progress::silent() })
     }
 
@@ -257,6 +268,10 @@ file says which, who was on the bus and what runs there.
 The file is pcapng, which Wireshark opens too. It can be read whenever and however the recording \
 ends. Where messages are missing, because the bus has ended the connection or the disk was full, \
 the file says so.
+
+With --introspect the recorder calls Introspect of the objects that messages name, until their \
+service has described the interface: then `diligence show` prints arguments with their names. It starts \
+no service, and asks each one question at a time.
 
 Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
 command; without one 0, or 1 if the buses went away; 2 when the command line is wrong.";

@@ -1,0 +1,50 @@
+//! What is wanted of buses that are listened to.
+
+use std::time::Duration;
+
+use capture::trace::Patience;
+
+use crate::objects::Objects;
+
+/// What is wanted of buses that are listened to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Wanted {
+    /// Only messages that match one of these rules; all if there are none.
+    pub filters: Vec<String>,
+    /// Whether messages come soon, or with all that will be known of them.
+    pub pace: Pace,
+    /// Whether objects are asked what they have.
+    pub objects: Objects,
+}
+
+/// When a message comes of which the bus itself tells when its copies have left. Messages come in
+/// the order of routing, so one that waits holds up those behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Pace {
+    /// When all copies have left, or a recipient has not read for a second.
+    #[default]
+    Complete,
+    /// Soon enough to be looked at while it happens. Of a copy that leaves later it is not known
+    /// when it did.
+    Prompt,
+}
+
+impl Wanted {
+    /// What somebody wants who looks at messages while they come.
+    pub fn live(filters: &[String]) -> Self {
+        Self { filters: filters.to_vec(), pace: Pace::Prompt, objects: Objects::Ignored }
+    }
+}
+
+impl Pace {
+    pub(crate) fn patience(self) -> Patience {
+        match self {
+            Self::Complete => Patience::default(),
+            Self::Prompt => Patience { time: PROMPT, ..Patience::default() },
+        }
+    }
+}
+
+/// With the pause between two looks at the ring of a bus, this is less than anybody notices. Copies
+/// for who reads leave within microseconds.
+const PROMPT: Duration = Duration::from_millis(20);
