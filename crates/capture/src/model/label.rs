@@ -45,6 +45,15 @@ impl Capture {
         }
     }
 
+    /// What to call a bus: its name, or its number among those of the recording.
+    pub fn bus_label(&self, bus: BusId) -> Cow<'_, str> {
+        let name = self.buses().get(usize::from(bus.0)).map(|bus| bus.name.as_str());
+        match name {
+            Some(name) if !name.is_empty() => name.into(),
+            _ => format!("bus {}", bus.0).into(),
+        }
+    }
+
     /// The program behind a connection, with its process number, if they are known.
     pub fn process_label(&self, id: PeerId) -> Option<String> {
         let peer = self.directory().peer(id);

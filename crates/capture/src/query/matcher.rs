@@ -166,10 +166,7 @@ fn text(message: &Message<'_>, field: TextField, pattern: &Pattern) -> bool {
             let unit = peer.process.as_ref().and_then(|process| process.unit.as_deref());
             unit.is_some_and(|unit| pattern.selects(unit))
         }),
-        TextField::Bus => {
-            let bus = message.capture().buses().get(usize::from(message.bus().0));
-            bus.is_some_and(|bus| pattern.selects(&bus.name))
-        }
+        TextField::Bus => pattern.selects(&message.capture().bus_label(message.bus())),
     }
 }
 

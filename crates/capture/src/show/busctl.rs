@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, bytes, number, push_named, signature};
+use super::{Body, bytes, number, push_named, signature, which_bus};
 use crate::model::Message;
-use crate::text::units::date_and_time;
+use crate::text::units::{date_and_time, printable};
 
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     heading(text, message, body);
@@ -21,6 +21,9 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     }
     if message.sender().starts_with(':') {
         let _ = writeln!(text, "  UniqueName={}", message.sender());
+    }
+    if let Some(bus) = which_bus(message) {
+        let _ = writeln!(text, "  Bus={}", printable(&bus));
     }
     match body.problem() {
         Some(problem) => {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, number, signature};
+use super::{Body, number, signature, which_bus};
 use crate::model::{Message, PeerId, Text};
 
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
@@ -55,6 +55,9 @@ fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
 fn more(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let capture = message.capture();
     let _ = write!(text, r#","number":{},"size":{}"#, message.id().number(), message.len());
+    if let Some(bus) = which_bus(message) {
+        push_text(text, "bus", &bus);
+    }
     let name = |peer: Option<PeerId>, shown: Text| {
         let name = capture.directory().peer(peer?).names.first().copied()?;
         (name != shown).then(|| capture.strings().get(name))

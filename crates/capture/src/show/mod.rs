@@ -13,6 +13,7 @@ mod gvariant;
 mod json;
 mod number;
 
+use std::borrow::Cow;
 use std::io;
 
 use wire::Message as WireMessage;
@@ -32,8 +33,9 @@ pub enum Format {
     Gdbus,
     /// As `dbus-monitor`, and as `dbus-send --print-reply` prints a reply.
     DbusSend,
-    /// As `busctl --json=short monitor`, with keys of ours behind its own: `number`, `names`,
-    /// `process`, `size`, `duration_ns`, `partner`, `recipients`, `arguments`, `problem`.
+    /// As `busctl --json=short monitor`, with keys of ours behind its own: `number`, `size`, `bus`,
+    /// `sender_name`, `destination_name`, `process`, `duration_ns`, `partner`, `recipients`,
+    /// `arguments`, `problem`.
     Json,
 }
 
@@ -134,6 +136,12 @@ fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnce(&mut Stri
         let blanks = text[start..].bytes().take_while(|byte| *byte == b' ').count();
         text.insert_str(start + blanks, &format!("{}: ", printable(name)));
     }
+}
+
+/// The bus of a message, where there are several.
+fn which_bus<'c>(message: &Message<'c>) -> Option<Cow<'c, str>> {
+    let capture = message.capture();
+    (capture.buses().len() > 1).then(|| capture.bus_label(message.bus()))
 }
 
 /// The type of a value.

@@ -204,7 +204,7 @@ impl<'c> Names<'c> {
             Key::Pair(from, to) => vec![name(from), name(to)],
             Key::First(peer) => vec![Cell::text(self.first_label(by, peer))],
             Key::Type(what) => vec![Cell::text(what.word())],
-            Key::Bus => vec![Cell::text(bus_label(self.capture, bus))],
+            Key::Bus => vec![Cell::text(self.capture.bus_label(bus).into_owned())],
         }
     }
 
@@ -226,15 +226,6 @@ impl<'c> Names<'c> {
             _ => self.capture.process_label(id),
         };
         known.unwrap_or_else(|| self.capture.label(id).into_owned())
-    }
-}
-
-/// What a bus is called.
-pub(super) fn bus_label(capture: &Capture, bus: BusId) -> String {
-    let name = capture.buses().get(usize::from(bus.0)).map(|bus| bus.name.as_str());
-    match name {
-        Some(name) if !name.is_empty() => name.to_owned(),
-        _ => format!("bus {}", bus.0),
     }
 }
 

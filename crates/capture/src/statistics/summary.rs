@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 use wire::message::MessageType;
 
-use super::key::bus_label;
 use super::replies::{LooseKind, loose_replies};
 use crate::model::{Capture, Health, Message};
 use crate::record::{BusId, GapCause, Method, Time};
@@ -190,7 +189,7 @@ impl Caveat {
         let cut = summary.cut;
         caveats.extend((cut > 0).then_some(Self::Cut { messages: cut }));
         for (index, bus) in capture.buses().iter().enumerate() {
-            let label = || bus_label(capture, BusId(index as u16));
+            let label = || capture.bus_label(BusId(index as u16)).into_owned();
             if !bus.filters.is_empty() {
                 caveats.push(Self::Filtered { filters: bus.filters.clone() });
             }
@@ -202,7 +201,7 @@ impl Caveat {
             });
         }
         if capture.buses().is_empty() && !capture.is_empty() {
-            caveats.push(Self::MethodUnknown { bus: bus_label(capture, BusId(0)) });
+            caveats.push(Self::MethodUnknown { bus: capture.bus_label(BusId(0)).into_owned() });
         }
         if capture.directory().peers().all(|(_, peer)| peer.process.is_none()) {
             caveats.push(Self::NoProcesses);
