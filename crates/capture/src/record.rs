@@ -279,6 +279,29 @@ pub enum Fact {
         /// How many messages.
         count: u64,
     },
+    /// The recording of this bus ends here as it should.
+    Ended {
+        /// Why.
+        cause: EndCause,
+    },
+}
+
+/// Why a recording ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndCause {
+    /// Somebody asked the recorder to end.
+    Asked,
+    /// The command that was recorded has ended.
+    Command,
+    /// It was to be no longer.
+    Time,
+    /// It was to be no larger.
+    Size,
+    /// No bus was left.
+    NoBus,
+    /// It could not be written any more.
+    Broken,
 }
 
 /// A process that has a connection. What could not be learnt is absent.

@@ -43,7 +43,7 @@ pub use objects::Objects;
 pub use origin::origin;
 pub use place::Place;
 pub use rolling::Rolling;
-pub use session::{End, Limits, Session, StartError, Summary, Told, Turn};
+pub use session::{Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice};
 pub use wanted::{Pace, Wanted};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use capture::record::{EndCause, Fact, Record};
 use sys::{clock, process};
 
 use crate::listener::{ListenError, Notice};
@@ -47,20 +48,7 @@ pub enum Turn {
     /// There is nothing to do for so long, unless it becomes readable.
     Rest(Duration),
     /// The recording is to end.
-    Over(End),
-}
-
-/// Why a recording is to end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// The time is over.
-    Time,
-    /// The files are as large as they may be.
-    Size,
-    /// No bus is left to listen to.
-    NoBus,
-    /// It cannot be written.
-    Broken,
+    Over(EndCause),
 }
 
 /// Something to be told at once.
@@ -127,14 +115,14 @@ impl Session {
         }
     }
 
-    fn end(&self, now: Duration) -> Option<End> {
+    fn end(&self, now: Duration) -> Option<EndCause> {
         let is_large = || self.limits.bytes.is_some_and(|max| self.tape.tally().written >= max);
         let is_late = || self.limits.time.is_some_and(|max| now - self.started >= max);
         match () {
-            () if self.tape.broken().is_some() => Some(End::Broken),
-            () if self.watch.is_over() => Some(End::NoBus),
-            () if is_late() => Some(End::Time),
-            () if is_large() => Some(End::Size),
+            () if self.tape.broken().is_some() => Some(EndCause::Broken),
+            () if self.watch.is_over() => Some(EndCause::NoBus),
+            () if is_late() => Some(EndCause::Time),
+            () if is_large() => Some(EndCause::Size),
             () => None,
         }
     }
@@ -160,11 +148,15 @@ impl Session {
         clock::monotonic().saturating_sub(self.started)
     }
 
-    /// Ends the recording.
-    pub fn finish(mut self) -> Result<Summary, TapeError> {
+    /// Ends the recording, which says why.
+    pub fn finish(mut self, cause: EndCause) -> Result<Summary, TapeError> {
         let span = self.span();
         let tape = &mut self.tape;
         self.watch.finish(&mut |record| drop(tape.put(record)));
+        let at = self.watch.clock().now();
+        for bus in self.watch.buses() {
+            tape.put(Record::Fact { at, bus, fact: Fact::Ended { cause } });
+        }
         let tally = self.tape.finish()?;
         Ok(Summary { tally, span, used: used().saturating_sub(self.used_before) })
     }

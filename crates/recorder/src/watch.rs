@@ -72,6 +72,11 @@ impl Watch {
         Ok(())
     }
 
+    /// The buses as they are now; one that was started anew is another one.
+    pub fn buses(&self) -> impl Iterator<Item = BusId> {
+        self.listeners.iter().map(Listener::bus)
+    }
+
     /// The clock of all records.
     pub const fn clock(&self) -> Clock {
         self.clock

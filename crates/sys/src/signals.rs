@@ -25,12 +25,21 @@ pub enum Signal {
     User2,
     /// `SIGCHLD`: at least one child has ended.
     Child,
+    /// `SIGXFSZ`: a file would have become larger than it may. What wrote to it gets an error, too.
+    FileSize,
 }
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Terminate, Self::Interrupt, Self::HangUp, Self::User1, Self::User2, Self::Child];
+    pub const ALL: [Self; 7] = [
+        Self::Terminate,
+        Self::Interrupt,
+        Self::HangUp,
+        Self::User1,
+        Self::User2,
+        Self::Child,
+        Self::FileSize,
+    ];
 
     pub(crate) fn number(self) -> Number {
         match self {
@@ -40,6 +49,7 @@ impl Signal {
             Self::User1 => Number::USR1,
             Self::User2 => Number::USR2,
             Self::Child => Number::CHILD,
+            Self::FileSize => Number::XFSZ,
         }
     }
 }

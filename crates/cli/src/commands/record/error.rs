@@ -2,7 +2,8 @@
 
 use std::{fmt, io};
 
-use recorder::{End, StartError, TapeError};
+use capture::record::EndCause;
+use recorder::{StartError, TapeError};
 
 use crate::guest::GuestError;
 
@@ -20,7 +21,7 @@ pub(crate) enum RecordError {
     /// It could not be written.
     Tape(TapeError),
     /// It has ended before it should.
-    Ended(End),
+    Ended(EndCause),
     /// The system did not let us wait.
     System(io::Error),
 }
@@ -71,7 +72,7 @@ impl fmt::Display for RecordError {
             Self::Start(error) => error.fmt(f),
             Self::Guest(error) => error.fmt(f),
             Self::Tape(error) => error.fmt(f),
-            Self::Ended(End::NoBus) => f.write_str("no bus is left to record"),
+            Self::Ended(EndCause::NoBus) => f.write_str("no bus is left to record"),
             Self::Ended(_) => f.write_str("the recording has ended"),
             Self::System(error) => error.fmt(f),
         }

@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::query::Query;
+use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    Bodies, Destination, End, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted,
-    origin,
+    Bodies, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted, origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
@@ -87,6 +87,7 @@ impl Record {
             Signal::Terminate,
             Signal::HangUp,
             Signal::Child,
+            Signal::FileSize,
         ])?;
         let command = match self.command.as_slice() {
             [] => None,
@@ -170,12 +171,13 @@ impl Recording {
     }
 
     /// Ends it.
-    pub(crate) fn finish(mut self) -> Result<Summary, RecordError> {
+    pub(crate) fn finish(mut self, cause: EndCause) -> Result<Summary, RecordError> {
         self.progress.clear();
-        Ok(self.session.finish()?)
+        Ok(self.session.finish(cause)?)
     }
 
-    /// Records until the command ends, or somebody, or the recording itself.
+    /// Records until the command ends, or somebody, or the recording itself; then still waits for
+    /// the command.
     fn until_it_ends(
         mut self,
         mut guest: Option<Guest>,
@@ -183,44 +185,76 @@ impl Recording {
     ) -> Result<u8, RecordError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
-        poller.add(self.session.as_fd(), 1, Interest::Read)?;
-        let mut events = Events::with_capacity(2);
-        let mut over = None;
-        let status = loop {
-            let rest = match over {
-                Some(_) => None,
-                None => match self.turn() {
-                    Turn::More => Some(Duration::ZERO),
-                    Turn::Rest(rest) => Some(rest),
-                    Turn::Over(end) => {
-                        over = Some(end);
-                        continue;
-                    }
-                },
-            };
-            if let Some(guest) = &mut guest
-                && let Some(status) = guest.ended()?
-            {
-                break shell_status(status);
-            }
-            if guest.is_none() && over.is_some() {
-                break 0;
-            }
-            poller.wait(&mut events, rest)?;
-            if heed(signals, guest.as_mut())? {
-                break 0;
-            }
-        };
-        self.end(over, status)
+        let end = self.follow(guest.as_mut(), signals, &poller)?;
+        // The connections close, so no bus keeps messages for a recorder that takes none.
+        let summary = self.finish(end.cause())?;
+        complain(&report(&summary));
+        match (end, guest) {
+            (Ending::Command(status), _) => Ok(status),
+            (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller),
+            (Ending::Itself(cause @ EndCause::NoBus), None) => Err(RecordError::Ended(cause)),
+            (Ending::Itself(_) | Ending::Asked, None) => Ok(0),
+        }
     }
 
-    fn end(self, over: Option<End>, status: u8) -> Result<u8, RecordError> {
-        let summary = self.finish()?;
-        complain(&report(&summary));
-        match over {
-            Some(end @ End::NoBus) => Err(RecordError::Ended(end)),
-            _ => Ok(status),
+    /// Records while there is nothing that ends it.
+    fn follow(
+        &mut self,
+        mut guest: Option<&mut Guest>,
+        signals: &SignalSource,
+        poller: &Poller,
+    ) -> Result<Ending, RecordError> {
+        poller.add(self.session.as_fd(), 1, Interest::Read)?;
+        let mut events = Events::with_capacity(2);
+        loop {
+            let rest = match self.turn() {
+                Turn::More => Duration::ZERO,
+                Turn::Rest(rest) => rest,
+                Turn::Over(cause) => return Ok(Ending::Itself(cause)),
+            };
+            if let Some(guest) = guest.as_deref_mut()
+                && let Some(status) = guest.ended()?
+            {
+                return Ok(Ending::Command(shell_status(status)));
+            }
+            poller.wait(&mut events, Some(rest))?;
+            if heed(signals, guest.as_deref_mut())? {
+                return Ok(Ending::Asked);
+            }
         }
+    }
+}
+
+/// What has ended a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    /// Somebody.
+    Asked,
+    /// The command has ended with this status.
+    Command(u8),
+    /// The recording itself.
+    Itself(EndCause),
+}
+
+impl Ending {
+    const fn cause(self) -> EndCause {
+        match self {
+            Self::Asked => EndCause::Asked,
+            Self::Command(_) => EndCause::Command,
+            Self::Itself(cause) => cause,
+        }
+    }
+}
+
+/// Waits for a command, and returns its status.
+fn wait_for(guest: &mut Guest, signals: &SignalSource, poller: &Poller) -> Result<u8, RecordError> {
+    let mut events = Events::with_capacity(1);
+    loop {
+        if let Some(status) = guest.ended()? {
+            return Ok(shell_status(status));
+        }
+        poller.wait(&mut events, None)?;
+        heed(signals, Some(guest))?;
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
+use capture::record::EndCause;
 use clap::Args;
 use error::RunError;
 use recorder::{Place, Turn};
@@ -59,6 +60,7 @@ fn around_command(run: Run) -> Result<ExitStatus, RunError> {
         Signal::Terminate,
         Signal::HangUp,
         Signal::Child,
+        Signal::FileSize,
     ])?;
     let command = guest::command(&run.command)?;
     let config = run.config_file.map_or(Config::Session, Config::File);
@@ -69,7 +71,7 @@ fn around_command(run: Run) -> Result<ExitStatus, RunError> {
     let guest = start(command, &bus)?;
     let mut around = Around { guest, bus, watched: BusState::Running, recording };
     let status = around.wait(&signals)?;
-    around.end_recording()?;
+    around.end_recording(EndCause::Command)?;
     Ok(status)
 }
 
@@ -121,16 +123,16 @@ impl Around {
         match recording.turn() {
             Turn::More => Ok(Some(Duration::ZERO)),
             Turn::Rest(rest) => Ok(Some(rest)),
-            Turn::Over(_) => {
-                self.end_recording()?;
+            Turn::Over(cause) => {
+                self.end_recording(cause)?;
                 Ok(None)
             }
         }
     }
 
-    fn end_recording(&mut self) -> Result<(), RecordError> {
+    fn end_recording(&mut self, cause: EndCause) -> Result<(), RecordError> {
         let Some(recording) = self.recording.take() else { return Ok(()) };
-        let summary = recording.finish()?;
+        let summary = recording.finish(cause)?;
         complain(&report(&summary));
         Ok(())
     }

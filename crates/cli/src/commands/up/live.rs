@@ -168,7 +168,7 @@ impl Live {
             match signal {
                 Signal::Interrupt | Signal::Terminate | Signal::HangUp => return Ok(Next::Quit),
                 Signal::Child => self.look_for_ended()?,
-                Signal::User1 | Signal::User2 => {}
+                Signal::User1 | Signal::User2 | Signal::FileSize => {}
             }
         }
         Ok(Next::Stay)
