@@ -11,7 +11,7 @@ use recorder::Place;
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
     /// The bus of the session; so without any of these
-    #[arg(long)]
+    #[arg(long, alias = "user")]
     session: bool,
     /// The bus of the machine
     #[arg(long)]
@@ -55,7 +55,7 @@ impl fmt::Display for BusChoice {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct BusChoices {
     /// The bus of the session; so without any of these
-    #[arg(long)]
+    #[arg(long, alias = "user")]
     session: bool,
     /// The bus of the machine
     #[arg(long)]

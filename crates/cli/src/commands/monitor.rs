@@ -1,7 +1,7 @@
 //! `diligence monitor`: messages as they go over a bus, with names and durations.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use capture::query::{Query, QueryError};
 use capture::record::Record;
 use capture::show::Format;
 use capture::text::units::{duration, printable};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use recorder::{Drained, ListenError, Place, Rolling, Watch};
 use sys::clock::monotonic;
 use sys::poll::{Events, Interest, Poller};
@@ -42,12 +42,18 @@ pub(crate) struct Monitor {
     /// As JSON, on a line for each message or on several
     #[arg(long, value_enum, default_value = "off", conflicts_with = "format")]
     json: Json,
+    /// As JSON, on several lines on a terminal and on one elsewhere
+    #[arg(short, conflicts_with_all = ["format", "json"])]
+    j: bool,
     /// End after so many messages
     #[arg(short = 'N', long, value_name = "COUNT")]
     limit_messages: Option<u64>,
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
     timeout: Option<Duration>,
+    /// What `busctl` has to be told: nothing is shortened, there is no pager and no heading
+    #[arg(short = 'l', long = "full", aliases = ["no-pager", "no-legend"], hide = true, action = ArgAction::Count)]
+    _as_it_is: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -101,8 +107,10 @@ impl Monitor {
         follow(watch, printer, deadline, &signals)
     }
 
-    const fn form(&self) -> Shape {
+    fn form(&self) -> Shape {
         match (self.json, self.format) {
+            _ if self.j && io::stdout().is_terminal() => Shape::Pretty,
+            _ if self.j => Shape::Line,
             (Json::Short, _) => Shape::Line,
             (Json::Pretty, _) => Shape::Pretty,
             (Json::Off, Form::Busctl) => Shape::Blocks,
