@@ -1,96 +1,15 @@
 //! `diligence record`, as a user runs it, on our bus and on dbus-daemon.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use capture::Capture;
-use capture::model::Role;
 use capture::record::{GapCause, Method};
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, eventually, text};
-
-/// A bus of the reference.
-struct DbusDaemon {
-    address: String,
-    config: PathBuf,
-    _process: Option<Running>,
-}
-
-impl DbusDaemon {
-    fn start(folder: &Folder, policy: &str) -> Self {
-        let socket = folder.join("bus");
-        let config = folder.join("reference.conf");
-        let text = format!(
-            "<busconfig><type>session</type><listen>unix:path={}</listen>\
-             <policy context='default'><allow send_destination='*' eavesdrop='true'/>\
-             <allow eavesdrop='true'/><allow own='*'/>{policy}</policy></busconfig>",
-            socket.display()
-        );
-        fs::write(&config, text).expect("the folder is ours");
-        let address = format!("unix:path={}", socket.display());
-        let mut bus = Self { address, config, _process: None };
-        bus.restart();
-        bus
-    }
-
-    fn restart(&mut self) {
-        self._process = None;
-        let mut command = Command::new("dbus-daemon");
-        command.args(["--nofork", "--print-address=1", "--config-file"]).arg(&self.config);
-        command.stdin(Stdio::null());
-        let mut process = Running::start(&mut command);
-        process.line();
-        self._process = Some(process);
-    }
-
-    fn send(&self, words: &[&str]) {
-        let mut command = Command::new("dbus-send");
-        command.arg(format!("--bus={}", self.address)).args(words);
-        let output = command.output().expect("dbus-send is there");
-        assert!(output.status.success(), "{output:?}");
-    }
-}
-
-/// A call that the bus answers, by a program that is gone at once.
-const CALL: [&str; 4] =
-    ["--print-reply", "--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetId"];
-
-fn read(path: &Path) -> Capture {
-    Capture::open(path).expect("a recording")
-}
-
-/// The connections of the recorder itself.
-fn recorders(capture: &Capture) -> Vec<&str> {
-    let peers = capture.directory().peers();
-    let own = peers.filter(|(_, peer)| peer.role == Role::Recorder);
-    own.map(|(_, peer)| capture.strings().get(peer.unique)).collect()
-}
-
-/// Starts to record, and waits until the file says that the recorder listens.
-fn start(folder: &Folder, address: &str, file: &Path, words: &[&str]) -> Running {
-    let path = file.display().to_string();
-    let mut command = folder.diligence();
-    command.args(["record", "--address", address, "-o", &path]).args(words);
-    let recorder = Running::start(&mut command);
-    wait_until("the recorder", || {
-        Capture::open(file).is_ok_and(|capture| recorders(&capture).len() >= 2)
-    });
-    recorder
-}
-
-fn wait_until(what: &str, done: impl Fn() -> bool) {
-    eventually(what, || done().then_some(()));
-}
-
-/// Waits for what is on its way, and ends the recording as the keys of a terminal do.
-fn end(recorder: Running) -> std::process::Output {
-    thread::sleep(Duration::from_millis(300));
-    recorder.end(Signal::INT)
-}
+use crate::recorder::{CALL, DbusDaemon, end, read, recorders, start, wait_until};
+use crate::support::{Folder, Running, text};
 
 #[test]
 fn a_command_is_recorded_from_its_first_message_on() {

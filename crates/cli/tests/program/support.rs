@@ -23,6 +23,13 @@ impl Folder {
         Self(path)
     }
 
+    /// A folder in this one.
+    pub(crate) fn inside(&self, name: &str) -> Self {
+        let path = self.join(name);
+        fs::create_dir(&path).expect("the folder is ours");
+        Self(path)
+    }
+
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

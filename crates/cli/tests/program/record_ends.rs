@@ -1,0 +1,205 @@
+//! How a recording ends, or does not: the file says it, and standard error with counts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use capture::Capture;
+use capture::record::{EndCause, GapCause};
+use client::Connection;
+use rustix::process::Signal;
+
+use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_until};
+use crate::support::{Folder, Running, text};
+
+/// A bus, a program that emits, and a folder for what is recorded.
+struct Scene {
+    bus: OurBus,
+    emitter: Connection,
+    folder: Folder,
+    file: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let bus = OurBus::start(&folder);
+        let emitter = Connection::open(&bus.address).expect("the bus is there");
+        let file = folder.join("a.pcapng");
+        Self { bus, emitter, folder, file }
+    }
+
+    /// Emits so many signals, with so many bytes in each.
+    fn emit(&self, member: &str, count: usize, bytes: usize) {
+        for _ in 0..count {
+            let body = (vec![7_u8; bytes],);
+            self.emitter.emit("/", "com.example.Clock", member, &body).expect("it is valid");
+        }
+        self.emitter.flush().expect("the bus is there");
+    }
+
+    fn start(&self, words: &[&str]) -> Running {
+        start(&self.folder, &self.bus.address, &self.file, words)
+    }
+}
+
+/// How many signals of this name are in a recording.
+fn count(capture: &Capture, member: &str) -> usize {
+    capture.messages().filter(|message| message.member() == member).count()
+}
+
+#[test]
+fn a_file_does_not_grow_beyond_its_size() {
+    let scene = Scene::new();
+    let recorder = scene.start(&["--max-size", "64K"]);
+    scene.emit("Tick", 100, 1000);
+    let output = recorder.ended();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(ends(&read(&scene.file)), [EndCause::Size]);
+    let len = fs::metadata(&scene.file).expect("it is there").len();
+    assert!(len >= 64 << 10, "{len} bytes");
+}
+
+#[test]
+fn a_recording_that_is_over_leaves_its_command_alone() {
+    let scene = Scene::new();
+    for (words, script, cause) in [
+        (&["--max-time", "300ms"][..], "sleep 1; exit 3", EndCause::Time),
+        (&[], "exit 3", EndCause::Command),
+    ] {
+        let mut command = scene.folder.diligence();
+        command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
+        command.args(words).args(["--", "sh", "-c", script]);
+        let output = Running::start(&mut command).ended();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert_eq!(ends(&read(&scene.file)), [cause], "{script}");
+    }
+}
+
+#[test]
+fn a_ring_keeps_the_last_part() {
+    let scene = Scene::new();
+    let recorder = scene.start(&["--ring", "64K"]);
+    scene.emit("Early", 200, 1000);
+    scene.emit("Late", 20, 1000);
+    let output = end(recorder);
+    assert!(output.status.success(), "{output:?}");
+    let capture = read(&scene.file);
+    assert_eq!((count(&capture, "Late"), ends(&capture)), (20, vec![EndCause::Asked]));
+    assert!((20..120).contains(&count(&capture, "Early")), "{}", count(&capture, "Early"));
+    let before = scene.folder.join("a.pcapng.1");
+    for path in [&before, &scene.file] {
+        let len = fs::metadata(path).expect("it is there").len();
+        assert!(len < 70_000, "{} has {len} bytes", path.display());
+    }
+    let told = text(&output.stderr);
+    assert!(told.contains("a.pcapng.1, ") && told.contains("nothing lost"), "{told}");
+}
+
+#[test]
+fn a_trigger_writes_when_it_happens() {
+    let scene = Scene::new();
+    let file = scene.file.display().to_string();
+    let mut command = scene.folder.diligence();
+    command.args(["record", "--address", &scene.bus.address, "-o", &file]);
+    let recorder = Running::start(command.args(["--trigger", "member:Boom"]));
+    // Nothing tells when it listens, so it is heard at some time.
+    let is_there = || scene.file.exists();
+    for _ in 0..100 {
+        scene.emit("Tick", 3, 10);
+        scene.emit("Boom", 1, 10);
+        thread::sleep(Duration::from_millis(100));
+        if is_there() {
+            break;
+        }
+    }
+    assert!(is_there(), "it has happened often");
+    let output = end(recorder);
+    let told = text(&output.stderr);
+    assert!(output.status.success() && told.contains("it happened: "), "{output:?}");
+    let capture = read(&scene.file);
+    let all: Vec<_> = capture.messages().map(|message| message.member()).collect();
+    let first = all.iter().position(|member| *member == "Boom").expect("it is there");
+    assert!(all[..first].contains(&"Tick"), "what was before it: {all:?}");
+    assert!(recorders(&capture).len() == 2 && capture.gaps().is_empty());
+}
+
+/// Starts a recorder whose files may have 32 KiB.
+fn start_limited(scene: &Scene) -> Running {
+    let mut command = scene.folder.diligence();
+    command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
+    let mut shell = scene.folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command);
+    let recorder = Running::start(&mut shell);
+    wait_until("the recorder", || {
+        scene.file.exists()
+            && Capture::open(&scene.file).is_ok_and(|capture| recorders(&capture).len() >= 2)
+    });
+    recorder
+}
+
+/// How many messages a recorder says it has heard.
+fn heard(told: &str) -> u64 {
+    let line = told.lines().find_map(|line| line.strip_prefix("recorded "));
+    let number = line.and_then(|line| line.split(' ').next()).expect("a report");
+    number.replace(',', "").parse().expect("a number")
+}
+
+#[test]
+fn what_has_no_room_is_counted_and_then_it_goes_on() {
+    let scene = Scene::new();
+    let recorder = start_limited(&scene);
+    scene.emit("Tick", 100, 1000);
+    // Long enough that it has been tried to write them.
+    thread::sleep(Duration::from_millis(500));
+    let mut prlimit = Command::new("prlimit");
+    prlimit.args(["--pid", &recorder.id().to_string(), "--fsize=unlimited:unlimited"]);
+    let output = Running::start(&mut prlimit).ended();
+    assert!(output.status.success(), "{output:?}");
+    wait_until("there is room again", || !read(&scene.file).gaps().is_empty());
+    scene.emit("Late", 5, 1000);
+    let output = end(recorder);
+    let told = text(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    for expected in ["there is no room on the disk", "there is room on the disk again", " lost"] {
+        assert!(told.contains(expected), "{told}");
+    }
+    let capture = read(&scene.file);
+    let lost: u64 = capture.gaps().iter().filter_map(|gap| gap.lost).sum();
+    let causes: Vec<_> = capture.gaps().iter().map(|gap| gap.cause).collect();
+    assert_eq!(causes, [GapCause::DiskFull]);
+    assert_eq!((capture.len() as u64 + lost, capture.damage_count()), (heard(&told), 0));
+    assert_eq!((count(&capture, "Late"), ends(&capture)), (5, vec![EndCause::Asked]));
+}
+
+#[test]
+fn a_disk_that_stays_full_is_a_failure() {
+    let scene = Scene::new();
+    let recorder = start_limited(&scene);
+    scene.emit("Tick", 100, 1000);
+    let output = end(recorder);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("messages are not in the file"), "{told}");
+    let capture = read(&scene.file);
+    assert!((1..100).contains(&count(&capture, "Tick")) && ends(&capture).is_empty());
+}
+
+#[test]
+fn what_the_bus_has_overwritten_is_counted() {
+    let scene = Scene::new();
+    let recorder = scene.start(&[]);
+    recorder.signal(Signal::STOP);
+    // More than the ring in memory has room for.
+    scene.emit("Large", 80, 1 << 20);
+    scene.emit("Late", 1, 10);
+    recorder.signal(Signal::CONT);
+    wait_until("the last one", || count(&read(&scene.file), "Late") == 1);
+    let output = end(recorder);
+    let capture = read(&scene.file);
+    let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.cause, gap.lost > Some(0))).collect();
+    assert_eq!(gaps, [(GapCause::Overrun, true)], "{output:?}");
+    assert!(text(&output.stderr).contains(" lost"), "{output:?}");
+    fs::remove_file(Path::new(&scene.file)).expect("it is there");
+}

@@ -1,0 +1,79 @@
+//! Several buses in one recording.
+
+use std::path::PathBuf;
+
+use capture::record::{EndCause, Method};
+
+use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, recorders, send, wait_until};
+use crate::support::{Folder, Running, text};
+
+/// A bus of ours and one of the reference, of which each is called three times, in turns.
+fn recorded(folder: &Folder) -> (PathBuf, [String; 2]) {
+    let ours = OurBus::start(folder);
+    let inside = folder.inside("reference");
+    let reference = DbusDaemon::start(&inside, "");
+    let file = folder.join("both.pcapng");
+    let path = file.display().to_string();
+    let mut command = folder.diligence();
+    command.args(["record", "--session", "--address", &reference.address, "-o", &path]);
+    let recorder = Running::start(command.env("DBUS_SESSION_BUS_ADDRESS", &ours.address));
+    wait_until("both are recorded", || file.exists() && recorders(&read(&file)).len() >= 4);
+    for _ in 0..3 {
+        send(&ours.address, &CALL);
+        reference.send(&CALL);
+    }
+    let output = end(recorder);
+    assert!(output.status.success(), "{output:?}");
+    assert!(text(&output.stderr).contains("nothing lost"), "{output:?}");
+    (file, [ours.address, reference.address.clone()])
+}
+
+#[test]
+fn two_buses_have_one_clock_and_stay_apart() {
+    let folder = Folder::new();
+    let (file, addresses) = recorded(&folder);
+    let capture = read(&file);
+    let buses: Vec<_> =
+        capture.buses().iter().map(|bus| (bus.name.as_str(), bus.address.clone())).collect();
+    let [ours, reference] = addresses.map(Some);
+    assert_eq!(buses, [("session", ours), ("", reference)]);
+    assert_eq!(
+        capture.buses().iter().map(|bus| bus.method).collect::<Vec<_>>(),
+        [Method::Trace, Method::Monitor]
+    );
+    assert_eq!(ends(&capture), [EndCause::Asked, EndCause::Asked]);
+
+    let mut calls: Vec<_> = capture
+        .messages()
+        .filter(|message| message.member() == "GetId" && !message.is_of_recorder())
+        .map(|call| (call.at(), call.bus().0, call.partner().map(|reply| reply.bus().0)))
+        .collect();
+    calls.sort_unstable();
+    let turns: Vec<_> = calls.iter().map(|(_, call, reply)| (*call, *reply)).collect();
+    let turn = [(0, Some(0)), (1, Some(1))];
+    assert_eq!(turns, [turn, turn, turn].concat(), "one began after the other had ended");
+}
+
+#[test]
+fn they_are_told_apart() {
+    let folder = Folder::new();
+    let (file, _) = recorded(&folder);
+    let path = file.display().to_string();
+    let calls = |bus: &str| format!("bus:{bus} member:GetId type:method_call");
+    for (words, expected) in [
+        (["stats", &path, "--by", "bus"], &["\nsession ", "\nbus 1 "][..]),
+        (["show", &path, &calls("session"), "--format=json"], &["\"bus\":\"session\""]),
+        (["show", &path, &calls("'bus 1'"), "--format=busctl"], &["\n  Bus=bus 1\n"]),
+    ] {
+        let mut command = folder.diligence();
+        let output = Running::start(command.args(words)).ended();
+        let lines = text(&output.stdout);
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        for expected in expected {
+            assert!(lines.contains(expected), "{words:?}: {lines}");
+        }
+        if words[0] == "show" {
+            assert_eq!(lines.matches("GetId").count(), 3, "{lines}");
+        }
+    }
+}
