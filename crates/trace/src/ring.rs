@@ -119,8 +119,12 @@ impl Writer {
         let [a, b, c] = encoded.words;
         let kind = pair(len as u32, encoded.kind as u32);
         let words = [kind, self.number, time.as_nanos() as u64, a, b, c];
-        self.memory.write(start, words.map(u64::to_ne_bytes).as_flattened());
-        let mut place = start + RECORD_HEADER + 8 * WORDS;
+        let mut bytes = [0; RECORD_HEADER + 8 * WORDS];
+        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *place = u64::to_ne_bytes(word);
+        }
+        self.memory.write(start, &bytes);
+        let mut place = start + bytes.len();
         if let Some(more) = encoded.more {
             self.memory.write(place, &more.to_ne_bytes());
             place += 8;
