@@ -44,6 +44,8 @@ pub struct Stage<'s> {
     pub endpoint: Endpoint,
     /// The process that carries them, where there is one.
     pub carrier: Option<u32>,
+    /// The file with its configuration, which it alone has and which may be changed for a while.
+    pub configuration: Option<PathBuf>,
     /// When it has to be over.
     pub watch: Watch,
 }
@@ -100,6 +102,12 @@ impl Site {
         self.directory.path().join(format!("{name}{number}"))
     }
 
+    /// A command of this program, still without its words.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+
     /// Starts a process of this program that plays a part.
     ///
     /// # Errors
@@ -111,7 +119,7 @@ impl Site {
         role: R,
         watch: &Watch,
     ) -> Result<Peer<R>, MeasureError> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.arg(peer::COMMAND);
         self.place(part, &mut command);
         Ok(Peer::start(command, watch.clone(), role)?)

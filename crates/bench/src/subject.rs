@@ -120,7 +120,11 @@ impl Carrier {
             Self::Floor(_, path) => Endpoint::Floor(path.clone()),
             Self::Bus(bus) => Endpoint::Bus(bus.address().to_string()),
         };
-        Stage { site, endpoint, carrier: self.pid(), watch }
+        let configuration = match self {
+            Self::Direct | Self::Floor(..) => None,
+            Self::Bus(bus) => bus.configuration(),
+        };
+        Stage { site, endpoint, carrier: self.pid(), configuration, watch }
     }
 
     /// How it has died, if it is a bus and has: a question for when something went wrong.

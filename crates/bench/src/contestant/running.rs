@@ -51,6 +51,12 @@ impl RunningBus {
         self.router.as_ref().map(Watched::pid)
     }
 
+    /// The file with its configuration; `None` for a bus that ran already.
+    #[must_use]
+    pub fn configuration(&self) -> Option<PathBuf> {
+        self.process.as_ref().map(|process| process.files().config())
+    }
+
     /// How it has died, if it has: a question for when something went wrong. Since a connection
     /// breaks a little before its bus is dead, it is given 200 ms.
     pub fn obituary(&mut self) -> Option<Obituary> {
@@ -104,18 +110,22 @@ pub(super) struct Process {
     /// How long the log was when the start was done.
     log_start: u64,
     journal: Option<Journal>,
-    _directory: PrivateDirectory,
+    directory: PrivateDirectory,
 }
 
 impl Process {
     pub(super) fn new(child: Child, directory: PrivateDirectory, journal: Option<Journal>) -> Self {
         let log = Files::new_in(directory.path()).log();
-        Self { child, log, log_start: 0, journal, _directory: directory }
+        Self { child, log, log_start: 0, journal, directory }
     }
 
     /// Its number.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    fn files(&self) -> Files {
+        Files::new_in(self.directory.path())
     }
 
     /// How it has ended, if it has.

@@ -21,6 +21,7 @@ mod echo;
 mod emitter;
 mod forwarder;
 mod listener;
+mod monitor;
 mod namer;
 mod process;
 mod volumes;
@@ -38,6 +39,7 @@ pub use echo::{Answer, BodyValidation, Echo};
 pub use emitter::{Content, EmitReport, Emitter, Stamps};
 pub use forwarder::Forwarder;
 pub use listener::{ListenReport, Listener};
+pub use monitor::Monitor;
 pub use namer::{NameReport, Namer};
 pub use process::{Peer, PeerError};
 pub use volumes::{RULE as VOLUMES_RULE, Volumes};
@@ -77,6 +79,8 @@ pub enum Part {
     Crowd(Crowd),
     /// Takes names and gives them up.
     Namer(Namer),
+    /// Gets a copy of every message.
+    Monitor(Monitor),
 }
 
 /// The command of this program that is a peer; the one word behind it is the [`Part`] as JSON.
@@ -104,6 +108,7 @@ fn play(part: Part) -> Result<(), String> {
         Part::Connector(role) => perform(role),
         Part::Crowd(role) => perform(role),
         Part::Namer(role) => perform(role),
+        Part::Monitor(role) => perform(role),
     }
 }
 
@@ -124,4 +129,4 @@ macro_rules! parts {
     )*};
 }
 
-parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, Crowd, Namer);
+parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, Crowd, Namer, Monitor);

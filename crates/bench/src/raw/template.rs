@@ -45,6 +45,20 @@ impl Template {
         Self::new(head.destination(WellKnownName::literal("org.freedesktop.DBus").into()), body)
     }
 
+    /// The call by which a connection becomes a monitor of everything.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn become_monitor() -> Result<Self, RawError> {
+        let path = ObjectPath::literal("/org/freedesktop/DBus");
+        let head = Builder::method_call(path, MemberName::literal("BecomeMonitor"));
+        let head = head.interface(InterfaceName::literal("org.freedesktop.DBus.Monitoring"));
+        let rules: [&str; 0] = [];
+        let bus = WellKnownName::literal("org.freedesktop.DBus").into();
+        Self::new(head.destination(bus), &(rules.as_slice(), 0_u32))
+    }
+
     /// A call of a method of the workload, to whom there is a name for.
     ///
     /// # Errors

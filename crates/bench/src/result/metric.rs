@@ -62,6 +62,20 @@ pub enum Metric {
     BytesPerRule,
     /// The most memory that the bus occupied.
     BusPeakMib,
+    /// By how much the same work takes longer while somebody watches.
+    AddedPercent,
+    /// Processor time of the bus that is added to each message while somebody watches.
+    AddedBusNs,
+    /// System calls of the bus, for each unit of work.
+    BusSystemCalls,
+    /// How often the bus is woken, for each unit of work.
+    BusWakeUps,
+    /// Processor time of who watches, for each message.
+    WatcherCpuUs,
+    /// The share of a processor that who watches needs to keep up.
+    WatcherPercent,
+    /// Messages that who watches has missed.
+    LostMessages,
 }
 
 /// What there is to know about a metric.
@@ -78,6 +92,8 @@ pub struct MetricInfo {
 /// What a figure is counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
     /// Microseconds.
     Microseconds,
     /// Milliseconds.
@@ -111,7 +127,8 @@ impl Metric {
     pub const fn info(self) -> MetricInfo {
         use Better::{Higher, Lower};
         use Unit::{
-            Bytes, Count, Mib, MibPerSecond, Microseconds, Milliseconds, PerSecond, Percent,
+            Bytes, Count, Mib, MibPerSecond, Microseconds, Milliseconds, Nanoseconds, PerSecond,
+            Percent,
         };
         let (label, unit, better) = match self {
             Self::RoundTripUs => ("round trip", Microseconds, Lower),
@@ -141,6 +158,13 @@ impl Metric {
             Self::BytesPerConnection => ("bus memory a connection", Bytes, Lower),
             Self::BytesPerRule => ("bus memory a rule", Bytes, Lower),
             Self::BusPeakMib => ("most memory of the bus", Mib, Lower),
+            Self::AddedPercent => ("added time", Percent, Lower),
+            Self::AddedBusNs => ("added to the bus a message", Nanoseconds, Lower),
+            Self::BusSystemCalls => ("system calls of the bus", Count, Lower),
+            Self::BusWakeUps => ("wake-ups of the bus", Count, Lower),
+            Self::WatcherCpuUs => ("time of who watches, a message", Microseconds, Lower),
+            Self::WatcherPercent => ("processor of who watches", Percent, Lower),
+            Self::LostMessages => ("lost messages", Count, Lower),
         };
         MetricInfo { label, unit, better }
     }
@@ -151,6 +175,7 @@ impl Unit {
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
+            Self::Nanoseconds => "ns",
             Self::Microseconds => "µs",
             Self::Milliseconds => "ms",
             Self::MibPerSecond => "MiB/s",

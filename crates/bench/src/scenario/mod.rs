@@ -16,8 +16,10 @@ mod pace;
 mod ping_pong;
 mod pipeline;
 mod priority;
+mod recording;
 mod rules;
 mod signals;
+mod trace;
 mod validation;
 mod volumes;
 mod words;
@@ -37,8 +39,10 @@ pub use pace::Pace;
 pub use ping_pong::PingPong;
 pub use pipeline::Pipeline;
 pub use priority::Priority;
+pub use recording::Recording;
 pub use rules::Rules;
 pub use signals::Signals;
+pub use trace::Trace;
 pub use validation::Validation;
 pub use volumes::Volumes;
 pub use workshop::Workshop;
@@ -115,12 +119,14 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::<Connect>::default(),
         Box::<Names>::default(),
         Box::<Flood>::default(),
+        Box::<Trace>::default(),
+        Box::<Recording>::default(),
         Box::<Clients>::default(),
     ]
 }
 
 /// What tables and reports know of all scenarios.
-pub static INFOS: [ScenarioInfo; 15] = [
+pub static INFOS: [ScenarioInfo; 17] = [
     compare::INFO,
     floor::INFO,
     ping_pong::INFO,
@@ -135,6 +141,8 @@ pub static INFOS: [ScenarioInfo; 15] = [
     connect::INFO,
     names::INFO,
     flood::INFO,
+    trace::INFO,
+    recording::INFO,
     clients::INFO,
 ];
 

@@ -8,6 +8,7 @@ use sys::scheduling::{Nice, Slice};
 use crate::library::Library;
 use crate::raw::ReadBuffer;
 use crate::show::number::grouped;
+use crate::workload::{UnknownWatcher, Watcher};
 
 /// How many of something: at least one.
 pub(super) fn count(word: &str) -> Result<u64, String> {
@@ -50,6 +51,11 @@ pub(super) fn slice(word: &str) -> Result<Slice, String> {
 /// A library, or the client without one.
 pub(super) fn library(word: &str) -> Result<Library, String> {
     word.parse().map_err(|error: crate::library::UnknownLibrary| error.to_string())
+}
+
+/// Who watches.
+pub(super) fn watcher(word: &str) -> Result<Watcher, String> {
+    word.parse().map_err(|error: UnknownWatcher| error.to_string())
 }
 
 /// How a read buffer is called in cases, and on the command line.

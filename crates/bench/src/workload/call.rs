@@ -63,7 +63,7 @@ impl Workload for Call {
             body_validation: self.body_validation,
             answer: self.answer,
         })?;
-        let warm_up = self.count / 10 + self.in_flight;
+        let warm_up = self.warm_up();
         let mut caller = stage.start(Caller {
             endpoint: stage.endpoint.clone(),
             destination: echo.name().to_owned(),
@@ -86,6 +86,11 @@ impl Workload for Call {
 }
 
 impl Call {
+    /// Calls that are not measured, to begin with.
+    pub(super) const fn warm_up(&self) -> u64 {
+        self.count / 10 + self.in_flight
+    }
+
     fn figures(&self, report: &CallReport) -> Figures {
         let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let mut figures = Figures::new();

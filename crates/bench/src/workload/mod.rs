@@ -14,6 +14,7 @@ mod only;
 mod prioritized;
 mod stream;
 mod system_calls;
+mod watched;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ pub use names::Names;
 pub use only::{OnOurBus, Only};
 pub use prioritized::{Prioritized, Priority};
 pub use stream::{Recipients, Stream};
+pub use watched::{Counted, Recorded, UnknownWatcher, Watched, Watcher};
 
 use crate::contestant::BodyValidation;
 use crate::raw::ReadBuffer;

@@ -13,8 +13,8 @@ use sys::spawn::ChildSetup;
 
 use crate::stage::{MeasureError, Stage};
 
-/// Counts the system calls of a process by which it reads from sockets and writes to them, with
-/// strace(1), which slows it down. Dropped, it ends.
+/// Counts the system calls of a process, and those by which it reads from sockets and writes to
+/// them, with strace(1), which slows it down. Dropped, it ends.
 #[derive(Debug)]
 pub(super) struct SystemCalls {
     strace: Child,
@@ -29,6 +29,8 @@ pub(super) struct Counts {
     pub(super) sends: u64,
     /// Calls that read.
     pub(super) receives: u64,
+    /// All calls, these among them.
+    pub(super) all: u64,
 }
 
 impl SystemCalls {
@@ -36,7 +38,7 @@ impl SystemCalls {
     pub(super) fn begin(stage: &Stage<'_>, pid: u32) -> Result<Result<Self, String>, MeasureError> {
         let table = stage.site.new_file("calls");
         let mut command = Command::new("strace");
-        command.args(["-f", "-c", "-e", &format!("trace={SENDS},{RECEIVES}"), "-o"]);
+        command.args(["-f", "-c", "-o"]);
         command.arg(&table).args(["-p", &pid.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         // It is to hear the signal that ends it, which this process may block.
@@ -95,12 +97,16 @@ fn counts(table: &str) -> Counts {
         let is_in = |names: &str| names.split(',').any(|known| known == name);
         counts.sends += if is_in(SENDS) { count } else { 0 };
         counts.receives += if is_in(RECEIVES) { count } else { 0 };
+        counts.all += if name == TOTAL { 0 } else { count };
     }
     counts
 }
 
 /// How long strace takes at most until it counts.
 const SETTLING_TIME: Duration = Duration::from_millis(100);
+
+/// The name in the last line.
+const TOTAL: &str = "total";
 
 /// The system calls by which buses write to sockets.
 const SENDS: &str = "sendmsg,sendmmsg,sendto";
@@ -123,7 +129,7 @@ mod tests {
 ------ ----------- ----------- --------- --------- ----------------
 100.00    0.000500           3       151         7 total
 ";
-        assert_eq!(counts(table), Counts { sends: 100, receives: 51 });
+        assert_eq!(counts(table), Counts { sends: 100, receives: 51, all: 151 });
         assert_eq!(counts(""), Counts::default());
     }
 }

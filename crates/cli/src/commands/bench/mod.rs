@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use bench::scenario::{
     self, Clients, Compare, Connect, FanOut, Flood, Floor, Idle, Names, PingPong, Pipeline,
-    Priority, Rules, Scenario, Signals, Validation, Volumes,
+    Priority, Recording, Rules, Scenario, Signals, Trace, Validation, Volumes,
 };
 use clap::{Args, Subcommand};
 use error::BenchError;
@@ -60,6 +60,10 @@ enum Task {
     Names(Measure<Names>),
     /// Calls beside somebody who sends as fast as possible
     Flood(Measure<Flood>),
+    /// What it costs to be watched: by the bus's own trace, and by monitors
+    Trace(Measure<Trace>),
+    /// How fast a stream can be recorded, and what is lost
+    Recording(Measure<Recording>),
     /// The libraries by which programs use a bus
     Clients(Measure<Clients>),
     /// Make tables, a page and a document of saved results
@@ -103,6 +107,8 @@ impl Task {
             Self::Connect(measure) => measure.run(),
             Self::Names(measure) => measure.run(),
             Self::Flood(measure) => measure.run(),
+            Self::Trace(measure) => measure.run(),
+            Self::Recording(measure) => measure.run(),
             Self::Clients(measure) => measure.run(),
             Self::Render(render) => render::run(&render),
         }

@@ -1,0 +1,31 @@
+//! Getting a copy of every message.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cue, Role};
+use crate::raw::{Connection, RawError, Template};
+
+/// Becomes a monitor and takes all copies without a look at them: the least that any program does
+/// that watches a bus from outside. It has nothing to report; it ends when it is dropped.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Monitor {
+    /// The address of the bus.
+    pub address: String,
+}
+
+impl Role for Monitor {
+    type Report = ();
+
+    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+        let (mut connection, name) = Connection::to_bus(&self.address)?;
+        connection.ask(&mut Template::become_monitor()?)?;
+        cue.ready(&name)?;
+        loop {
+            match connection.receive() {
+                Ok(_) => {}
+                Err(RawError::Closed) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

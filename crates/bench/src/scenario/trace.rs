@@ -1,0 +1,103 @@
+//! What it costs to be watched.
+
+use clap::Args;
+
+use super::words::{self, binary_size_label};
+use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::peer::{Content, Stamps};
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{Call, Counted, Recipients, Stream, Watched, Watcher};
+
+/// What it costs to be watched.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Trace {
+    /// Who watches [default: all of nobody, stamps, flight-recorder, record, monitor, dbus-monitor,
+    /// busctl]
+    #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_parser = words::watcher)]
+    pub watchers: Option<Vec<Watcher>>,
+    /// Sizes of calls, one after the other, in bytes [default: 8,16384]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
+    pub calls: Option<Vec<u64>>,
+    /// Sizes of signals, as fast as they can be sent, in bytes [default: 100,2048]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
+    pub streams: Option<Vec<u64>>,
+    /// How many calls [default: 5000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub count: Option<u64>,
+    /// How many signals [default: 100000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub signals: Option<u64>,
+}
+
+impl Scenario for Trace {
+    fn info(&self) -> &'static ScenarioInfo {
+        &INFO
+    }
+
+    fn company(&self) -> Company {
+        Company { floors: &[], buses: Buses::Ours }
+    }
+
+    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+        let watchers = self.watchers.as_deref().unwrap_or(&Watcher::ALL);
+        let mut trials = Vec::new();
+        for size in pace.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
+            let call = Call::ping_pong(size as usize, pace.choose(self.count, 5000, 100));
+            trials.extend(watchers.iter().map(|&watcher| trial("call", size, watcher, &call)));
+        }
+        for size in pace.list(self.streams.as_deref(), &[100, 2048], &[100]) {
+            let signals = pace.choose(self.signals, 100_000, 1000);
+            let stream = addressed_stream(size, signals);
+            trials.extend(watchers.iter().map(|&watcher| trial("stream", size, watcher, &stream)));
+        }
+        trials
+    }
+}
+
+fn trial<W: Counted + 'static>(work: &str, size: u64, watcher: Watcher, workload: &W) -> Trial {
+    let what = match watcher {
+        Watcher::Nobody => "unwatched",
+        Watcher::Stamps => "stamps alone",
+        Watcher::FlightRecorder => "flight recorder",
+        Watcher::Recorder => "diligence record",
+        Watcher::Monitor => "a monitor that only reads",
+        Watcher::DbusMonitor => "dbus-monitor",
+        Watcher::Busctl => "busctl capture",
+    };
+    let label = format!("{work} {}, {what}", binary_size_label(size));
+    let watcher_word = watcher.to_string();
+    let at = [
+        ("work", Setting::from(work)),
+        ("size", size.into()),
+        ("watcher", (&*watcher_word).into()),
+    ];
+    Trial::new(Case::new(label, at), Watched { watcher, workload: workload.clone() })
+}
+
+/// Signals to one process, whose time under way is not measured.
+pub(super) fn addressed_stream(size: u64, count: u64) -> Stream {
+    let content = Content::Bytes { size: size as usize, stamps: Stamps::Off };
+    Stream { content, count, to: Recipients::Addressed }
+}
+
+pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+    name: "trace",
+    title: "What it costs to be watched",
+    about: "Calls and streams on a bus while somebody watches it: by its own trace, with the times \
+            alone or with whole messages, or from outside as a monitor. What is added is added to \
+            the same work unwatched, right before and after; the time of who watches is for each \
+            message, until it has caught up.",
+    metrics: &[
+        Metric::AddedPercent,
+        Metric::AddedBusNs,
+        Metric::BusSystemCalls,
+        Metric::BusWakeUps,
+        Metric::WatcherCpuUs,
+        Metric::LostMessages,
+        Metric::CallsPerS,
+        Metric::MessagesPerS,
+        Metric::RoundTripUs,
+        Metric::BusCpuUs,
+    ],
+};

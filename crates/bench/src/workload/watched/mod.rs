@@ -1,0 +1,248 @@
+//! A workload that somebody watches, beside the same while nobody does.
+
+mod program;
+mod recording;
+mod watcher;
+
+use std::thread;
+use std::time::Duration;
+
+use sys::process;
+
+pub use watcher::{UnknownWatcher, Watcher};
+
+use super::system_calls::SystemCalls;
+use super::{Call, Conditions, NS_PER_US, Outcome, Stream, Workload};
+use crate::result::{Figures, Metric};
+use crate::stage::{MeasureError, Stage};
+
+/// A workload on a bus that is watched.
+///
+/// It is done four times: unwatched, watched, watched, and unwatched again, so that what changes
+/// steadily meanwhile, as the mood of the machine, is in both halves alike.
+#[derive(Clone, Debug)]
+pub struct Watched<W> {
+    /// Who watches.
+    pub watcher: Watcher,
+    /// What is done.
+    pub workload: W,
+}
+
+/// A workload whose messages can be counted.
+pub trait Counted: Workload + Clone {
+    /// How many units of work it does, the warm-up included.
+    fn units(&self) -> u64;
+
+    /// How many messages each is.
+    fn messages_each(&self) -> u64;
+
+    /// The same with another number of units, which the warm-up may exceed.
+    #[must_use]
+    fn of_units(&self, units: u64) -> Self;
+}
+
+impl Counted for Call {
+    fn units(&self) -> u64 {
+        self.count + self.warm_up()
+    }
+
+    fn messages_each(&self) -> u64 {
+        2
+    }
+
+    fn of_units(&self, units: u64) -> Self {
+        Self { count: units, ..self.clone() }
+    }
+}
+
+impl Counted for Stream {
+    fn units(&self) -> u64 {
+        self.count
+    }
+
+    fn messages_each(&self) -> u64 {
+        1
+    }
+
+    fn of_units(&self, units: u64) -> Self {
+        Self { count: units, ..self.clone() }
+    }
+}
+
+impl<W: Counted> Workload for Watched<W> {
+    fn conditions(&self) -> Conditions {
+        Conditions { audience: self.watcher.audience(), ..self.workload.conditions() }
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let before = self.perform(stage, None)?;
+        if self.watcher == Watcher::Nobody {
+            return Ok(before.into());
+        }
+        let watching = self.watcher.begin(stage)?;
+        let during = [self.perform(stage, watching.pid())?, self.perform(stage, watching.pid())?];
+        let recorded = watching.end(stage)?;
+        let unwatched = mean(&[before, self.perform(stage, None)?]);
+        let mut figures = mean(&during);
+        figures.extend(self.price(&unwatched, &figures));
+        figures.extend(recorded.map(|tally| (Metric::LostMessages, tally.lost as f64)));
+        Ok(figures.into())
+    }
+
+    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let Some(bus) = stage.carrier else { return Ok(Outcome::default()) };
+        let watching = self.watcher.begin(stage)?;
+        let mut counts = [0; 2];
+        let works = INSPECTED_UNITS.map(|units| self.workload.of_units(units));
+        for (work, count) in works.iter().zip(&mut counts) {
+            let calls = match SystemCalls::begin(stage, bus)? {
+                Ok(calls) => calls,
+                Err(note) => return Ok(Outcome { notes: vec![note], ..Outcome::default() }),
+            };
+            work.measure(stage)?;
+            *count = calls.end(stage)?.all;
+        }
+        watching.end(stage)?;
+        // What connecting takes is in both.
+        let [fewer, more] = works.map(|work| work.units());
+        let each = counts[1].saturating_sub(counts[0]) as f64 / (more - fewer) as f64;
+        Ok(Figures::from([(Metric::BusSystemCalls, each)]).into())
+    }
+}
+
+impl<W: Counted> Watched<W> {
+    /// Does it once, and waits until who watches has caught up.
+    fn perform(&self, stage: &Stage<'_>, watcher: Option<u32>) -> Result<Figures, MeasureError> {
+        let used = |pid: Option<u32>| pid.and_then(process::processor_time);
+        let before = (wake_ups(stage), used(watcher));
+        let mut figures = self.workload.measure(stage)?.figures;
+        figures.retain(|metric, _| KEPT.contains(metric));
+        let units = self.workload.units() as f64;
+        if let (Some(before), Some(after)) = (before.0, wake_ups(stage)) {
+            figures.insert(Metric::BusWakeUps, (after - before) as f64 / units);
+        }
+        if let Some(watcher) = watcher {
+            settle(watcher, stage);
+        }
+        if let (Some(before), Some(after)) = (before.1, used(watcher)) {
+            let each = (after - before).as_nanos() as f64 / NS_PER_US / self.messages(units);
+            figures.insert(Metric::WatcherCpuUs, each);
+            let share = rate(&figures).map(|rate| self.messages(rate) * each / US_PER_S * 100.0);
+            figures.extend(share.map(|share| (Metric::WatcherPercent, share)));
+        }
+        Ok(figures)
+    }
+
+    fn messages(&self, units: f64) -> f64 {
+        units * self.workload.messages_each() as f64
+    }
+
+    /// What watching adds.
+    fn price(&self, unwatched: &Figures, watched: &Figures) -> Figures {
+        let mut price = Figures::new();
+        if let (Some(before), Some(now)) = (rate(unwatched), rate(watched)) {
+            price.insert(Metric::AddedPercent, (before / now - 1.0) * 100.0);
+        }
+        let bus_us = |figures: &Figures| figures.get(&Metric::BusCpuUs).copied();
+        if let (Some(before), Some(now)) = (bus_us(unwatched), bus_us(watched)) {
+            price.insert(Metric::AddedBusNs, (now - before) * NS_PER_US / self.messages(1.0));
+        }
+        price
+    }
+}
+
+/// A stream that is recorded by `diligence record`.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The stream.
+    pub stream: Stream,
+}
+
+impl Workload for Recorded {
+    fn conditions(&self) -> Conditions {
+        Conditions { audience: Watcher::Recorder.audience(), ..self.stream.conditions() }
+    }
+
+    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+        let watched = Watched { watcher: Watcher::Recorder, workload: self.stream.clone() };
+        let watching = watched.watcher.begin(stage)?;
+        let mut figures = watched.perform(stage, watching.pid())?;
+        let received = watching.end(stage)?.map_or(0, |tally| tally.received - tally.lost);
+        let lost = self.stream.count.saturating_sub(received);
+        figures.insert(Metric::LostMessages, lost as f64);
+        Ok(figures.into())
+    }
+}
+
+/// How many units of work were done in a second.
+fn rate(figures: &Figures) -> Option<f64> {
+    [Metric::CallsPerS, Metric::MessagesPerS].iter().find_map(|rate| figures.get(rate)).copied()
+}
+
+/// How often the carrier went to sleep, and so was woken.
+fn wake_ups(stage: &Stage<'_>) -> Option<u64> {
+    stage.carrier_usage().map(|usage| usage.voluntary_switches)
+}
+
+/// Waits until a process has hardly anything to do.
+fn settle(pid: u32, stage: &Stage<'_>) {
+    while !stage.watch.left().is_zero() {
+        let before = process::processor_time(pid);
+        thread::sleep(SETTLING_TIME);
+        let used = process::processor_time(pid).zip(before).map(|(now, before)| now - before);
+        if used.is_none_or(|used| used < SETTLING_TIME / 10) {
+            return;
+        }
+    }
+}
+
+fn mean(figures: &[Figures; 2]) -> Figures {
+    let [one, other] = figures;
+    let both = one.iter().filter_map(|(metric, value)| Some((metric, value, other.get(metric)?)));
+    both.map(|(metric, one, other)| (*metric, f64::midpoint(*one, *other))).collect()
+}
+
+/// What of the figures of a workload tells something of who watches it.
+const KEPT: [Metric; 5] = [
+    Metric::RoundTripUs,
+    Metric::CallsPerS,
+    Metric::MessagesPerS,
+    Metric::MibPerS,
+    Metric::BusCpuUs,
+];
+
+/// Units of work of which system calls are counted: the difference counts.
+const INSPECTED_UNITS: [u64; 2] = [200, 600];
+
+const US_PER_S: f64 = 1e6;
+
+/// The time of which a process that has caught up uses less than a tenth.
+const SETTLING_TIME: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_price_is_what_watching_adds() {
+        let workload = Call::ping_pong(8, 1000);
+        let watched = Watched { watcher: Watcher::Stamps, workload };
+        let figures =
+            |calls, bus| Figures::from([(Metric::CallsPerS, calls), (Metric::BusCpuUs, bus)]);
+        let price = watched.price(&figures(21_000.0, 15.0), &figures(20_000.0, 15.5));
+        let rounded: Vec<_> = price.iter().map(|(it, value)| (*it, value.round())).collect();
+        assert_eq!(rounded, [(Metric::AddedPercent, 5.0), (Metric::AddedBusNs, 250.0)]);
+        assert!(watched.price(&Figures::new(), &figures(1.0, 1.0)).is_empty());
+    }
+
+    #[test]
+    fn every_watcher_has_a_word() {
+        for watcher in Watcher::ALL {
+            assert_eq!(watcher.to_string().parse(), Ok(watcher));
+        }
+        let expected = "it is one of nobody, stamps, flight-recorder, record, monitor, \
+                        dbus-monitor, busctl";
+        let error = "somebody".parse::<Watcher>().unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}

@@ -1,0 +1,125 @@
+//! Programs that watch a bus and write down what they see.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use sys::clock;
+
+use crate::raw::{Connection, Template};
+use crate::stage::{MeasureError, Stage};
+
+/// A program that writes what it sees of a bus to a file. Dropped, it is ended and the file is
+/// removed.
+#[derive(Debug)]
+pub(super) struct Program {
+    child: Child,
+    file: PathBuf,
+    /// Where it complains.
+    words: PathBuf,
+}
+
+impl Program {
+    /// Starts it, and returns when something that was sent over the bus stands in its file.
+    /// `command` gets the file as its standard output.
+    pub(super) fn start(
+        stage: &Stage<'_>,
+        file: PathBuf,
+        command: Command,
+    ) -> Result<Self, MeasureError> {
+        let words = stage.site.new_file("words");
+        let mut command = stage.placed(command);
+        // One that makes its file itself does so under the same name.
+        let output = File::options().create(true).append(true).open(&file)?;
+        command.stdin(Stdio::null()).stdout(output).stderr(File::create(&words)?);
+        let child = command.spawn().map_err(|error| missing(&command, &error))?;
+        let mut program = Self { child, file, words };
+        program.wait_for_probe(stage)?;
+        Ok(program)
+    }
+
+    /// The number of its process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where it writes.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Asks it to end, and waits for that.
+    pub(super) fn end(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
+        kill_process(Pid::from_child(&self.child), Signal::INT).map_err(io::Error::from)?;
+        let deadline = clock::monotonic() + stage.watch.left();
+        while clock::monotonic() < deadline {
+            match self.child.try_wait()? {
+                Some(status) if status.success() || status.signal().is_some() => return Ok(()),
+                Some(_) => break,
+                None => thread::sleep(LOOK_AGAIN),
+            }
+        }
+        Err(self.failure("it did not end well"))
+    }
+
+    /// Says something over the bus until it is written down.
+    fn wait_for_probe(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
+        let (mut connection, _) = Connection::to_bus(stage.bus_address()?)?;
+        let mut probe = Template::signal(None, &(PROBE,))?;
+        let deadline = clock::monotonic() + stage.watch.left().min(START_TIMEOUT);
+        while clock::monotonic() < deadline {
+            if self.child.try_wait()?.is_some() {
+                return Err(self.failure("it ended"));
+            }
+            probe.next_serial();
+            connection.send(probe.bytes())?;
+            thread::sleep(LOOK_AGAIN);
+            let seen = fs::read(&self.file)?;
+            if seen.windows(PROBE.len()).any(|window| window == PROBE.as_bytes()) {
+                return Ok(());
+            }
+        }
+        Err(self.failure("it saw nothing"))
+    }
+
+    fn failure(&self, what: &str) -> MeasureError {
+        let words = fs::read_to_string(&self.words).unwrap_or_default();
+        MeasureError::Unable(format!("who was to watch: {what}: {}", words.trim()))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already, and have made no file.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.file);
+        let _ = fs::remove_file(&self.words);
+    }
+}
+
+fn missing(command: &Command, error: &io::Error) -> MeasureError {
+    let program = command.get_program().display();
+    let package = match command.get_program().to_str() {
+        Some(super::watcher::DBUS_MONITOR) => "dbus-bin",
+        Some(super::watcher::BUSCTL) => "systemd",
+        _ => return MeasureError::Unable(format!("{program} cannot be started: {error}")),
+    };
+    MeasureError::Unable(format!(
+        "{program} cannot be started: {error}; get it with: apt install {package}"
+    ))
+}
+
+/// What is looked for in the file: no program writes a string of a message otherwise.
+const PROBE: &str = "org.diligence.Bench1.Probe";
+
+/// How long a program may take until it watches.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);

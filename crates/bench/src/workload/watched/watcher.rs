@@ -1,0 +1,233 @@
+//! Who watches a bus, and how.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::str::FromStr;
+
+use client::{Connection, Received};
+use wire::body::{EncodeArgs, Value};
+
+use super::program::Program;
+use super::recording::Tally;
+use crate::peer::{self, Peer};
+use crate::stage::{MeasureError, Stage};
+use crate::workload::Audience;
+
+/// Who watches a bus, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Watcher {
+    /// Nobody.
+    Nobody,
+    /// A trace without the bytes of messages, into memory that is not read.
+    Stamps,
+    /// The flight recorder: a trace of whole messages, into memory that is not read.
+    FlightRecorder,
+    /// `diligence record`, which reads a trace of whole messages.
+    Recorder,
+    /// A monitor that looks at nothing: [`peer::Monitor`].
+    Monitor,
+    /// `dbus-monitor --pcap`.
+    DbusMonitor,
+    /// `busctl capture`.
+    Busctl,
+}
+
+impl Watcher {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Nobody,
+        Self::Stamps,
+        Self::FlightRecorder,
+        Self::Recorder,
+        Self::Monitor,
+        Self::DbusMonitor,
+        Self::Busctl,
+    ];
+
+    /// On which buses it can watch.
+    #[must_use]
+    pub const fn audience(self) -> Audience {
+        match self {
+            Self::Stamps | Self::FlightRecorder | Self::Recorder => Audience::OurBus,
+            Self::Nobody | Self::Monitor | Self::DbusMonitor | Self::Busctl => Audience::Buses,
+        }
+    }
+
+    /// Begins to watch.
+    pub(super) fn begin(self, stage: &Stage<'_>) -> Result<Watching, MeasureError> {
+        let address = stage.bus_address()?;
+        Ok(match self {
+            Self::Nobody => Watching::Nobody,
+            Self::Stamps => Watching::Trace(Trace::start(address)?),
+            Self::FlightRecorder => Watching::FlightRecorder(Switched::on(stage)?),
+            Self::Recorder => {
+                let file = stage.site.new_file("recording");
+                let mut command = stage.site.command();
+                command.args(["record", "--address", address, "--output"]).arg(&file);
+                Watching::Program(Program::start(stage, file, command)?)
+            }
+            Self::Monitor => {
+                Watching::Monitor(stage.start(peer::Monitor { address: address.to_owned() })?)
+            }
+            Self::DbusMonitor => {
+                let arguments = ["--address", address, "--pcap"];
+                Watching::Program(capture(stage, DBUS_MONITOR, &arguments)?)
+            }
+            Self::Busctl => {
+                let address = format!("--address={address}");
+                Watching::Program(capture(stage, BUSCTL, &[&address, "capture"])?)
+            }
+        })
+    }
+}
+
+/// In the words of the command line, and of tables.
+impl fmt::Display for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nobody => "nobody",
+            Self::Stamps => "stamps",
+            Self::FlightRecorder => "flight-recorder",
+            Self::Recorder => "record",
+            Self::Monitor => "monitor",
+            Self::DbusMonitor => DBUS_MONITOR,
+            Self::Busctl => BUSCTL,
+        })
+    }
+}
+
+/// A word that names no [`Watcher`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownWatcher;
+
+impl fmt::Display for UnknownWatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it is one of ")?;
+        let (last, others) = Watcher::ALL.split_last().expect("there are some");
+        others.iter().try_for_each(|watcher| write!(f, "{watcher}, "))?;
+        write!(f, "{last}")
+    }
+}
+
+impl std::error::Error for UnknownWatcher {}
+
+impl FromStr for Watcher {
+    type Err = UnknownWatcher;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWatcher> {
+        Self::ALL.into_iter().find(|it| it.to_string() == word).ok_or(UnknownWatcher)
+    }
+}
+
+/// Somebody who watches. Dropped, that ends.
+pub(super) enum Watching {
+    Nobody,
+    Trace(#[expect(dead_code, reason = "it ends when it is dropped")] Trace),
+    FlightRecorder(#[expect(dead_code, reason = "it ends when it is dropped")] Switched),
+    Monitor(Peer<peer::Monitor>),
+    Program(Program),
+}
+
+impl Watching {
+    /// The process that watches, if there is one.
+    pub(super) fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Nobody | Self::Trace(_) | Self::FlightRecorder(_) => None,
+            Self::Monitor(peer) => Some(peer.pid()),
+            Self::Program(program) => Some(program.pid()),
+        }
+    }
+
+    /// Ends it, and tells what it has recorded, where that says so itself.
+    pub(super) fn end(self, stage: &Stage<'_>) -> Result<Option<Tally>, MeasureError> {
+        let Self::Program(mut program) = self else { return Ok(None) };
+        program.end(stage)?;
+        let tally = Tally::of_file(program.file())?;
+        Ok((tally != Tally::default()).then_some(tally))
+    }
+}
+
+/// A trace that nobody reads.
+pub(super) struct Trace {
+    _connection: Connection,
+    /// With the descriptor of its memory.
+    _ring: Received,
+}
+
+impl Trace {
+    fn start(address: &str) -> Result<Self, MeasureError> {
+        let connection = connect(address)?;
+        let options = BTreeMap::from([("Kept", Value::Uint32(0))]);
+        let ring = call(&connection, TRACE, "Start", &(options,))?;
+        Ok(Self { _connection: connection, _ring: ring })
+    }
+}
+
+/// A flight recorder that was turned on. Dropped, it is turned off.
+pub(super) struct Switched {
+    connection: Connection,
+    file: PathBuf,
+    /// What stood in the file.
+    before: String,
+}
+
+impl Switched {
+    fn on(stage: &Stage<'_>) -> Result<Self, MeasureError> {
+        let unknown = || MeasureError::Unable("this bus runs already, as it is".to_owned());
+        let file = stage.configuration.clone().ok_or_else(unknown)?;
+        let before = fs::read_to_string(&file)?;
+        let with = before.replace("</busconfig>", FLIGHT_RECORDER);
+        let switched = Self { connection: connect(stage.bus_address()?)?, file, before };
+        switched.reload(&with)?;
+        // It is an error if there is none.
+        call(&switched.connection, TRACE, "Dump", &())?;
+        Ok(switched)
+    }
+
+    fn reload(&self, configuration: &str) -> Result<(), MeasureError> {
+        fs::write(&self.file, configuration)?;
+        call(&self.connection, BUS, "ReloadConfig", &()).map(drop)
+    }
+}
+
+impl Drop for Switched {
+    fn drop(&mut self) {
+        // If the bus is gone, so is its flight recorder.
+        let _ = self.reload(&self.before);
+    }
+}
+
+fn capture(stage: &Stage<'_>, program: &str, arguments: &[&str]) -> Result<Program, MeasureError> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Program::start(stage, stage.site.new_file("capture"), command)
+}
+
+fn connect(address: &str) -> Result<Connection, MeasureError> {
+    Connection::open(address).map_err(|error| MeasureError::Unable(error.to_string()))
+}
+
+fn call(
+    connection: &Connection,
+    interface: &str,
+    member: &str,
+    arguments: &impl EncodeArgs,
+) -> Result<Received, MeasureError> {
+    let reply = connection.call(BUS, BUS_PATH, interface, member, arguments);
+    reply.map_err(|error| MeasureError::Unable(format!("{member}: {error}")))
+}
+
+/// The programs of others that watch.
+pub(super) const DBUS_MONITOR: &str = "dbus-monitor";
+pub(super) const BUSCTL: &str = "busctl";
+
+const BUS: &str = "org.freedesktop.DBus";
+const BUS_PATH: &str = "/org/freedesktop/DBus";
+const TRACE: &str = "org.diligence.Trace1";
+
+/// The end of a configuration with a flight recorder of 16 MiB.
+const FLIGHT_RECORDER: &str =
+    "<?diligence <flight_recorder>16777216</flight_recorder> ?></busconfig>";
