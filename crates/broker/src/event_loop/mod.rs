@@ -323,11 +323,13 @@ impl EventLoop {
     }
 
     /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
+    #[inline]
     fn flush_if_late(&mut self, flushed_at: &mut Duration) {
         if self.work.awaited.is_empty() && self.work.passing.is_empty() {
             return;
         }
-        let now = self.traces.take_latest().unwrap_or_else(sys::clock::monotonic);
+        let is_traced = self.traces.is_on();
+        let now = if is_traced { self.traces.time_after() } else { sys::clock::monotonic() };
         if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
             self.now = now;
             self.flush();

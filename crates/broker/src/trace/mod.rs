@@ -63,10 +63,12 @@ impl Traces {
         }
     }
 
-    /// The time, if a message was written down since this was last asked: a reading less.
-    #[inline]
-    pub(crate) fn take_latest(&mut self) -> Option<Duration> {
-        self.active()?.latest.take()
+    /// The time after something was routed: that of the message that was written down last, if one
+    /// was since this was last asked, which is a reading of the clock less.
+    #[cold]
+    pub(crate) fn time_after(&mut self) -> Duration {
+        let latest = self.active().and_then(|active| active.latest.take());
+        latest.unwrap_or_else(sys::clock::monotonic)
     }
 
     pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
