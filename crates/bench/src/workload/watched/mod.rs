@@ -18,8 +18,9 @@ use crate::stage::{MeasureError, Stage};
 
 /// A workload on a bus that is watched.
 ///
-/// It is done four times: unwatched, watched, watched, and unwatched again, so that what changes
-/// steadily meanwhile, as the mood of the machine, is in both halves alike.
+/// It is measured four times: unwatched, watched, watched, and unwatched again, so that what changes
+/// steadily meanwhile, as the mood of the machine, is in both halves alike. Once before it is watched
+/// and not measured, since the first messages cost more than those that follow.
 #[derive(Clone, Debug)]
 pub struct Watched<W> {
     /// Who watches.
@@ -80,6 +81,7 @@ impl<W: Counted> Workload for Watched<W> {
             return Ok(before.into());
         }
         let watching = self.watcher.begin(stage)?;
+        self.perform(stage, watching.pid())?;
         let during = [self.perform(stage, watching.pid())?, self.perform(stage, watching.pid())?];
         let recorded = watching.end(stage)?;
         let unwatched = mean(&[before, self.perform(stage, None)?]);

@@ -160,7 +160,8 @@ pub(super) struct Trace {
 impl Trace {
     fn start(address: &str) -> Result<Self, MeasureError> {
         let connection = connect(address)?;
-        let options = BTreeMap::from([("Kept", Value::Uint32(0))]);
+        let options = [("Kept", Value::Uint32(0)), ("Size", Value::Uint64(STAMPS_RING))];
+        let options = BTreeMap::from(options);
         let ring = call(&connection, TRACE, "Start", &(options,))?;
         Ok(Self { _connection: connection, _ring: ring })
     }
@@ -228,6 +229,10 @@ const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 const TRACE: &str = "org.diligence.Trace1";
 
-/// The end of a configuration with a flight recorder of 16 MiB.
+/// Bytes of the memory of a trace that nobody reads: so few that it has soon gone round once. Until
+/// then it costs mostly what the kernel needs to provide memory.
+const STAMPS_RING: u64 = 1 << 20;
+
+/// The end of a configuration with a flight recorder, of 4 MiB for the same reason.
 const FLIGHT_RECORDER: &str =
-    "<?diligence <flight_recorder>16777216</flight_recorder> ?></busconfig>";
+    "<?diligence <flight_recorder>4194304</flight_recorder> ?></busconfig>";
