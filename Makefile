@@ -18,15 +18,19 @@ SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
 POLICIES := $(DESTDIR)/usr/share/dbus-1/system.d
 BUS_USER ?= $(or $(shell sed -n 's,.*<user>\(.*\)</user>.*,\1,p' /usr/share/dbus-1/system.conf 2> /dev/null),messagebus)
 PACKAGE := target/package
+# A program without libraries, for a device on which nothing can be installed.
+STATIC_FOR := $(shell uname -m)-unknown-linux-musl
+STATIC     := $(TARGET)/diligence-static
 
-.PHONY: help build run check test bench bench-documents packages-boot packages-build packages-test test-long install deb
+.PHONY: help build run check test bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
-	@echo 'make test-long  more random tests, a Debian that boots on the bus, and mediation (root, network)'
+	@echo 'make test-long  more random tests, a Debian that boots on the bus, the static program, and mediation (root, network)'
 	@echo 'make build    the program: target/release/diligence'
+	@echo 'make static   the program in one file that needs no library: $(STATIC)'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
 	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
@@ -52,11 +56,19 @@ test: packages-test
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
 
+# What is not there of the standard library for musl is fetched by rustup.
+static: packages-static
+	rustup target add $(STATIC_FOR)
+	$(CARGO) build --release --locked --package diligence-cli --target $(STATIC_FOR)
+	strip -o $(STATIC) $(TARGET)/$(STATIC_FOR)/release/diligence
+	@echo "$(STATIC): $$(stat --format=%s $(STATIC)) bytes"
+
 # What takes too long, or needs too much, for every change.
-test-long: packages-boot packages-test deb
+test-long: packages-boot packages-test deb static
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
+	scripts/try-static $(STATIC)
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
 
@@ -69,7 +81,7 @@ bench: build
 bench-documents:
 	$(PROGRAM) bench render $(TARGET)/bench.jsonl --document docs/benchmarks.md --readme README.md
 
-packages-boot packages-build packages-test: packages-%:
+packages-boot packages-build packages-static packages-test: packages-%:
 	@scripts/debian-packages $*
 
 # Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
