@@ -4,6 +4,8 @@
 //! that on a terminal; where there is none, tables are printed one after the other.
 
 mod page;
+#[cfg(test)]
+mod tests;
 mod view;
 mod window;
 

@@ -79,7 +79,11 @@ impl Page<'_> {
             frame.render_widget(Line::raw(" waiting for messages"), area);
             return;
         };
-        let text = table.to_text(TextStyle::plain(usize::from(area.width)));
+        let style = TextStyle::plain(usize::from(area.width));
+        let text = match area.width {
+            ..NARROW => table.clone().without(&LEFT_OUT_NARROW).to_text(style),
+            _ => table.to_text(style),
+        };
         let mut lines = text.lines();
         let heading = format!("{:1$}", lines.next().unwrap_or_default(), usize::from(area.width));
         let heading = Line::styled(heading, reversed());
@@ -171,3 +175,9 @@ const KEYS: [(&str, &str); 6] =
 
 /// Lines of the curve.
 const CURVE_LINES: u16 = 3;
+
+/// Columns of a terminal with fewer of which names have room only where some numbers have none.
+const NARROW: u16 = 100;
+
+/// What is left out there.
+const LEFT_OUT_NARROW: [&str; 3] = ["type", "bytes", "p99"];

@@ -1,0 +1,97 @@
+//! The page as it looks, in golden files.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use capture::record::{Bus, Method};
+use diligence_testkit::golden;
+use diligence_testkit::recording::Recording;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::page::Page;
+use super::view::View;
+use super::window::Window;
+use super::*;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
+fn busy() -> (Window, capture::Time) {
+    let mut recording = Recording::new();
+    recording.bus(Bus { method: Method::Trace, ..Bus::default() });
+    recording
+        .process(":1.5", 501, "panel")
+        .process(":1.6", 77, "mixerd")
+        .process(":1.7", 78, "archived");
+    recording
+        .owner("org.example.Mixer", ":1.6")
+        .owner("org.example.archive.with.a.LongName", ":1.7");
+    for round in 0..10_u32 {
+        for _ in 0..=round % 3 {
+            let call = recording.call(
+                ":1.5",
+                "org.example.Mixer",
+                "/mixer org.example.Mixer.Get",
+                &("volume",),
+            );
+            recording.wait_us(340).reply(&call, ":1.6", &(round,)).wait_ms(3);
+        }
+        let find = recording.call(
+            ":1.5",
+            "org.example.archive.with.a.LongName",
+            "/ org.example.Archive.Find",
+            &(),
+        );
+        recording.wait_ms(140).reply(&find, ":1.7", &(vec![7_u8; 4000],));
+        recording.signal(":1.6", "/mixer org.example.Mixer.Changed", &(round,)).wait_ms(800);
+        if round % 4 == 0 {
+            let call =
+                recording.call(":1.5", "org.example.Mixer", "/no org.example.Mixer.Get", &("x",));
+            recording.wait_us(90).error(
+                &call,
+                ":1.6",
+                "org.freedesktop.DBus.Error.UnknownObject",
+                "no",
+            );
+        }
+    }
+    recording.call(":1.5", "org.example.Gone", "/ org.example.Gone.Get", &());
+    let mut window = Window::new(Duration::from_secs(20));
+    let mut messages = 0;
+    recording.each(|record| {
+        messages += u32::from(matches!(record, capture::Record::Message(_)));
+        window.push(record);
+        if messages % 6 == 0 {
+            window.step();
+        }
+    });
+    (window, recording.now())
+}
+
+fn screen(page: &Page<'_>, width: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, 16)).expect("a terminal in memory");
+    terminal.draw(|frame| page.draw(frame)).expect("it is in memory");
+    let buffer = terminal.backend().buffer();
+    let lines = buffer.content.chunks(usize::from(width)).map(|line| {
+        let line: String = line.iter().map(|cell| cell.symbol()).collect();
+        line.trim_end().to_owned() + "\n"
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_page_fits_terminals_of_any_width() {
+    let (window, now) = busy();
+    for width in [80, 100, 160, 200] {
+        let mut text = String::new();
+        for by in [Subject::Service, Subject::Member, Subject::Process, Subject::Pair] {
+            let mut view = View::new(by, "messages".into(), Query::default(), String::new());
+            view.renew(&window, now).expect("there is such a column");
+            text += &screen(&Page { window: &window, view: &view, interval: INTERVAL }, width);
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/top");
+        golden::check(path.join(format!("{width}.txt")), &text);
+    }
+}
