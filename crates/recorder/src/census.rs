@@ -122,7 +122,12 @@ impl Census {
             // Before all other questions: it may be gone soon.
             (true, Some(_)) => self.waiting.push_front(Question::Process(name.to_owned())),
             (true, None) => learn(Fact::Left { unique: name.to_owned(), why: None }),
-            (false, unique) => learn(Fact::Owner { name: name.to_owned(), unique }),
+            (false, unique) => {
+                if let Some(introspector) = &mut self.introspector {
+                    introspector.changed_hands(name);
+                }
+                learn(Fact::Owner { name: name.to_owned(), unique });
+            }
         }
     }
 

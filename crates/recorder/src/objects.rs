@@ -91,6 +91,11 @@ impl Introspector {
         self.services.get_mut(name)
     }
 
+    /// A name has another owner, who has not said anything yet.
+    pub(crate) fn changed_hands(&mut self, name: &str) {
+        self.services.remove(name);
+    }
+
     /// Whether all questions were answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.asked.is_empty()
@@ -277,5 +282,7 @@ mod tests {
         introspector.answered(object, Err(CallError::TimedOut), &mut |fact| panic!("{fact:?}"));
         assert_eq!(introspector.next(), None);
         assert!(introspector.is_settled());
+        introspector.changed_hands("org.x.Mail");
+        assert_eq!(seen(&mut introspector, &recording), ["org.x.Mail /a", "org.x.Mail /b"]);
     }
 }

@@ -69,9 +69,10 @@ fn check(folder: &Folder, address: &str) {
     }
     let lines = shown(folder, &file, &["--format", "json", CHOSEN]);
     assert!(lines.contains(r#""arguments":["profile"]"#), "{lines}");
-    let own = capture.messages().filter(|message| message.member() == "Introspect");
-    assert!(own.clone().all(|message| message.is_of_recorder()));
-    assert!(own.count() <= 4, "each name is asked once it is there");
+    let own: Vec<_> =
+        capture.messages().filter(|message| message.member() == "Introspect").collect();
+    assert!(own.iter().all(capture::model::Message::is_of_recorder));
+    assert!(own.len() <= 4, "each name is asked once it is there: {}", own.len());
 }
 
 #[test]

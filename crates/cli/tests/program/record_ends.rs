@@ -11,7 +11,7 @@ use capture::record::{EndCause, GapCause};
 use client::Connection;
 use rustix::process::Signal;
 
-use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_until};
+use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_for_recorder, wait_until};
 use crate::support::{Folder, Running, text};
 
 /// A bus, a program that emits, and a folder for what is recorded.
@@ -132,10 +132,7 @@ fn start_limited(scene: &Scene) -> Running {
     command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
     let mut shell = scene.folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command);
     let recorder = Running::start(&mut shell);
-    wait_until("the recorder", || {
-        scene.file.exists()
-            && Capture::open(&scene.file).is_ok_and(|capture| recorders(&capture).len() >= 2)
-    });
+    wait_for_recorder(&scene.file, 1);
     recorder
 }
 
@@ -151,13 +148,18 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
     let scene = Scene::new();
     let recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
-    // Long enough that it has been tried to write them.
+    // Long enough that it has been tried to write them; they wait, and what comes then is counted.
     thread::sleep(Duration::from_millis(500));
+    scene.emit("Lost", 20, 1000);
+    thread::sleep(Duration::from_millis(100));
     let mut prlimit = Command::new("prlimit");
     prlimit.args(["--pid", &recorder.id().to_string(), "--fsize=unlimited:unlimited"]);
     let output = Running::start(&mut prlimit).ended();
     assert!(output.status.success(), "{output:?}");
-    wait_until("there is room again", || !read(&scene.file).gaps().is_empty());
+    wait_until("there is room again", || {
+        let capture = read(&scene.file);
+        capture.gaps().iter().any(|gap| gap.cause == GapCause::DiskFull)
+    });
     scene.emit("Late", 5, 1000);
     let output = end(recorder);
     let told = text(&output.stderr);
@@ -170,7 +172,8 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
     let causes: Vec<_> = capture.gaps().iter().map(|gap| gap.cause).collect();
     assert_eq!(causes, [GapCause::DiskFull]);
     assert_eq!((capture.len() as u64 + lost, capture.damage_count()), (heard(&told), 0));
-    assert_eq!((count(&capture, "Late"), ends(&capture)), (5, vec![EndCause::Asked]));
+    assert_eq!((count(&capture, "Tick"), count(&capture, "Late")), (100, 5));
+    assert_eq!((lost, ends(&capture)), (20, vec![EndCause::Asked]));
 }
 
 #[test]

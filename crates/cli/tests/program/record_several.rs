@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use capture::record::{EndCause, Method};
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, recorders, send, wait_until};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, send, wait_for_recorder};
 use crate::support::{Folder, Running, text};
 
 /// A bus of ours and one of the reference, of which each is called three times, in turns.
@@ -17,7 +17,7 @@ fn recorded(folder: &Folder) -> (PathBuf, [String; 2]) {
     let mut command = folder.diligence();
     command.args(["record", "--session", "--address", &reference.address, "-o", &path]);
     let recorder = Running::start(command.env("DBUS_SESSION_BUS_ADDRESS", &ours.address));
-    wait_until("both are recorded", || file.exists() && recorders(&read(&file)).len() >= 4);
+    wait_for_recorder(&file, 2);
     for _ in 0..3 {
         send(&ours.address, &CALL);
         reference.send(&CALL);

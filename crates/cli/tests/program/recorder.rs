@@ -115,10 +115,15 @@ pub(crate) fn start(folder: &Folder, address: &str, file: &Path, words: &[&str])
     let mut command = folder.diligence();
     command.args(["record", "--address", address, "-o", &path]).args(words);
     let recorder = Running::start(&mut command);
-    wait_until("the recorder", || {
-        Capture::open(file).is_ok_and(|capture| recorders(&capture).len() >= 2)
-    });
+    wait_for_recorder(file, 1);
     recorder
+}
+
+/// Waits until a file says that so many buses are listened to.
+pub(crate) fn wait_for_recorder(file: &Path, buses: usize) {
+    wait_until("the recorder", || {
+        Capture::open(file).is_ok_and(|capture| recorders(&capture).len() >= 2 * buses)
+    });
 }
 
 pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
