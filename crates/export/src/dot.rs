@@ -12,8 +12,8 @@ use wire::message::MessageType;
 
 /// Writes a graph of the messages that are selected. Services and programs are its nodes. An edge is
 /// the calls of one by another with the replies to them, or, dashed, signals; it is as wide as it has
-/// bytes. Broadcast signals lead to who got them if the bus has recorded that, else to one node for
-/// all. What is there only because somebody records is left out.
+/// bytes. Broadcast signals lead to who got them, or to nobody, if the bus has recorded that, else to one
+/// node for all. What is there only because somebody records is left out.
 ///
 /// # Errors
 ///
@@ -51,6 +51,8 @@ enum Who<'c> {
     Program(&'c str),
     /// Whoever has asked for a broadcast.
     Listeners,
+    /// Nobody has asked for it.
+    Nobody,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -89,6 +91,9 @@ impl<'c> Graph<'c> {
         let Some(copies) = signal.deliveries() else {
             return self.count(signal, (sender, Who::Listeners), Way::Signals, 1);
         };
+        if copies.is_empty() {
+            return self.count(signal, (sender, Who::Nobody), Way::Signals, 1);
+        }
         for copy in copies {
             if let Some(recipient) = self.recipient(signal.bus(), copy.recipient) {
                 self.count(signal, (sender, recipient), Way::Signals, 1);
@@ -148,12 +153,12 @@ impl<'c> Graph<'c> {
 }
 
 fn push_node(text: &mut String, indent: &str, node: &Node<'_>, number: u32) {
-    let _ = match node.who {
-        Who::Program(name) => writeln!(text, "{indent}n{number} [label={}];", quoted(name)),
-        Who::Listeners => {
-            writeln!(text, "{indent}n{number} [label=\"(whoever listens)\", shape=plain];")
-        }
+    let (label, shape) = match node.who {
+        Who::Program(name) => (name, ""),
+        Who::Listeners => ("(whoever listens)", ", shape=plain"),
+        Who::Nobody => ("(nobody)", ", shape=plain"),
     };
+    let _ = writeln!(text, "{indent}n{number} [label={}{shape}];", quoted(label));
 }
 
 fn push_attributes(text: &mut String, way: Way, traffic: &Traffic, most: u64) {

@@ -31,6 +31,7 @@ fn signals_lead_to_who_got_them_if_the_bus_has_said_so() {
     for _ in 0..2 {
         recording.signal(":1.6", "/m org.example.Mail.Changed", &()).delivered(2, &copies);
     }
+    recording.signal(":1.6", "/m org.example.Mail.Moved", &()).delivered(2, &[]);
     recording.on(BusId(1)).signal(":1.6", "/m org.example.Mail.Changed", &());
     golden::check(golden_file("buses.dot"), &dot(&recording));
 }
