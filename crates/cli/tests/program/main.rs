@@ -1,6 +1,7 @@
 //! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
 
 mod command_line;
+mod export;
 mod introspect;
 mod lint;
 mod monitor;
@@ -9,7 +10,10 @@ mod record_ends;
 mod record_several;
 mod recorder;
 mod recordings;
+mod scene;
+mod show;
 mod start;
+mod stats;
 mod status;
 mod support;
 mod top;

@@ -1,0 +1,82 @@
+//! A recording that has some of everything, and the program that looks at it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use capture::record::{Bus, Method};
+use diligence_testkit::recording::{DRIVER, Recording};
+use wire::message::Flags;
+
+use crate::support::Folder;
+
+/// Which recording [`office`] makes.
+pub(crate) const OFFICE: &str = "office.pcapng";
+
+/// A folder with the recording of a program that asks a mail service, which is slow at times.
+pub(crate) fn office() -> Folder {
+    let mut recording = Recording::new();
+    let bus = Bus { name: "session".into(), method: Method::Trace, ..Bus::default() };
+    recording.bus(bus).owner("org.example.Mail", ":1.6");
+    recording.process(":1.5", 42, "reader").process(":1.6", 50, "maild");
+    recording.rule(":1.5", "type='signal',member='Changed'");
+    let (to, mail) = ("org.example.Mail", |member| format!("/mail org.example.Mail.{member}"));
+    for millis in [1, 2, 3, 40] {
+        let call = recording.call(":1.5", to, &mail("Count"), &("Inbox",));
+        recording.wait_ms(millis).reply(&call, ":1.6", &(7_u32,));
+    }
+    let call = recording.call(":1.5", ":1.6", &mail("Find"), &("a \"b\", c",));
+    recording.wait_ms(9).error(&call, ":1.6", "org.example.Error.Busy", "not now");
+    let call = recording.call(":1.5", to, &mail("Find"), &("z",));
+    let no_reply = "org.freedesktop.DBus.Error.NoReply";
+    recording.wait_ms(900).error(&call, DRIVER, no_reply, "too late");
+    recording.call(":1.5", to, &mail("Find"), &("never",));
+    recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.5", to, &mail("Go"), &());
+    for copies in [&[(5, 30, 1)][..], &[(5, 30, 1), (7, 40, 1)], &[]] {
+        recording.wait_ms(5).signal(":1.6", &mail("Changed"), &(3_u32,)).delivered(9, copies);
+    }
+    recording.ask_bus(":1.5", "AddMatch", &("member='Changed',type='signal'",), &());
+    let folder = Folder::new();
+    fs::write(folder.join(OFFICE), recording.pcapng()).expect("the folder is ours");
+    folder
+}
+
+/// How the program ended, and what it printed.
+pub(crate) struct Printed {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the words of a line; a word has no space, but `_` stands for one.
+pub(crate) fn run(folder: &Folder, line: &str) -> Printed {
+    let words = line.split(' ').map(|word| word.replace('_', " "));
+    let output = folder.diligence().args(words).output();
+    let Output { status, stdout, stderr } = output.expect("the program exists");
+    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    Printed { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// What lines print that go well, each below its line.
+pub(crate) fn session(folder: &Folder, lines: &[String]) -> String {
+    let shown = |line: &String| {
+        let printed = run(folder, line);
+        assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), ""), "{line}");
+        format!("$ diligence {line}\n{}\n", printed.stdout)
+    };
+    lines.iter().map(shown).collect()
+}
+
+/// Lines that do not go well: each with its status and a part of what it says.
+pub(crate) fn check_refused(folder: &Folder, lines: &[(&str, i32, &str)]) {
+    for (line, status, said) in lines {
+        let printed = run(folder, line);
+        assert_eq!((printed.status, printed.stdout.as_str()), (Some(*status), ""), "{line}");
+        assert!(printed.stderr.contains(said), "{line}: {}", printed.stderr);
+    }
+}
+
+/// A golden file of these tests.
+pub(crate) fn golden_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/golden").join(name)
+}
