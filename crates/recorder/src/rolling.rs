@@ -58,7 +58,12 @@ impl Rolling {
 
     fn turn_over(&mut self, at: Time) {
         let mut fresh = Capture::default();
-        self.standing.records(at).for_each(|record| fresh.push(record));
+        // Rules were found when it began, and come and go since. Told again, they would stand for all
+        // that there are.
+        let is_rule =
+            |record: &Record<'_>| matches!(record, Record::Fact { fact: Fact::Rule { .. }, .. });
+        let records = self.standing.records(at).filter(|record| !is_rule(record));
+        records.for_each(|record| fresh.push(record));
         self.full = std::mem::replace(&mut self.next, fresh);
     }
 

@@ -26,6 +26,7 @@ mod patterns;
 mod queries;
 mod questions;
 mod rules;
+mod subscribers;
 mod subscriptions;
 mod units;
 

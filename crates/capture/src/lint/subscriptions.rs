@@ -33,7 +33,48 @@ pub(super) struct Subscriptions {
     complete: Vec<BusId>,
     /// Those who have taken a rule back.
     removers: Vec<PeerId>,
-    open: HashMap<(PeerId, MatchRule), Vec<usize>, RandomState>,
+    open: HashMap<(PeerId, MatchRule), Open, RandomState>,
+}
+
+/// The same rule of a connection, as often as it is set now.
+#[derive(Debug, Default)]
+struct Open {
+    places: Vec<usize>,
+    /// How many of them are known by the calls that set them alone. The recorder asks for all rules
+    /// when it listens already, so it finds those too.
+    unfound: usize,
+}
+
+/// Something that tells of a rule.
+enum Step<'l, 'c> {
+    /// The recorder has found it.
+    Found {
+        at: Time,
+        bus: BusId,
+        unique: &'c str,
+        rule: &'c str,
+    },
+    Added(&'l Message<'c>),
+    Removed(&'l Message<'c>),
+}
+
+/// What tells of rules, in the order of time.
+fn steps<'l, 'c>(lint: &'l Context<'c>) -> Vec<(Time, Step<'l, 'c>)> {
+    let calls = lint.calls.iter().filter(|call| call.destination_id() == lint.capture.driver());
+    let calls = calls.filter_map(|call| match call.member() {
+        "AddMatch" => Some((call.at(), Step::Added(call))),
+        "RemoveMatch" => Some((call.at(), Step::Removed(call))),
+        _ => None,
+    });
+    let facts = lint.capture.facts().iter().filter_map(|(at, bus, fact)| match fact {
+        Fact::Rule { unique, rule } => {
+            Some((*at, Step::Found { at: *at, bus: *bus, unique, rule }))
+        }
+        _ => None,
+    });
+    let mut steps: Vec<_> = calls.chain(facts).collect();
+    steps.sort_by_key(|(at, _)| *at);
+    steps
 }
 
 impl Subscription {
@@ -45,17 +86,11 @@ impl Subscription {
 impl Subscriptions {
     pub(super) fn find(lint: &Context<'_>) -> Self {
         let mut found = Self::default();
-        for (at, bus, fact) in lint.capture.facts() {
-            if let Fact::Rule { unique, rule } = fact {
-                found.told(lint, (*at, *bus), unique, rule);
-            }
-        }
-        let calls = lint.calls.iter().filter(|call| call.destination_id() == lint.capture.driver());
-        for call in calls {
-            match call.member() {
-                "AddMatch" => found.added(lint, call),
-                "RemoveMatch" => found.removed(lint, call),
-                _ => {}
+        for (_, step) in steps(lint) {
+            match step {
+                Step::Found { at, bus, unique, rule } => found.told(lint, (at, bus), unique, rule),
+                Step::Added(call) => found.added(lint, call),
+                Step::Removed(call) => found.removed(lint, call),
             }
         }
         for one in &mut found.all {
@@ -88,7 +123,7 @@ impl Subscriptions {
         let unique = lint.capture.strings().find(unique);
         let peer = unique.and_then(|name| lint.capture.directory().by_unique(bus, name));
         let (Some(peer), Ok(rule)) = (peer, MatchRule::parse(rule)) else { return };
-        if !lint.is_observer(peer) {
+        if !lint.is_observer(peer) && !self.is_known(peer, &rule) {
             self.add(Subscription { bus, peer, rule, since: at, until: None, set_by: None });
         }
     }
@@ -106,14 +141,26 @@ impl Subscriptions {
         if !self.has_removed(peer) {
             self.removers.push(peer);
         }
-        if let Some(place) = self.open.get_mut(&(peer, rule)).and_then(Vec::pop) {
+        let Some(open) = self.open.get_mut(&(peer, rule)) else { return };
+        if let Some(place) = open.places.pop() {
+            open.unfound = open.unfound.min(open.places.len());
             self.all[place].until = Some(call.at());
         }
     }
 
     fn add(&mut self, one: Subscription) {
-        self.open.entry((one.peer, one.rule.clone())).or_default().push(self.all.len());
+        let open = self.open.entry((one.peer, one.rule.clone())).or_default();
+        open.places.push(self.all.len());
+        open.unfound += usize::from(one.set_by.is_some());
         self.all.push(one);
+    }
+
+    /// Whether a rule that the recorder has found is one whose call it has seen.
+    fn is_known(&mut self, peer: PeerId, rule: &MatchRule) -> bool {
+        let Some(open) = self.open.get_mut(&(peer, rule.clone())) else { return false };
+        let is_known = open.unfound > 0;
+        open.unfound = open.unfound.saturating_sub(1);
+        is_known
     }
 }
 

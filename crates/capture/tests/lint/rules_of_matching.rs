@@ -18,6 +18,18 @@ pub(crate) const CASES: &[Case] = &[
         },
     },
     Case {
+        rule: 1,
+        name: "a rule that the recorder has found and whose call it has seen is one",
+        raises: |r| {
+            add(r, CLIENT, &rule("New"));
+            found(r, 3);
+        },
+        misses: |r| {
+            (0..2).for_each(|_| add(r, CLIENT, &rule("New")));
+            found(r, 2);
+        },
+    },
+    Case {
         rule: 2,
         name: "a hundred rules, more all the time",
         raises: |r| hundred_rules(r, 100),
@@ -61,11 +73,11 @@ pub(crate) const CASES: &[Case] = &[
         name: "signals for nobody",
         raises: |r| {
             r.rule(CLIENT, &rule("Sent"));
-            emit(r, 45, 90);
+            stream(r, "New", 45, 90);
         },
         misses: |r| {
             r.rule(CLIENT, &rule("New")).rule(OTHER, &rule("New"));
-            emit(r, 45, 90);
+            stream(r, "New", 45, 90);
         },
     },
     Case {
@@ -73,11 +85,11 @@ pub(crate) const CASES: &[Case] = &[
         name: "broadcasts for one",
         raises: |r| {
             r.rule(CLIENT, &rule("New"));
-            emit(r, 20, 1000);
+            stream(r, "New", 20, 1000);
         },
         misses: |r| {
             r.rule(CLIENT, &rule("New")).rule(OTHER, &rule("New"));
-            emit(r, 20, 1000);
+            stream(r, "New", 20, 1000);
         },
     },
     Case {
@@ -91,6 +103,13 @@ pub(crate) const CASES: &[Case] = &[
 /// A connection sets a rule.
 fn add(r: &mut Recording, who: &str, rule: &str) {
     r.ask_bus(who, "AddMatch", &(rule,), &()).wait_ms(5);
+}
+
+/// The recorder finds a rule so many times.
+fn found(r: &mut Recording, times: u32) {
+    for _ in 0..times {
+        r.rule(CLIENT, &rule("New"));
+    }
 }
 
 fn hundred_rules(r: &mut Recording, apart_ms: i64) {
@@ -133,16 +152,9 @@ fn stream_to_other(r: &mut Recording) {
     }
 }
 
-fn emit(r: &mut Recording, count: u32, apart_ms: i64) {
-    for turn in 0..count {
-        r.wait_ms(apart_ms).signal(SERVICE, &signal("New"), &(turn,));
-    }
-}
-
 fn listeners(r: &mut Recording, count: u32) {
-    for number in 0..count {
-        let unique = format!(":1.{}", 20 + number);
-        r.process(&unique, 200 + number, "listener").rule(&unique, &rule("New"));
+    for unique in newcomers(r, count, "listener") {
+        r.rule(&unique, &rule("New"));
     }
-    emit(r, 30, 180);
+    stream(r, "New", 30, 180);
 }

@@ -122,6 +122,23 @@ pub(crate) fn fail(recording: &mut Recording, member: &str, error: &str) {
     recording.wait_us(300).error(&call, SERVICE, error, "no");
 }
 
+/// The service emits a signal again and again, each time with another number.
+pub(crate) fn stream(recording: &mut Recording, member: &str, count: u32, apart_ms: i64) {
+    for turn in 0..count {
+        recording.wait_ms(apart_ms).signal(SERVICE, &signal(member), &(turn,));
+    }
+}
+
+/// The unique names of so many more processes that run the same program.
+pub(crate) fn newcomers(recording: &mut Recording, count: u32, program: &str) -> Vec<String> {
+    let numbers = (0..count).map(|number| {
+        let unique = format!(":1.{}", 20 + number);
+        recording.process(&unique, 200 + number, program);
+        unique
+    });
+    numbers.collect()
+}
+
 /// The service says that properties have changed.
 pub(crate) fn changed(recording: &mut Recording, values: &[(&str, u32)], invalidated: &[&str]) {
     let values: BTreeMap<_, _> =

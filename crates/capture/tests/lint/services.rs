@@ -93,10 +93,8 @@ fn churn(r: &mut Recording, count: u32) {
 }
 
 fn tools(r: &mut Recording, count: u32) {
-    for number in 0..count {
-        let unique = format!(":1.{}", 100 + number);
-        r.wait_ms(4000).process(&unique, 1000 + number, "gdbus");
-        ask_by(r, &unique, "Count", 300, number);
+    for unique in newcomers(r, count, "gdbus") {
+        ask_by(r.wait_ms(4000), &unique, "Count", 300, 1);
     }
 }
 
@@ -122,9 +120,8 @@ fn line(r: &mut Recording, count: u32) {
 
 fn newcomer(r: &mut Recording, count: u32) {
     r.owner_changed(":1.9", "", ":1.9");
-    for number in 0..count {
-        let unique = format!(":1.{}", 20 + number);
-        r.process(&unique, 200 + number, "watcher").wait_ms(1);
+    for unique in newcomers(r, count, "watcher") {
+        r.wait_ms(1);
         let what = format!("/org/freedesktop/DBus {DRIVER}.GetConnectionUnixProcessID");
         let call = r.call(&unique, DRIVER, &what, &(":1.9",));
         r.wait_us(50).reply(&call, DRIVER, &(109_u32,));

@@ -8,14 +8,14 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         rule: 22,
         name: "signals without end",
-        raises: |r| stream(r, 100, 50),
-        misses: |r| stream(r, 100, 112),
+        raises: |r| stream(r, "Moved", 100, 50),
+        misses: |r| stream(r, "Moved", 100, 112),
     },
     Case {
         rule: 22,
         name: "a burst of signals",
-        raises: |r| stream(r, 101, 9),
-        misses: |r| stream(r, 49, 9),
+        raises: |r| stream(r, "Moved", 101, 9),
+        misses: |r| stream(r, "Moved", 49, 9),
     },
     Case {
         rule: 45,
@@ -30,12 +30,6 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| followed(r, 5000),
     },
 ];
-
-fn stream(r: &mut Recording, count: u32, apart_ms: i64) {
-    for turn in 0..count {
-        r.wait_ms(apart_ms).signal(SERVICE, &signal("Moved"), &(turn,));
-    }
-}
 
 fn done(r: &mut Recording, after_ms: i64) {
     for turn in 0..3_u32 {

@@ -1,6 +1,7 @@
 //! L01: the same match rule, set again and again.
 
 use super::prelude::*;
+use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 use crate::lint::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -22,41 +23,32 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let by_peer = lint.subscriptions().by_peer();
-    by_peer.iter().filter_map(|(peer, rules)| check_peer(lint, *peer, rules)).collect()
+    at_fault(lint, &RULE, copies)
 }
 
-fn check_peer(
-    lint: &Context<'_>,
-    peer: PeerId,
-    rules: &[(usize, &Subscription)],
-) -> Option<Finding> {
+fn copies(subscriber: &Subscriber<'_>) -> Option<Fault> {
     let live: Vec<_> =
-        rules.iter().map(|(_, one)| *one).filter(|one| !was_taken_back(one)).collect();
+        subscriber.rules.iter().map(|(_, one)| *one).filter(|one| !was_taken_back(one)).collect();
     let same = collected(live.iter().map(|one| (one.rule.to_string(), *one)));
     let copies: usize = same.iter().map(|(_, ones)| ones.len() - 1).sum();
     if copies < COPIES_MIN {
         return None;
     }
     let (worst, times) = same.iter().max_by_key(|(_, ones)| ones.len())?;
-    let again = same.iter().flat_map(|(_, ones)| &ones[1..]).filter_map(|one| one.set_by);
+    let says = format!(
+        "has {} match rules, of which {copies} are copies; {} times {worst}",
+        live.len(),
+        times.len()
+    );
+    let again = same.iter().flat_map(|(_, ones)| &ones[1..]);
     let is_high = copies * 100 > live.len() * COPIES_HIGH_PERCENT && copies >= COPIES_HIGH_MIN;
-    let severity = if is_high { Severity::High } else { Severity::Med };
-    let who = lint.who(Party::Peer(peer));
-    let query = format!("{} member:AddMatch", queries::term("from", &who));
-    Some(
-        Finding::new(&RULE, who)
-            .about("match-rules")
-            .says(format!(
-                "has {} match rules, of which {copies} are copies; {} times {worst}",
-                live.len(),
-                times.len()
-            ))
-            .severity(severity)
-            .evidence(Evidence::of(again))
-            .costs(Cost { calls: copies as u64, ..Cost::default() })
-            .query(query),
-    )
+    Some(Fault {
+        says,
+        severity: if is_high { Severity::High } else { Severity::Med },
+        confidence: Confidence::High,
+        rules: copies,
+        set_by: again.filter_map(|one| one.set_by).collect(),
+    })
 }
 
 /// Rules of a connection that has left are no fault.

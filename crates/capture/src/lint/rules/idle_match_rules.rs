@@ -1,6 +1,7 @@
 //! L05: match rules that selected nothing.
 
 use super::prelude::*;
+use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 use crate::lint::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -21,15 +22,10 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let by_peer = lint.subscriptions().by_peer();
-    by_peer.iter().filter_map(|(peer, rules)| check_peer(lint, *peer, rules)).collect()
+    at_fault(lint, &RULE, |subscriber| idle(lint, subscriber))
 }
 
-fn check_peer(
-    lint: &Context<'_>,
-    peer: PeerId,
-    rules: &[(usize, &Subscription)],
-) -> Option<Finding> {
+fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     let selected = &lint.audience().selected;
     let is_idle = |(place, one): &&(usize, &Subscription)| {
         let end = one.until.unwrap_or(lint.span(one.bus).last);
@@ -37,26 +33,23 @@ fn check_peer(
             && !watches_one_name(one)
             && end.since(one.since).is_some_and(|span| span >= WATCHED_MIN)
     };
-    let idle: Vec<_> = rules.iter().filter(is_idle).collect();
+    let idle: Vec<_> = subscriber.rules.iter().filter(is_idle).collect();
     if idle.len() < RULES_MIN {
         return None;
     }
-    let who = lint.who(Party::Peer(peer));
-    let query = format!("{} member:AddMatch", queries::term("from", &who));
-    Some(
-        Finding::new(&RULE, who)
-            .about("match-rules")
-            .says(format!(
-                "has {} match rules, of which {} selected nothing; one is {}",
-                rules.len(),
-                idle.len(),
-                idle[0].1.rule
-            ))
-            .confidence(Confidence::Low)
-            .evidence(Evidence::of(idle.iter().filter_map(|(_, one)| one.set_by)))
-            .costs(Cost { calls: idle.len() as u64, ..Cost::default() })
-            .query(query),
-    )
+    let says = format!(
+        "has {} match rules, of which {} selected nothing; one is {}",
+        subscriber.rules.len(),
+        idle.len(),
+        idle[0].1.rule
+    );
+    Some(Fault {
+        says,
+        severity: RULE.severity,
+        confidence: Confidence::Low,
+        rules: idle.len(),
+        set_by: idle.iter().filter_map(|(_, one)| one.set_by).collect(),
+    })
 }
 
 fn watches_one_name(one: &Subscription) -> bool {

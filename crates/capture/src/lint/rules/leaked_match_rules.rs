@@ -1,7 +1,7 @@
 //! L02: match rules that are never taken back.
 
 use super::prelude::*;
-use crate::lint::subscriptions::Subscription;
+use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(2),
@@ -26,17 +26,12 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let by_peer = lint.subscriptions().by_peer();
-    by_peer.iter().filter_map(|(peer, rules)| check_peer(lint, *peer, rules)).collect()
+    at_fault(lint, &RULE, |subscriber| leaked(lint, subscriber))
 }
 
-fn check_peer(
-    lint: &Context<'_>,
-    peer: PeerId,
-    rules: &[(usize, &Subscription)],
-) -> Option<Finding> {
+fn leaked(lint: &Context<'_>, Subscriber { peer, rules }: &Subscriber<'_>) -> Option<Fault> {
     let first = rules.first()?.1;
-    if rules.len() < RULES_MIN || lint.subscriptions().has_removed(peer) || first.until.is_some() {
+    if rules.len() < RULES_MIN || lint.subscriptions().has_removed(*peer) || first.until.is_some() {
         return None;
     }
     let span = lint.span(first.bus).last.since(first.since)?;
@@ -45,23 +40,18 @@ fn check_peer(
     if late * 100 < rules.len() * GROWING_PERCENT {
         return None;
     }
-    let who = lint.who(Party::Peer(peer));
-    let query = format!("{} member:AddMatch", queries::term("from", &who));
-    let severity = if rules.len() >= RULES_HIGH { Severity::High } else { Severity::Med };
-    Some(
-        Finding::new(&RULE, who)
-            .about("match-rules")
-            .says(format!(
-                "has {} match rules, {late} of them set in the second half of the recording, and \
-                 has never taken one back",
-                rules.len()
-            ))
-            .severity(severity)
-            .confidence(Confidence::Medium)
-            .evidence(Evidence::of(rules.iter().filter_map(|(_, one)| one.set_by)))
-            .costs(Cost { calls: rules.len() as u64, ..Cost::default() })
-            .query(query),
-    )
+    let says = format!(
+        "has {} match rules, {late} of them set in the second half of the recording, and has never \
+         taken one back",
+        rules.len()
+    );
+    Some(Fault {
+        says,
+        severity: if rules.len() >= RULES_HIGH { Severity::High } else { Severity::Med },
+        confidence: Confidence::Medium,
+        rules: rules.len(),
+        set_by: rules.iter().filter_map(|(_, one)| one.set_by).collect(),
+    })
 }
 
 const RULES_MIN: usize = 100;

@@ -1,0 +1,52 @@
+//! Findings about all match rules of a connection together.
+
+use super::context::{Context, Party};
+use super::finding::{Confidence, Cost, Evidence, Finding, Severity};
+use super::queries;
+use super::rule::Rule;
+use super::subscriptions::Subscription;
+use crate::model::{MessageId, PeerId};
+
+/// A connection that has match rules.
+pub(super) struct Subscriber<'s> {
+    pub(super) peer: PeerId,
+    /// Its rules, each with its place among those of all.
+    pub(super) rules: Vec<(usize, &'s Subscription)>,
+}
+
+/// What is wrong with the match rules of a connection.
+pub(super) struct Fault {
+    pub(super) says: String,
+    pub(super) severity: Severity,
+    pub(super) confidence: Confidence,
+    /// How many rules need not be.
+    pub(super) rules: usize,
+    /// The calls that set them, as far as they were recorded.
+    pub(super) set_by: Vec<MessageId>,
+}
+
+/// A finding for each connection whose match rules are at fault.
+pub(super) fn at_fault<'l>(
+    lint: &'l Context<'_>,
+    rule: &Rule,
+    fault: impl Fn(&Subscriber<'l>) -> Option<Fault>,
+) -> Vec<Finding> {
+    let subscribers = lint.subscriptions().by_peer().into_iter();
+    let subscribers = subscribers.map(|(peer, rules)| Subscriber { peer, rules });
+    subscribers
+        .filter_map(|subscriber| Some(report(lint, rule, subscriber.peer, fault(&subscriber)?)))
+        .collect()
+}
+
+fn report(lint: &Context<'_>, rule: &Rule, peer: PeerId, fault: Fault) -> Finding {
+    let who = lint.who(Party::Peer(peer));
+    let query = format!("{} member:AddMatch", queries::term("from", &who));
+    Finding::new(rule, who)
+        .about("match-rules")
+        .says(fault.says)
+        .severity(fault.severity)
+        .confidence(fault.confidence)
+        .evidence(Evidence::of(fault.set_by))
+        .costs(Cost { calls: fault.rules as u64, ..Cost::default() })
+        .query(query)
+}
