@@ -7,6 +7,7 @@ mod bus_choice;
 mod children;
 mod commands;
 mod guest;
+mod live;
 mod output;
 mod private_bus;
 mod recording;

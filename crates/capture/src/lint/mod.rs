@@ -32,7 +32,7 @@ mod units;
 
 pub use baseline::Baseline;
 pub use finding::{Confidence, Cost, Evidence, Finding, Severity, Who};
-pub use report::Report;
+pub use report::{Report, Source};
 pub use rule::{Rule, RuleId};
 
 use crate::Capture;

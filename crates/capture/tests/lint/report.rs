@@ -4,7 +4,7 @@ use std::path::Path;
 
 use diligence_capture::lint::document::document;
 use diligence_capture::lint::report::{Extent, to_json, to_text};
-use diligence_capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, lint};
+use diligence_capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, Source, lint};
 use diligence_capture::query::Query;
 use diligence_capture::record::{BusId, Gap, GapCause};
 use diligence_capture::text::Style;
@@ -26,7 +26,11 @@ fn trouble() -> Recording {
 }
 
 fn report(recording: &Recording) -> Report {
-    Report::new("desk.pcap".into(), &recording.capture(), Rule::all())
+    report_of(Source::Recording("desk.pcap".into()), recording)
+}
+
+fn report_of(source: Source, recording: &Recording) -> Report {
+    Report::new(source, &recording.capture(), Rule::all())
 }
 
 fn golden_file(name: &str) -> std::path::PathBuf {
@@ -37,6 +41,21 @@ fn golden_file(name: &str) -> std::path::PathBuf {
 fn a_report_reads_well() {
     let text = to_text(&report(&trouble()), Extent::First, Style::plain(100));
     golden::check(golden_file("lint-report.txt"), &text);
+}
+
+#[test]
+fn of_a_bus_there_is_nothing_to_look_at_again() {
+    let report = report_of(Source::Bus("the session bus".into()), &trouble());
+    let text = to_text(&report, Extent::First, Style::plain(100));
+    let words: Vec<_> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.starts_with("the session bus: "), "{text}");
+    assert!(text.contains("seen in 10 messages; confidence"), "{text}");
+    assert!(!text.contains(" check diligence"), "{text}");
+    assert!(text.ends_with("diligence record makes a file that has both."), "{text}");
+    let json = to_json(&report);
+    assert!(json.starts_with("{\"bus\":\"the session bus\","), "{json}");
+    assert!(!json.contains("\"check\""), "{json}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `diligence lint`: what is wrong with how the programs of a recording talk.
+//! `diligence lint`: what is wrong with how the programs of a recording talk, or those on a bus.
 
 use std::fmt;
 use std::fs;
@@ -10,9 +10,11 @@ use capture::Capture;
 use capture::lint::baseline::{BaselineError, Filter};
 use capture::lint::report::{Extent, to_json, to_text};
 use capture::lint::rule::{Rule, RuleId};
-use capture::lint::{Baseline, Report, Severity, document};
+use capture::lint::{Baseline, Report, Severity, Source, document};
+use capture::text::Style;
 use clap::{Args, ValueEnum};
 
+use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{complain, print};
 use crate::style;
 
@@ -21,8 +23,10 @@ use crate::style;
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Lint {
     /// Recordings
-    #[arg(required_unless_present = "explain", value_name = "FILE")]
+    #[arg(required_unless_present_any = ["explain", "live"], value_name = "FILE")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    live: LiveOptions,
     /// Apply only this rule; may be given more than once
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<RuleId>,
@@ -42,7 +46,7 @@ pub(crate) struct Lint {
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
     /// Say what a rule means, and what to do about what it finds
-    #[arg(long, value_name = "ID", conflicts_with = "files")]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["files", "live"])]
     explain: Option<RuleId>,
 }
 
@@ -62,11 +66,16 @@ pub(crate) fn run(lint: &Lint) -> ExitCode {
     if let Some(rule) = lint.explain.and_then(Rule::find) {
         return print(&document::explain(rule));
     }
-    match tell(lint) {
+    let outcome = if lint.live.live { watch(lint) } else { tell(lint) };
+    match outcome {
         Ok(outcome) => outcome.print(),
+        Err(LintError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence lint: {error}\n"));
-            ExitCode::FAILURE
+            match error {
+                LintError::FileAndBus { .. } => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -89,14 +98,47 @@ impl Outcome {
 fn tell(lint: &Lint) -> Result<Outcome, LintError> {
     let mut reports = Vec::new();
     for file in &lint.files {
-        reports.push(report(lint, file)?);
+        let unreadable = |error| LintError::Recording { file: file.clone(), error };
+        let capture = Capture::open(file).map_err(unreadable)?;
+        reports.push(lint.report(Source::Recording(file.display().to_string()), &capture));
     }
+    conclude(lint, reports)
+}
+
+/// Tells what is found on a bus, again and again, and at the end what the exit status is.
+fn watch(lint: &Lint) -> Result<Outcome, LintError> {
+    // Not told by clap, which would then let the options of --live pass without it.
+    if let Some(file) = lint.files.first() {
+        return Err(LintError::FileAndBus { file: file.clone() });
+    }
+    let baseline = lint.known()?;
+    let form = if lint.json { Form::Json } else { Form::Text };
+    let source = || Source::Bus(lint.live.name());
+    let kept = lint.live.watch(form, &mut |capture, style| {
+        let mut report = lint.report(source(), capture);
+        if let Some((_, baseline)) = &baseline {
+            report.leave_out(&mut baseline.filter());
+        }
+        lint.text(&report, style)
+    })?;
+    let outcome = conclude(lint, vec![lint.report(source(), kept.capture())])?;
+    Ok(match kept.is_bus_gone() {
+        true => Outcome {
+            remarks: outcome.remarks + "diligence lint: the bus is gone\n",
+            status: ExitCode::FAILURE,
+            ..outcome
+        },
+        false => outcome,
+    })
+}
+
+/// What there is to say of all that was found, and the exit status.
+fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<Outcome, LintError> {
     if let Some(path) = lint.baseline.as_deref().filter(|_| lint.update_baseline) {
         return update(path, &reports);
     }
     let mut remarks = String::new();
-    if let Some(path) = &lint.baseline {
-        let baseline = read_baseline(path)?;
+    if let Some((path, baseline)) = lint.known()? {
         let mut filter = baseline.filter();
         reports.iter_mut().for_each(|report| report.leave_out(&mut filter));
         remarks = unused(path, &filter);
@@ -107,23 +149,30 @@ fn tell(lint: &Lint) -> Result<Outcome, LintError> {
     Ok(Outcome { text: render(lint, &reports), remarks, status })
 }
 
-fn report(lint: &Lint, file: &Path) -> Result<Report, LintError> {
-    let unreadable = |error| LintError::Recording { file: file.to_owned(), error };
-    let capture = Capture::open(file).map_err(unreadable)?;
-    let is_wanted = |rule: &&Rule| lint.rules.is_empty() || lint.rules.contains(&rule.id);
-    let rules = Rule::all().iter().filter(is_wanted);
-    Ok(Report::new(file.display().to_string(), &capture, rules))
+impl Lint {
+    fn report(&self, source: Source, capture: &Capture) -> Report {
+        let is_wanted = |rule: &&Rule| self.rules.is_empty() || self.rules.contains(&rule.id);
+        Report::new(source, capture, Rule::all().iter().filter(is_wanted))
+    }
+
+    /// The baseline whose findings are left out, and where it stands.
+    fn known(&self) -> Result<Option<(&Path, Baseline)>, LintError> {
+        let path = self.baseline.as_deref().filter(|_| !self.update_baseline);
+        path.map(|path| Ok((path, read_baseline(path)?))).transpose()
+    }
+
+    fn text(&self, report: &Report, style: Style) -> String {
+        let extent = if self.all { Extent::All } else { Extent::First };
+        match self.json {
+            true => to_json(report),
+            false => to_text(report, extent, style),
+        }
+    }
 }
 
 fn render(lint: &Lint, reports: &[Report]) -> String {
-    let extent = if lint.all { Extent::All } else { Extent::First };
-    let texts: Vec<_> = reports
-        .iter()
-        .map(|report| match lint.json {
-            true => to_json(report),
-            false => to_text(report, extent, style::of_stdout()),
-        })
-        .collect();
+    let texts: Vec<_> =
+        reports.iter().map(|report| lint.text(report, style::of_stdout())).collect();
     texts.join(if lint.json { "" } else { "\n" })
 }
 
@@ -161,15 +210,36 @@ impl FailOn {
 /// Why nothing could be told.
 #[derive(Debug)]
 enum LintError {
-    Recording { file: PathBuf, error: io::Error },
-    Read { file: PathBuf, error: io::Error },
-    Baseline { file: PathBuf, error: BaselineError },
-    Write { file: PathBuf, error: io::Error },
+    /// A bus is to be watched, and a recording is named.
+    FileAndBus {
+        file: PathBuf,
+    },
+    Live(LiveError),
+    Recording {
+        file: PathBuf,
+        error: io::Error,
+    },
+    Read {
+        file: PathBuf,
+        error: io::Error,
+    },
+    Baseline {
+        file: PathBuf,
+        error: BaselineError,
+    },
+    Write {
+        file: PathBuf,
+        error: io::Error,
+    },
 }
 
 impl fmt::Display for LintError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::FileAndBus { file } => {
+                write!(f, "--live watches a bus, and reads no recording: {}", file.display())
+            }
+            Self::Live(error) => error.fmt(f),
             Self::Recording { file, error } => {
                 write!(f, "cannot read the recording {}: {error}", file.display())
             }
@@ -186,10 +256,20 @@ impl fmt::Display for LintError {
     }
 }
 
+impl From<LiveError> for LintError {
+    fn from(error: LiveError) -> Self {
+        Self::Live(error)
+    }
+}
+
 const LONG_HELP: &str = "\
 Each finding says who does it, what it costs, which messages show it, what to do about it, and the \
 command that shows whether that has helped. What costs most comes first; that the recording itself \
 is incomplete comes before all. docs/lint.md describes the rules, and the baseline.
+
+With --live the same is told of the last messages of a bus, every second on a terminal, where q or \
+Ctrl-C ends it. The last report decides the exit status; which messages show a finding is left out, \
+since nothing is recorded.
 
 The exit status is 0 when the recordings could be read, 1 when they could not or when --fail-on \
 says that something is too bad, and 2 when the command line is wrong.";

@@ -4,6 +4,7 @@ mod command_line;
 mod export;
 mod introspect;
 mod lint;
+mod live;
 mod monitor;
 mod record;
 mod record_ends;

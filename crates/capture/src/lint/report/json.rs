@@ -2,18 +2,27 @@
 
 use serde::Serialize;
 
-use super::Report;
+use super::{Report, Source};
 use crate::lint::finding::Finding;
 use crate::lint::rule::Rule;
 
 #[derive(Serialize)]
 struct Shape<'r> {
-    file: &'r str,
+    /// `file` or `bus`, and what it is called.
+    #[serde(flatten)]
+    source: SourceShape<'r>,
     messages: usize,
     span_ns: u64,
     connections: usize,
     known: usize,
     findings: Vec<FindingShape<'r>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SourceShape<'r> {
+    File(&'r str),
+    Bus(&'r str),
 }
 
 /// A finding with what its rule says.
@@ -31,23 +40,29 @@ struct FindingShape<'r> {
 /// A report as one line of JSON.
 pub fn to_json(report: &Report) -> String {
     let shape = Shape {
-        file: &report.file,
+        source: match &report.source {
+            Source::Recording(file) => SourceShape::File(file),
+            Source::Bus(name) => SourceShape::Bus(name),
+        },
         messages: report.messages,
         span_ns: u64::try_from(report.span.as_nanos()).unwrap_or(u64::MAX),
         connections: report.connections,
         known: report.known,
-        findings: report.findings.iter().map(finding).collect(),
+        findings: report.findings.iter().map(|one| finding(one, report)).collect(),
     };
     serde_json::to_string(&shape).expect("texts and numbers can be written") + "\n"
 }
 
-fn finding(finding: &Finding) -> FindingShape<'_> {
+fn finding<'r>(finding: &'r Finding, report: &Report) -> FindingShape<'r> {
     let rule = Rule::find(finding.rule);
     FindingShape {
         title: rule.map_or("", |rule| rule.title),
         advice: rule.map_or("", |rule| rule.advice),
         finding,
         cost_ns: u64::try_from(finding.cost.as_time().as_nanos()).unwrap_or(u64::MAX),
-        check: finding.check_command("FILE"),
+        check: match report.source {
+            Source::Recording(_) => finding.check_command("FILE"),
+            Source::Bus(_) => None,
+        },
     }
 }

@@ -13,11 +13,11 @@ use super::rule::Rule;
 use super::{baseline, lint};
 use crate::Capture;
 
-/// What was found in one recording.
+/// What was found in one recording, or on a bus that is watched.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What to call the recording.
-    pub file: String,
+    /// Where it was found.
+    pub source: Source,
     /// How many messages it has.
     pub messages: usize,
     /// From its first to its last message.
@@ -30,22 +30,49 @@ pub struct Report {
     pub known: usize,
 }
 
+/// Where something was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// In a recording, by what people call it. Numbers of messages, and commands that look for them
+    /// again, mean something.
+    Recording(String),
+    /// On a bus, by its name. Of what went over it there is nothing to be looked at again.
+    Bus(String),
+}
+
+impl Source {
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Recording(name) | Self::Bus(name) => name,
+        }
+    }
+}
+
 impl Report {
-    /// Applies rules to a recording that people call `file`.
+    /// Applies rules to what was found in `source`.
     pub fn new<'r>(
-        file: String,
+        source: Source,
         capture: &Capture,
         rules: impl IntoIterator<Item = &'r Rule>,
     ) -> Self {
         let times = || capture.messages().map(|message| message.at());
         let (first, last) = (times().min(), times().max());
         Self {
-            file,
+            source,
             messages: capture.len(),
             span: last.zip(first).and_then(|(last, first)| last.since(first)).unwrap_or_default(),
             connections: capture.directory().peers().count(),
             findings: lint(capture, rules),
             known: 0,
+        }
+    }
+
+    /// The command that shows whether a change has helped, if there is one.
+    fn check_command(&self, finding: &Finding) -> Option<String> {
+        match &self.source {
+            Source::Recording(file) => finding.check_command(file),
+            Source::Bus(_) => None,
         }
     }
 

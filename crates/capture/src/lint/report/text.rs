@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Report;
+use super::{Report, Source};
 use crate::lint::finding::Severity;
 use crate::lint::finding::{Finding, Who};
 use crate::lint::rule::{Rule, RuleId};
@@ -32,7 +32,10 @@ pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
     };
     text.summary(&first);
     text.rest(&rest);
-    text.details(&first, &report.file);
+    text.details(&first, report);
+    if let Source::Bus(_) = report.source {
+        text.paragraph("", NOT_OF_A_BUS);
+    }
     text.out
 }
 
@@ -61,7 +64,7 @@ impl Text {
         };
         let head = format!(
             "{}: {} in {}, {}: {}{known}",
-            report.file,
+            report.source.name(),
             units::counted(report.messages as u64, "message"),
             units::span(report.span),
             units::counted(report.connections as u64, "connection"),
@@ -110,12 +113,12 @@ impl Text {
         }
     }
 
-    fn details(&mut self, findings: &[&Finding], file: &str) {
+    fn details(&mut self, findings: &[&Finding], report: &Report) {
         let mut explained = Vec::new();
         for (index, finding) in findings.iter().enumerate() {
             let head = format!("{:>3}. {} {}", index + 1, finding.rule, title(finding.rule));
             let _ = writeln!(self.out, "\n{}", self.style.strong(head));
-            self.detail(finding, file);
+            self.detail(finding, report);
             if !explained.contains(&finding.rule) {
                 explained.push(finding.rule);
                 self.paragraph("advice", Rule::find(finding.rule).map_or("", |rule| rule.advice));
@@ -123,16 +126,16 @@ impl Text {
         }
     }
 
-    fn detail(&mut self, finding: &Finding, file: &str) {
+    fn detail(&mut self, finding: &Finding, report: &Report) {
         self.paragraph("", &format!("{} {}.", culprit(&finding.who), finding.says));
         let cost = finding.cost.as_time();
         if !cost.is_zero() {
             self.paragraph("cost", &format!("{}: {}", units::span(cost), finding.cost));
         }
         if finding.evidence.count > 0 {
-            self.paragraph("seen in", &evidence(finding));
+            self.paragraph("seen in", &evidence(finding, &report.source));
         }
-        if let Some(command) = finding.check_command(file) {
+        if let Some(command) = report.check_command(finding) {
             let _ = writeln!(self.out, "{INDENT}{:8} {}", "check", printable(&command));
         }
     }
@@ -173,12 +176,12 @@ fn title(rule: RuleId) -> &'static str {
     Rule::find(rule).map_or("", |rule| rule.title)
 }
 
-fn evidence(finding: &Finding) -> String {
+fn evidence(finding: &Finding, source: &Source) -> String {
     let first: Vec<_> = finding.evidence.first.iter().map(u64::to_string).collect();
     let count = units::counted(finding.evidence.count, "message");
     let sure = format!("confidence {}", finding.confidence.as_str());
-    match first.as_slice() {
-        [] => format!("{count}; {sure}"),
+    match (first.as_slice(), source) {
+        ([], _) | (_, Source::Bus(_)) => format!("{count}; {sure}"),
         _ => format!("{count}, first {}; {sure}", first.join(", ")),
     }
 }
@@ -199,6 +202,10 @@ const SHOWN_OF_RULE: usize = 3;
 
 /// Where the severity ends in a line of the summary.
 const SEVERITY_END: usize = 10;
+
+/// What a bus that is watched leaves open.
+const NOT_OF_A_BUS: &str = "Which messages show it, and the commands that check it, are left out: \
+                            nothing was recorded. diligence record makes a file that has both.";
 
 const WIDTH_MIN: usize = 60;
 const WHO_MAX: usize = 30;

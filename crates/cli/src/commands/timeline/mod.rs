@@ -12,21 +12,26 @@ use std::process::ExitCode;
 
 use capture::Capture;
 use capture::query::{Query, QueryError};
+use capture::text::Style;
 use capture::timeline::chrome_trace;
 use clap::Args;
 
+use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{complain, print};
 use crate::recording::{self, OpenError};
 use crate::style;
-use screen::Screen;
+use screen::{Screen, Source};
 
-/// Of which recordings, and in which form.
+/// Of which recordings, or which bus, and in which form.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Timeline {
-    /// Recordings, which are looked at together, then a query that says which calls count
-    #[arg(required = true, value_name = "FILE... [QUERY]")]
+    /// Recordings, which are looked at together, then a query that says which calls count; with
+    /// --live only the query
+    #[arg(required_unless_present = "live", value_name = "FILE... [QUERY]")]
     words: Vec<String>,
+    #[command(flatten)]
+    live: LiveOptions,
     /// How many rows each part has; 0 for all [default: as many as a screen]
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
@@ -40,11 +45,10 @@ pub(crate) struct Timeline {
 
 /// Prints where the time went.
 pub(crate) fn run(timeline: &Timeline) -> ExitCode {
-    match timeline.tell() {
+    let told = if timeline.live.live { timeline.watch() } else { timeline.tell() };
+    match told {
         Ok(text) => print(&text),
-        Err(TimelineError::Write { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence timeline: {error}\n"));
             match error {
@@ -60,16 +64,52 @@ impl Timeline {
         let (files, query) = recording::files_and_query(&self.words);
         let query = Query::parse(&query).map_err(TimelineError::Query)?;
         let capture = recording::open(files).map_err(TimelineError::Open)?;
+        let source = Source::Recordings(files.to_vec());
+        self.conclude(source, &capture, &query)
+    }
+
+    /// Tells of a bus, again and again. A bus that goes away has been told of when that is said.
+    fn watch(&self) -> Result<String, TimelineError> {
+        let query = Query::parse(&self.words.join(" ")).map_err(TimelineError::Query)?;
+        let form = if self.json { Form::Json } else { Form::Text };
+        let source = || Source::Bus(self.live.name());
+        let mut tell = |capture: &Capture, style| {
+            self.form(&Screen::of(source(), capture, &query, self.rows()), style)
+        };
+        let kept = self.live.watch(form, &mut tell)?;
+        let told = self.conclude(source(), kept.capture(), &query)?;
+        let text = match form {
+            Form::Text if !told.is_empty() => format!("{}\n\n{told}", kept.summary()),
+            Form::Text | Form::Json => told,
+        };
+        match kept.is_bus_gone() {
+            true => {
+                print(&text);
+                Err(TimelineError::Gone)
+            }
+            false => Ok(text),
+        }
+    }
+
+    fn conclude(
+        &self,
+        source: Source,
+        capture: &Capture,
+        query: &Query,
+    ) -> Result<String, TimelineError> {
         if let Some(path) = &self.perfetto {
             let failed = |error| TimelineError::Write { path: path.clone(), error };
-            write_trace(&capture, &query, path).map_err(failed)?;
+            write_trace(capture, query, path).map_err(failed)?;
             return Ok(String::new());
         }
-        let screen = Screen::of(files, &capture, &query, self.rows());
-        Ok(match self.json {
-            true => recording::json(&screen),
-            false => screen.text(style::of_stdout()),
-        })
+        Ok(self.form(&Screen::of(source, capture, query, self.rows()), style::of_stdout()))
+    }
+
+    fn form(&self, screen: &Screen, style: Style) -> String {
+        match self.json {
+            true => recording::json(screen),
+            false => screen.text(style),
+        }
     }
 
     fn rows(&self) -> usize {
@@ -94,14 +134,39 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> 
 /// Why nothing is told.
 #[derive(Debug)]
 enum TimelineError {
+    Live(LiveError),
+    /// The bus that was watched is gone.
+    Gone,
     Open(OpenError),
     Query(QueryError),
-    Write { path: PathBuf, error: io::Error },
+    Write {
+        path: PathBuf,
+        error: io::Error,
+    },
+}
+
+impl TimelineError {
+    /// Whether who reads has seen enough, and left.
+    fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Live(error) => error.is_broken_pipe(),
+            Self::Write { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
+            Self::Gone | Self::Open(_) | Self::Query(_) => false,
+        }
+    }
+}
+
+impl From<LiveError> for TimelineError {
+    fn from(error: LiveError) -> Self {
+        Self::Live(error)
+    }
 }
 
 impl fmt::Display for TimelineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Live(error) => error.fmt(f),
+            Self::Gone => f.write_str("the bus is gone"),
             Self::Open(error) => write!(f, "cannot read {error}"),
             Self::Query(error) => write!(f, "the query: {error}"),
             Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
@@ -125,5 +190,8 @@ answer came, as programs do that call synchronously; one that had nothing else t
 If the bus itself has recorded, there is also what part of the time of calls the bus was, and what \
 the services. Of a monitor's recording that cannot be known: its times are those at which it has \
 read its copies.
+
+With --live the same is told of the last messages of a bus, every second on a terminal, where q or \
+Ctrl-C ends it; the numbers of messages are left out, since nothing is recorded.
 
 The exit status is 0 when it was told, 1 when it could not be, and 2 when the command line is wrong.";

@@ -14,7 +14,8 @@ use serde::Serialize;
 /// What is told.
 #[derive(Debug, Serialize)]
 pub(super) struct Screen {
-    files: Vec<String>,
+    #[serde(flatten)]
+    source: Source,
     /// Whether times are those of a bus, or those at which a monitor read.
     times: Times,
     blocked: Table,
@@ -23,6 +24,17 @@ pub(super) struct Screen {
     phases: Option<Table>,
     start_ups: Vec<Start>,
     start_ups_omitted: usize,
+}
+
+/// What is told of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub(super) enum Source {
+    /// Recordings, by the names of their files.
+    #[serde(rename = "files")]
+    Recordings(Vec<String>),
+    /// A bus that is watched, by its name.
+    #[serde(rename = "bus")]
+    Bus(String),
 }
 
 /// Whose times the recording has.
@@ -43,21 +55,25 @@ struct Start {
 }
 
 impl Screen {
-    /// Looks at the calls that a query selects, and all start-ups.
-    pub(super) fn of(files: &[String], capture: &Capture, query: &Query, rows: usize) -> Self {
+    /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
+    pub(super) fn of(source: Source, capture: &Capture, query: &Query, rows: usize) -> Self {
         let mut matcher = query.matcher();
-        let mut selects = |message: &capture::model::Message<'_>| matcher.selects(message);
+        let mut selects = |message: &capture::model::Message<'_>| {
+            !message.is_of_recorder() && matcher.selects(message)
+        };
         let phases = shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
         waits.truncate(rows);
+        let waits = source.fit(waits);
         let start_ups = start_ups(capture);
         let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
         let shown: Vec<_> = shown.map(|one| Start::of(one, capture, rows)).collect();
+        let calls = source.fit(slowest_table(&slowest(capture, &mut selects, rows)));
         Self {
-            files: files.to_vec(),
+            source,
             times: if phases.is_some() { Times::Bus } else { Times::Monitor },
             blocked: waits,
-            slowest: slowest_table(&slowest(capture, &mut selects, rows)),
+            slowest: calls,
             phases,
             start_ups_omitted: start_ups.len() - shown.len(),
             start_ups: shown,
@@ -66,7 +82,7 @@ impl Screen {
 
     /// As people read it.
     pub(super) fn text(&self, style: Style) -> String {
-        let mut text = style.strong(self.files.join(", ")) + "\n";
+        let mut text = style.strong(self.source.name()) + "\n";
         for line in folded(self.times.note(), style.width.saturating_sub(2)) {
             text += &format!("  {}\n", style.pale(line));
         }
@@ -88,6 +104,23 @@ impl Screen {
             text += "\n  no call was answered, and no service came up\n";
         }
         text
+    }
+}
+
+impl Source {
+    /// Of a bus there are no numbers of messages by which to find them again.
+    fn fit(&self, table: Table) -> Table {
+        match self {
+            Self::Recordings(_) => table,
+            Self::Bus(_) => table.without(&["number"]),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Recordings(files) => files.join(", "),
+            Self::Bus(name) => name.clone(),
+        }
     }
 }
 

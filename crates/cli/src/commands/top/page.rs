@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use capture::record::Method;
 use capture::text::Style as TextStyle;
-use capture::text::units::{bytes, count, counted, share};
+use capture::text::units::{bytes, count, share};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Clear, Paragraph, Sparkline};
+
+use crate::live::{self, seen};
+use crate::screen::parts::{self, reversed, strong};
 
 use super::view::{Following, HELP, Overlay, View};
 use super::window::Window;
@@ -104,13 +105,7 @@ impl Page<'_> {
                 ])
             }
             (_, Some(message)) => Line::styled(format!(" {message}"), strong()),
-            _ => KEYS
-                .iter()
-                .flat_map(|(key, does)| {
-                    let key = Span::styled(format!(" {key} "), reversed());
-                    [Span::raw(" "), key, Span::raw(format!(" {does}"))]
-                })
-                .collect(),
+            _ => parts::keys(&KEYS),
         }
     }
 }
@@ -119,17 +114,13 @@ impl Page<'_> {
 pub(super) fn summary(window: &Window, view: &View, interval: Duration) -> String {
     let last = window.steps().back().copied().unwrap_or_default();
     let seconds = interval.as_secs_f64();
-    let method = match window.method() {
-        Method::Trace => "written by the bus",
-        Method::Monitor => "seen by a monitor",
-        Method::Eavesdrop => "overheard",
-        Method::Unknown => "not seen",
-    };
+    let (lost, gaps) = window.lost();
     let mut text = format!(
-        " {}/s  {}/s  {method}, {}",
+        " {}/s  {}/s  {}, {}",
         counted_rate(last.messages as f64 / seconds),
         bytes(last.bytes as f64 / seconds),
-        lost(window),
+        seen(window.method()),
+        live::lost(lost, gaps),
     );
     let _ = write!(text, "  {} of a processor for this", share(view.cost));
     text
@@ -137,14 +128,6 @@ pub(super) fn summary(window: &Window, view: &View, interval: Duration) -> Strin
 
 fn counted_rate(rate: f64) -> String {
     format!("{} messages", count(rate))
-}
-
-fn lost(window: &Window) -> String {
-    match window.lost() {
-        (0, 0) => "nothing lost".to_owned(),
-        (0, gaps) => format!("{}, how much is missing is not known", counted(gaps, "gap", "gaps")),
-        (lost, _) => format!("{} lost", counted(lost, "message", "messages")),
-    }
 }
 
 fn draw_help(frame: &mut Frame<'_>) {
@@ -160,14 +143,6 @@ fn draw_help(frame: &mut Frame<'_>) {
     frame.render_widget(Clear, area);
     let block = Block::bordered().title(" Help: any key goes back ");
     frame.render_widget(Paragraph::new(text).block(block), area);
-}
-
-fn strong() -> Style {
-    Style::new().add_modifier(Modifier::BOLD)
-}
-
-fn reversed() -> Style {
-    Style::new().add_modifier(Modifier::REVERSED)
 }
 
 const KEYS: [(&str, &str); 6] =

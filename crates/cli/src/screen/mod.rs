@@ -1,5 +1,7 @@
 //! The terminal, as long as it shows the page, and its way back.
 
+pub(crate) mod parts;
+
 use std::io::{self, Stdout, Write, stdin, stdout};
 use std::mem::ManuallyDrop;
 use std::panic;

@@ -1,0 +1,95 @@
+//! `timeline --live` and `lint --live`, on a bus with the programs of the demonstration.
+
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::{Folder, Running, eventually, text};
+
+/// A bus on which the demonstration plays, and its address.
+fn demo(folder: &Folder) -> (Running, String) {
+    let socket = folder.join("bus");
+    let address = format!("unix:path={}", socket.display());
+    let mut up = folder.diligence();
+    up.args(["up", "--demo", "--address", &address]);
+    let running = Running::start(&mut up);
+    eventually("the bus", || socket.exists().then_some(()));
+    (running, address)
+}
+
+/// Runs a command on the bus for a while; its words have no spaces.
+fn run(folder: &Folder, address: &str, line: &str) -> (Option<i32>, String, String) {
+    let mut command = folder.diligence();
+    command.args(line.split(' ')).args(["--live", "--address", address]);
+    let output = command.output().expect("the program exists");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn culprits_are_named_while_they_are_at_it() {
+    let folder = Folder::new();
+    let (bus, address) = demo(&folder);
+    // The poller has to ask a dozen times before it counts as one, however slow the machine is.
+    let (code, stdout, stderr) = eventually("the poller is found", || {
+        let found = run(&folder, &address, "lint --duration 4s --fail-on med");
+        found.1.contains("L12  demo-poller").then_some(found)
+    });
+    assert_eq!((code, stderr.as_str()), (Some(1), ""), "{stdout}");
+    assert!(stdout.starts_with(&format!("the bus at {address}: ")), "{stdout}");
+    assert!(stdout.contains("nothing was recorded"), "{stdout}");
+
+    let (code, stdout, stderr) = run(&folder, &address, "timeline --duration 3s");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("written by the bus, nothing lost"), "{stdout}");
+    assert!(stdout.contains("Slowest calls") && stdout.contains("demo-poller"), "{stdout}");
+    assert!(!stdout.contains("number"), "{stdout}");
+
+    let (code, stdout, _) = run(&folder, &address, "timeline --json --duration 500ms");
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains(&format!("\"bus\": \"the bus at {address}\"")), "{stdout}");
+    assert_ends_with_a_report(&folder, &address);
+    assert_ends_with_its_bus(&folder, &address, bus);
+}
+
+fn assert_ends_with_a_report(folder: &Folder, address: &str) {
+    let mut command = folder.diligence();
+    command.args(["timeline", "--live", "--address", address, "--interval", "300ms"]);
+    let mut running = Running::start(&mut command);
+    let first = running.line();
+    assert!(first.contains("messages in"), "{first}");
+    thread::sleep(Duration::from_millis(400));
+    let output = running.end(Signal::INT);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).matches("messages in").count() >= 2, "{output:?}");
+}
+
+fn assert_ends_with_its_bus(folder: &Folder, address: &str, bus: Running) {
+    let mut command = folder.diligence();
+    command.args(["lint", "--live", "--address", address, "--interval", "300ms", "--json"]);
+    let mut running = Running::start(&mut command);
+    assert!(running.line().starts_with("{\"bus\":"));
+    bus.end(Signal::INT);
+    let output = running.ended();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let errors = text(&output.stderr);
+    assert!(errors.contains("is lost") && errors.ends_with("the bus is gone\n"), "{errors}");
+}
+
+#[test]
+fn what_is_asked_of_a_bus_goes_with_live() {
+    let folder = Folder::new();
+    for (line, status, said) in [
+        ("timeline --session a.pcap", 2, "--live"),
+        ("lint --interval 1s a.pcap", 2, "--live"),
+        ("lint --live a.pcap", 2, "reads no recording: a.pcap"),
+        ("timeline --live colour:red", 2, "the query: "),
+        ("timeline --live --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
+        ("lint --live --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
+    ] {
+        let mut command = folder.diligence();
+        let output = command.args(line.split(' ')).output().expect("the program exists");
+        assert_eq!(output.status.code(), Some(status), "{line}: {output:?}");
+        assert!(text(&output.stderr).contains(said), "{line}: {output:?}");
+    }
+}
