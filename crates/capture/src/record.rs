@@ -194,7 +194,8 @@ pub struct Delivery {
     /// From when the bus received the message until this copy had left it; `None` if it was not
     /// written.
     pub written_after: Option<Duration>,
-    /// How many of the recipient's match rules asked for it; 0 if it was addressed to it.
+    /// How many of the recipient's match rules asked for it; 0 if it was addressed to it. The trace of
+    /// our bus does not count them: it says 1.
     pub rules: u32,
 }
 
@@ -210,6 +211,20 @@ pub enum Fact {
         /// The process behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
+    },
+    /// The bus itself is this process.
+    Bus {
+        /// The process.
+        process: Process,
+    },
+    /// When a process had a processor.
+    Ran(Ran),
+    /// When a process had a processor was to be recorded, and cannot be.
+    Unwatched {
+        /// Its number.
+        pid: u32,
+        /// Why, in the words of the system.
+        why: String,
     },
     /// A connection is the recorder's own: what it says and gets would not be there without it.
     Recorder {
@@ -302,6 +317,34 @@ pub enum EndCause {
     NoBus,
     /// It could not be written any more.
     Broken,
+}
+
+/// When a process had a processor, as the kernel saw it: a stretch of time, behind which comes the next
+/// one of the same process.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Ran {
+    /// The number of the process.
+    pub pid: u32,
+    /// When the stretch begins.
+    pub from: Time,
+    /// When it ends.
+    pub until: Time,
+    /// Each time at which one of its threads had a processor: nanoseconds since `from`, and for how
+    /// many; ascending, and apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<(u64, u64)>,
+    /// How often a thread got a processor.
+    #[serde(default)]
+    pub resumed: u64,
+    /// How often a thread lost it although it had something to do.
+    #[serde(default)]
+    pub preempted: u64,
+    /// Nanoseconds until those threads had one again, all together.
+    #[serde(default)]
+    pub held_up_ns: u64,
+    /// Switches for which there was no room; then `spans` lacks some.
+    #[serde(default)]
+    pub lost: u64,
 }
 
 /// A process that has a connection. What could not be learnt is absent.

@@ -42,6 +42,8 @@ enum Question {
     Owner(String),
     /// Which process is behind this connection.
     Process(String),
+    /// Which process the bus itself is.
+    Bus,
 }
 
 impl Census {
@@ -52,7 +54,8 @@ impl Census {
         objects: Objects,
     ) -> Result<Self, SubscribeError> {
         let changes = connection.subscribe(CHANGES)?;
-        let waiting = [Question::Names, Question::Rules, Question::Activatable].into();
+        let waiting = [Question::Bus, Question::Names, Question::Rules, Question::Activatable];
+        let waiting = waiting.into();
         let introspector = match objects {
             Objects::Ignored => None,
             Objects::Introspected => Some(Introspector::default()),
@@ -152,6 +155,7 @@ impl Census {
                 let Ok((unique,)) = reply.read::<(String,)>() else { return };
                 learn(Fact::Owner { name, unique: Some(unique) });
             }
+            Question::Bus => learn(Fact::Bus { process: process_of(reply, clock) }),
             Question::Process(unique) => {
                 let process = Some(process_of(reply, clock));
                 learn(Fact::Peer { unique, process });
@@ -204,6 +208,7 @@ impl Question {
             Self::Rules => (STATS, "GetAllMatchRules", None),
             Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name)),
             Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name)),
+            Self::Bus => (DRIVER, "GetConnectionCredentials", Some(DRIVER)),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
 //! - [`bodies`], `redact`: how much of each message is kept.
+//! - `scheduler`: when the processes that talk have a processor.
 //! - [`standing`]: what was learnt and still holds.
 //! - [`rolling`]: the last messages, so that they can be asked about.
 //! - [`tape`]: writing, so that nothing is lost silently.
@@ -29,6 +30,7 @@ pub mod place;
 mod process;
 mod redact;
 pub mod rolling;
+mod scheduler;
 pub mod session;
 mod source;
 pub mod standing;
@@ -43,8 +45,9 @@ pub use objects::Objects;
 pub use origin::origin;
 pub use place::Place;
 pub use rolling::Rolling;
+pub use scheduler::{SchedulerNotice, Watching};
 pub use session::{Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice};
-pub use wanted::{Pace, Wanted};
+pub use wanted::{Beside, Pace, Wanted};
 pub use watch::Watch;

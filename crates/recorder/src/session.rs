@@ -9,9 +9,10 @@ use sys::{clock, process};
 
 use crate::listener::{ListenError, Notice};
 use crate::place::Place;
+use crate::scheduler::{Scheduler, SchedulerNotice, Watching};
 use crate::source::Drained;
 use crate::tape::{Tally, Tape, TapeError, TapeNotice};
-use crate::wanted::Wanted;
+use crate::wanted::{Beside, Wanted};
 use crate::watch::{Watch, shorter};
 
 /// A recording while it is made.
@@ -21,6 +22,7 @@ use crate::watch::{Watch, shorter};
 #[derive(Debug)]
 pub struct Session {
     watch: Watch,
+    scheduler: Option<Scheduler>,
     tape: Tape,
     limits: Limits,
     told: Vec<Told>,
@@ -58,6 +60,8 @@ pub enum Told {
     Bus(Notice),
     /// Of a file.
     File(TapeNotice),
+    /// Of processes.
+    Scheduler(SchedulerNotice),
 }
 
 /// What was recorded, and what that has cost.
@@ -69,6 +73,8 @@ pub struct Summary {
     pub span: Duration,
     /// How long the recorder had a processor.
     pub used: Duration,
+    /// Of how many processes it was recorded when they had a processor, if that was asked for.
+    pub watching: Option<Watching>,
 }
 
 /// Why nothing can be recorded.
@@ -90,20 +96,33 @@ impl Session {
     ) -> Result<Self, StartError> {
         let used_before = used();
         let mut told = Vec::new();
+        let mut known = Vec::new();
         let watch = Watch::open_for(places, wanted, &mut |record| {
+            known.extend(tells_of_process(&record));
             told.extend(tape.put(record).map(Told::File));
         });
         let watch = watch.map_err(|(place, error)| StartError::Bus(place, error))?;
+        let mut scheduler = match wanted.beside {
+            Beside::Nothing => None,
+            Beside::Switches => Some(Scheduler::new(watch.clock())),
+        };
+        for record in known {
+            put(&mut tape, scheduler.as_mut().and_then(|it| it.learn(&record)), &mut told);
+        }
         let started = clock::monotonic();
-        Ok(Self { watch, tape, limits, told, started, flush_at: started, used_before })
+        Ok(Self { watch, scheduler, tape, limits, told, started, flush_at: started, used_before })
     }
 
     /// Takes what has come, a share of it.
     pub fn turn(&mut self) -> Turn {
-        let Self { watch, tape, told, .. } = self;
-        let drained = watch.take(&mut |record| told.extend(tape.put(record).map(Told::File)));
-        told.extend(watch.notices().into_iter().map(Told::Bus));
+        let drained = self.take(|watch, each| watch.take(each));
+        self.told.extend(self.watch.notices().into_iter().map(Told::Bus));
         let now = clock::monotonic();
+        if let Some(scheduler) = &mut self.scheduler {
+            let Self { tape, told, .. } = self;
+            scheduler.take(now, &mut |record| put(tape, Some(record), told));
+            told.extend(scheduler.notices().into_iter().map(Told::Scheduler));
+        }
         if now >= self.flush_at {
             self.told.extend(self.tape.flush(now).map(Told::File));
             self.flush_at = now + FLUSH_EVERY;
@@ -113,6 +132,16 @@ impl Session {
             (None, Drained::More) => Turn::More,
             (None, Drained::Empty) => Turn::Rest(self.rest(now)),
         }
+    }
+
+    /// Has the watch give what it has, and writes it.
+    fn take<T>(&mut self, take: impl FnOnce(&mut Watch, Each<'_>) -> T) -> T {
+        let Self { watch, scheduler, tape, told, .. } = self;
+        take(watch, &mut |record| {
+            let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
+            put(tape, Some(record), told);
+            put(tape, unwatched, told);
+        })
     }
 
     fn end(&self, now: Duration) -> Option<EndCause> {
@@ -130,6 +159,8 @@ impl Session {
     fn rest(&self, now: Duration) -> Duration {
         let end = self.limits.time.map(|max| (self.started + max).saturating_sub(now));
         let flush = self.flush_at.saturating_sub(now);
+        let switches = self.scheduler.as_ref().map(|scheduler| scheduler.rest(now));
+        let end = shorter(end, switches);
         shorter(end, self.watch.patience()).map_or(flush, |rest| rest.min(flush))
     }
 
@@ -151,14 +182,32 @@ impl Session {
     /// Ends the recording, which says why.
     pub fn finish(mut self, cause: EndCause) -> Result<Summary, TapeError> {
         let span = self.span();
-        let tape = &mut self.tape;
-        self.watch.finish(&mut |record| drop(tape.put(record)));
-        let at = self.watch.clock().now();
-        for bus in self.watch.buses() {
+        self.take(|watch, each| watch.finish(each));
+        let Self { watch, scheduler, tape, told, .. } = &mut self;
+        if let Some(scheduler) = scheduler {
+            scheduler.take_all(&mut |record| put(tape, Some(record), told));
+        }
+        let at = watch.clock().now();
+        for bus in watch.buses() {
             tape.put(Record::Fact { at, bus, fact: Fact::Ended { cause } });
         }
+        let watching = self.scheduler.as_ref().map(Scheduler::watching);
         let tally = self.tape.finish()?;
-        Ok(Summary { tally, span, used: used().saturating_sub(self.used_before) })
+        Ok(Summary { tally, span, used: used().saturating_sub(self.used_before), watching })
+    }
+}
+
+fn put(tape: &mut Tape, record: Option<Record<'_>>, told: &mut Vec<Told>) {
+    told.extend(record.and_then(|record| tape.put(record)).map(Told::File));
+}
+
+/// A copy of a record that tells of a process.
+fn tells_of_process(record: &Record<'_>) -> Option<Record<'static>> {
+    match record {
+        Record::Fact { at, bus, fact: fact @ (Fact::Peer { .. } | Fact::Bus { .. }) } => {
+            Some(Record::Fact { at: *at, bus: *bus, fact: fact.clone() })
+        }
+        _ => None,
     }
 }
 
@@ -194,9 +243,13 @@ impl fmt::Display for Told {
         match self {
             Self::Bus(notice) => notice.fmt(f),
             Self::File(notice) => notice.fmt(f),
+            Self::Scheduler(notice) => notice.fmt(f),
         }
     }
 }
+
+/// Who gets records.
+type Each<'e> = &'e mut dyn FnMut(Record<'_>);
 
 /// How long what was recorded may be in memory alone.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);

@@ -17,6 +17,7 @@ pub struct Standing {
 /// What a fact is about. Of each topic the last fact holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Topic {
+    Bus,
     Recorder(String),
     Peer(String),
     Owner(String),
@@ -124,6 +125,7 @@ fn holds_before(at: Time, fact: &Fact, since: Time) -> bool {
 
 fn topic(fact: &Fact) -> Option<Topic> {
     Some(match fact {
+        Fact::Bus { .. } => Topic::Bus,
         Fact::Recorder { unique } => Topic::Recorder(unique.clone()),
         Fact::Peer { unique, .. } => Topic::Peer(unique.clone()),
         Fact::Owner { name, .. } => Topic::Owner(name.clone()),

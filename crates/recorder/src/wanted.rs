@@ -15,6 +15,8 @@ pub struct Wanted {
     pub pace: Pace,
     /// Whether objects are asked what they have.
     pub objects: Objects,
+    /// What is recorded besides.
+    pub beside: Beside,
 }
 
 /// When a message comes of which the bus itself tells when its copies have left. Messages come in
@@ -29,10 +31,20 @@ pub enum Pace {
     Prompt,
 }
 
+/// What is recorded beside messages, and who talks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Beside {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// When the processes of the buses and their connections have a processor.
+    Switches,
+}
+
 impl Wanted {
     /// What somebody wants who looks at messages while they come.
     pub fn live(filters: &[String]) -> Self {
-        Self { filters: filters.to_vec(), pace: Pace::Prompt, objects: Objects::Ignored }
+        Self { filters: filters.to_vec(), pace: Pace::Prompt, ..Self::default() }
     }
 }
 

@@ -15,7 +15,8 @@ use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    Bodies, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted, origin,
+    Beside, Bodies, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn,
+    Wanted, origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
@@ -63,6 +64,10 @@ pub(crate) struct Record {
     /// Ask the objects that are talked about what they have, for the names of arguments
     #[arg(long)]
     introspect: bool,
+    /// Record too when the processes of the bus and of its connections had a processor, as far as the
+    /// kernel lets us see it
+    #[arg(long)]
+    switches: bool,
     /// Record while this command runs
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -103,7 +108,8 @@ impl Record {
 
     fn wanted(&self) -> Wanted {
         let objects = if self.introspect { Objects::Introspected } else { Objects::Ignored };
-        Wanted { filters: self.filter.clone(), pace: Pace::Complete, objects }
+        let beside = if self.switches { Beside::Switches } else { Beside::Nothing };
+        Wanted { filters: self.filter.clone(), pace: Pace::Complete, objects, beside }
     }
 
     fn tape(self) -> Result<Tape, RecordError> {
@@ -306,6 +312,11 @@ the file says so.
 With --introspect the recorder calls Introspect of the objects that messages name, until their \
 service has described the interface: then `diligence show` prints arguments with their names. It starts \
 no service, and asks each one question at a time.
+
+With --switches the kernel writes down when each thread of these processes, of at most 64, gets and \
+loses a processor. It lets everybody see that of processes of one's own user, if \
+/proc/sys/kernel/perf_event_paranoid is 2 or less; who could not be watched is said. `timeline` shows \
+then who was woken late or held up, `stats --by switches` how often for each call.
 
 Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
 command; without one 0, or 1 if the buses went away; 2 when the command line is wrong.";

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::Duration;
 
 use capture::text::units::{bytes, count, counted, elapsed};
-use recorder::{Session, Summary, Tally};
+use recorder::{Session, Summary, Tally, Watching};
 use sys::clock::monotonic;
 
 use crate::output::complain;
@@ -90,7 +90,7 @@ fn line(tally: &Tally, rate: f64, span: Duration) -> String {
 
 /// What is said at the end.
 pub(crate) fn report(summary: &Summary) -> String {
-    let Summary { tally, span, used } = summary;
+    let Summary { tally, span, used, watching } = summary;
     let mut text = format!(
         "recorded {}, {}, in {:.1} s: {}\n",
         counted(tally.messages, "message", "messages"),
@@ -104,6 +104,10 @@ pub(crate) fn report(summary: &Summary) -> String {
         "it took {:.2} s of processor time: {each:.1} us for each message",
         used.as_secs_f64()
     );
+    if let Some(Watching { watched, refused }) = watching {
+        let watched = counted(*watched, "process", "processes");
+        let _ = writeln!(text, "switches of {watched}; {refused} could not be watched");
+    }
     let files: Vec<_> = tally.files.iter().map(|path| path.display().to_string()).collect();
     if !files.is_empty() {
         let _ = writeln!(text, "{}: {}", bytes(tally.written as f64), files.join(", "));
@@ -154,9 +158,11 @@ mod tests {
             },
             span: Duration::from_millis(2500),
             used: Duration::from_millis(20),
+            watching: Some(Watching { watched: 3, refused: 1 }),
         };
         let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s: nothing lost\n\
                         it took 0.02 s of processor time: 20.0 us for each message\n\
+                        switches of 3 processes; 1 could not be watched\n\
                         4.0 KiB: a.pcapng.1, a.pcapng\n";
         assert_eq!(report(&summary), expected);
     }

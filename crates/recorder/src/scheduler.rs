@@ -1,0 +1,277 @@
+//! When the processes of buses have a processor, as far as the kernel lets us see.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use capture::record::{BusId, Fact, Process, Ran, Record};
+use sys::switches::{Switch, SwitchKind, SwitchTrace, Switches};
+
+use crate::clock::Clock;
+
+/// Watches the processes that a recording tells of: those of connections, and those of buses.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    clock: Clock,
+    watched: BTreeMap<u32, Watched>,
+    /// How many were watched, those that have ended among them.
+    started: u64,
+    refused: BTreeSet<u32>,
+    /// When what the kernel has written is taken next.
+    next: Duration,
+    notices: Vec<SchedulerNotice>,
+}
+
+/// A process that is watched.
+#[derive(Debug)]
+struct Watched {
+    trace: SwitchTrace,
+    bus: BusId,
+    /// Until when it was told.
+    told: Duration,
+    /// Threads that lost their processor although they had something to do, and when.
+    held_up: HashMap<u32, Duration>,
+}
+
+/// How many processes were watched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Watching {
+    /// Whose switches are in the recording.
+    pub watched: u64,
+    /// Whose are not.
+    pub refused: u64,
+}
+
+/// Something about processes that is to be told at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SchedulerNotice {
+    /// The kernel does not let us see when this process has a processor; the first of them.
+    Refused {
+        /// The number of the process.
+        pid: u32,
+        /// Why.
+        why: String,
+    },
+}
+
+impl Scheduler {
+    /// Nobody yet.
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            watched: BTreeMap::new(),
+            started: 0,
+            refused: BTreeSet::new(),
+            next: Duration::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Begins to watch the process that a record tells of. Says so if it cannot be.
+    pub(crate) fn learn(&mut self, record: &Record<'_>) -> Option<Record<'static>> {
+        let Record::Fact { at, bus, fact } = record else { return None };
+        let (Fact::Bus { process } | Fact::Peer { process: Some(process), .. }) = fact else {
+            return None;
+        };
+        let Process { pid: Some(pid), .. } = *process else { return None };
+        if self.is_known(pid) {
+            return None;
+        }
+        let why = match self.start(pid, *bus) {
+            // It has ended before it could be watched, as short programs do.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            result => result.err()?.to_string(),
+        };
+        if self.refused.is_empty() {
+            self.notices.push(SchedulerNotice::Refused { pid, why: why.clone() });
+        }
+        self.refused.insert(pid);
+        Some(Record::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
+    }
+
+    /// Our own process would not run so without the recording.
+    fn is_known(&self, pid: u32) -> bool {
+        pid == std::process::id()
+            || self.watched.contains_key(&pid)
+            || self.refused.contains(&pid)
+            || self.refused.len() >= REFUSED_MAX
+    }
+
+    fn start(&mut self, pid: u32, bus: BusId) -> io::Result<()> {
+        if self.watched.len() >= PROCESSES_MAX {
+            return Err(io::Error::other("too many are watched already"));
+        }
+        let told = sys::clock::monotonic();
+        let trace = SwitchTrace::start(pid, SWITCHES_MAX)?;
+        self.started += 1;
+        self.watched.insert(pid, Watched { trace, bus, told, held_up: HashMap::new() });
+        Ok(())
+    }
+
+    /// Takes what the kernel has written, if it is time to.
+    pub(crate) fn take(&mut self, now: Duration, each: &mut dyn FnMut(Record<'_>)) {
+        if now >= self.next {
+            self.next = now + EVERY;
+            self.take_all(each);
+        }
+    }
+
+    /// Takes all that the kernel has written.
+    pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+        let clock = self.clock;
+        self.watched.retain(|&pid, watched| {
+            let Ok(switches) = watched.trace.take() else { return false };
+            let ran = watched.tell(pid, &switches, clock);
+            each(Record::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
+            !has_ended(pid, &switches)
+        });
+    }
+
+    /// How long until it is to be taken.
+    pub(crate) const fn rest(&self, now: Duration) -> Duration {
+        self.next.saturating_sub(now)
+    }
+
+    /// What should be told at once.
+    pub(crate) fn notices(&mut self) -> Vec<SchedulerNotice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// How many processes there are.
+    pub(crate) fn watching(&self) -> Watching {
+        Watching { watched: self.started, refused: self.refused.len() as u64 }
+    }
+}
+
+impl Watched {
+    /// What the process has done since it was told last.
+    fn tell(&mut self, pid: u32, switches: &Switches, clock: Clock) -> Ran {
+        let ends = switches.running.last().map(|span| span.end);
+        let from = self.told;
+        let until = ends.unwrap_or(from).max(sys::clock::monotonic());
+        self.told = until;
+        let spans = switches.running.iter().filter(|span| span.end > from).map(|span| {
+            let start = span.start.max(from);
+            (nanos(start - from), nanos(span.end - start))
+        });
+        let count = |kind| switches.switches.iter().filter(|switch| switch.kind == kind).count();
+        Ran {
+            pid,
+            from: clock.at(from),
+            until: clock.at(until),
+            spans: spans.collect(),
+            resumed: count(SwitchKind::Resumed) as u64,
+            preempted: count(SwitchKind::Preempted) as u64,
+            held_up_ns: switches.switches.iter().map(|switch| nanos(self.held_up(switch))).sum(),
+            lost: switches.lost,
+        }
+    }
+
+    /// How long a thread that gets a processor again was without one although it had something to
+    /// do.
+    fn held_up(&mut self, switch: &Switch) -> Duration {
+        match switch.kind {
+            SwitchKind::Preempted => {
+                self.held_up.insert(switch.thread, switch.time);
+                Duration::ZERO
+            }
+            SwitchKind::Resumed | SwitchKind::Waited | SwitchKind::Ended => {
+                let since = self.held_up.remove(&switch.thread);
+                since.map_or(Duration::ZERO, |since| switch.time.saturating_sub(since))
+            }
+        }
+    }
+}
+
+fn has_ended(pid: u32, switches: &Switches) -> bool {
+    let is_end = |switch: &Switch| switch.kind == SwitchKind::Ended && switch.thread == pid;
+    switches.switches.iter().any(is_end)
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Display for SchedulerNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Refused { pid, why } = self;
+        write!(
+            f,
+            "when process {pid} has a processor cannot be seen: {why}; who may see it is set in \
+             /proc/sys/kernel/perf_event_paranoid. Messages are recorded all the same"
+        )
+    }
+}
+
+/// How often what the kernel has written is taken.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Switches of one thread for which there is room until then: 64 KiB.
+const SWITCHES_MAX: usize = 4096;
+
+/// Processes that cannot be watched of which it is told; a limit that no machine reaches.
+const REFUSED_MAX: usize = 1 << 16;
+
+/// Processes that are watched at once. Each of their threads takes a descriptor.
+const PROCESSES_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use capture::record::Time;
+
+    use super::*;
+
+    fn learn(scheduler: &mut Scheduler, pid: u32) -> Option<Record<'static>> {
+        let process = Some(Process { pid: Some(pid), ..Process::default() });
+        let fact = Fact::Peer { unique: ":1.7".into(), process };
+        scheduler.learn(&Record::Fact { at: Time(1), bus: BusId(0), fact })
+    }
+
+    #[test]
+    fn who_cannot_be_watched_is_told_once() {
+        let mut scheduler = Scheduler::new(Clock::start());
+        for pid in 0..PROCESSES_MAX as u32 {
+            // What it watches does not matter here, if the kernel lets us watch anything.
+            let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
+            let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
+            // Linux numbers no process so.
+            scheduler.watched.insert(u32::MAX - pid, Watched { trace, bus, told, held_up });
+        }
+        let told = learn(&mut scheduler, 1);
+        let is_told = |fact: &Fact| matches!(fact, Fact::Unwatched { pid: 1, .. });
+        assert!(matches!(told, Some(Record::Fact { fact, .. }) if is_told(&fact)));
+        assert!(learn(&mut scheduler, 1).is_none(), "that is known");
+        assert!(learn(&mut scheduler, 2).is_some());
+        assert_eq!(scheduler.notices().len(), 1);
+        assert_eq!(scheduler.watching().refused, 2);
+    }
+
+    #[test]
+    fn who_is_gone_and_who_records_is_not_told() {
+        let mut scheduler = Scheduler::new(Clock::start());
+        assert!(learn(&mut scheduler, std::process::id()).is_none());
+        assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "there is none");
+        assert_eq!(scheduler.watching(), Watching::default());
+    }
+
+    #[test]
+    fn threads_that_could_go_on_are_held_up_until_they_do() {
+        let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
+        let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
+        let mut watched = Watched { trace, bus, told, held_up };
+        let mut tell = |history: &[(u64, u32, SwitchKind)]| {
+            let switches = history.iter().map(|&(micros, thread, kind)| {
+                let time = Duration::from_micros(micros);
+                Switch { time, thread, kind }
+            });
+            let switches = Switches { switches: switches.collect(), ..Switches::default() };
+            let ran = watched.tell(7, &switches, Clock::start());
+            (ran.resumed, ran.preempted, ran.held_up_ns)
+        };
+        use SwitchKind::{Ended, Preempted, Resumed, Waited};
+        let first = [(10, 7, Preempted), (15, 8, Waited), (30, 7, Resumed), (40, 7, Preempted)];
+        assert_eq!(tell(&first), (1, 2, 20_000));
+        assert_eq!(tell(&[(70, 7, Resumed), (75, 8, Resumed), (80, 8, Ended)]), (2, 0, 30_000));
+    }
+}
