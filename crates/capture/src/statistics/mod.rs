@@ -6,6 +6,7 @@
 //! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
 //! - [`recipients`]: how many get each signal.
 //! - [`replies`]: calls without an answer, answers without a call.
+//! - [`switches`]: how often processes were switched, for each call.
 //! - [`rules`]: who asks for what, and how often the same.
 //!
 //! Every number is exact: durations are sorted, nothing is estimated but what is called so.
@@ -21,6 +22,7 @@ mod subject;
 mod subscriptions;
 mod summary;
 mod sweep;
+mod switches;
 
 pub use groups::{Group, Groups};
 pub use key::By;
@@ -32,6 +34,7 @@ pub use sizes::sizes;
 pub use subject::{Subject, UnknownSubject};
 pub use summary::{Caveat, Summary};
 pub use sweep::{Sweep, SweepError};
+pub use switches::switches;
 
 use wire::message::MessageType;
 

@@ -12,21 +12,32 @@ use crate::record::Fact;
 use crate::table::{Cell, Column, Table, Unit};
 use crate::text::units::counted;
 
-/// Why nobody can know who gets a signal.
+/// Why a table cannot be made of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unknowable {
-    /// Connections that were there before the recording, whose rules are not in it.
-    pub connections: u64,
+pub enum Unknowable {
+    /// Nobody can know who gets a signal.
+    Recipients {
+        /// Connections that were there before the recording, whose rules are not in it.
+        connections: u64,
+    },
+    /// It does not tell when processes had a processor.
+    Switches,
 }
 
 impl fmt::Display for Unknowable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "who gets a signal cannot be known: the bus has not recorded it itself, and the file has \
-             not the match rules of {} that came before the recording",
-            counted(self.connections, "connection", "connections")
-        )
+        match self {
+            Self::Recipients { connections } => write!(
+                f,
+                "who gets a signal cannot be known: the bus has not recorded it itself, and the \
+                 file has not the match rules of {} that came before the recording",
+                counted(*connections, "connection", "connections")
+            ),
+            Self::Switches => f.write_str(
+                "the recording does not tell when processes had a processor; one that is made by \
+                 `diligence record --switches` does",
+            ),
+        }
     }
 }
 
@@ -133,6 +144,6 @@ fn rules_are_known(capture: &Capture) -> Result<(), Unknowable> {
     };
     match capture.directory().peers().filter(was_before).count() as u64 {
         0 => Ok(()),
-        connections => Err(Unknowable { connections }),
+        connections => Err(Unknowable::Recipients { connections }),
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::{error, fmt};
 
-use super::{By, Groups, Sweep, Unknowable, recipients, replies, rules, sizes};
+use super::{By, Groups, Sweep, Unknowable, recipients, replies, rules, sizes, switches};
 use crate::model::{Capture, Message};
 use crate::table::Table;
 
@@ -20,6 +20,8 @@ pub enum Subject {
     Rules,
     /// Calls and answers that miss each other: see [`replies`].
     Replies,
+    /// How often processes were switched for each call: see [`switches`].
+    Switches,
 }
 
 /// No subject has this name.
@@ -31,7 +33,7 @@ pub struct UnknownSubject {
 
 impl Subject {
     /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Group(By::Member),
         Self::Group(By::Service),
         Self::Group(By::Interface),
@@ -47,6 +49,7 @@ impl Subject {
         Self::Recipients,
         Self::Rules,
         Self::Replies,
+        Self::Switches,
     ];
 
     /// Its name.
@@ -78,6 +81,9 @@ impl Subject {
             Self::Replies => {
                 ("replies", "Calls without an answer, late answers, answers without a call")
             }
+            Self::Switches => {
+                ("switches", "Switches of processes for each call, from `record --switches`")
+            }
         }
     }
 
@@ -104,6 +110,7 @@ impl Subject {
             Self::Recipients => return recipients(capture, selects),
             Self::Rules => rules(capture),
             Self::Replies => replies(capture, selects),
+            Self::Switches => return switches(capture, selects),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::{Way, full_member};
+use super::{Processors, Turn, Way, full_member};
 use crate::model::{Capture, Message};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -30,7 +30,8 @@ pub fn slowest<'c>(
 }
 
 /// Calls with bars as long as they took. If the bus has recorded, what was its part of a bar is of
-/// another shade.
+/// another shade. If it is known when processes had a processor: how long the service took to be woken,
+/// and to have a processor for the call.
 pub fn slowest_table(calls: &[Message<'_>]) -> Table {
     let longest = calls.iter().filter_map(Message::duration).max().unwrap_or_default();
     let mut table = Table::new(
@@ -42,12 +43,17 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
             Column::text("of").spare(),
             Column::number("time", Unit::Time),
             Column::number("bus", Unit::Time),
+            Column::number("woken", Unit::Time),
+            Column::number("on CPU", Unit::Time),
             Column::text("bar").spare(),
             Column::text("answer").spare(),
         ],
     );
+    let processors = calls.first().map(|call| Processors::of(call.capture())).unwrap_or_default();
     for call in calls {
         let capture = call.capture();
+        let turn = processors.service(call);
+        let time_of = |of: fn(Turn) -> Duration| turn.map_or(Cell::Absent, |it| Cell::Time(of(it)));
         let way = Way::of(call);
         let duration = call.duration().unwrap_or_default();
         table.push([
@@ -57,6 +63,8 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
             Cell::text(capture.addressee_label(call)),
             Cell::Time(duration),
             way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),
+            time_of(|turn| turn.wake_up),
+            time_of(|turn| turn.on),
             Cell::Text(bar(duration, way, longest)),
             Cell::text_or_absent(error_of(call)),
         ]);

@@ -9,6 +9,7 @@ mod monitor;
 mod record;
 mod record_ends;
 mod record_several;
+mod record_switches;
 mod recorder;
 mod recordings;
 mod scene;

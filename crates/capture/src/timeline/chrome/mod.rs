@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use wire::message::MessageType;
 
-use super::{full_member, start_ups};
+use super::{Processors, full_member, start_ups};
 use crate::model::{Capture, Message};
 use crate::record::{BusId, Time};
 use event::{Args, Event, Micros, Phase};
@@ -21,7 +21,8 @@ use tracks::{Track, Tracks};
 /// Each process has a track: what it calls, what it serves, and how many of its calls are pending;
 /// an arrow leads from each call to who serves it. Signals and calls without an answer are points.
 /// If the bus has recorded, what it did with each message is on its own track, and services have
-/// calls from when they had them. Times are microseconds since the first of it.
+/// calls from when they had them. If it is known when processes had a processor, a lane of each shows
+/// that. Times are microseconds since the first of it.
 pub fn chrome_trace<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
@@ -31,6 +32,7 @@ pub fn chrome_trace<'c>(
     for message in capture.messages().filter(|message| selects(message)) {
         spans.add(&message);
     }
+    spans.add_processors(capture, &Processors::of(capture));
     for start_up in start_ups(capture) {
         spans.add_start_up(&start_up);
     }
@@ -115,14 +117,16 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn name_of(&self, span: &Span) -> String {
-        let Some(message) = span.message.map(|id| self.capture.message(id)) else {
-            return format!("{} starts", self.capture.program_label(span.peer));
+        let member = || {
+            let message = self.capture.message(span.message?);
+            Some(full_member(&message.call().unwrap_or(message)))
         };
-        let member = full_member(&message.call().unwrap_or(message));
+        let member = member().unwrap_or_default();
         match span.role {
             Role::Routes => format!("route {member}"),
             Role::Sends => format!("send {member}"),
             Role::Starts => format!("{} starts", self.capture.program_label(span.peer)),
+            Role::Runs => "runs".to_owned(),
             Role::Calls | Role::Serves | Role::Emits | Role::NeverAnswered => member,
         }
     }

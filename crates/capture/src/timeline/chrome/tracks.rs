@@ -58,6 +58,7 @@ impl<'c> Tracks<'c> {
         let unique = self.capture.strings().get(self.capture.directory().peer(span.peer).unique);
         let what = match span.role {
             Role::Starts => "start",
+            Role::Runs => return "on a processor".to_owned(),
             Role::Calls => "calls",
             Role::Serves => "serves",
             Role::Routes => "routes",

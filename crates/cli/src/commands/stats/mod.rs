@@ -117,7 +117,7 @@ impl Stats {
         }
         let mut selection = Selection::of(query);
         let table = subject.table(capture, |message| selection.selects(message), sweep);
-        let mut table = table.map_err(StatsError::Recipients)?;
+        let mut table = table.map_err(StatsError::Unknowable)?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }
@@ -176,7 +176,7 @@ enum StatsError {
         path: PathBuf,
         error: SweepError,
     },
-    Recipients(Unknowable),
+    Unknowable(Unknowable),
     /// A query that says which messages count, and a table of rules, which are of connections.
     RulesOfMessages,
 }
@@ -185,7 +185,7 @@ impl StatsError {
     fn status(&self) -> ExitCode {
         match self {
             Self::Query(_) | Self::Sort(_) | Self::RulesOfMessages => ExitCode::from(2),
-            Self::Open(_) | Self::Sweep { .. } | Self::Recipients(_) => ExitCode::FAILURE,
+            Self::Open(_) | Self::Sweep { .. } | Self::Unknowable(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -197,7 +197,7 @@ impl fmt::Display for StatsError {
             Self::Query(error) => write!(f, "the query: {error}"),
             Self::Sort(error) => error.fmt(f),
             Self::Sweep { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::Recipients(error) => error.fmt(f),
+            Self::Unknowable(error) => error.fmt(f),
             Self::RulesOfMessages => f.write_str(
                 "match rules are of connections, so a query that selects messages says nothing \
                  about them: leave out the query, or ask for `show FILE member:AddMatch`",

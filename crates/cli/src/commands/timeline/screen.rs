@@ -7,7 +7,7 @@ use capture::text::Style;
 use capture::text::columns::folded;
 use capture::text::units::{counted, duration, grouped};
 use capture::timeline::{
-    StartUp, blocked, blocked_table, shares, slowest, slowest_table, start_ups,
+    StartUp, blocked, blocked_table, parties, shares, slowest, slowest_table, start_ups,
 };
 use serde::Serialize;
 
@@ -22,6 +22,8 @@ pub(super) struct Screen {
     slowest: Table,
     #[serde(skip_serializing_if = "Option::is_none")]
     phases: Option<Table>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parties: Option<Table>,
     start_ups: Vec<Start>,
     start_ups_omitted: usize,
 }
@@ -75,6 +77,7 @@ impl Screen {
             blocked: waits,
             slowest: calls,
             phases,
+            parties: parties(capture, &mut selects),
             start_ups_omitted: start_ups.len() - shown.len(),
             start_ups: shown,
         }
@@ -88,10 +91,18 @@ impl Screen {
         }
         let about = "they sent nothing else until the answer came";
         text += &part(style, "Who was blocked on whom", about, &self.blocked);
-        text += &part(style, "Slowest calls", self.times.about_bars(), &self.slowest);
+        let about = match self.parties {
+            Some(_) => "when the service was woken, and how long it had a processor",
+            None => self.times.about_bars(),
+        };
+        text += &part(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
             let about = "parts of the time of all calls together";
             text += &part(style, "Where the time of calls went", about, phases);
+        }
+        if let Some(parties) = &self.parties {
+            let about = "as the kernel has switched their processes";
+            text += &part(style, "What the parties to calls did", about, parties);
         }
         for start in &self.start_ups {
             text += &start.text(style);

@@ -1,0 +1,119 @@
+//! How often processes were switched, for each call that they made or answered.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use super::Unknowable;
+use crate::model::{Capture, Message, PeerId};
+use crate::record::{BusId, Fact, Ran};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// How often each process got a processor while it was watched, those first that did most. A call
+/// counts for who made it, who answered it, and for the bus.
+///
+/// # Errors
+///
+/// If none was watched.
+pub fn switches<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> Result<Table, Unknowable> {
+    let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
+    for (_, bus, fact) in capture.facts() {
+        match fact {
+            Fact::Ran(ran) => sums.entry(ran.pid).or_default().add(ran),
+            Fact::Bus { process } => {
+                if let Some(pid) = process.pid {
+                    sums.entry(pid).or_default().bus = Some(*bus);
+                }
+            }
+            _ => {}
+        }
+    }
+    sums.retain(|_, sum| sum.watched_ns > 0);
+    for call in capture.messages().filter(|it| it.kind() == MessageType::MethodCall && selects(it))
+    {
+        let ends = [call.from(), call.partner().and_then(|reply| reply.from())];
+        for pid in ends.into_iter().flatten().filter_map(|peer| pid_of(capture, peer)) {
+            sums.entry(pid).and_modify(|sum| sum.calls += 1);
+        }
+        let buses = sums.values_mut().filter(|sum| sum.bus == Some(call.bus()));
+        buses.for_each(|sum| sum.calls += 1);
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(pid, sum)| (Reverse(sum.resumed), *pid));
+    if sums.is_empty() { Err(Unknowable::Switches) } else { Ok(table(capture, &sums)) }
+}
+
+/// What one process did while it was watched.
+#[derive(Debug, Default)]
+struct Sum {
+    bus: Option<BusId>,
+    calls: u64,
+    resumed: u64,
+    preempted: u64,
+    held_up_ns: u64,
+    on_ns: u64,
+    watched_ns: u64,
+    lost: u64,
+}
+
+impl Sum {
+    fn add(&mut self, ran: &Ran) {
+        self.resumed += ran.resumed;
+        self.preempted += ran.preempted;
+        self.held_up_ns = self.held_up_ns.saturating_add(ran.held_up_ns);
+        self.on_ns += ran.spans.iter().map(|(_, length)| length).sum::<u64>();
+        let watched = ran.until.since(ran.from).unwrap_or_default();
+        self.watched_ns += u64::try_from(watched.as_nanos()).unwrap_or(0);
+        self.lost += ran.lost;
+    }
+}
+
+fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
+    let mut table = Table::new(
+        "switches",
+        [
+            Column::text("process"),
+            Column::number("calls", Unit::Count),
+            Column::number("switches", Unit::Count),
+            Column::number("per 100 calls", Unit::Count),
+            Column::number("on processor", Unit::Time),
+            Column::number("share", Unit::Share),
+            Column::number("preempted", Unit::Count),
+            Column::number("held up", Unit::Time),
+            Column::number("lost", Unit::Count),
+        ],
+    );
+    for (pid, sum) in sums {
+        let per_100 = (sum.resumed * 100).checked_div(sum.calls);
+        table.push([
+            Cell::Text(label(capture, *pid, sum)),
+            Cell::Count(sum.calls),
+            Cell::Count(sum.resumed),
+            per_100.map_or(Cell::Absent, Cell::Count),
+            Cell::Time(Duration::from_nanos(sum.on_ns)),
+            Cell::share(sum.on_ns, sum.watched_ns),
+            Cell::Count(sum.preempted),
+            Cell::Time(Duration::from_nanos(sum.held_up_ns)),
+            Cell::Count(sum.lost),
+        ]);
+    }
+    table
+}
+
+fn label(capture: &Capture, pid: u32, sum: &Sum) -> String {
+    if sum.bus.is_some() {
+        return format!("the bus [{pid}]");
+    }
+    let peer = capture.directory().peers().find(|(id, _)| pid_of(capture, *id) == Some(pid));
+    let label = peer.map(|(id, _)| capture.program_label(id));
+    format!("{} [{pid}]", label.unwrap_or("a process"))
+}
+
+fn pid_of(capture: &Capture, peer: PeerId) -> Option<u32> {
+    capture.directory().peer(peer).process.as_ref()?.pid
+}

@@ -1,0 +1,205 @@
+//! Which processes had a processor when, if that was recorded.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+
+use crate::model::{Capture, Message, PeerId};
+use crate::record::{Fact, Ran, Time};
+use crate::statistics::Percentiles;
+use crate::table::{Cell, Column, Table, Unit};
+
+/// When processes had a processor, as the kernel saw it.
+#[derive(Debug, Default)]
+pub struct Processors {
+    by_pid: HashMap<u32, History, RandomState>,
+}
+
+/// When one process was watched, and when it had a processor.
+#[derive(Debug, Default)]
+struct History {
+    /// Ascending, and apart.
+    watched: Vec<(Time, Time)>,
+    /// Ascending; each with how long it had one in all those before.
+    spans: Vec<(Time, Time, Duration)>,
+}
+
+/// What a party to a call did while somebody waited for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// From when it had something to do until it had a processor.
+    pub wake_up: Duration,
+    /// How long it had a processor then.
+    pub on: Duration,
+    /// How long it had none, after it had been woken.
+    pub off: Duration,
+}
+
+impl Processors {
+    /// What a recording tells; nothing of most.
+    pub fn of(capture: &Capture) -> Self {
+        let mut all = Self::default();
+        for (_, _, fact) in capture.facts() {
+            if let Fact::Ran(ran) = fact {
+                all.by_pid.entry(ran.pid).or_default().add(ran);
+            }
+        }
+        all
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.by_pid.is_empty()
+    }
+
+    /// The processes that were watched, and when each had a processor.
+    pub(super) fn spans(&self) -> impl Iterator<Item = (u32, Time, Time)> {
+        self.by_pid.iter().flat_map(|(&pid, history)| {
+            history.spans.iter().map(move |&(from, to, _)| (pid, from, to))
+        })
+    }
+
+    /// What the process of a connection did from when it had something to do until it was done;
+    /// `None` if it was not watched all that time.
+    pub fn turn(&self, capture: &Capture, peer: PeerId, from: Time, to: Time) -> Option<Turn> {
+        let pid = capture.directory().peer(peer).process.as_ref()?.pid?;
+        self.by_pid.get(&pid)?.turn(from, to)
+    }
+
+    /// What the service of an answered call did until its reply was there.
+    pub fn service(&self, call: &Message<'_>) -> Option<Turn> {
+        let reply = call.partner()?;
+        self.turn(call.capture(), reply.from()?, routed(call).min(reply.at()), reply.at())
+    }
+
+    /// From when the caller could have its reply until it had a processor.
+    pub fn return_wake_up(&self, call: &Message<'_>) -> Option<Duration> {
+        let pid = call.capture().directory().peer(call.from()?).process.as_ref()?.pid?;
+        self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?))
+    }
+}
+
+/// When the bus began to send a message: the recipient may run, and even be done, before the bus comes
+/// to note that it has sent it.
+fn routed(message: &Message<'_>) -> Time {
+    message.at().after(message.routed_after().unwrap_or_default())
+}
+
+impl History {
+    fn add(&mut self, ran: &Ran) {
+        // What is lost may be anywhere in the stretch.
+        if ran.lost == 0 {
+            match self.watched.last_mut() {
+                Some((_, end)) if *end == ran.from => *end = ran.until,
+                _ => self.watched.push((ran.from, ran.until)),
+            }
+        }
+        for &(after, length) in &ran.spans {
+            let from = ran.from.after(Duration::from_nanos(after));
+            self.add_span(from, from.after(Duration::from_nanos(length)));
+        }
+    }
+
+    fn add_span(&mut self, from: Time, to: Time) {
+        match self.spans.last_mut() {
+            // It went on from one stretch into the next.
+            Some((_, end, _)) if *end >= from => *end = (*end).max(to),
+            Some(&mut (start, end, before)) => {
+                let all = before + end.since(start).unwrap_or_default();
+                self.spans.push((from, to, all));
+            }
+            None => self.spans.push((from, to, Duration::ZERO)),
+        }
+    }
+
+    fn turn(&self, from: Time, to: Time) -> Option<Turn> {
+        if !self.watched.iter().any(|(start, end)| *start <= from && to <= *end) {
+            return None;
+        }
+        let all = to.since(from)?;
+        let wake_up = self.wake_up(from)?.min(all);
+        let on = self.had_until(to).saturating_sub(self.had_until(from));
+        Some(Turn { wake_up, on, off: all.saturating_sub(wake_up + on) })
+    }
+
+    /// From this time until it had a processor next.
+    fn wake_up(&self, at: Time) -> Option<Duration> {
+        let next = self.spans.partition_point(|(_, end, _)| *end <= at);
+        let (start, ..) = self.spans.get(next)?;
+        let is_watched = |(from, until): &&(Time, Time)| *from <= at && *start <= *until;
+        self.watched.iter().find(is_watched)?;
+        Some(start.since(at).unwrap_or_default())
+    }
+
+    /// How long it had a processor until then, since it is watched.
+    fn had_until(&self, at: Time) -> Duration {
+        let next = self.spans.partition_point(|(start, ..)| *start <= at);
+        let Some((start, end, before)) = next.checked_sub(1).map(|last| self.spans[last]) else {
+            return Duration::ZERO;
+        };
+        before + end.min(at).since(start).unwrap_or_default()
+    }
+}
+
+/// What the parties to answered calls did; `None` if the recording does not tell when processes had a
+/// processor.
+pub fn parties<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> Option<Table> {
+    let processors = Processors::of(capture);
+    if processors.is_empty() {
+        return None;
+    }
+    let mut parts = PARTS.map(|_| Vec::new());
+    for call in capture.messages().filter(|it| it.expects_reply() && selects(it)) {
+        if let Some(turn) = processors.service(&call) {
+            let times = [turn.wake_up, turn.on, turn.off];
+            parts.iter_mut().zip(times).for_each(|(part, time)| part.push(nanos(time)));
+        }
+        parts[CALLER].extend(processors.return_wake_up(&call).map(nanos));
+    }
+    let mut table = Table::new("parties", columns());
+    for (name, times) in PARTS.into_iter().zip(&mut parts) {
+        let times = Percentiles::of(times);
+        let time = |of: fn(&Percentiles) -> Duration| {
+            times.as_ref().map_or(Cell::Absent, |times| Cell::Time(of(times)))
+        };
+        table.push([
+            Cell::text(name),
+            Cell::Count(times.as_ref().map_or(0, |times| times.count)),
+            time(|times| times.p50),
+            time(|times| times.p99),
+            time(|times| times.max),
+            time(|times| times.total),
+        ]);
+    }
+    Some(table)
+}
+
+fn columns() -> [Column; 6] {
+    [
+        Column::text("part"),
+        Column::number("calls", Unit::Count),
+        Column::number("p50", Unit::Time),
+        Column::number("p99", Unit::Time),
+        Column::number("max", Unit::Time),
+        Column::number("total", Unit::Time),
+    ]
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What is told, in the order of time.
+const PARTS: [&str; 4] = [
+    "service is woken",
+    "service has a processor",
+    "service waits or is held up",
+    "caller is woken for the reply",
+];
+
+/// The place of the caller's among them.
+const CALLER: usize = 3;

@@ -1,0 +1,181 @@
+//! When processes had a processor, in recordings whose truth is known.
+
+use std::time::Duration;
+
+use diligence_capture::Capture;
+use diligence_capture::file::Reader;
+use diligence_capture::record::{BusId, Fact, Process, Ran, Record, Time};
+use diligence_capture::statistics::{Unknowable, switches};
+use diligence_capture::timeline::{
+    Processors, Turn, chrome_trace, parties, slowest, slowest_table,
+};
+use diligence_testkit::recording::Recording;
+
+/// The processes of the bus, of a caller and of its service.
+const BUS: u32 = 42;
+const CALLER: u32 = 101;
+const SERVICE: u32 = 102;
+
+/// A service that is woken 100 µs after it got the call, runs for 200 µs, waits for 500 µs, runs for
+/// another 150 µs and answers 50 µs later; and a caller that is woken 30 µs after that.
+fn call() -> Recording {
+    let mut recording = Recording::new();
+    recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
+    recording.fact(Fact::Bus { process: Process { pid: Some(BUS), ..Process::default() } });
+    let start = recording.now();
+    let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.wait_us(1000).reply(&call, ":1.6", &());
+    ran(&mut recording, SERVICE, start, &[(100, 200), (800, 150)]);
+    ran(&mut recording, CALLER, start, &[(0, 10), (1030, 40)]);
+    ran(&mut recording, BUS, start, &[(0, 5), (995, 20)]);
+    recording
+}
+
+/// A process was watched for 2 ms; spans are in microseconds.
+fn ran(recording: &mut Recording, pid: u32, from: Time, spans: &[(u64, u64)]) {
+    let spans: Vec<_> = spans.iter().map(|(after, length)| (after * 1000, length * 1000)).collect();
+    let resumed = spans.len() as u64;
+    let until = from.after(Duration::from_millis(2));
+    recording.fact(Fact::Ran(Ran { pid, from, until, spans, resumed, ..Ran::default() }));
+}
+
+fn micros(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+#[test]
+fn what_the_parties_did_is_known() {
+    let capture = call().capture();
+    let processors = Processors::of(&capture);
+    let call = capture.messages().next().expect("a call");
+    let turn = Turn { wake_up: micros(100), on: micros(350), off: micros(550) };
+    assert_eq!(processors.service(&call), Some(turn));
+    assert_eq!(processors.return_wake_up(&call), Some(micros(30)));
+    let table = parties(&capture, |_| true).expect("it is known").to_csv();
+    assert_eq!(
+        table,
+        "part,calls,p50_ns,p99_ns,max_ns,total_ns\n\
+         service is woken,1,100000,100000,100000,100000\n\
+         service has a processor,1,350000,350000,350000,350000\n\
+         service waits or is held up,1,550000,550000,550000,550000\n\
+         caller is woken for the reply,1,30000,30000,30000,30000\n"
+    );
+    let table = slowest_table(&slowest(&capture, |_| true, 1)).to_csv();
+    assert!(table.contains(",100000,350000,"), "{table}");
+}
+
+#[test]
+fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
+    let mut recording = Recording::new();
+    recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
+    let start = recording.now();
+    let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.delivered(10, &[(6, 700, 0)]);
+    recording.wait_us(1000).reply(&call, ":1.6", &()).delivered(20, &[(5, 90, 0)]);
+    ran(&mut recording, SERVICE, start, &[(100, 200), (990, 20)]);
+    ran(&mut recording, CALLER, start, &[(1060, 10)]);
+    let capture = recording.capture();
+    let processors = Processors::of(&capture);
+    let call = capture.messages().next().expect("a call");
+    let turn = Turn { wake_up: micros(90), on: micros(210), off: micros(690) };
+    assert_eq!(processors.service(&call), Some(turn));
+    assert_eq!(processors.return_wake_up(&call), Some(micros(40)));
+}
+
+#[test]
+fn what_was_not_watched_is_not_known() {
+    let mut recording = call();
+    let start = recording.now();
+    let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.wait_ms(5).reply(&call, ":1.6", &());
+    let lossy = |lost| Ran {
+        pid: SERVICE,
+        from: start,
+        until: start.after(Duration::from_millis(9)),
+        lost,
+        ..Ran::default()
+    };
+    for (lost, expected) in [(1, None), (0, None)] {
+        recording.fact(Fact::Ran(lossy(lost)));
+        let capture = recording.capture();
+        let call = capture.messages().nth(2).expect("a second call");
+        assert_eq!(Processors::of(&capture).service(&call), expected, "{lost} lost, and never on");
+    }
+    let nothing = Recording::new().capture();
+    assert!(Processors::of(&nothing).is_empty());
+    assert!(parties(&nothing, |_| true).is_none());
+    assert_eq!(switches(&nothing, |_| true), Err(Unknowable::Switches));
+}
+
+#[test]
+fn a_process_goes_on_from_one_stretch_into_the_next() {
+    let mut recording = Recording::new();
+    recording.process(":1.6", SERVICE, "maild");
+    let start = recording.now();
+    let next = start.after(Duration::from_millis(2));
+    ran(&mut recording, SERVICE, start, &[(1500, 500)]);
+    ran(&mut recording, SERVICE, next, &[(0, 300), (400, 100)]);
+    let capture = recording.capture();
+    let processors = Processors::of(&capture);
+    let (peer, _) = capture.directory().peers().next().expect("one");
+    let turn = |from: u64, to: u64| {
+        let [from, to] = [from, to].map(|after| start.after(micros(after)));
+        let turn = processors.turn(&capture, peer, from, to)?;
+        Some([turn.wake_up, turn.on, turn.off].map(|time| time.as_micros()))
+    };
+    for (from, to, expected) in [
+        (1000, 3000, Some([500, 900, 600])),
+        (1600, 2200, Some([0, 600, 0])),
+        (2350, 2390, Some([40, 0, 0])),
+        (3000, 3100, None),
+        (3000, 5000, None),
+    ] {
+        assert_eq!(turn(from, to), expected, "{from} to {to}");
+    }
+}
+
+#[test]
+fn switches_are_counted_for_each_call() {
+    let table = switches(&call().capture(), |_| true).expect("it is known").to_csv();
+    let rows: Vec<_> = table.lines().skip(1).collect();
+    assert_eq!(
+        rows,
+        [
+            "the bus [42],1,2,200,25000,0.0125,0,0,0",
+            "shell [101],1,2,200,50000,0.025,0,0,0",
+            "maild [102],1,2,200,350000,0.175,0,0,0",
+        ]
+    );
+}
+
+#[test]
+fn a_trace_shows_who_runs() {
+    let mut bytes = Vec::new();
+    chrome_trace(&call().capture(), |_| true, &mut bytes).expect("memory takes all");
+    let trace: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let runs = events.iter().filter(|event| event["name"] == "runs");
+    let mut runs: Vec<_> =
+        runs.map(|run| (run["pid"].as_u64(), run["ts"].as_f64(), run["dur"].as_f64())).collect();
+    runs.retain(|(pid, ..)| *pid == Some(SERVICE.into()));
+    let expected = [(100.0, 200.0), (800.0, 150.0)];
+    let expected = expected.map(|(ts, dur)| (Some(u64::from(SERVICE)), Some(ts), Some(dur)));
+    assert_eq!(runs, expected);
+}
+
+#[test]
+fn a_file_holds_all_of_it() {
+    let mut recording = call();
+    let why = "no".to_owned();
+    recording.fact(Fact::Unwatched { pid: 7, why });
+    let told = |capture: &Capture| -> Vec<(Time, BusId, Fact)> { capture.facts().to_vec() };
+    let mut read = Capture::default();
+    let file = recording.pcapng();
+    let mut reader = Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    while let Some(record) = reader.next_record().expect("memory") {
+        if !matches!(record, Record::Message(_)) {
+            read.push(record);
+        }
+    }
+    assert_eq!(told(&read), told(&recording.capture()));
+}

@@ -1,0 +1,56 @@
+//! `diligence record --switches`: when processes had a processor.
+
+use std::fs;
+
+use capture::record::Fact;
+use diligence_testkit::recording::Recording;
+
+use crate::recorder::{CALL, DbusDaemon, end, read, start};
+use crate::support::{Folder, text};
+
+#[test]
+fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
+    let folder = Folder::new();
+    let bus = DbusDaemon::start(&folder, "");
+    let file = folder.join("a.pcapng");
+    let recorder = start(&folder, &bus.address, &file, &["--switches"]);
+    (0..5).for_each(|_| bus.send(&CALL));
+    let output = end(recorder);
+    assert!(output.status.success(), "{output:?}");
+    let errors = text(&output.stderr);
+    let capture = read(&file);
+    let facts = || capture.facts().iter().map(|(_, _, fact)| fact);
+    let pid = facts().find_map(|fact| match fact {
+        Fact::Bus { process } => process.pid,
+        _ => None,
+    });
+    let pid = pid.expect("the bus tells who it is");
+    let ran: Vec<_> = facts()
+        .filter_map(|fact| match fact {
+            Fact::Ran(ran) if ran.pid == pid => Some(ran),
+            _ => None,
+        })
+        .collect();
+    if facts().any(|fact| matches!(fact, Fact::Unwatched { pid: one, .. } if *one == pid)) {
+        assert!(ran.is_empty() && errors.contains("cannot be seen"), "{errors}");
+        return;
+    }
+    assert!(errors.contains("switches of ") && errors.contains("; 0 could not"), "{errors}");
+    assert!(ran.windows(2).all(|two| two[0].until == two[1].from), "{ran:?}");
+    assert!(ran.iter().map(|ran| ran.resumed).sum::<u64>() >= 5, "{ran:?}");
+    assert!(ran.iter().any(|ran| !ran.spans.is_empty()), "{ran:?}");
+    let printed = folder.diligence().args(["stats", "--by", "switches"]).arg(&file).output();
+    let printed = text(&printed.expect("the program exists").stdout);
+    assert!(printed.contains(&format!("the bus [{pid}]")), "{printed}");
+}
+
+#[test]
+fn a_recording_without_switches_tells_none() {
+    let folder = Folder::new();
+    fs::write(folder.join("a.pcap"), Recording::new().pcap()).expect("the folder is ours");
+    let mut command = folder.diligence();
+    let output = command.args(["stats", "--by", "switches", "a.pcap"]).output();
+    let output = output.expect("the program exists");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("record --switches"), "{output:?}");
+}
