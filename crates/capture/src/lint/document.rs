@@ -95,6 +95,27 @@ The exit status is 1 if there is a finding of that severity or worse that is not
 text with one line for each finding that is known. `--update-baseline` writes it; `*` in it stands for
 anybody or anything. Lines that were for no finding are reported, so that they can be removed.
 
+## On a bus that is used
+
+`diligence lint --live` applies the same rules to the last messages of a bus: the last 100,000 at least.
+Nothing is recorded, so there are no numbers of messages and no commands to check. On a bus of another
+kind the rules about match rules know those that are set while it listens and, of busy buses, after some
+time no others.
+
+## What stays silent
+
+- L41 tells of limits that were reached. How near to a limit a program is, its bus knows alone:
+  `diligence status`, and GetConnectionStats of the reference.
+- L38 sees that a service started slowly, and not what it or its unit did meanwhile: that is in the
+  journal, which is not recorded.
+- L28, L29 and L30 need to know who got a signal: the trace of this bus, or the match rules of all, which
+  a bus tells its owner or root only.
+- L51 needs `record --switches`, and a kernel that lets the recorder see the process of the bus. It sees a
+  bus that lost its processor while it was at work; how long one that slept waited to be woken, no
+  recording shows.
+- Whether a program does anything about a signal (L06) is judged by what it sends soon after. One that
+  draws or writes a file looks idle; so that finding is of low confidence.
+
 ## The rules
 
 | rule | finds | severity |

@@ -49,6 +49,8 @@ pub enum Needs {
     MatchRules,
     /// All match rules of a bus, or what the bus itself wrote about who got what.
     Recipients,
+    /// When processes had a processor.
+    Switches,
 }
 
 /// From where on something is reported.
@@ -98,6 +100,7 @@ impl Needs {
             Self::Processes => "a recording that names processes",
             Self::MatchRules => "a recording that shows match rules being set",
             Self::Recipients => "a recording with all match rules, or with the trace of the bus",
+            Self::Switches => "a recording that was made with --switches",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Who makes others wait, and who comes and goes.
 
+use diligence_capture::record::{Fact, Process, Ran};
 use diligence_testkit::recording::{DRIVER, Recording};
 
 use crate::scene::*;
@@ -48,6 +49,12 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| start(r, 50, 250),
     },
     Case { rule: 40, name: "four callers in line", raises: |r| line(r, 4), misses: |r| line(r, 3) },
+    Case {
+        rule: 51,
+        name: "a bus that waits for a processor",
+        raises: |r| held_up(r, 6),
+        misses: |r| held_up(r, 4),
+    },
     Case {
         rule: 53,
         name: "everybody asks who has come",
@@ -115,6 +122,27 @@ fn line(r: &mut Recording, count: u32) {
     r.wait_ms(150);
     for call in calls {
         r.wait_us(100).reply(&call, SERVICE, &(1_u32,));
+    }
+}
+
+/// The bus has a processor for 15 ms again and again, and is held up for so many each time.
+fn held_up(r: &mut Recording, millis: u64) {
+    let bus = 42;
+    r.fact(Fact::Bus { process: Process { pid: Some(bus), ..Process::default() } });
+    for turn in 0..10_u32 {
+        let from = r.now();
+        uneven(r, turn.into());
+        ask(r, "Count", 300, turn);
+        r.fact(Fact::Ran(Ran {
+            pid: bus,
+            from,
+            until: r.now(),
+            spans: vec![(0, 10_000_000), (20_000_000, 5_000_000)],
+            resumed: 2,
+            preempted: 1,
+            held_up_ns: millis * 1_000_000,
+            lost: 0,
+        }));
     }
 }
 

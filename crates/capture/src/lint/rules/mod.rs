@@ -45,6 +45,7 @@ mod signal_floods;
 mod signal_loops;
 mod slow_methods;
 mod split_changes;
+mod starved_bus;
 mod synchronous_stalls;
 mod talking_to_the_bus;
 mod timeouts;
@@ -57,9 +58,8 @@ mod watching_all_names;
 
 use super::rule::Rule;
 
-/// All rules, by their numbers. Numbers are not used again; L51 is about what no recording shows,
-/// how busy the processors are.
-pub(super) const ALL: [Rule; 52] = [
+/// All rules, by their numbers. Numbers are not used again.
+pub(super) const ALL: [Rule; 53] = [
     duplicate_match_rules::RULE,
     leaked_match_rules::RULE,
     broad_match_rules::RULE,
@@ -110,6 +110,7 @@ pub(super) const ALL: [Rule; 52] = [
     broadcast_secrets::RULE,
     misplaced_replies::RULE,
     incomplete_recording::RULE,
+    starved_bus::RULE,
     calls_from_signal_handlers::RULE,
     credential_storms::RULE,
 ];
