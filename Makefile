@@ -22,13 +22,17 @@ PACKAGE := target/package
 STATIC_FOR := $(shell uname -m)-unknown-linux-musl
 STATIC     := $(TARGET)/diligence-static
 
-.PHONY: help build run check test bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
+# Of each target.
+FUZZ_SECONDS ?= 300
+
+.PHONY: help build run check test fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make test-long  more random tests, a Debian that boots on the bus, the static program, and mediation (root, network)'
+	@echo 'make fuzz     random recordings for $(FUZZ_SECONDS) s per target (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
@@ -71,6 +75,16 @@ test-long: packages-boot packages-test deb static
 	scripts/try-static $(STATIC)
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
+
+# Instrumented code needs a nightly compiler; both it and cargo-fuzz are installed if they are missing.
+fuzz: packages-build
+	@rustup toolchain list | grep --quiet '^nightly' || rustup toolchain install nightly --profile minimal
+	@$(CARGO) fuzz --version > /dev/null 2>&1 || $(CARGO) install cargo-fuzz --locked
+	cd fuzz && $(CARGO) run --locked --bin seeds
+	cd fuzz && for target in reader analyses; do \
+	    nice -n 19 $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) \
+	        -max_len=16384 -timeout=20 || exit 1; \
+	done
 
 # The buses that are missing are installed first.
 bench: build
