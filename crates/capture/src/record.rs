@@ -258,6 +258,9 @@ pub enum Fact {
         unique: String,
         /// The rule as text.
         rule: String,
+        /// How often it has that rule.
+        #[serde(default = "once", skip_serializing_if = "is_once")]
+        times: u64,
     },
     /// An object was asked what it has.
     Introspection {
@@ -345,6 +348,15 @@ pub struct Ran {
     /// Switches for which there was no room; then `spans` lacks some.
     #[serde(default)]
     pub lost: u64,
+}
+
+const fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_once(times: &u64) -> bool {
+    *times == 1
 }
 
 /// A process that has a connection. What could not be learnt is absent.

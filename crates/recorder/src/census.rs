@@ -1,6 +1,6 @@
 //! Who is on a bus: a second connection that asks, since one that listens may not send.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use capture::record::{BusId, Fact, Process, Record};
@@ -225,8 +225,10 @@ fn found_rules(rules: HashMap<String, Vec<String>>, learn: &mut dyn FnMut(Fact))
     let mut rules: Vec<_> = rules.into_iter().collect();
     rules.sort();
     for (unique, rules) in rules {
-        for rule in rules {
-            learn(Fact::Rule { unique: unique.clone(), rule });
+        let mut counted = BTreeMap::<String, u64>::new();
+        rules.into_iter().for_each(|rule| *counted.entry(rule).or_default() += 1);
+        for (rule, times) in counted {
+            learn(Fact::Rule { unique: unique.clone(), rule, times });
         }
     }
 }

@@ -130,7 +130,7 @@ fn topic(fact: &Fact) -> Option<Topic> {
         Fact::Peer { unique, .. } => Topic::Peer(unique.clone()),
         Fact::Owner { name, .. } => Topic::Owner(name.clone()),
         Fact::Activatable { name } => Topic::Activatable(name.clone()),
-        Fact::Rule { unique, rule } => Topic::Rule(unique.clone(), rule.clone()),
+        Fact::Rule { unique, rule, .. } => Topic::Rule(unique.clone(), rule.clone()),
         Fact::Introspection { name, path, .. } => Topic::Introspection(name.clone(), path.clone()),
         _ => return None,
     })
@@ -162,7 +162,11 @@ mod tests {
         let mut standing = Standing::new(Origin::default());
         let unique = || ":1.5".to_owned();
         learn(&mut standing, 1, Fact::Peer { unique: unique(), process: None });
-        learn(&mut standing, 2, Fact::Rule { unique: unique(), rule: "type='signal'".into() });
+        learn(
+            &mut standing,
+            2,
+            Fact::Rule { unique: unique(), rule: "type='signal'".into(), times: 1 },
+        );
         learn(&mut standing, 3, Fact::Owner { name: "a.b".into(), unique: Some(unique()) });
         assert_eq!(told(&standing, 9), [":1.5", "a.b", "type='signal'"]);
         assert_eq!(told(&standing, 2), [":1.5", "type='signal'"], "owned only later");

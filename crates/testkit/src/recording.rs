@@ -128,9 +128,23 @@ impl Recording {
         self.fact(Fact::Owner { name: name.to_owned(), unique })
     }
 
-    /// A recorder has found a match rule.
+    /// A recorder has found a match rule, once more if it is told again.
     pub fn rule(&mut self, unique: &str, rule: &str) -> &mut Self {
-        self.fact(Fact::Rule { unique: unique.to_owned(), rule: rule.to_owned() })
+        let on = self.bus;
+        let same = self.entries.iter_mut().find_map(|entry| match entry {
+            Entry::Fact(_, bus, Fact::Rule { unique: of, rule: known, times }) => {
+                (*bus == on && of == unique && known == rule).then_some(times)
+            }
+            _ => None,
+        });
+        match same {
+            Some(times) => *times += 1,
+            None => {
+                let (unique, rule) = (unique.to_owned(), rule.to_owned());
+                self.fact(Fact::Rule { unique, rule, times: 1 });
+            }
+        }
+        self
     }
 
     /// Messages are missing.

@@ -53,6 +53,7 @@ enum Step<'l, 'c> {
         bus: BusId,
         unique: &'c str,
         rule: &'c str,
+        times: u64,
     },
     Added(&'l Message<'c>),
     Removed(&'l Message<'c>),
@@ -67,8 +68,8 @@ fn steps<'l, 'c>(lint: &'l Context<'c>) -> Vec<(Time, Step<'l, 'c>)> {
         _ => None,
     });
     let facts = lint.capture.facts().iter().filter_map(|(at, bus, fact)| match fact {
-        Fact::Rule { unique, rule } => {
-            Some((*at, Step::Found { at: *at, bus: *bus, unique, rule }))
+        Fact::Rule { unique, rule, times } => {
+            Some((*at, Step::Found { at: *at, bus: *bus, unique, rule, times: *times }))
         }
         _ => None,
     });
@@ -88,7 +89,9 @@ impl Subscriptions {
         let mut found = Self::default();
         for (_, step) in steps(lint) {
             match step {
-                Step::Found { at, bus, unique, rule } => found.told(lint, (at, bus), unique, rule),
+                Step::Found { at, bus, unique, rule, times } => {
+                    (0..times).for_each(|_| found.told(lint, (at, bus), unique, rule));
+                }
                 Step::Added(call) => found.added(lint, call),
                 Step::Removed(call) => found.removed(lint, call),
             }

@@ -157,6 +157,9 @@ impl Capture {
                 let name = self.intern(&name);
                 self.directory.owner_changed(bus, name, None, at);
             }
+            // Each part of a recording tells all that the recorder has found at its start.
+            Fact::Rule { ref unique, ref rule, .. }
+                if !self.told_rules.insert((bus, unique.clone(), rule.clone())) => {}
             other => {
                 if let Fact::Introspection { name, xml, .. } = &other {
                     self.learn_introspection(at, bus, name, xml);

@@ -17,6 +17,7 @@ mod scan;
 mod store;
 mod strings;
 
+use std::collections::HashSet;
 use std::io;
 
 use wire::message::{InvalidMessage, MessageType};
@@ -48,6 +49,8 @@ pub struct Capture {
     origins: Vec<Origin>,
     members: Members,
     facts: Vec<(Time, BusId, Fact)>,
+    /// Match rules among them, each of which counts as it was told first.
+    told_rules: HashSet<(BusId, String, String)>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
     more_damage: u64,
@@ -79,6 +82,7 @@ impl Default for Capture {
             origins: Vec::new(),
             members: Members::default(),
             facts: Vec::new(),
+            told_rules: HashSet::new(),
             gaps: Vec::new(),
             damage: Vec::new(),
             more_damage: 0,

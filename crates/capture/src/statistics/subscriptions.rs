@@ -6,7 +6,7 @@ use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
 use crate::model::{Capture, Message};
-use crate::record::{BusId, Fact};
+use crate::record::{BusId, Fact, Time};
 
 /// The match rules of all connections, as far as a recording has told until now.
 #[derive(Debug, Default)]
@@ -24,43 +24,45 @@ pub(super) struct Subscriber {
     pub(super) added: u64,
     /// Rules that were removed.
     pub(super) removed: u64,
-    /// The most that it had of one rule.
-    pub(super) same_max: u64,
+    /// Rules that the recorder has found: when, and how many of them no call has set since it listens.
+    found: Vec<(MatchRule, Time, u64)>,
 }
 
 impl Subscriptions {
     /// The rules that the recorder has found at its start.
     pub(super) fn of_start(capture: &Capture) -> Self {
         let mut all = Self::default();
-        for (_, bus, fact) in capture.facts() {
-            if let Fact::Rule { unique, rule } = fact
+        for (at, bus, fact) in capture.facts() {
+            if let Fact::Rule { unique, rule, times } = fact
                 && let Ok(rule) = MatchRule::parse(rule)
             {
-                all.peer(*bus, unique).add(rule);
+                let peer = all.peer(*bus, unique);
+                peer.add(rule.clone(), *times);
+                peer.found.push((rule, *at, *times));
             }
         }
         all
     }
 
-    /// Follows a call of the bus that adds or removes a rule and was not refused; whether it did.
-    pub(super) fn follow(&mut self, message: &Message<'_>, buffer: &mut Vec<u8>) -> bool {
+    /// Follows a call of the bus that adds or removes a rule and was not refused.
+    pub(super) fn follow(&mut self, message: &Message<'_>, buffer: &mut Vec<u8>) {
         let capture = message.capture();
         if message.kind() != MessageType::MethodCall
             || message.destination_id() != capture.driver()
             || !["AddMatch", "RemoveMatch"].contains(&message.member())
             || message.partner().is_some_and(|reply| reply.kind() == MessageType::Error)
         {
-            return false;
+            return;
         }
-        let Ok(Some(call)) = capture.read_message(message.id(), buffer) else { return false };
-        let Ok(rule) = call.read::<(&str,)>() else { return false };
-        let Ok(rule) = MatchRule::parse(rule.0) else { return false };
+        let Ok(Some(call)) = capture.read_message(message.id(), buffer) else { return };
+        let Ok(rule) = call.read::<(&str,)>() else { return };
+        let Ok(rule) = MatchRule::parse(rule.0) else { return };
         let peer = self.peer(message.bus(), message.sender());
         match message.member() {
-            "AddMatch" => peer.add(rule),
+            "AddMatch" if peer.is_found(&rule, message.at()) => {}
+            "AddMatch" => peer.add(rule, 1),
             _ => peer.remove(&rule),
         }
-        true
     }
 
     pub(super) fn peers(&self) -> impl Iterator<Item = (BusId, &str, &Subscriber)> {
@@ -73,19 +75,20 @@ impl Subscriptions {
 }
 
 impl Subscriber {
-    fn add(&mut self, rule: MatchRule) {
-        self.added += 1;
-        let same = match self.rules.iter_mut().find(|(known, _)| *known == rule) {
-            Some((_, count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                self.rules.push((rule, 1));
-                1
-            }
-        };
-        self.same_max = self.same_max.max(same);
+    fn add(&mut self, rule: MatchRule, times: u64) {
+        self.added += times;
+        match self.rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, count)) => *count += times,
+            None => self.rules.push((rule, times)),
+        }
+    }
+
+    /// Whether a rule that is set was found by the recorder, which listens before it asks.
+    fn is_found(&mut self, rule: &MatchRule, at: Time) -> bool {
+        let is_it =
+            |found: &&mut (MatchRule, Time, u64)| found.0 == *rule && at < found.1 && found.2 > 0;
+        let found = self.found.iter_mut().find(is_it);
+        found.map(|(.., left)| *left -= 1).is_some()
     }
 
     fn remove(&mut self, rule: &MatchRule) {
