@@ -44,7 +44,7 @@ pub(crate) struct Top {
     #[arg(long, value_enum, default_value = "service")]
     by: Subject,
     /// The column to sort by [default: messages]
-    #[arg(long, value_name = "COLUMN", default_value = "messages")]
+    #[arg(long, value_name = "COLUMN", default_value = view::DEFAULT_SORT)]
     sort: String,
     /// How often there are new numbers, which are those of the last ten of these times
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "1s")]
@@ -106,7 +106,9 @@ impl Top {
         let place = self.bus.place();
         let watch = Watch::open(&[place], &[], &mut |record| window.push(record));
         let watch = watch.map_err(|(place, error)| TopError::Bus(place, error))?;
-        let view = View::new(self.by, self.sort, query, text);
+        let mut view = View::new(self.by, self.sort, query, text);
+        // A column that is not there is told before the page is.
+        view.renew(&window, watch.clock().now()).map_err(TopError::Sort)?;
         let is_page = !self.once && stdin().is_terminal() && stdout().is_terminal();
         let front = match is_page {
             true => Front::Page(Box::new(Screen::enter()?)),

@@ -111,6 +111,7 @@ impl View {
             b"s" => self.next_sort(),
             b"g" | b"\t" => {
                 self.by = after(&SUBJECTS, self.by);
+                self.sort_by_number();
                 self.offset = 0;
                 self.following = Following::Live;
             }
@@ -152,6 +153,15 @@ impl View {
     }
 
     /// Sorts by the next column of numbers.
+    /// Columns of texts are not the same in every table.
+    fn sort_by_number(&mut self) {
+        let columns = self.table.iter().flat_map(|table| table.columns());
+        if columns.filter(|column| column.unit == Unit::Text).any(|column| column.name == self.sort)
+        {
+            self.sort = DEFAULT_SORT.to_owned();
+        }
+    }
+
     fn next_sort(&mut self) {
         let Some(table) = &mut self.table else { return };
         let numbers = table.columns().iter().filter(|column| column.unit != Unit::Text);
@@ -176,6 +186,9 @@ fn after<T: Copy + PartialEq>(all: &[T], one: T) -> T {
     all[(place + 1) % all.len()]
 }
 
+/// The column to sort by where nobody has said one: every table has it.
+pub(super) const DEFAULT_SORT: &str = "messages";
+
 /// What the keys do, for people.
 pub(super) const HELP: [(&str, &str); 8] = [
     ("q, Ctrl-C", "end"),
@@ -197,6 +210,8 @@ const PAGE: usize = 10;
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn view() -> View {
@@ -221,6 +236,17 @@ mod tests {
         assert_eq!(press(&mut view, &["q"]), Next::Stay, "it ends the help");
         assert_eq!(press(&mut view, &["q"]), Next::Quit);
         assert_eq!(press(&mut view, &["f", "\x03"]), Next::Quit);
+    }
+
+    #[test]
+    fn a_table_without_the_column_is_sorted_by_another() {
+        let mut view = view();
+        let window = Window::new(Duration::from_secs(1));
+        view.sort = "service".into();
+        view.renew(&window, Time(0)).expect("services have one");
+        press(&mut view, &["g"]);
+        view.renew(&window, Time(0)).expect("every table has the default");
+        assert_eq!(view.sort, DEFAULT_SORT);
     }
 
     #[test]
