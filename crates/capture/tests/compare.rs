@@ -1,8 +1,10 @@
 //! Differences and budgets of recordings whose truth is known.
 
 use diligence_capture::Capture;
-use diligence_capture::budget::{self, Budget};
+use diligence_capture::budget::{self, Budget, Verdict};
 use diligence_capture::compare::{differences, members, table};
+use diligence_capture::query::Query;
+use diligence_capture::record::Fact;
 use diligence_testkit::recording::Recording;
 
 /// Calls of a method that take `millis` each, of which some fail, by a program whose unique names
@@ -90,9 +92,28 @@ fn budgets_are_kept_or_not() {
         ("bytes(*) < 1MiB", "ok", ""),
     ] {
         let budget: Budget = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        let csv = budget::table(&[budget.check(&capture)]).to_csv();
+        let csv = budget::table(&[budget.check(&capture, &Query::default())]).to_csv();
         let row = csv.lines().nth(1).expect("a row");
         assert!(row.starts_with(&format!("{verdict},{text},{found}")), "{text}: {row}");
+    }
+}
+
+#[test]
+fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
+    let mut recording = service(5, 40, 10, 2);
+    recording.fact(Fact::Recorder { unique: ":1.99".to_owned() });
+    recording.call(":1.99", "org.x.Files", "/f org.x.Files.List", &());
+    let capture = recording.capture();
+    for (query, text) in [
+        ("", "calls(*) == 40"),
+        ("", "calls(member:List) == 40"),
+        ("is:error", "calls(*) == 0"),
+        ("type:call from::1.6", "calls(*) == 40"),
+        ("type:call from::1.99", "calls(*) == 0"),
+    ] {
+        let query: Query = query.parse().expect(query);
+        let budget: Budget = text.parse().expect(text);
+        assert_eq!(budget.check(&capture, &query).verdict, Verdict::Kept, "{query:?} {text}");
     }
 }
 

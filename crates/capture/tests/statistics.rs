@@ -2,9 +2,9 @@
 
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
-use diligence_capture::record::{Bus, Fact, Gap, GapCause, Method, Process};
+use diligence_capture::record::{Bus, Fact, Gap, GapCause, Method, Process, Record};
 use diligence_capture::statistics::{
-    By, Caveat, Groups, Summary, Sweep, recipients, replies, rules, sizes,
+    By, Caveat, Groups, Summary, Sweep, Unknowable, recipients, replies, rules, sizes,
 };
 use diligence_testkit::recording::{DRIVER, Recording};
 use wire::message::Flags;
@@ -209,7 +209,7 @@ fn recipients_follow_from_rules_if_all_are_known() {
 #[test]
 fn recipients_are_unknown_if_somebody_was_there_before() {
     let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");
-    assert_eq!(error.connections, 3);
+    assert_eq!(error, Unknowable::Recipients { connections: 3 });
     let mut recording = Recording::new();
     recording.owner_changed(":1.6", "", ":1.6").signal(":1.6", "/ org.x.Y.Z", &());
     assert!(recipients(&recording.capture(), |_| true).is_ok());
@@ -228,6 +228,23 @@ fn rules_that_are_there_twice_are_counted() {
     recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.LimitsExceeded", "too many");
     let keys = ["connection", "rules", "distinct", "duplicates", "added", "removed", "times"];
     assert_eq!(columns(&rules(&recording.capture()).to_csv(), &keys), ":1.7 3 2 1 4 1 2");
+}
+
+#[test]
+fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
+    let mut recording = Recording::new();
+    recording.ask_bus(":1.7", "AddMatch", &("member='X'",), &()).wait_ms(1);
+    for rule in ["member='X'", "member='Y'", "member='Y'"] {
+        recording.rule(":1.7", rule);
+    }
+    let mut once = recording.capture();
+    recording.each(|record| {
+        if let Record::Fact { .. } = &record {
+            once.push(record);
+        }
+    });
+    let keys = ["connection", "rules", "distinct", "duplicates", "added"];
+    assert_eq!(columns(&rules(&once).to_csv(), &keys), ":1.7 3 2 1 3");
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! The last messages of a bus that is listened to, so that they can be asked about.
 
-use std::collections::HashSet;
-
-use capture::model::Message;
-use capture::record::{BusId, Fact, Origin, Record, Time};
+use capture::record::{Fact, Origin, Record, Time};
 use capture::{Capture, MessageId};
 
 use crate::standing::Standing;
@@ -17,40 +14,38 @@ pub struct Rolling {
     full: Capture,
     /// What will be.
     next: Capture,
-    /// Messages that are there at least, once so many have come.
+    /// Bytes of the messages that it has.
+    next_len: usize,
+    /// Messages that are there at least, once so many have come, unless they are long.
     kept: usize,
-    /// The connections of the recorder.
-    own: HashSet<(BusId, String)>,
 }
 
 impl Rolling {
-    /// Keeps at least `kept` messages, and at most twice as many.
+    /// Keeps at least `kept` messages and at most twice as many; fewer if they have more than
+    /// [`KEPT_LEN`] bytes.
     pub fn new(kept: usize) -> Self {
         let standing = Standing::new(Origin::default());
         Self {
             standing,
             full: Capture::default(),
             next: Capture::default(),
+            next_len: 0,
             kept: kept.max(1),
-            own: HashSet::new(),
         }
     }
 
     /// Takes in what comes next. Of a message, says where it is now.
     pub fn push(&mut self, record: Record<'_>) -> Option<MessageId> {
-        let at = match &record {
-            Record::Message(raw) => Some(raw.at),
-            Record::Fact { bus, fact: Fact::Recorder { unique }, .. } => {
-                self.own.insert((*bus, unique.clone()));
-                None
-            }
+        let message = match &record {
+            Record::Message(raw) => Some((raw.at, raw.bytes.len())),
             _ => None,
         };
         self.standing.learn(&record);
         self.next.push(record.clone());
         self.full.push(record);
-        let at = at?;
-        if self.next.len() >= self.kept {
+        let (at, len) = message?;
+        self.next_len += len;
+        if self.next.len() >= self.kept || self.next_len >= KEPT_LEN {
             self.turn_over(at);
         }
         self.full.messages().next_back().map(|message| message.id())
@@ -65,20 +60,17 @@ impl Rolling {
         let records = self.standing.records(at).filter(|record| !is_rule(record));
         records.for_each(|record| fresh.push(record));
         self.full = std::mem::replace(&mut self.next, fresh);
+        self.next_len = 0;
     }
 
     /// What is there.
     pub const fn capture(&self) -> &Capture {
         &self.full
     }
-
-    /// Whether a message would not be there if nobody listened: it comes from the recorder, or goes
-    /// to it.
-    pub fn is_own(&self, message: &Message<'_>) -> bool {
-        let ends = [message.sender(), message.destination()];
-        self.own.iter().any(|(bus, own)| *bus == message.bus() && ends.contains(&own.as_str()))
-    }
 }
+
+/// Bytes of messages that are there at least, of those that are as many.
+const KEPT_LEN: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -102,9 +94,24 @@ mod tests {
             assert!(capture.len() <= 20, "{}", capture.len());
             let message = capture.message(id);
             answered += usize::from(message.duration().is_some());
-            assert!(message.from().is_some() && !rolling.is_own(&message));
+            assert!(message.from().is_some() && !message.is_of_recorder());
         });
         assert_eq!(answered, 100);
+    }
+
+    #[test]
+    fn long_messages_are_not_kept_for_ever() {
+        let mut recording = Recording::new();
+        let text = "x".repeat(1 << 20);
+        recording.signal(":1.5", "/ org.example.Mail.Came", &(text.as_str(),));
+        let mut rolling = Rolling::new(1_000_000);
+        for _ in 0..100 {
+            recording.each(|record| {
+                rolling.push(record);
+            });
+            assert!(rolling.capture().len() <= 64, "{}", rolling.capture().len());
+        }
+        assert!(rolling.capture().len() >= 31);
     }
 
     #[test]
@@ -118,7 +125,7 @@ mod tests {
             rolling.push(record);
         });
         let own: Vec<_> =
-            rolling.capture().messages().map(|message| rolling.is_own(&message)).collect();
+            rolling.capture().messages().map(|message| message.is_of_recorder()).collect();
         assert_eq!(own, [true, true, false, false]);
     }
 }

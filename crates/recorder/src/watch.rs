@@ -105,10 +105,12 @@ impl Watch {
 
     /// Takes what has come, and waits a moment for what is on its way: answers about who came last.
     pub fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
-        let deadline = sys::clock::monotonic() + LAST_MOMENT;
+        let now = sys::clock::monotonic;
+        let (deadline, answered) = (now() + BACKLOG_MAX, now() + LAST_MOMENT);
         loop {
-            while self.take(records) == Drained::More {}
-            let left = deadline.saturating_sub(sys::clock::monotonic());
+            // Who floods the bus may do so for ever.
+            while self.take(records) == Drained::More && now() < deadline {}
+            let left = answered.saturating_sub(now());
             if left.is_zero() || self.is_settled() || self.wait(Some(left)).is_err() {
                 break;
             }
@@ -160,6 +162,9 @@ pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duratio
         (one, other) => one.or(other),
     }
 }
+
+/// How long what has come is taken at the end, where more comes all the time.
+const BACKLOG_MAX: Duration = Duration::from_secs(5);
 
 /// How long answers are waited for at the end.
 const LAST_MOMENT: Duration = Duration::from_millis(200);

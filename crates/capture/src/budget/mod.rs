@@ -2,6 +2,7 @@
 //!
 //! ```
 //! use diligence_capture::budget::{Budget, Verdict};
+//! use diligence_capture::query::Query;
 //! use diligence_testkit::recording::Recording;
 //!
 //! let mut recording = Recording::new();
@@ -10,20 +11,22 @@
 //! let capture = recording.capture();
 //!
 //! let budget: Budget = "max(org.example.Mail.*) < 20ms".parse()?;
-//! assert_eq!(budget.check(&capture).verdict, Verdict::Exceeded);
+//! assert_eq!(budget.check(&capture, &Query::default()).verdict, Verdict::Exceeded);
 //! # Ok::<(), diligence_capture::budget::BudgetError>(())
 //! ```
 
 mod error;
 mod parse;
 
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::model::{Capture, Message};
-use crate::query::{Pattern, Query};
+use crate::model::{Capture, Message, Text};
+use crate::query::{Matcher, Pattern, Query};
 use crate::statistics::{Group, Percentiles};
 use crate::table::{Cell, Column, Table, Unit};
+use crate::timeline::full_member;
 
 pub use error::{BudgetError, BudgetErrorKind};
 
@@ -144,10 +147,14 @@ impl Verdict {
 }
 
 impl Budget {
-    /// Measures a recording.
-    pub fn check(&self, capture: &Capture) -> Outcome {
+    /// Measures those messages of a recording that `within` selects, without those of the recorder.
+    pub fn check(&self, capture: &Capture, within: &Query) -> Outcome {
         let mut group = Group::default();
-        self.subject.each(capture, |message| group.add(message));
+        let (mut within, mut subject) = (within.traffic(), self.subject.matcher());
+        let mut selects = |one: &Message<'_>| within.selects(one) && subject.selects(one);
+        for message in capture.messages().filter(|message| selects(message)) {
+            group.add(&message);
+        }
         let value = self.is_there(&group).then(|| self.measure.of(&mut group)).flatten();
         let verdict = match value {
             None => Verdict::NothingFound,
@@ -189,34 +196,31 @@ pub fn table(outcomes: &[Outcome]) -> Table {
 }
 
 impl Subject {
-    fn each<'c>(&self, capture: &'c Capture, mut take: impl FnMut(&Message<'c>)) {
+    fn matcher(&self) -> SubjectMatcher<'_> {
         match self {
-            Self::Query(query) => {
-                let mut matcher = query.matcher();
-                capture.messages().filter(|one| matcher.selects(one)).for_each(|one| take(&one));
-            }
-            Self::Member(pattern) => {
-                let mut members = Members { pattern, known: Default::default() };
-                capture.messages().filter(|one| members.select(one)).for_each(|one| take(&one));
-            }
+            Self::Query(query) => SubjectMatcher::Query(query.matcher()),
+            Self::Member(pattern) => SubjectMatcher::Member(pattern, HashMap::new()),
         }
     }
 }
 
-/// Which members a pattern selects; each is asked once.
-struct Members<'p> {
-    pattern: &'p Pattern,
-    known: std::collections::HashMap<(crate::model::Text, crate::model::Text), bool>,
+/// What is measured, asked of messages one after the other.
+enum SubjectMatcher<'b> {
+    Query(Matcher<'b>),
+    /// The pattern, and of which members it was asked already.
+    Member(&'b Pattern, HashMap<(Text, Text), bool>),
 }
 
-impl Members<'_> {
-    fn select(&mut self, message: &Message<'_>) -> bool {
-        let asked = message.call().unwrap_or(*message);
-        let key = (asked.interface_id(), asked.member_id());
-        *self
-            .known
-            .entry(key)
-            .or_insert_with(|| self.pattern.selects(&crate::timeline::full_member(&asked)))
+impl SubjectMatcher<'_> {
+    fn selects(&mut self, message: &Message<'_>) -> bool {
+        match self {
+            Self::Query(matcher) => matcher.selects(message),
+            Self::Member(pattern, known) => {
+                let asked = message.call().unwrap_or(*message);
+                let key = (asked.interface_id(), asked.member_id());
+                *known.entry(key).or_insert_with(|| pattern.selects(&full_member(&asked)))
+            }
+        }
     }
 }
 

@@ -15,18 +15,31 @@ use crate::model::{Health, Message, Peer, PeerId};
 #[derive(Debug)]
 pub struct Matcher<'q> {
     expression: Option<&'q Expression>,
+    scope: Scope,
     /// The bytes of a message whose arguments are asked for.
     bytes: Vec<u8>,
 }
 
+/// Of which messages a query selects some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Scope {
+    /// All.
+    Recording,
+    /// Those that would be there if nobody had recorded.
+    Traffic,
+}
+
 impl<'q> Matcher<'q> {
-    pub(super) const fn new(query: &'q Query) -> Self {
-        Self { expression: query.expression(), bytes: Vec::new() }
+    pub(super) const fn new(query: &'q Query, scope: Scope) -> Self {
+        Self { expression: query.expression(), scope, bytes: Vec::new() }
     }
 
     /// Whether the query selects the message. Its body is read only if an argument is asked for and
     /// nothing else has decided; a body that cannot be read has no arguments.
     pub fn selects(&mut self, message: &Message<'_>) -> bool {
+        if self.scope == Scope::Traffic && message.is_of_recorder() {
+            return false;
+        }
         self.expression.is_none_or(|expression| self.holds(expression, message))
     }
 

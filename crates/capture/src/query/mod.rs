@@ -36,6 +36,7 @@ pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
 pub use field::{Field, NumberField, State, TextField};
 pub use matcher::Matcher;
+use matcher::Scope;
 pub(crate) use matcher::Subject;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
@@ -63,8 +64,14 @@ impl Query {
     }
 
     /// Asks messages one after the other.
-    pub fn matcher(&self) -> Matcher<'_> {
-        Matcher::new(self)
+    pub const fn matcher(&self) -> Matcher<'_> {
+        Matcher::new(self, Scope::Recording)
+    }
+
+    /// The same, and passes over messages that are there only because somebody has recorded: what is
+    /// counted is what the programs did.
+    pub const fn traffic(&self) -> Matcher<'_> {
+        Matcher::new(self, Scope::Traffic)
     }
 }
 

@@ -50,9 +50,13 @@ pub(crate) fn run(diff: &Diff) -> ExitCode {
     }
 }
 
-/// Whether a recording keeps its budgets: each of them, and all together.
-pub(super) fn check_budgets(capture: &Capture, budgets: &[Budget]) -> (Table, Verdict) {
-    let outcomes: Vec<_> = budgets.iter().map(|budget| budget.check(capture)).collect();
+/// Whether what a query selects of a recording keeps its budgets: each of them, and all together.
+pub(super) fn check_budgets(
+    capture: &Capture,
+    query: &Query,
+    budgets: &[Budget],
+) -> (Table, Verdict) {
+    let outcomes: Vec<_> = budgets.iter().map(|budget| budget.check(capture, query)).collect();
     (budget::table(&outcomes), verdict(&outcomes))
 }
 
@@ -67,11 +71,11 @@ impl Diff {
         let open = |file: &String| recording::open(&[file]).map_err(DiffError::Open);
         let (before, after) = (open(&self.before)?, open(&self.after)?);
         let members = |capture| {
-            let mut matcher = query.matcher();
+            let mut matcher = query.traffic();
             compare::members(capture, |message| matcher.selects(message))
         };
         let differences = compare::differences(&members(&before), &members(&after));
-        let (budgets, verdict) = check_budgets(&after, &self.budgets);
+        let (budgets, verdict) = check_budgets(&after, &query, &self.budgets);
         Ok(Found { differences, budgets, verdict })
     }
 }

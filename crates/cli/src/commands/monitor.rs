@@ -183,7 +183,7 @@ impl<'q> Printer<'q> {
     fn new(query: &'q Query, shape: Shape, left: Option<u64>) -> Self {
         let rolling = Rolling::new(MESSAGES_KEPT);
         let (text, buffer) = (String::new(), Vec::new());
-        Self { rolling, matcher: query.matcher(), shape, left, text, buffer }
+        Self { rolling, matcher: query.traffic(), shape, left, text, buffer }
     }
 
     const fn is_full(&self) -> bool {
@@ -193,7 +193,7 @@ impl<'q> Printer<'q> {
     fn take(&mut self, record: Record<'_>) {
         let Some(id) = self.rolling.push(record) else { return };
         let message = self.rolling.capture().message(id);
-        if self.is_full() || self.rolling.is_own(&message) || !self.matcher.selects(&message) {
+        if self.is_full() || !self.matcher.selects(&message) {
             return;
         }
         if let Some(left) = &mut self.left {

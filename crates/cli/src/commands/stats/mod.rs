@@ -13,8 +13,7 @@ use std::process::ExitCode;
 
 use capture::Capture;
 use capture::budget::{Budget, Verdict};
-use capture::model::Message;
-use capture::query::{Matcher, Query, QueryError};
+use capture::query::{Query, QueryError};
 use capture::statistics::{Subject, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
 use clap::Args;
@@ -91,7 +90,7 @@ impl Stats {
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files).map_err(StatsError::Open)?;
         if !self.budgets.is_empty() {
-            let (table, verdict) = check_budgets(&capture, &self.budgets);
+            let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
         }
         let text = self.numbers(files, &capture, &query, sweep.as_ref())?;
@@ -115,8 +114,8 @@ impl Stats {
         if subject == Subject::Rules && query.expression().is_some() {
             return Err(StatsError::RulesOfMessages);
         }
-        let mut selection = Selection::of(query);
-        let table = subject.table(capture, |message| selection.selects(message), sweep);
+        let mut matcher = query.traffic();
+        let table = subject.table(capture, |message| matcher.selects(message), sweep);
         let mut table = table.map_err(StatsError::Unknowable)?;
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
@@ -151,19 +150,6 @@ fn subject() -> impl TypedValueParser<Value = Subject> {
     let choices =
         Subject::ALL.map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
-}
-
-/// The messages that a query selects, without those that are there only because somebody records.
-struct Selection<'q>(Matcher<'q>);
-
-impl<'q> Selection<'q> {
-    fn of(query: &'q Query) -> Self {
-        Self(query.matcher())
-    }
-
-    fn selects(&mut self, message: &Message<'_>) -> bool {
-        !message.is_of_recorder() && self.0.selects(message)
-    }
 }
 
 /// Why nothing is told.

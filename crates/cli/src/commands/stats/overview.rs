@@ -13,7 +13,6 @@ use capture::text::columns::folded;
 use capture::text::units::{self, bytes, counted, grouped};
 use serde::Serialize;
 
-use super::Selection;
 use crate::recording;
 
 /// What the first screen tells.
@@ -129,19 +128,19 @@ impl Overview {
 }
 
 fn sum(capture: &Capture, query: &Query) -> Summary {
-    let mut selection = Selection::of(query);
+    let mut matcher = query.traffic();
     let mut summary = Summary::default();
-    for message in capture.messages().filter(|message| selection.selects(message)) {
+    for message in capture.messages().filter(|message| matcher.selects(message)) {
         summary.add(&message);
     }
-    summary.add_loose(capture, |message| selection.selects(message));
+    summary.add_loose(capture, |message| matcher.selects(message));
     summary
 }
 
 fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
-    let mut selection = Selection::of(query);
+    let mut matcher = query.traffic();
     let mut groups = Groups::new(capture, by);
-    for message in capture.messages().filter(|message| selection.selects(message)) {
+    for message in capture.messages().filter(|message| matcher.selects(message)) {
         groups.add(&message);
     }
     groups

@@ -59,10 +59,8 @@ struct Start {
 impl Screen {
     /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
     pub(super) fn of(source: Source, capture: &Capture, query: &Query, rows: usize) -> Self {
-        let mut matcher = query.matcher();
-        let mut selects = |message: &capture::model::Message<'_>| {
-            !message.is_of_recorder() && matcher.selects(message)
-        };
+        let mut matcher = query.traffic();
+        let mut selects = |message: &capture::model::Message<'_>| matcher.selects(message);
         let phases = shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
         waits.truncate(rows);
