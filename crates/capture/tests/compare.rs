@@ -107,7 +107,7 @@ fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
     for (query, text) in [
         ("", "calls(*) == 40"),
         ("", "calls(member:List) == 40"),
-        ("is:error", "calls(*) == 0"),
+        ("type:signal", "calls(*) == 0"),
         ("type:call from::1.6", "calls(*) == 40"),
         ("type:call from::1.99", "calls(*) == 0"),
     ] {

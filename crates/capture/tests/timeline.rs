@@ -94,10 +94,10 @@ fn the_slowest_calls_have_the_longest_bars() {
     let table = slowest_table(&slowest(&capture, all, 3)).to_csv();
     assert_eq!(
         table,
-        "number,caller,call,of,time_ns,bus_ns,bar,answer\n\
-         5,mailer,org.x.Files.List,org.x.Files,90000000,,████████████████,\n\
-         6,mailer,org.x.Files.Stat,org.x.Files,90000000,,████████████████,\n\
-         3,shell,org.x.Files.List,org.x.Files,41000000,,███████,\n"
+        "number,caller,call,of,time_ns,bus_ns,woken_ns,on_cpu_ns,bar,answer\n\
+         5,mailer,org.x.Files.List,org.x.Files,90000000,,,,████████████████,\n\
+         6,mailer,org.x.Files.Stat,org.x.Files,90000000,,,,████████████████,\n\
+         3,shell,org.x.Files.List,org.x.Files,41000000,,,,███████,\n"
     );
     assert_eq!(slowest(&capture, all, 100).len(), 6);
 }

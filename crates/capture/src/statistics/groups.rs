@@ -167,7 +167,14 @@ impl<'c> Groups<'c> {
 impl View {
     fn columns(self) -> Vec<Column> {
         match self {
-            Self::Everything => TRAFFIC.iter().chain(TIMES).copied().collect(),
+            // Names are worth more room than what can be reckoned from other columns.
+            Self::Everything => {
+                let traffic = TRAFFIC.iter().map(|column| match column.unit {
+                    Unit::Share | Unit::Rate => column.spare(),
+                    _ => *column,
+                });
+                traffic.chain(TIMES.iter().copied()).collect()
+            }
             Self::Traffic => TRAFFIC.to_vec(),
             Self::Times => [&[CALLS], TIMES].concat(),
         }

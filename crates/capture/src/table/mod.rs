@@ -118,7 +118,7 @@ impl Column {
 
     /// Its key in JSON and CSV, which ends in the unit: `p90_ns`.
     pub fn key(&self) -> Cow<'static, str> {
-        let (name, unit) = (self.name.replace([' ', '-'], "_"), self.unit.suffix());
+        let (name, unit) = (self.name.replace([' ', '-'], "_").to_lowercase(), self.unit.suffix());
         match unit {
             _ if name == unit.trim_start_matches('_') => name.into(),
             unit => format!("{name}{unit}").into(),
