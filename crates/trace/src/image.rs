@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::layout::{MAGIC, RECORD_HEADER, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
-use crate::record::{Entry, Kind, Record};
+use crate::record::{Entry, Kind, Missed, Place, Record};
 use crate::ring::Header;
 
 /// The records of a ring that was written to a file. Nothing in the file is trusted.
@@ -13,8 +13,8 @@ pub struct Image {
     len: u64,
     position: u64,
     end: u64,
-    /// The number of the record that should come next, once one has come.
-    expected: Option<u64>,
+    /// The place of the record that should come next, once one has come.
+    expected: Option<Place>,
 }
 
 /// What an [`Image`] has next.
@@ -22,8 +22,8 @@ pub struct Image {
 pub enum Piece<'a> {
     /// A record.
     Record(Record<'a>),
-    /// So many records are missing here.
-    Missed(u64),
+    /// Some are missing here.
+    Missed(Missed),
     /// What stands so many bytes from the start of the file is no record. It goes on at the next
     /// place where one is known to begin.
     Damage(u64),
@@ -94,19 +94,18 @@ impl Image {
                 self.position += u64::from(header.len);
                 continue;
             }
-            let missed = header.number.saturating_sub(self.expected.unwrap_or(header.number));
-            if missed > 0 {
-                self.expected = Some(header.number);
+            if let Some(missed) = header.place.since(self.expected.unwrap_or(header.place)) {
+                self.expected = Some(header.place);
                 return Some(Piece::Missed(missed));
             }
             self.position += u64::from(header.len);
-            self.expected = Some(header.number.saturating_add(1));
+            let kind = Kind::from_code(header.kind);
+            self.expected = Some(header.place.after(kind.unwrap_or(Kind::Padding)));
             let body = at::RING + start + RECORD_HEADER..at::RING + start + header.len as usize;
-            let entry = Kind::from_code(header.kind)
-                .and_then(|kind| Entry::decode(kind, &self.bytes[body]));
+            let entry = kind.and_then(|kind| Entry::decode(kind, &self.bytes[body]));
             return Some(match entry {
                 Some(entry) => {
-                    Piece::Record(Record { number: header.number, at: header.at, entry })
+                    Piece::Record(Record { number: header.place.records, at: header.at, entry })
                 }
                 None => Piece::Damage((at::RING + start) as u64),
             });

@@ -25,7 +25,8 @@
 //! | --- | --- | --- |
 //! | 0 | 4 | bytes in the record, these included |
 //! | 4 | 4 | what it is: [`Kind`](crate::record::Kind) |
-//! | 8 | 8 | its number, from 0 |
+//! | 8 | 4 | how many records were written before it; it wraps around |
+//! | 12 | 4 | how many messages were, likewise |
 //! | 16 | 8 | when, in nanoseconds of the monotonic clock |
 //! | 24 | | what it says |
 

@@ -18,5 +18,5 @@ pub mod record;
 pub mod ring;
 
 pub use image::{Image, Piece};
-pub use record::{Delivered, Entry, Party, Record};
+pub use record::{Delivered, Entry, Missed, Party, Record};
 pub use ring::{Follower, Step, Writer};

@@ -247,11 +247,45 @@ impl PartialEq for Recipients<'_> {
 
 impl Eq for Recipients<'_> {}
 
+/// How many records stand before one, and how many of these are messages. Both wrap around.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) records: u32,
+    pub(crate) messages: u32,
+}
+
+impl Place {
+    /// Behind a record that stands here.
+    #[inline]
+    pub(crate) const fn after(self, kind: Kind) -> Self {
+        let messages = self.messages.wrapping_add(matches!(kind, Kind::Message) as u32);
+        Self { records: self.records.wrapping_add(1), messages }
+    }
+
+    /// What was missed of what should have come next. Who goes back has missed nothing.
+    pub(crate) fn since(self, expected: Self) -> Option<Missed> {
+        let records = self.records.wrapping_sub(expected.records);
+        let messages = self.messages.wrapping_sub(expected.messages);
+        (1..=u32::MAX / 2)
+            .contains(&records)
+            .then_some(Missed { records, messages: messages.min(records) })
+    }
+}
+
+/// Records that were overwritten before they were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Missed {
+    /// All of them.
+    pub records: u32,
+    /// Messages among them.
+    pub messages: u32,
+}
+
 /// A record as it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'a> {
-    /// Its number, from 0.
-    pub number: u64,
+    /// Its number, from 0; it wraps around.
+    pub number: u32,
     /// When, by the monotonic clock.
     pub at: Duration,
     /// What.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sys::shared::{ReadOnly, Writable};
 
 use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
-use crate::record::{Encoded, Entry, Kind, Record, WORDS, pair};
+use crate::record::{Encoded, Entry, Kind, Missed, Place, Record, WORDS, pair};
 
 /// Writes records. Nothing here waits or fails.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Writer {
     /// Bytes that are kept of each message.
     kept: usize,
     position: u64,
-    number: u64,
+    next: Place,
     /// Where the segment ends in which the last record began.
     segment_end: u64,
 }
@@ -44,7 +44,10 @@ impl Writer {
             memory.store(place, word, Ordering::Relaxed);
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-        Ok((Self { memory, len, kept, position: 0, number: 0, segment_end: 0 }, descriptor))
+        Ok((
+            Self { memory, len, kept, position: 0, next: Place::default(), segment_end: 0 },
+            descriptor,
+        ))
     }
 
     /// Bytes in the ring.
@@ -61,7 +64,7 @@ impl Writer {
         let start = self.reserve(len);
         self.write_record(start, len, time, &encoded);
         self.position += len as u64;
-        self.number += 1;
+        self.next = self.next.after(encoded.kind);
         // Release: who sees this position sees all bytes before it.
         self.memory.store(at::COMMITTED, self.position, Ordering::Release);
     }
@@ -118,7 +121,8 @@ impl Writer {
         self.memory.write(start + len - 8, &[0; 8]);
         let [a, b, c] = encoded.words;
         let kind = pair(len as u32, encoded.kind as u32);
-        let words = [kind, self.number, time.as_nanos() as u64, a, b, c];
+        let number = pair(self.next.records, self.next.messages);
+        let words = [kind, number, time.as_nanos() as u64, a, b, c];
         let mut bytes = [0; RECORD_HEADER + 8 * WORDS];
         for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
             *place = u64::to_ne_bytes(word);
@@ -151,8 +155,8 @@ pub struct Follower {
     memory: ReadOnly,
     len: usize,
     position: u64,
-    /// The number of the record that should come next; `None` if that was not there at the start.
-    expected: Option<u64>,
+    /// The place of the record that should come next; `None` if that was not there at the start.
+    expected: Option<Place>,
     /// What the last record says, and what longer ones have left behind that.
     record: Vec<u8>,
 }
@@ -162,8 +166,8 @@ pub struct Follower {
 pub enum Step<'a> {
     /// The next record.
     Record(Record<'a>),
-    /// So many records were overwritten before they were read.
-    Missed(u64),
+    /// Some were overwritten before they were read.
+    Missed(Missed),
     /// Nothing more yet.
     Nothing,
     /// Nothing more will come.
@@ -182,7 +186,8 @@ impl Follower {
             io::Error::new(io::ErrorKind::InvalidData, "the memory holds no trace of this version")
         })?;
         let record = Vec::new();
-        let mut follower = Self { memory, len, position: 0, expected: Some(0), record };
+        let mut follower =
+            Self { memory, len, position: 0, expected: Some(Place::default()), record };
         if follower.reserved() > follower.len as u64 {
             follower.position = follower.oldest();
             follower.expected = None;
@@ -211,10 +216,14 @@ impl Follower {
         match self.find() {
             Found::Nothing => Step::Nothing,
             Found::Stopped => Step::Stopped,
-            Found::Missed(count) => Step::Missed(count),
+            Found::Missed(missed) => Step::Missed(missed),
             Found::Record { header, kind } => match Entry::decode(kind, self.body(header)) {
-                Some(entry) => Step::Record(Record { number: header.number, at: header.at, entry }),
-                None => Step::Missed(1),
+                Some(entry) => {
+                    Step::Record(Record { number: header.place.records, at: header.at, entry })
+                }
+                None => {
+                    Step::Missed(Missed { records: 1, messages: (kind == Kind::Message).into() })
+                }
             },
         }
     }
@@ -233,20 +242,25 @@ impl Follower {
                 return if stopped { Found::Stopped } else { Found::Nothing };
             }
             let Some(header) = self.copy() else {
-                self.position = self.oldest();
+                let oldest = self.oldest();
+                // A writer that has overtaken us is far ahead, unless the memory is no ring any more.
+                if oldest <= self.position {
+                    return Found::Stopped;
+                }
+                self.position = oldest;
                 continue;
             };
             let kind = Kind::from_code(header.kind);
             if kind != Some(Kind::Padding)
-                && let missed @ 1.. = header.number - self.expected.unwrap_or(header.number)
+                && let Some(missed) = header.place.since(self.expected.unwrap_or(header.place))
             {
                 // The record itself is found again by the next step.
-                self.expected = Some(header.number);
+                self.expected = Some(header.place);
                 return Found::Missed(missed);
             }
             self.position += u64::from(header.len);
             if let Some(kind) = kind.filter(|&kind| kind != Kind::Padding) {
-                self.expected = Some(header.number + 1);
+                self.expected = Some(header.place.after(kind));
                 return Found::Record { header, kind };
             }
         }
@@ -297,7 +311,7 @@ impl Follower {
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Record { header: Header, kind: Kind },
-    Missed(u64),
+    Missed(Missed),
     Nothing,
     Stopped,
 }
@@ -306,7 +320,7 @@ enum Found {
 pub(crate) struct Header {
     pub(crate) len: u32,
     pub(crate) kind: u32,
-    pub(crate) number: u64,
+    pub(crate) place: Place,
     pub(crate) at: Duration,
 }
 
@@ -314,7 +328,8 @@ impl Header {
     pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
         let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_ne_bytes(*b));
         let long = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
-        Self { len: word(0), kind: word(4), number: long(8), at: Duration::from_nanos(long(16)) }
+        let place = Place { records: word(8), messages: word(12) };
+        Self { len: word(0), kind: word(4), place, at: Duration::from_nanos(long(16)) }
     }
 }
 

@@ -84,8 +84,9 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
     let mut numbers = Vec::new();
     while let Some(piece) = image.step() {
         if let Piece::Record(record) = piece {
-            assert_eq!(record.entry, Entry::Written { to: record.number, total: record.number });
-            numbers.push(record.number);
+            let number = u64::from(record.number);
+            assert_eq!(record.entry, Entry::Written { to: number, total: number });
+            numbers.push(number);
         }
     }
     numbers

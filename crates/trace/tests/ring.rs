@@ -37,7 +37,7 @@ fn every_kind_of_record_comes_back() {
     for (index, entry) in entries.iter().enumerate() {
         let Step::Record(record) = follower.step() else { panic!("record {index} is missing") };
         assert_eq!(record.entry, *entry);
-        assert_eq!(record.number, index as u64);
+        assert_eq!(record.number, index as u32);
         assert_eq!(record.at, Duration::from_micros(index as u64));
     }
     assert!(matches!(follower.step(), Step::Stopped));
@@ -123,19 +123,22 @@ fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
         match follower.step() {
             Step::Record(record) => {
                 let Entry::Message(message) = record.entry else { panic!("a message") };
-                assert_eq!(message.from, Party::Peer(record.number));
+                assert_eq!(message.from, Party::Peer(record.number.into()));
                 assert_eq!(message.len as usize, message.bytes.len());
                 assert!(last.is_none_or(|last| last < record.number));
                 check_bytes(&message);
                 last = Some(record.number);
                 read += 1;
             }
-            Step::Missed(count) => missed += count,
+            Step::Missed(all) => {
+                assert_eq!(all.messages, all.records);
+                missed += u64::from(all.messages);
+            }
             Step::Nothing => thread::yield_now(),
             Step::Stopped => break,
         }
     }
-    assert_eq!(last, Some(count - 1), "the newest record is always there");
+    assert_eq!(last.map(u64::from), Some(count - 1), "the newest record is always there");
     (read, missed)
 }
 

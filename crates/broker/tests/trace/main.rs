@@ -16,7 +16,7 @@ use capture::record::Fact;
 use peer::Peer;
 use reader::{Reader, Seen};
 use stage::{Bus, DRIVER, ServiceFolder, TRACE, rules};
-use trace::{Follower, Step};
+use trace::{Entry, Follower, Step};
 use wire::body::Value;
 
 const LATE: &str = "com.example.Late";
@@ -140,14 +140,15 @@ fn a_reader_that_stops_holds_up_nobody_and_learns_what_it_missed() {
     let (mut missed, mut read) = (0, 0);
     loop {
         match follower.step() {
-            Step::Missed(number) => missed += number,
-            Step::Record(_) => read += 1,
+            Step::Missed(number) => missed += number.messages,
+            Step::Record(record) => read += u32::from(matches!(record.entry, Entry::Message(_))),
             Step::Nothing => break,
             Step::Stopped => panic!("the trace is on"),
         }
     }
     assert!(missed > 1000 && read > 100, "missed {missed}, read {read}");
-    assert!(missed + read >= count, "missed {missed}, read {read}");
+    // Beside the signals, each has said Hello and called twice or less, and was answered.
+    assert!((count..count + 20).contains(&(missed + read)), "missed {missed}, read {read}");
 }
 
 #[test]

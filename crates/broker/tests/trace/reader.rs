@@ -90,7 +90,7 @@ impl Reader {
     fn read(&mut self) {
         match self.follower.step() {
             Step::Record(record) => self.assembler.push(record.at, &record.entry),
-            Step::Missed(count) => self.assembler.missed(count),
+            Step::Missed(missed) => self.assembler.missed(missed.messages.into()),
             Step::Nothing => std::thread::sleep(Duration::from_millis(1)),
             Step::Stopped => panic!("the trace is on"),
         }

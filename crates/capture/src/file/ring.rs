@@ -37,7 +37,7 @@ impl Ring {
         while self.stage == Stage::Records && !self.assembler.is_ready() {
             match self.image.step() {
                 Some(Piece::Record(record)) => self.assembler.push(record.at, &record.entry),
-                Some(Piece::Missed(count)) => self.assembler.missed(count),
+                Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
                 Some(Piece::Damage(at)) => {
                     let what = "no record of a trace stands here".to_owned();
                     return Some(Record::Damage(Damage { at, what }));

@@ -116,7 +116,7 @@ impl Assembler {
         }
     }
 
-    /// So many records were overwritten before they were read. What waits for a copy to leave will
+    /// Records were overwritten before they were read, so many messages among them. What waits for a copy to leave will
     /// not learn it.
     pub fn missed(&mut self, count: u64) {
         self.pending.give_up_all();

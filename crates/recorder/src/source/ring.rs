@@ -68,7 +68,7 @@ impl Source for Ring {
         for _ in 0..RECORDS_PER_TURN {
             match self.follower.step() {
                 Step::Record(record) => self.assembler.push(record.at, &record.entry),
-                Step::Missed(count) => self.assembler.missed(count),
+                Step::Missed(missed) => self.assembler.missed(missed.messages.into()),
                 Step::Nothing => {
                     self.assembler.idle(monotonic());
                     self.hand_out(each);
