@@ -205,8 +205,9 @@ impl Current {
 /// Batches that wait.
 const BATCHES: usize = 2;
 
-/// Bytes of messages from which on a batch is full: what a processor keeps close to itself.
-const BATCH_LEN: usize = 1 << 17;
+/// Bytes of messages from which on a batch is full. Handing one over may wake a thread, which costs as
+/// much as reading tens of messages.
+const BATCH_LEN: usize = 1 << 20;
 
 /// Records of which a batch is full.
-const BATCH_ITEMS: usize = 1 << 10;
+const BATCH_ITEMS: usize = 1 << 13;

@@ -72,6 +72,8 @@ pub struct Directory {
     peers: Vec<Peer>,
     by_unique: HashMap<(BusId, Text), PeerId, RandomState>,
     owners: HashMap<(BusId, Text), Vec<Ownership>, RandomState>,
+    /// The unique names of the recorder's connections.
+    recorders: Vec<(BusId, Text)>,
 }
 
 impl Directory {
@@ -88,6 +90,13 @@ impl Directory {
     /// The connection with a unique name.
     pub fn by_unique(&self, bus: BusId, unique: Text) -> Option<PeerId> {
         self.by_unique.get(&(bus, unique)).copied()
+    }
+
+    /// Whether a unique name is that of a connection of the recorder. There are few of these, and
+    /// every message is asked.
+    #[inline]
+    pub fn is_recorder(&self, bus: BusId, unique: Text) -> bool {
+        self.recorders.contains(&(bus, unique))
     }
 
     /// The connection that a name, unique or well-known, stood for.
@@ -124,6 +133,15 @@ impl Directory {
             });
             id
         })
+    }
+
+    /// A connection is the recorder's own.
+    pub(super) fn found_recorder(&mut self, bus: BusId, unique: Text) {
+        let id = self.peer_named(bus, unique);
+        self.peer_mut(id).role = Role::Recorder;
+        if !self.is_recorder(bus, unique) {
+            self.recorders.push((bus, unique));
+        }
     }
 
     pub(super) fn peer_mut(&mut self, id: PeerId) -> &mut Peer {

@@ -4,7 +4,7 @@ use wire::Message as WireMessage;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::directory::{PeerId, Role};
+use super::directory::PeerId;
 use super::row::{Health, Row};
 use super::{Capture, Text};
 use crate::record::{BusId, Fact, Process, Time};
@@ -139,8 +139,7 @@ impl Capture {
             }
             Fact::Recorder { unique } => {
                 let unique = self.intern(&unique);
-                let peer = self.directory.peer_named(bus, unique);
-                self.directory.peer_mut(peer).role = Role::Recorder;
+                self.directory.found_recorder(bus, unique);
             }
             Fact::Left { unique, why } => {
                 let unique = self.intern(&unique);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wire::message::{Flags, MessageType};
 
-use super::directory::{PeerId, Role};
+use super::directory::PeerId;
 use super::row::{Health, NOBODY, Row};
 use super::{Capture, Text};
 use crate::record::{BusId, Delivery, Method, Time};
@@ -193,11 +193,8 @@ impl<'c> Message<'c> {
     /// Whether it comes from who made the recording, or goes there.
     pub fn is_of_recorder(&self) -> bool {
         let directory = self.capture.directory();
-        let is_recorder = |name: Text| {
-            let peer = directory.by_unique(self.row.bus, name);
-            peer.is_some_and(|peer| directory.peer(peer).role == Role::Recorder)
-        };
-        is_recorder(self.row.sender) || is_recorder(self.row.destination)
+        directory.is_recorder(self.row.bus, self.row.sender)
+            || directory.is_recorder(self.row.bus, self.row.destination)
     }
 
     /// Its copies, if the bus itself has recorded.
