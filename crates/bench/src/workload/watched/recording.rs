@@ -14,8 +14,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Reads the statistics that stand at the end of a pcapng file. Of all other blocks only the
-    /// heads are looked at.
+    /// Reads the statistics that stand at the end of a pcapng file; a file of another format has
+    /// none. Of all other blocks only the heads are looked at.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
         Self::read(BufReader::with_capacity(BUFFER_LEN, File::open(path)?))
     }
@@ -23,7 +23,8 @@ impl Tally {
     fn read(mut file: impl Read) -> io::Result<Self> {
         let mut tally = Self::default();
         let mut head = [0; BLOCK_HEAD];
-        while file.read_exact(&mut head).is_ok() {
+        let mut has_next = file.read_exact(&mut head).is_ok() && word(&head, 0) == SECTION;
+        while has_next {
             let body = u64::from(word(&head, 4)).saturating_sub(BLOCK_HEAD as u64);
             let mut body = file.by_ref().take(body);
             if word(&head, 0) == STATISTICS {
@@ -33,6 +34,7 @@ impl Tally {
             } else {
                 io::copy(&mut body, &mut io::sink())?;
             }
+            has_next = file.read_exact(&mut head).is_ok();
         }
         Ok(tally)
     }
@@ -62,6 +64,9 @@ fn half(bytes: &[u8], at: usize) -> u16 {
 
 /// Type and length of a block.
 const BLOCK_HEAD: usize = 8;
+
+/// The type of the first block.
+const SECTION: u32 = 0x0A0D_0D0A;
 
 /// The type of a block with the statistics of an interface.
 const STATISTICS: u32 = 5;
@@ -100,9 +105,11 @@ mod tests {
             let end = [0; 4];
             [&[0; 12][..], &comment, &option(4, received), &option(5, lost), &end].concat()
         };
-        let file = [block(6, &[7; 40]), block(5, &statistics(10, 2)), block(5, &statistics(5, 0))];
-        let tally = Tally::read(&file.concat()[..]).unwrap();
-        assert_eq!(tally, Tally { received: 15, lost: 2 });
+        let blocks =
+            [block(6, &[7; 40]), block(5, &statistics(10, 2)), block(5, &statistics(5, 0))];
+        let file = [block(SECTION, &[0; 16]), blocks.concat()].concat();
+        assert_eq!(Tally::read(&*file).unwrap(), Tally { received: 15, lost: 2 });
+        assert_eq!(Tally::read(&*blocks.concat()).unwrap(), Tally::default(), "another format");
         assert_eq!(Tally::read(&b"cut"[..]).unwrap(), Tally::default());
     }
 }
