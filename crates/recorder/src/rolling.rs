@@ -22,7 +22,7 @@ pub struct Rolling {
 
 impl Rolling {
     /// Keeps at least `kept` messages and at most twice as many; fewer if they have more than
-    /// [`KEPT_LEN`] bytes.
+    /// 32 MiB.
     pub fn new(kept: usize) -> Self {
         let standing = Standing::new(Origin::default());
         Self {
