@@ -27,9 +27,12 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(format!("{unit:?} is no unit of time: ms, s, min or h")),
     };
-    let time = Duration::try_from_secs_f64(positive(number)? * seconds);
-    time.map_err(|_| format!("{text} is too long"))
+    let time = Duration::try_from_secs_f64(positive(number)? * seconds).ok();
+    time.filter(|time| *time <= TIME_MAX).ok_or_else(|| format!("{text} is too long"))
 }
+
+/// Longer than anybody waits, and short enough to be reckoned with.
+const TIME_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 fn split(text: &str) -> (&str, &str) {
     let is_unit = |c: char| !c.is_ascii_digit() && c != '.';

@@ -65,12 +65,8 @@ impl Standing {
 
     /// What a process is may be learnt bit by bit, and only after it is gone.
     fn identify(&mut self, at: Time, bus: BusId, unique: &str, process: Process) {
-        let is_same = |(_, on, fact): &&mut (Time, BusId, Fact)| {
-            *on == bus && matches!(fact, Fact::Peer { unique: one, .. } if one == unique)
-        };
-        if let Some((_, _, fact)) = self.departed.iter_mut().rev().find(is_same) {
-            complete(fact, process);
-            return;
+        if let Some(fact) = self.departed(bus, unique) {
+            return complete(fact, process);
         }
         let unique = unique.to_owned();
         let key = (bus, Topic::Peer(unique.clone()));
@@ -78,8 +74,20 @@ impl Standing {
         complete(&mut self.facts.entry(key).or_insert_with(nothing).1, process);
     }
 
+    /// What is known of who is gone.
+    fn departed(&mut self, bus: BusId, unique: &str) -> Option<&mut Fact> {
+        let is_same = |(_, on, fact): &&mut (Time, BusId, Fact)| {
+            *on == bus && matches!(fact, Fact::Peer { unique: one, .. } if one == unique)
+        };
+        self.departed.iter_mut().rev().find(is_same).map(|(.., fact)| fact)
+    }
+
     /// Who is gone has no rules any more; who it was may be asked of messages that are still kept.
     fn depart(&mut self, at: Time, bus: BusId, unique: &str) {
+        // The trace tells it, and the bus in a signal.
+        if self.departed(bus, unique).is_some() {
+            return;
+        }
         let known = self.facts.remove(&(bus, Topic::Peer(unique.to_owned())));
         let nothing = || Fact::Peer { unique: unique.to_owned(), process: None };
         self.departed.push_back((at, bus, known.map_or_else(nothing, |(_, fact)| fact)));

@@ -115,10 +115,13 @@ impl Parts<'_> {
         let message = &self.message;
         let mut words = vec!["busctl", if self.bus == Bus::System { "--system" } else { "--user" }];
         let destination = format!("--destination={}", message.destination());
-        match (self.is_signal(), message.destination()) {
-            (false, to) => words.extend(["call", to]),
-            (true, "") => words.push("emit"),
-            (true, _) => words.extend([destination.as_str(), "emit"]),
+        if self.is_signal() && !message.destination().is_empty() {
+            words.push(&destination);
+        }
+        let options = words.len();
+        match self.is_signal() {
+            false => words.extend(["call", message.destination()]),
+            true => words.push("emit"),
         }
         words.extend([message.path(), message.interface(), message.member()]);
         let mut arguments = Vec::new();
@@ -127,7 +130,7 @@ impl Parts<'_> {
             words.push(message.signature());
             // An argument that begins with a dash is no option.
             if arguments.iter().any(|word| word.starts_with('-')) {
-                words.insert(2, "--");
+                words.insert(options, "--");
             }
         }
         command_line(words.into_iter().chain(arguments.iter().map(String::as_str)))

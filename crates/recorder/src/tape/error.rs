@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use super::trigger::FILES_MAX;
 use super::{Tally, TapeNotice};
 
 /// Why a recording cannot be written.
@@ -54,6 +55,11 @@ impl fmt::Display for TapeNotice {
                 write!(f, "there is room on the disk again: {lost} messages are not in the file")
             }
             Self::Triggered(path) => write!(f, "it happened: {} is written", path.display()),
+            Self::LastTriggered(path) => write!(
+                f,
+                "it happened: {} is written, the last of {FILES_MAX} files",
+                path.display()
+            ),
         }
     }
 }

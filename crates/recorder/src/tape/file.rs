@@ -61,8 +61,17 @@ pub(super) fn create(path: &Path) -> Result<File, TapeError> {
 
 /// The part of a recording before the one that is in this file.
 pub(super) fn before(path: &Path) -> PathBuf {
+    with_end(path, ".1")
+}
+
+/// The part behind it, while that begins.
+pub(super) fn beginning(path: &Path) -> PathBuf {
+    with_end(path, ".next")
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
-    name.push(".1");
+    name.push(end);
     name.into()
 }
 

@@ -18,7 +18,7 @@ use capture::record::{Bus, BusId, Gap, GapCause, Origin, Record, Time};
 pub use error::TapeError;
 use file::Plain;
 use ring::Ring;
-use trigger::Trigger;
+use trigger::{FILES_MAX, Trigger};
 
 use crate::bodies::Bodies;
 use crate::standing::Standing;
@@ -84,6 +84,8 @@ enum Room {
 struct Full {
     since: Time,
     lost: BTreeMap<BusId, u64>,
+    /// What was missing besides, one of each bus and cause.
+    gaps: Vec<Gap>,
     buses: Vec<Bus>,
     /// When it is tried again, by the monotonic clock.
     next: Duration,
@@ -115,6 +117,8 @@ pub enum TapeNotice {
     Room(u64),
     /// A message was met that was waited for, and this file written.
     Triggered(PathBuf),
+    /// The same, and there will be no more files.
+    LastTriggered(PathBuf),
 }
 
 impl Tape {
@@ -265,7 +269,11 @@ impl Output {
             Self::Ring(ring) => ring.flush().map(|()| None),
             Self::Trigger(trigger) => {
                 let written = trigger.flush(now, standing)?;
-                Ok(written.map(TapeNotice::Triggered))
+                let notice = match trigger.files().len() {
+                    ..FILES_MAX => TapeNotice::Triggered,
+                    _ => TapeNotice::LastTriggered,
+                };
+                Ok(written.map(notice))
             }
         }
     }
@@ -305,6 +313,7 @@ impl Room {
             | io::ErrorKind::FileTooLarge => Self::Full(Full {
                 since: Time::default(),
                 lost: BTreeMap::new(),
+                gaps: Vec::new(),
                 buses: Vec::new(),
                 next: Duration::ZERO,
             }),
@@ -323,16 +332,26 @@ impl Full {
                 *self.lost.entry(raw.bus).or_default() += 1;
             }
             Record::Bus(bus) => self.buses.push(bus.clone()),
+            Record::Gap(gap) => self.miss_more(gap),
             _ => {}
+        }
+    }
+
+    fn miss_more(&mut self, gap: &Gap) {
+        let is_same = |known: &&mut Gap| (known.bus, known.cause) == (gap.bus, gap.cause);
+        match self.gaps.iter_mut().find(is_same) {
+            Some(known) => known.lost = known.lost.zip(gap.lost).map(|(a, b)| a + b),
+            None => self.gaps.push(gap.clone()),
         }
     }
 
     fn gaps(&self) -> impl Iterator<Item = Record<'static>> {
         let at = Some(self.since);
-        self.lost.iter().map(move |(&bus, &lost)| {
+        let unwritten = self.lost.iter().map(move |(&bus, &lost)| {
             let cause = GapCause::DiskFull;
-            Record::Gap(Gap { at, bus, cause, lost: Some(lost) })
-        })
+            Gap { at, bus, cause, lost: Some(lost) }
+        });
+        unwritten.chain(self.gaps.iter().cloned()).map(Record::Gap)
     }
 }
 

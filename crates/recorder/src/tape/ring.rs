@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
 use capture::record::{Origin, Record, Time};
 
 use super::TapeError;
-use super::file::{before, create, remove_before};
+use super::file::{before, beginning, create, remove_before};
 use crate::standing::Standing;
 
 /// A file and the one before it, each of which can be read alone.
@@ -38,19 +38,17 @@ impl Ring {
         self.writer.write(record)
     }
 
-    /// Goes on in a new file. Until there is one, what comes is written to the old one, whatever
-    /// its name is.
+    /// Goes on in a new file, which gets its name when its beginning is on the disk: until then the
+    /// old one goes on, under its own name.
     fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
         self.writer.flush()?;
-        fs::rename(&self.path, before(&self.path))?;
-        let file = create(&self.path).map_err(|error| match error {
-            TapeError::Create { error, .. } | TapeError::Write(error) => error,
-            TapeError::Full { .. } => io::ErrorKind::StorageFull.into(),
+        let beginning = beginning(&self.path);
+        let next = begin(&beginning, at, standing).inspect_err(|_| {
+            // A full disk has no room for half a beginning.
+            let _ = fs::remove_file(&beginning);
         })?;
-        let mut next = Writer::new(file, standing.origin())?;
-        for record in standing.records(at) {
-            next.write(&record)?;
-        }
+        fs::rename(&self.path, before(&self.path))?;
+        fs::rename(&beginning, &self.path)?;
         let full = std::mem::replace(&mut self.writer, next);
         self.before += full.written().bytes;
         full.finish().map(drop)
@@ -73,4 +71,18 @@ impl Ring {
         let written = self.written();
         self.writer.finish().map(|_| written)
     }
+}
+
+/// A file that tells what is so before its first message.
+fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<Writer<File>> {
+    let file = create(path).map_err(|error| match error {
+        TapeError::Create { error, .. } | TapeError::Write(error) => error,
+        TapeError::Full { .. } => io::ErrorKind::StorageFull.into(),
+    })?;
+    let mut writer = Writer::new(file, standing.origin())?;
+    for record in standing.records(at) {
+        writer.write(&record)?;
+    }
+    writer.flush()?;
+    Ok(writer)
 }

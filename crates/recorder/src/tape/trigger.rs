@@ -196,7 +196,7 @@ const CHUNK: u64 = 64 * 1024;
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
 /// Files that are written at most, so that a condition that always holds does not fill the disk.
-const FILES_MAX: usize = 100;
+pub(super) const FILES_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests {
