@@ -170,7 +170,7 @@ impl View {
             // Names are worth more room than what can be reckoned from other columns.
             Self::Everything => {
                 let traffic = TRAFFIC.iter().map(|column| match column.unit {
-                    Unit::Share | Unit::Rate => column.spare(),
+                    Unit::Share => column.spare(),
                     _ => *column,
                 });
                 traffic.chain(TIMES.iter().copied()).collect()
