@@ -33,21 +33,13 @@ impl BusChoice {
 
     /// Connects to it.
     pub(crate) fn connect(&self) -> Result<Connection, ConnectError> {
-        match &self.address {
-            Some(address) => Connection::open(address),
-            None if self.system => Connection::system(),
-            None => Connection::session(),
-        }
+        self.place().connect()
     }
 }
 
 impl fmt::Display for BusChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.address {
-            Some(address) => write!(f, "the bus at {address}"),
-            None if self.system => f.write_str("the system bus"),
-            None => f.write_str("the session bus"),
-        }
+        self.place().fmt(f)
     }
 }
 

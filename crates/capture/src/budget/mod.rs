@@ -26,7 +26,6 @@ use crate::model::{Capture, Message, Text};
 use crate::query::{Matcher, Pattern, Query};
 use crate::statistics::{Group, Percentiles};
 use crate::table::{Cell, Column, Table, Unit};
-use crate::timeline::full_member;
 
 pub use error::{BudgetError, BudgetErrorKind};
 
@@ -218,7 +217,7 @@ impl SubjectMatcher<'_> {
             Self::Member(pattern, known) => {
                 let asked = message.call().unwrap_or(*message);
                 let key = (asked.interface_id(), asked.member_id());
-                *known.entry(key).or_insert_with(|| pattern.selects(&full_member(&asked)))
+                *known.entry(key).or_insert_with(|| pattern.selects(&asked.full_member()))
             }
         }
     }

@@ -256,15 +256,7 @@ fn wire_bus_name() -> String {
     String::from("org.freedesktop.DBus")
 }
 
-/// A method or signal with its interface, as they are written in full.
-pub(super) fn full_name(message: &Message<'_>) -> String {
-    match message.interface() {
-        "" => message.member().to_owned(),
-        interface => format!("{interface}.{}", message.member()),
-    }
-}
-
-/// The same with only the last word of the interface, which is enough among people.
+/// A method or signal with only the last word of the interface, which is enough among people.
 pub(super) fn short_name(message: &Message<'_>) -> String {
     match message.interface().rsplit('.').next() {
         None | Some("") => message.member().to_owned(),

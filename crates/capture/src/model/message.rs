@@ -183,6 +183,14 @@ impl<'c> Message<'c> {
         self.row.sender == driver || self.row.destination == driver
     }
 
+    /// Interface and member, or the member alone; of an error its name.
+    pub fn full_member(&self) -> String {
+        match self.interface() {
+            "" => self.member().to_owned(),
+            interface => format!("{interface}.{}", self.member()),
+        }
+    }
+
     /// Whether the bus itself has recorded it. Then messages stand in the order of routing, and
     /// their times, those of receiving, may go back a little.
     pub fn is_traced(&self) -> bool {

@@ -10,10 +10,7 @@ use crate::model::Message;
 
 /// A signal is as the tool prints it; the others have who and to whom in front.
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
-    let member = match (message.interface(), message.member()) {
-        ("", member) => member.to_owned(),
-        (interface, member) => format!("{interface}.{member}"),
-    };
+    let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());
     let _ = match message.kind() {
         MessageType::Signal => write!(text, "{}: {member} ", message.path()),

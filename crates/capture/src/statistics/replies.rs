@@ -96,16 +96,12 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
 fn row(message: &Message<'_>, call: &Message<'_>, what: &str, waited: Cell) -> [Cell; 6] {
     let capture = message.capture();
     let name = |name: Text| Cell::text(capture.label_of(message.bus(), name, message.at()));
-    let member = match (call.interface(), call.member()) {
-        ("", member) => member.to_owned(),
-        (interface, member) => format!("{interface}.{member}"),
-    };
     [
         Cell::Count(message.id().number()),
         Cell::text(what),
         waited,
         name(message.sender_id()),
         name(message.destination_id()),
-        Cell::Text(member),
+        Cell::Text(call.full_member()),
     ]
 }

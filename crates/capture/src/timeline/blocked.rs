@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use super::full_member;
 use crate::model::{Capture, Message, MessageId, PeerId, Text};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -104,7 +103,7 @@ impl<'c> Key<'c> {
         Blocked {
             caller: self.caller.to_owned(),
             callee: self.callee.to_owned(),
-            member: full_member(call),
+            member: call.full_member(),
             calls: 0,
             total: Duration::ZERO,
             max: Duration::ZERO,

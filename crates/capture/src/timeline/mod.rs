@@ -27,13 +27,3 @@ pub use processor::{Processors, Turn, parties};
 pub use slowest::{slowest, slowest_table};
 pub use startup::{Milestone, MilestoneKind, StartUp, start_ups};
 pub use way::{Phase, Way, shares};
-
-use crate::model::Message;
-
-/// Interface and member of a call, or the member alone.
-pub(crate) fn full_member(message: &Message<'_>) -> String {
-    match message.interface() {
-        "" => message.member().to_owned(),
-        interface => format!("{interface}.{}", message.member()),
-    }
-}

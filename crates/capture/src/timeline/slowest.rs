@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::{Processors, Turn, Way, full_member};
+use super::{Processors, Turn, Way};
 use crate::model::{Capture, Message};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -59,7 +59,7 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
         table.push([
             Cell::Count(call.id().number()),
             Cell::text_or_absent(call.from().map(|peer| capture.program_label(peer))),
-            Cell::Text(full_member(call)),
+            Cell::Text(call.full_member()),
             Cell::text(capture.addressee_label(call)),
             Cell::Time(duration),
             way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),

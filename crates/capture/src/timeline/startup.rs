@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::full_member;
 use super::path::{Activity, Answered, Step};
 use crate::model::{Capture, Message, MessageId, PeerId, Text};
 use crate::record::{BusId, Fact, Time};
@@ -136,7 +135,7 @@ fn row(capture: &Capture, step: &Step) -> [Cell; 3] {
         Activity::Works(peer) => (format!("{} works", capture.program_label(peer)), Cell::Absent),
         Activity::Waits(id) => {
             let call = capture.message(id);
-            let (member, of) = (full_member(&call), capture.addressee_label(&call));
+            let (member, of) = (call.full_member(), capture.addressee_label(&call));
             (format!("waits for {member} of {of}"), Cell::Count(id.number()))
         }
     };

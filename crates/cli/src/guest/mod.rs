@@ -92,6 +92,10 @@ impl fmt::Display for GuestError {
 
 impl std::error::Error for GuestError {}
 
+/// What who runs a command beside its own work is to be told.
+pub(crate) const SIGNALS: [Signal; 5] =
+    [Signal::Interrupt, Signal::Terminate, Signal::HangUp, Signal::Child, Signal::FileSize];
+
 /// The signal that the command is to get, which does not get it anyway.
 fn passed_on(signal: Signal) -> Option<Number> {
     match signal {

@@ -33,7 +33,7 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
     let shown: Vec<_> = told.iter().map(|(_, signal)| *signal).collect();
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {key}", full_name(first)))
+            .about(format!("{} {key}", first.full_member()))
             .says(format!("broadcasts {} with \"{key}\" in it", short_name(first)))
             .confidence(Confidence::Medium)
             .shown_by(&shown)

@@ -30,7 +30,7 @@ fn report(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Finding {
     let first = &signals[0].0;
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(full_name(first))
+        .about(first.full_member())
         .says(format!(
             "broadcasts {} {} times, each time to a single program",
             short_name(first),

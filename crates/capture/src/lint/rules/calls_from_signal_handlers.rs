@@ -61,7 +61,7 @@ fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
     let (signal, call) = &pairs[0];
     let calls: Vec<_> = pairs.iter().map(|(_, call)| *call).collect();
     Finding::new(&RULE, lint.who(lint.sender(signal)))
-        .about(format!("{} {}", full_name(signal), call.member()))
+        .about(format!("{} {}", signal.full_member(), call.member()))
         .says(format!(
             "emits {}, and each time {} calls {}, {} times",
             short_name(signal),

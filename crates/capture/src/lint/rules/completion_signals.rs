@@ -51,7 +51,7 @@ fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
     let (call, signal) = &pairs[0];
     let signals: Vec<_> = pairs.iter().map(|(_, signal)| *signal).collect();
     Finding::new(&RULE, lint.who(lint.sender(signal)))
-        .about(format!("{} {}", full_name(call), signal.member()))
+        .about(format!("{} {}", call.full_member(), signal.member()))
         .says(format!(
             "answers {} at once, and says by {} that it is done, {} times",
             short_name(call),

@@ -44,7 +44,7 @@ fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
 fn report(lint: &Context<'_>, signals: &[Message<'_>]) -> Finding {
     let first = &signals[0];
     Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(full_name(first))
+        .about(first.full_member())
         .says(format!(
             "emits {} beside PropertiesChanged, {} times",
             short_name(first),

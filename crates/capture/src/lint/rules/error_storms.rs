@@ -47,7 +47,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>], failed: &[Message<'_>]) -> 
     let error = first.partner()?.member();
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {} {error}", lint.callee_stable(first), full_name(first)))
+            .about(format!("{} {} {error}", lint.callee_stable(first), first.full_member()))
             .says(format!(
                 "got {error} from {} for {} of {} calls of {}",
                 lint.callee_label(first),

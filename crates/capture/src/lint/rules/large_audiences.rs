@@ -38,7 +38,7 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Fi
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(full_name(first))
+            .about(first.full_member())
             .says(format!(
                 "emits {} {count} times, to {} programs each",
                 short_name(first),

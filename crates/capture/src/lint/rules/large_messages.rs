@@ -43,7 +43,7 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
         _ => "answers",
     };
     Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(format!("{what} {}", full_name(&named)))
+        .about(format!("{what} {}", named.full_member()))
         .says(format!(
             "sends {what} of {} with up to {}, {} times",
             short_name(&named),

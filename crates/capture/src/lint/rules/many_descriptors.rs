@@ -28,7 +28,7 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
     let most = messages.iter().map(Message::unix_fds).max().unwrap_or(0);
     let more = if most == u8::MAX { " or more" } else { "" };
     Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(full_name(&named))
+        .about(named.full_member())
         .says(format!(
             "passes {most}{more} descriptors in one message, first with {}",
             short_name(&named)

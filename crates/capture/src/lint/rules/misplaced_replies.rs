@@ -66,7 +66,7 @@ fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]
         Fault::Early => "before it was made",
     };
     Finding::new(&RULE, lint.who(lint.sender(reply)))
-        .about(full_name(call))
+        .about(call.full_member())
         .says(format!(
             "answers {} of {} {how}, {} times",
             short_name(call),

@@ -31,7 +31,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
         .iter()
         .map(|call| call.duration().or_else(|| end.since(call.at())).unwrap_or_default());
     Finding::new(&RULE, lint.who(lint.sender(one)))
-        .about(format!("{} {} {}", lint.callee_stable(one), full_name(one), full_name(other)))
+        .about(format!("{} {} {}", lint.callee_stable(one), one.full_member(), other.full_member()))
         .says(format!(
             "waits for {} of {}, which waits for {} of the first",
             short_name(one),

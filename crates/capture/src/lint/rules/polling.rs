@@ -37,7 +37,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     }
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), full_name(first)))
+            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
             .says(format!(
                 "asks {} for {} every {}, {} times",
                 lint.callee_label(first),

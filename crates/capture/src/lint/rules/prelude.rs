@@ -6,9 +6,7 @@ pub(super) use std::time::Duration;
 
 pub(super) use wire::message::MessageType;
 
-pub(super) use crate::lint::context::{
-    Context, INTROSPECTABLE, PROPERTIES, Party, full_name, short_name,
-};
+pub(super) use crate::lint::context::{Context, INTROSPECTABLE, PROPERTIES, Party, short_name};
 pub(super) use crate::lint::finding::{Confidence, Cost, Evidence, Finding, Severity};
 pub(super) use crate::lint::patterns::{busiest, collected, grouped, spread};
 pub(super) use crate::lint::rule::{Needs, Rule, RuleId, Threshold};

@@ -33,7 +33,7 @@ fn refusals(lint: &Context<'_>) -> Vec<Finding> {
         let who = lint.who(lint.sender(first));
         let query = format!("{} error:*LimitsExceeded", queries::term("from", &who));
         Finding::new(&RULE, who)
-            .about(format!("refused {}", full_name(first)))
+            .about(format!("refused {}", first.full_member()))
             .says(format!(
                 "was refused {} because a limit was reached, first {}",
                 units::counted(calls.len() as u64, "call"),

@@ -38,7 +38,7 @@ fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let first = &same[0];
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), full_name(first)))
+            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
             .says(format!(
                 "asks {} for {} {} times with the same arguments, and gets the same answer",
                 lint.callee_label(first),

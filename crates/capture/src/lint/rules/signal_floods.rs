@@ -41,7 +41,7 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
     };
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(full_name(first))
+            .about(first.full_member())
             .says(format!(
                 "emits {} {pace}, {} in all, from {}",
                 short_name(first),

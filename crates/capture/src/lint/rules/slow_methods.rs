@@ -56,7 +56,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let severity = if slowest >= SLOWEST { Severity::High } else { Severity::Med };
     Some(
         Finding::new(&RULE, lint.who(lint.callee(first)))
-            .about(full_name(first))
+            .about(first.full_member())
             .says(format!(
                 "takes {} for {}, at most {}; {} of {} calls took {} or more",
                 units::span(typical),

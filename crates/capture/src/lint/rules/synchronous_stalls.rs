@@ -55,7 +55,7 @@ fn check_caller(
     let longest = stalls.iter().filter_map(Message::duration).max()?;
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), full_name(first)))
+            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
             .says(format!(
                 "stood still for up to {} in {}, such as {} to {}, while {} waited for it",
                 units::span(longest),

@@ -39,7 +39,7 @@ pub(super) fn has_timed_out(call: &Message<'_>) -> bool {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     Finding::new(&RULE, lint.who(lint.callee(first)))
-        .about(full_name(first))
+        .about(first.full_member())
         .says(format!(
             "left {} of {} to time out after {}, first by {}",
             units::counted(calls.len() as u64, "call"),

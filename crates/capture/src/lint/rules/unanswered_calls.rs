@@ -54,7 +54,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let has_gap = lint.capture.gaps().iter().any(|gap| gap.bus == first.bus());
     let severity = if longest >= PENDING_HIGH { Severity::High } else { Severity::Med };
     Finding::new(&RULE, lint.who(lint.callee(first)))
-        .about(full_name(first))
+        .about(first.full_member())
         .says(format!(
             "has not answered {} of {}, first by {}; one has waited {}",
             units::counted(calls.len() as u64, "call"),

@@ -48,7 +48,7 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Fi
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(full_name(first))
+            .about(first.full_member())
             .says(format!("emits {} {count} times, and nobody hears it", short_name(first)))
             .shown_by(&signals)
             .costs(Cost { wake_ups: count, ..Cost::of_bytes(&signals) })

@@ -26,7 +26,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let replies: Vec<_> = calls.iter().filter_map(Message::partner).collect();
     Finding::new(&RULE, lint.who(lint.callee(first)))
-        .about(full_name(first))
+        .about(first.full_member())
         .says(format!(
             "answers {} of {}, although nobody waits",
             units::counted(calls.len() as u64, "call"),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use wire::message::MessageType;
 
-use super::{Processors, full_member, start_ups};
+use super::{Processors, start_ups};
 use crate::model::{Capture, Message};
 use crate::record::{BusId, Time};
 use event::{Args, Event, Micros, Phase};
@@ -119,7 +119,7 @@ impl<W: Write> Writer<'_, W> {
     fn name_of(&self, span: &Span) -> String {
         let member = || {
             let message = self.capture.message(span.message?);
-            Some(full_member(&message.call().unwrap_or(message)))
+            Some(message.call().unwrap_or(message).full_member())
         };
         let member = member().unwrap_or_default();
         match span.role {

@@ -19,7 +19,7 @@ use recorder::{
     Wanted, origin,
 };
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::SignalSource;
 use wire::match_rule::MatchRule;
 
 pub(crate) use error::RecordError;
@@ -87,13 +87,7 @@ pub(crate) fn run(record: Record) -> ExitCode {
 
 impl Record {
     fn around_command(self) -> Result<u8, RecordError> {
-        let signals = SignalSource::block(&[
-            Signal::Interrupt,
-            Signal::Terminate,
-            Signal::HangUp,
-            Signal::Child,
-            Signal::FileSize,
-        ])?;
+        let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = match self.command.as_slice() {
             [] => None,
             words => Some(guest::command(words)?),

@@ -16,7 +16,7 @@ use clap::Args;
 use error::RunError;
 use recorder::{Place, Turn};
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::SignalSource;
 
 use crate::commands::record::{RecordError, Recording, report};
 use crate::guest::{self, Guest, shell_status};
@@ -55,13 +55,7 @@ pub(crate) fn run(run: Run) -> ExitCode {
 }
 
 fn around_command(run: Run) -> Result<ExitStatus, RunError> {
-    let signals = SignalSource::block(&[
-        Signal::Interrupt,
-        Signal::Terminate,
-        Signal::HangUp,
-        Signal::Child,
-        Signal::FileSize,
-    ])?;
+    let signals = SignalSource::block(&guest::SIGNALS)?;
     let command = guest::command(&run.command)?;
     let config = run.config_file.map_or(Config::Session, Config::File);
     let plan = Plan { config, address: None, log: Stdio::inherit() };
