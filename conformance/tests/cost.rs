@@ -31,7 +31,7 @@ const COSTS: [Cost; 4] = [
     Cost { name: "round-trip", usual: 13_870, shares: 1, options: &[], send: round_trips },
     Cost {
         name: "round-trip-traced",
-        usual: 19_400,
+        usual: 17_400,
         shares: 1,
         options: TRACED,
         send: round_trips,

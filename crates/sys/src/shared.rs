@@ -20,11 +20,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::raw::SharedMapping;
+use crate::raw::{Pages, SharedMapping};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::ProtFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Memory of this process that others may read.
@@ -34,6 +35,11 @@ pub struct Writable(SharedMapping);
 /// Memory that another process writes.
 #[derive(Debug)]
 pub struct ReadOnly(SharedMapping);
+
+/// Memory that the kernel has not provided yet. It does so page by page when they are first written
+/// to, each time with a fault that takes microseconds.
+#[derive(Debug)]
+pub struct Unprovided(Arc<Pages>);
 
 impl Writable {
     /// `len` bytes, all zero, and the descriptor by which others can map them. Who gets it cannot
@@ -62,6 +68,11 @@ impl Writable {
         self.0.len() == 0
     }
 
+    /// What another thread can see to before it is written to.
+    pub fn unprovided(&self) -> Unprovided {
+        Unprovided(Arc::clone(self.0.pages()))
+    }
+
     /// Copies bytes in.
     ///
     /// # Panics
@@ -72,6 +83,16 @@ impl Writable {
         self.0.write(at, bytes);
     }
 
+    /// Copies words in, in the byte order of the machine.
+    ///
+    /// # Panics
+    ///
+    /// If they would reach behind the end.
+    #[inline]
+    pub fn write_words<const N: usize>(&mut self, at: usize, words: [u64; N]) {
+        self.0.write_words(at, words);
+    }
+
     /// Stores a word.
     ///
     /// # Panics
@@ -80,6 +101,20 @@ impl Writable {
     #[inline]
     pub fn store(&mut self, at: usize, value: u64, ordering: Ordering) {
         self.0.word(at).store(value, ordering);
+    }
+}
+
+impl Unprovided {
+    /// Has the kernel provide all of it, or as much as it can before the [`Writable`] is dropped.
+    pub fn provide(self) {
+        let Self(pages) = self;
+        for start in (0..pages.len()).step_by(PROVIDED_AT_ONCE) {
+            let end = pages.len().min(start + PROVIDED_AT_ONCE);
+            // A kernel older than 5.14 cannot; it will when they are written to.
+            if Arc::strong_count(&pages) == 1 || pages.populate(start..end).is_err() {
+                return;
+            }
+        }
     }
 }
 
@@ -130,9 +165,25 @@ impl ReadOnly {
     }
 }
 
+/// Bytes between two looks whether anybody needs them. Meanwhile no other thread can map memory.
+const PROVIDED_AT_ONCE: usize = 64 * 1024;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_provided_before_it_is_written() {
+        let (memory, file) = Writable::new("test", 3 * PROVIDED_AT_ONCE + 4096).unwrap();
+        let blocks = || fstat(&file).unwrap().st_blocks;
+        assert_eq!(blocks(), 0);
+        memory.unprovided().provide();
+        assert!(blocks() * 512 >= memory.len() as i64, "{}", blocks());
+        // Nobody is there to write.
+        let unprovided = memory.unprovided();
+        drop(memory);
+        unprovided.provide();
+    }
 
     #[test]
     fn a_reader_cannot_write() {

@@ -21,14 +21,12 @@
 //! A record begins at a multiple of 8 and is never split at the end of the ring: the rest is filled
 //! by a record that says nothing.
 //!
-//! | offset | bytes | what |
-//! | --- | --- | --- |
-//! | 0 | 4 | bytes in the record, these included |
-//! | 4 | 4 | what it is: [`Kind`](crate::record::Kind) |
-//! | 8 | 4 | how many records were written before it; it wraps around |
-//! | 12 | 4 | how many messages were, likewise |
-//! | 16 | 8 | when, in nanoseconds of the monotonic clock |
-//! | 24 | | what it says |
+//! | word | what |
+//! | --- | --- |
+//! | 0 | lower half: bytes in the record, these included; upper half: what it is, a [`Kind`](crate::record::Kind) |
+//! | 1 | lower half: how many records were written before it, upper half: how many messages were; both wrap around |
+//! | 2 | when, in nanoseconds of the monotonic clock |
+//! | 3 | what it says |
 
 /// The first bytes.
 pub const MAGIC: [u8; 8] = *b"DLGTRACE";

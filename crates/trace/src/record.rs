@@ -218,6 +218,7 @@ pub enum Recipients<'a> {
 
 impl Recipients<'_> {
     /// How many there are.
+    #[inline]
     pub const fn len(&self) -> usize {
         match self {
             Self::List(list) => list.len(),
@@ -228,6 +229,15 @@ impl Recipients<'_> {
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// No more than the first `len` of them.
+    #[must_use]
+    pub fn up_to(self, len: usize) -> Self {
+        match self {
+            Self::List(list) => Self::List(&list[..list.len().min(len)]),
+            Self::Bytes(bytes) => Self::Bytes(&bytes[..bytes.len().min(len * DELIVERED)]),
+        }
     }
 
     /// Each of them.
@@ -293,47 +303,49 @@ pub struct Record<'a> {
 }
 
 /// The parts of a record behind its header, in their order.
-pub(crate) struct Encoded<'a> {
+pub(crate) struct Encoded<'a, const WORDS: usize> {
     pub(crate) kind: Kind,
-    /// The first words, which every record has.
     pub(crate) words: [u64; WORDS],
-    /// One more, of those that have that.
-    pub(crate) more: Option<u64>,
-    pub(crate) recipients: &'a [Delivered],
+    pub(crate) recipients: Recipients<'a>,
     pub(crate) rest: [&'a [u8]; 2],
 }
 
-impl Encoded<'_> {
+impl<const WORDS: usize> Encoded<'_, WORDS> {
     #[inline]
     pub(crate) const fn len(&self) -> usize {
-        let words = if self.more.is_some() { MESSAGE_FIXED } else { NUMBERS };
-        words + self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
+        8 * WORDS + self.tail_len()
+    }
+
+    /// Bytes behind the words.
+    #[inline]
+    pub(crate) const fn tail_len(&self) -> usize {
+        self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
     }
 }
 
+/// Numbers alone.
+#[inline]
+pub(crate) const fn numbers(kind: Kind, words: [u64; 3]) -> Encoded<'static, 3> {
+    Encoded { kind, words, recipients: Recipients::List(&[]), rest: [&[], &[]] }
+}
+
 impl<'a> Entry<'a> {
-    /// The parts, of which there will be no more bytes than `len_max`, and none of a message
-    /// behind its first `kept`.
-    #[inline]
-    pub(crate) fn encode(self, len_max: usize, kept: usize) -> Encoded<'a> {
+    /// The parts of what is no message.
+    pub(crate) fn encode(self) -> Encoded<'a, 3> {
         match self {
-            Self::Message(message) => message.encode(len_max, kept),
-            Self::Written { to, total } => encoded(Kind::Written, [to, total, 0], "", ""),
+            Self::Message(_) => numbers(Kind::Padding, [0; 3]),
+            Self::Written { to, total } => numbers(Kind::Written, [to, total, 0]),
             Self::Joined { peer, pid, uid } => {
-                encoded(Kind::Joined, [peer, pid.into(), uid.into()], "", "")
+                numbers(Kind::Joined, [peer, pid.into(), uid.into()])
             }
-            Self::Left { peer, why } => encoded(Kind::Left, [peer, 0, 0], short(why), ""),
-            Self::Starting { name, by } => {
-                encoded(Kind::Starting, [by.code(), 0, 0], short(name), "")
-            }
+            Self::Left { peer, why } => texts(Kind::Left, [peer, 0, 0], why, ""),
+            Self::Starting { name, by } => texts(Kind::Starting, [by.code(), 0, 0], name, ""),
             Self::Started { name, failure } => {
-                let (name, failure) = (short(name), short(failure));
-                encoded(Kind::Started, [name.len() as u64, 0, 0], name, failure)
+                let len = short(name).len() as u64;
+                texts(Kind::Started, [len, 0, 0], name, failure)
             }
-            Self::Dropped { to, count, why } => {
-                encoded(Kind::Dropped, [to, count, 0], short(why), "")
-            }
-            Self::Owned { name, peer } => encoded(Kind::Owned, [peer, 0, 0], short(name), ""),
+            Self::Dropped { to, count, why } => texts(Kind::Dropped, [to, count, 0], why, ""),
+            Self::Owned { name, peer } => texts(Kind::Owned, [peer, 0, 0], name, ""),
         }
     }
 
@@ -364,48 +376,33 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// A message that is too long loses its end; if that is not enough its recipients theirs.
+    /// The parts, of which there will be no more bytes than `len_max`, and none of the message
+    /// behind its first `kept`. One that is too long loses its end; if that is not enough its
+    /// recipients theirs.
     #[inline]
-    fn encode(self, len_max: usize, kept: usize) -> Encoded<'a> {
-        let Recipients::List(recipients) = self.recipients else {
-            return encoded(Kind::Padding, [0; WORDS], "", "");
-        };
+    pub(crate) fn encode(&self, len_max: usize, kept: usize) -> Encoded<'a, 4> {
         let room = len_max - MESSAGE_FIXED;
-        let recipients = &recipients[..recipients.len().min(room / DELIVERED)];
+        let recipients = self.recipients.up_to(room / DELIVERED);
         let bytes = self.bytes.up_to(kept.min(room - recipients.len() * DELIVERED));
-        let routed = u64::try_from(self.routed_after.as_nanos()).unwrap_or(u64::MAX);
         let lens = pair(self.len, bytes.len() as u32);
-        Encoded {
-            kind: Kind::Message,
-            words: [self.from.code(), routed, lens],
-            more: Some(pair(recipients.len() as u32, self.first as u32)),
-            recipients,
-            rest: [bytes.0, bytes.1],
-        }
+        let copies = pair(recipients.len() as u32, self.first as u32);
+        let words = [self.from.code(), self.routed_after.as_nanos() as u64, lens, copies];
+        Encoded { kind: Kind::Message, words, recipients, rest: [bytes.0, bytes.1] }
     }
 
     fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (fixed, rest) = bytes.split_at_checked(MESSAGE_FIXED)?;
-        let word = |index: usize| u32_at(fixed, 16 + 4 * index);
-        let (recipients, rest) = rest.split_at_checked(word(2) as usize * DELIVERED)?;
+        let word = |index: usize| u64_at(fixed, 8 * index);
+        let ((len, kept), (copies, first)) = (halves(word(2)), halves(word(3)));
+        let (recipients, rest) = rest.split_at_checked(copies as usize * DELIVERED)?;
         Some(Self {
-            from: Party::from_code(u64_at(fixed, 0)),
-            routed_after: Duration::from_nanos(u64_at(fixed, 8)),
-            len: word(0),
-            bytes: Parts(rest.get(..word(1) as usize)?, &[]),
+            from: Party::from_code(word(0)),
+            routed_after: Duration::from_nanos(word(1)),
+            len,
+            bytes: Parts(rest.get(..kept as usize)?, &[]),
             recipients: Recipients::Bytes(recipients),
-            first: if word(3) == 0 { First::Listener } else { First::Addressee },
+            first: if first == 0 { First::Listener } else { First::Addressee },
         })
-    }
-}
-
-impl Delivered {
-    #[inline]
-    pub(crate) fn encode(&self) -> [u8; DELIVERED] {
-        let mut bytes = [0; DELIVERED];
-        bytes[..8].copy_from_slice(&self.to.to_ne_bytes());
-        bytes[8..].copy_from_slice(&self.end.to_ne_bytes());
-        bytes
     }
 }
 
@@ -413,17 +410,22 @@ fn delivered(bytes: &[u8]) -> Delivered {
     Delivered { to: u64_at(bytes, 0), end: u64_at(bytes, 8) }
 }
 
-fn encoded<'a>(kind: Kind, words: [u64; WORDS], text: &'a str, more: &'a str) -> Encoded<'a> {
-    let rest = [text.as_bytes(), more.as_bytes()];
-    Encoded { kind, words, more: None, recipients: &[], rest }
+/// Numbers and one or two texts.
+fn texts<'a>(kind: Kind, words: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a, 3> {
+    let rest = [short(text).as_bytes(), short(more).as_bytes()];
+    Encoded { rest, ..numbers(kind, words) }
 }
 
-/// Two words of half the length, as they stand one behind the other.
+/// Two halves of a word, the first in its lower one.
 #[inline]
 pub(crate) const fn pair(first: u32, second: u32) -> u64 {
-    let [a, b, c, d] = first.to_ne_bytes();
-    let [e, f, g, h] = second.to_ne_bytes();
-    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+    first as u64 | (second as u64) << 32
+}
+
+/// The halves of a word.
+#[inline]
+pub(crate) const fn halves(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
 }
 
 /// A text that fits into every ring.
@@ -436,18 +438,12 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-}
-
 /// Bytes of one copy.
 pub(crate) const DELIVERED: usize = 16;
-/// The words that every record has behind its header.
-pub(crate) const WORDS: usize = 3;
-/// Their bytes.
-const NUMBERS: usize = 8 * WORDS;
+/// Bytes of the words that a record has behind its header.
+const NUMBERS: usize = 8 * 3;
 /// Bytes of a message's, which has one more.
-const MESSAGE_FIXED: usize = NUMBERS + 8;
+const MESSAGE_FIXED: usize = 8 * 4;
 /// No connection ever has these numbers: they would have to be counted up to.
 const BUS: u64 = u64::MAX;
 const NAMELESS: u64 = u64::MAX - 1;

@@ -5,10 +5,13 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use sys::shared::{ReadOnly, Writable};
+use sys::shared::{ReadOnly, Unprovided, Writable};
 
 use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
-use crate::record::{Encoded, Entry, Kind, Missed, Place, Record, WORDS, pair};
+use crate::record::{
+    DELIVERED, Encoded, Entry, Kind, Message, Missed, Place, Recipients, Record, halves, numbers,
+    pair,
+};
 
 /// Writes records. Nothing here waits or fails.
 #[derive(Debug)]
@@ -56,22 +59,50 @@ impl Writer {
         self.len
     }
 
+    /// The memory that is not there yet, for another thread to see to.
+    pub fn unprovided(&self) -> Unprovided {
+        self.memory.unprovided()
+    }
+
     /// Appends a record. What is longer than a quarter of the ring loses its end.
     #[inline]
     pub fn write(&mut self, time: Duration, entry: Entry<'_>) {
-        let encoded = entry.encode(self.len / RECORD_PART - RECORD_HEADER, self.kept);
-        let len = (RECORD_HEADER + encoded.len()).next_multiple_of(8);
-        let start = self.reserve(len);
-        self.write_record(start, len, time, &encoded);
-        self.position += len as u64;
-        self.next = self.next.after(encoded.kind);
-        // Release: who sees this position sees all bytes before it.
-        self.memory.store(at::COMMITTED, self.position, Ordering::Release);
+        match entry {
+            Entry::Message(message) => self.write_message(time, &message),
+            Entry::Written { to, total } => {
+                self.append(time, &numbers(Kind::Written, [to, total, 0]));
+            }
+            rare => self.append(time, &rare.encode()),
+        }
+    }
+
+    /// Appends a message.
+    #[inline]
+    pub fn write_message(&mut self, time: Duration, message: &Message<'_>) {
+        let len_max = self.len / RECORD_PART - RECORD_HEADER;
+        self.append(time, &message.encode(len_max, self.kept));
     }
 
     /// Tells readers that nothing more comes.
     pub fn stop(&mut self) {
         self.memory.store(at::STOPPED, 1, Ordering::Release);
+    }
+
+    #[inline]
+    fn append<const WORDS: usize>(&mut self, time: Duration, record: &Encoded<'_, WORDS>) {
+        let len = (RECORD_HEADER + record.len()).next_multiple_of(8);
+        let start = self.reserve(len);
+        let kind = pair(len as u32, record.kind as u32);
+        let number = pair(self.next.records, self.next.messages);
+        self.memory.write_words(start, [kind, number, time.as_nanos() as u64]);
+        self.memory.write_words(start + RECORD_HEADER, record.words);
+        if record.tail_len() > 0 {
+            self.write_tail(start, len, record);
+        }
+        self.position += len as u64;
+        self.next = self.next.after(record.kind);
+        // Release: who sees this position sees all bytes before it.
+        self.memory.store(at::COMMITTED, self.position, Ordering::Release);
     }
 
     /// Makes known that `len` bytes will be overwritten, and returns their place.
@@ -100,8 +131,7 @@ impl Writer {
         let len = self.len - start;
         self.memory.store(at::RESERVED, self.position + len as u64, Ordering::Relaxed);
         fence(Ordering::Release);
-        let head = [(len as u32).to_ne_bytes(), (Kind::Padding as u32).to_ne_bytes()];
-        self.memory.write(at::RING + start, head.as_flattened());
+        self.memory.write_words(at::RING + start, [pair(len as u32, Kind::Padding as u32)]);
         self.position += len as u64;
         0
     }
@@ -114,36 +144,34 @@ impl Writer {
         self.memory.store(at::SEGMENT_TABLE + 8 * segment, self.position, Ordering::Release);
     }
 
-    /// Parts of a known length are written at once, since most of the time it is these.
+    /// Writes what is behind the words of a record.
     #[inline]
-    fn write_record(&mut self, start: usize, len: usize, time: Duration, encoded: &Encoded<'_>) {
+    fn write_tail<const WORDS: usize>(
+        &mut self,
+        start: usize,
+        len: usize,
+        record: &Encoded<'_, WORDS>,
+    ) {
         // What the parts do not fill of the last word.
-        self.memory.write(start + len - 8, &[0; 8]);
-        let [a, b, c] = encoded.words;
-        let kind = pair(len as u32, encoded.kind as u32);
-        let number = pair(self.next.records, self.next.messages);
-        let words = [kind, number, time.as_nanos() as u64, a, b, c];
-        let mut bytes = [0; RECORD_HEADER + 8 * WORDS];
-        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
-            *place = u64::to_ne_bytes(word);
+        self.memory.write_words(start + len - 8, [0]);
+        let mut place = start + RECORD_HEADER + 8 * WORDS;
+        match record.recipients {
+            Recipients::List(copies) => {
+                for copy in copies {
+                    self.memory.write_words(place, [copy.to, copy.end]);
+                    place += DELIVERED;
+                }
+            }
+            Recipients::Bytes(bytes) => place = self.write_bytes(place, bytes),
         }
-        self.memory.write(start, &bytes);
-        let mut place = start + bytes.len();
-        if let Some(more) = encoded.more {
-            self.memory.write(place, &more.to_ne_bytes());
-            place += 8;
-        }
-        for copy in encoded.recipients {
-            place = self.append(place, &copy.encode());
-        }
-        for bytes in encoded.rest {
-            place = self.append(place, bytes);
+        for bytes in record.rest {
+            place = self.write_bytes(place, bytes);
         }
         debug_assert!(place <= start + len, "it fits");
     }
 
     #[inline]
-    fn append(&mut self, place: usize, bytes: &[u8]) -> usize {
+    fn write_bytes(&mut self, place: usize, bytes: &[u8]) -> usize {
         self.memory.write(place, bytes);
         place + bytes.len()
     }
@@ -203,12 +231,6 @@ impl Follower {
     /// Bytes that are kept of each message.
     pub fn kept(&self) -> u32 {
         self.memory.load(at::KEPT, Ordering::Relaxed) as u32
-    }
-
-    /// How full the ring is with what was not read yet: 1.0 is about to be overtaken.
-    pub fn backlog(&self) -> f64 {
-        let committed = self.memory.load(at::COMMITTED, Ordering::Relaxed);
-        committed.saturating_sub(self.position) as f64 / self.len as f64
     }
 
     /// What comes next.
@@ -326,10 +348,10 @@ pub(crate) struct Header {
 
 impl Header {
     pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
-        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_ne_bytes(*b));
-        let long = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
-        let place = Place { records: word(8), messages: word(12) };
-        Self { len: word(0), kind: word(4), place, at: Duration::from_nanos(long(16)) }
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
+        let ((len, kind), (records, messages)) = (halves(word(0)), halves(word(8)));
+        let place = Place { records, messages };
+        Self { len, kind, place, at: Duration::from_nanos(word(16)) }
     }
 }
 

@@ -111,8 +111,8 @@ impl EventLoop {
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
         let Phase::Messages(framer) = &mut connection.phase else { return Ok(()) };
         framer.received(received.bytes);
-        if self.traces.is_on() {
-            connection.read_at = sys::clock::monotonic();
+        if let Some(active) = self.traces.active() {
+            connection.read_at = active.clock.continued(self.now);
         }
         if !self.buffers.fds.is_empty() {
             framer.received_fds(self.buffers.fds.len() as u32);

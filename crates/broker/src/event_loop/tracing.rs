@@ -16,14 +16,14 @@ use super::EventLoop;
 use super::deliver::Origin;
 use crate::connection::End;
 use crate::log::Severity;
-use crate::trace::{Copy, Dumped, FlightRecorder, Ring};
+use crate::trace::{Active, Dumped, FlightRecorder, Ring};
 
 impl EventLoop {
     /// Writes down what has come of an input, before it is carried out.
-    #[cold]
+    #[inline(never)]
     pub(super) fn trace(&mut self, effects: &Effects, origin: &Origin<'_>) {
         let Some(active) = self.traces.active() else { return };
-        let now = active.read_clock();
+        let now = active.clock.routed();
         self.collect_copies(effects, origin);
         for traced in effects.traced() {
             match traced {
@@ -44,7 +44,7 @@ impl EventLoop {
             let len = head.len() + body_bytes(body, origin).len();
             connection.traced_end = connection.traced_end.max(connection.queue.end()) + len as u64;
             let delivered = Delivered { to: number, end: connection.traced_end };
-            active.copies.add(Copy { head: head.start(), recipient: to, delivered });
+            active.copies.add(head, to, delivered);
         }
         active.copies.finish();
     }
@@ -60,16 +60,16 @@ impl EventLoop {
             None => Party::Bus,
             Some(peer) => self.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
         };
-        let read_at = match (traced.since, traced.from) {
-            (Some(since), _) => Some(Duration::from_nanos(since.as_nanos())),
-            (None, Some(peer)) => self.table.get(peer).map(|connection| connection.read_at),
-            (None, None) => None,
+        let Some(Active { rings, since, copies, .. }) = self.traces.active() else { return };
+        let received = match (traced.since, traced.from) {
+            (Some(since), _) => Duration::from_nanos(since.as_nanos()),
+            (None, Some(peer)) => {
+                let read_at = self.table.get(peer).map(|connection| connection.read_at);
+                read_at.filter(|at| at >= since).unwrap_or(now)
+            }
+            (None, None) => now,
         };
-        let Some(active) = self.traces.active() else { return };
-        let received = read_at.filter(|&at| at >= active.since || traced.since.is_some());
-        let received = received.unwrap_or(now);
-        let mut copies = std::mem::take(&mut active.copies);
-        let (first, recipients) = copies.of(traced.head.start());
+        let (first, recipients) = copies.of(traced.head);
         let is_addressed = first.is_some() && first == traced.addressee;
         let bytes = Parts(effects.bytes(traced.head), body_bytes(traced.body, origin));
         let message = Message {
@@ -80,26 +80,25 @@ impl EventLoop {
             recipients: Recipients::List(recipients),
             first: if is_addressed { First::Addressee } else { First::Listener },
         };
-        active.write_message(received, message, traced.audience);
-        active.copies = copies;
+        rings.write_message(received, &message, traced.audience);
     }
 
     fn trace_joined(&mut self, now: Duration, peer: PeerId) {
         let Some(number) = self.bus.unique_number(peer) else { return };
         let entry = joined(&self.bus, peer, number);
         if let Some(active) = self.traces.active() {
-            active.write(now, entry);
+            active.rings.write(now, entry);
         }
     }
 
     /// Bytes have left for a connection that gets something that is written down.
-    #[cold]
+    #[inline(never)]
     pub(super) fn trace_written(&mut self, peer: PeerId) {
         let Some(to) = self.bus.recipient_number(peer) else { return };
         let Some(connection) = self.table.get(peer) else { return };
         let total = connection.queue.left();
         if let Some(active) = self.traces.active() {
-            active.write(sys::clock::monotonic(), Entry::Written { to, total });
+            active.rings.write(active.clock.now(), Entry::Written { to, total });
         }
     }
 
@@ -111,15 +110,15 @@ impl EventLoop {
         // The first of each was written when it happened.
         let losses = [(self.bus.losing(peer), NOT_READ), (self.bus.withheld(peer), WITHHELD)];
         let Some(active) = self.traces.active() else { return };
-        let now = sys::clock::monotonic();
+        let now = active.clock.now();
         for (lost, why) in losses {
             let count = lost.unwrap_or_default().saturating_sub(1);
             if count > 0 {
-                active.write(now, Entry::Dropped { to: number, count, why });
+                active.rings.write(now, Entry::Dropped { to: number, count, why });
             }
         }
         let why = if *end == End::Closed { String::new() } else { end.to_string() };
-        active.write(now, Entry::Left { peer: number, why: &why });
+        active.rings.write(now, Entry::Left { peer: number, why: &why });
     }
 
     /// Writes down what the administrator is told, as far as it is about messages.
@@ -145,7 +144,7 @@ impl EventLoop {
             _ => None,
         };
         if let (Some(entry), Some(active)) = (entry, self.traces.active()) {
-            active.write(sys::clock::monotonic(), entry);
+            active.rings.write(active.clock.now(), entry);
         }
     }
 

@@ -4,16 +4,18 @@
 //! [flight recorder](recorder). Nothing here waits for who reads, and a message costs no allocation
 //! and no system call.
 
+mod copies;
 mod recorder;
 mod ring;
 
 use std::time::Duration;
 
 use bus::{Audience, PeerId};
+use trace::Entry;
 use trace::record::Message;
-use trace::{Delivered, Entry};
 
 use crate::outgoing::SharedFds;
+pub(crate) use copies::Copies;
 pub(crate) use recorder::{Dump, Dumped, FlightRecorder};
 pub(crate) use ring::Ring;
 
@@ -27,16 +29,30 @@ pub(crate) struct Traces {
 }
 
 /// Traces, at least one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Active {
-    rings: Vec<(PeerId, Ring)>,
-    recorder: Option<FlightRecorder>,
+    pub(crate) rings: Rings,
     /// Since when, by the monotonic clock: whatever is older was not looked at.
     pub(crate) since: Duration,
+    pub(crate) clock: Clock,
     /// The copies of the messages that are being written down.
     pub(crate) copies: Copies,
-    /// When a message was last written down, for who wants to know the time right after.
-    latest: Option<Duration>,
+}
+
+/// Where it is written.
+#[derive(Debug, Default)]
+pub(crate) struct Rings {
+    of_peers: Vec<(PeerId, Ring)>,
+    recorder: Option<FlightRecorder>,
+}
+
+/// The monotonic clock, of which a reading serves whoever wants to know the time next: the bus does
+/// one thing at a time, so that what it does after a reading begins then.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    latest: Duration,
+    /// Whether something was routed at that time, and nobody has asked for the time after it.
+    has_routed: bool,
 }
 
 impl Traces {
@@ -52,123 +68,101 @@ impl Traces {
 
     /// Begins the trace of a connection.
     pub(crate) fn begin(&mut self, peer: PeerId, ring: Ring) {
-        self.turn_on().rings.push((peer, ring));
+        self.turn_on().rings.of_peers.push((peer, ring));
     }
 
     /// Ends the trace of a connection, if it has one.
     pub(crate) fn end(&mut self, peer: PeerId) {
         if let Some(active) = self.active() {
-            active.rings.retain(|&(owner, _)| owner != peer);
+            active.rings.of_peers.retain(|&(owner, _)| owner != peer);
             self.turn_off_if_unused();
         }
     }
 
-    /// The time after something was routed: that of the message that was written down last, if one
-    /// was since this was last asked, which is a reading of the clock less.
-    #[cold]
+    /// The time after something was routed, which takes no reading of the clock if it was written
+    /// down.
     pub(crate) fn time_after(&mut self) -> Duration {
-        let latest = self.active().and_then(|active| active.latest.take());
-        latest.unwrap_or_else(sys::clock::monotonic)
+        self.active().map_or_else(sys::clock::monotonic, |active| active.clock.after_routing())
     }
 
     pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
-        self.active()?.recorder.as_mut()
+        self.active()?.rings.recorder.as_mut()
     }
 
     pub(crate) fn set_recorder(&mut self, recorder: Option<FlightRecorder>) {
         if recorder.is_some() || self.is_on() {
-            self.turn_on().recorder = recorder;
+            self.turn_on().rings.recorder = recorder;
             self.turn_off_if_unused();
         }
     }
 
     fn turn_on(&mut self) -> &mut Active {
-        let since = sys::clock::monotonic();
-        self.active.get_or_insert_with(|| Box::new(Active { since, ..Active::default() }))
+        self.active.get_or_insert_with(|| {
+            let since = sys::clock::monotonic();
+            let clock = Clock { latest: since, has_routed: false };
+            let (rings, copies) = (Rings::default(), Copies::default());
+            Box::new(Active { rings, since, clock, copies })
+        })
     }
 
     fn turn_off_if_unused(&mut self) {
-        let is_used = |active: &Active| !active.rings.is_empty() || active.recorder.is_some();
-        self.active = self.active.take().filter(|active| is_used(active));
+        self.active = self.active.take().filter(|active| !active.rings.is_empty());
     }
 }
 
-impl Active {
-    /// The time, for all messages that are written down at once.
-    pub(crate) fn read_clock(&mut self) -> Duration {
-        let now = sys::clock::monotonic();
-        self.latest = Some(now);
-        now
+impl Clock {
+    /// When something begins that follows what the clock was read for last, in a turn of the loop
+    /// that began then.
+    #[inline]
+    pub(crate) fn continued(&self, turn: Duration) -> Duration {
+        self.latest.max(turn)
+    }
+
+    /// The time, now that something is routed.
+    #[inline]
+    pub(crate) fn routed(&mut self) -> Duration {
+        self.has_routed = true;
+        self.now()
+    }
+
+    /// The time.
+    #[inline]
+    pub(crate) fn now(&mut self) -> Duration {
+        self.latest = sys::clock::monotonic();
+        self.latest
+    }
+
+    fn after_routing(&mut self) -> Duration {
+        if std::mem::take(&mut self.has_routed) { self.latest } else { self.now() }
+    }
+}
+
+impl Rings {
+    fn is_empty(&self) -> bool {
+        self.of_peers.is_empty() && self.recorder.is_none()
     }
 
     /// Writes what is no message: all traces have it.
+    #[inline]
     pub(crate) fn write(&mut self, at: Duration, entry: Entry<'_>) {
-        self.all_rings().for_each(|ring| ring.writer.write(at, entry));
+        let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
+        let rings = self.of_peers.iter_mut().map(|(_, ring)| ring).chain(recorder);
+        rings.for_each(|ring| ring.writer.write(at, entry));
     }
 
     /// Writes a message for those who want it.
-    pub(crate) fn write_message(&mut self, at: Duration, message: Message<'_>, who: Audience) {
+    #[inline]
+    pub(crate) fn write_message(&mut self, at: Duration, message: &Message<'_>, who: Audience) {
+        let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
+        let of_peers = self.of_peers.iter_mut();
         match who {
             Audience::All => {
-                let whole = self.rings.iter_mut().map(|(_, ring)| ring);
-                let whole = whole.filter(|ring| ring.wants_all);
-                let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
-                whole.chain(recorder).for_each(|ring| ring.write(at, Entry::Message(message)));
+                let whole = of_peers.map(|(_, ring)| ring).filter(|ring| ring.wants_all);
+                whole.chain(recorder).for_each(|ring| ring.writer.write_message(at, message));
             }
-            Audience::One(peer) => {
-                let ring = self.rings.iter_mut().find(|(owner, _)| *owner == peer);
-                if let Some((_, ring)) = ring {
-                    ring.write(at, Entry::Message(message));
-                }
-            }
+            Audience::One(peer) => of_peers
+                .filter(|(owner, _)| *owner == peer)
+                .for_each(|(_, ring)| ring.writer.write_message(at, message)),
         }
-    }
-
-    fn all_rings(&mut self) -> impl Iterator<Item = &mut Ring> {
-        let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
-        self.rings.iter_mut().map(|(_, ring)| ring).chain(recorder)
-    }
-}
-
-/// Copies of messages, to be found by message. The memory is kept.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    all: Vec<Copy>,
-    of_one: Vec<Delivered>,
-}
-
-/// A copy of a message, which is known by where its head stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Copy {
-    pub(crate) head: usize,
-    pub(crate) recipient: PeerId,
-    pub(crate) delivered: Delivered,
-}
-
-impl Copies {
-    pub(crate) fn clear(&mut self) {
-        self.all.clear();
-    }
-
-    pub(crate) fn add(&mut self, copy: Copy) {
-        self.all.push(copy);
-    }
-
-    /// All are there.
-    pub(crate) fn finish(&mut self) {
-        // What the bus says in between is written behind the message that it speaks of.
-        if !self.all.is_sorted_by_key(|copy| copy.head) {
-            self.all.sort_by_key(|copy| copy.head);
-        }
-    }
-
-    /// Those of one message, and who has the first of them.
-    pub(crate) fn of(&mut self, head: usize) -> (Option<PeerId>, &[Delivered]) {
-        let start = self.all.partition_point(|copy| copy.head < head);
-        let copies = self.all[start..].iter().take_while(|copy| copy.head == head);
-        self.of_one.clear();
-        self.of_one.extend(copies.map(|copy| copy.delivered));
-        let first = self.all.get(start).filter(|_| !self.of_one.is_empty());
-        (first.map(|copy| copy.recipient), &self.of_one)
     }
 }

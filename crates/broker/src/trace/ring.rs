@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::thread;
 use std::time::Duration;
 
 use trace::{Entry, Writer};
@@ -19,6 +20,10 @@ impl Ring {
     pub(crate) fn new(len: u64, kept: u32, wants_all: bool) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let (writer, descriptor) = Writer::new(len, clock_offset(), kept)?;
+        let unprovided = writer.unprovided();
+        let thread = thread::Builder::new().name("trace-memory".to_owned());
+        // Without the thread it costs time when the ring goes round for the first time.
+        drop(thread.stack_size(STACK_LEN).spawn(|| unprovided.provide()));
         Ok((Self { writer, wants_all }, descriptor))
     }
 
@@ -44,6 +49,9 @@ fn clock_offset() -> i64 {
     let nanos = day.as_nanos() as i128 - monotonic.as_nanos() as i128;
     i64::try_from(nanos).unwrap_or_default()
 }
+
+/// Bytes that a thread needs which only calls the kernel.
+const STACK_LEN: usize = 64 * 1024;
 
 // What the core counts is what a ring has.
 const _: () = assert!(bus::RING_BYTES_MIN == trace::layout::RING_MIN as u64);
