@@ -22,12 +22,15 @@ pub struct Trace {
     /// Sizes of signals, as fast as they can be sent, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub streams: Option<Vec<u64>>,
-    /// How many calls [default: 5000]
+    /// How many calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub count: Option<u64>,
-    /// How many signals [default: 100000]
+    /// How many signals [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub signals: Option<u64>,
+    /// How often in each round it is done unwatched and watched [default: 5]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub turns: Option<u64>,
 }
 
 impl Scenario for Trace {
@@ -41,21 +44,28 @@ impl Scenario for Trace {
 
     fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
         let watchers = self.watchers.as_deref().unwrap_or(&Watcher::ALL);
+        let turns = pace.choose(self.turns, 5, 1);
         let mut trials = Vec::new();
         for size in pace.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
-            let call = Call::ping_pong(size as usize, pace.choose(self.count, 5000, 100));
-            trials.extend(watchers.iter().map(|&watcher| trial("call", size, watcher, &call)));
+            let call = Call::ping_pong(size as usize, pace.choose(self.count, 2000, 100));
+            trials.extend(watchers.iter().map(|&it| trial("call", size, it, turns, &call)));
         }
         for size in pace.list(self.streams.as_deref(), &[100, 2048], &[100]) {
-            let signals = pace.choose(self.signals, 100_000, 1000);
+            let signals = pace.choose(self.signals, 50_000, 1000);
             let stream = addressed_stream(size, signals);
-            trials.extend(watchers.iter().map(|&watcher| trial("stream", size, watcher, &stream)));
+            trials.extend(watchers.iter().map(|&it| trial("stream", size, it, turns, &stream)));
         }
         trials
     }
 }
 
-fn trial<W: Counted + 'static>(work: &str, size: u64, watcher: Watcher, workload: &W) -> Trial {
+fn trial<W: Counted + 'static>(
+    work: &str,
+    size: u64,
+    watcher: Watcher,
+    turns: u64,
+    workload: &W,
+) -> Trial {
     let what = match watcher {
         Watcher::Nobody => "unwatched",
         Watcher::Stamps => "stamps alone",
@@ -72,7 +82,7 @@ fn trial<W: Counted + 'static>(work: &str, size: u64, watcher: Watcher, workload
         ("size", size.into()),
         ("watcher", (&*watcher_word).into()),
     ];
-    Trial::new(Case::new(label, at), Watched { watcher, workload: workload.clone() })
+    Trial::new(Case::new(label, at), Watched { watcher, turns, workload: workload.clone() })
 }
 
 /// Signals to one process, whose time under way is not measured.
@@ -86,8 +96,8 @@ pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     title: "What it costs to be watched",
     about: "Calls and streams on a bus while somebody watches it: by its own trace, with the times \
             alone or with whole messages, or from outside as a monitor. What is added is added to \
-            the same work unwatched, right before and after; the time of who watches is for each \
-            message, until it has caught up.",
+            the same work unwatched, right before; the time of who watches is for each message, \
+            until it has caught up.",
     metrics: &[
         Metric::AddedPercent,
         Metric::AddedBusNs,

@@ -4,6 +4,7 @@ mod program;
 mod recording;
 mod watcher;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
 
@@ -18,13 +19,16 @@ use crate::stage::{MeasureError, Stage};
 
 /// A workload on a bus that is watched.
 ///
-/// It is measured four times: unwatched, watched, watched, and unwatched again, so that what changes
-/// steadily meanwhile, as the mood of the machine, is in both halves alike. Once before it is watched
-/// and not measured, since the first messages cost more than those that follow.
+/// It is measured unwatched and watched in turns, each with processes of its own, and what watching
+/// adds is the median of what it added in each turn: so much depends on the mood of the machine, and on
+/// where in memory a process happens to be, that one turn tells little. Each time it is done once
+/// before and not measured, since the first messages cost more than those that follow.
 #[derive(Clone, Debug)]
 pub struct Watched<W> {
     /// Who watches.
     pub watcher: Watcher,
+    /// How many turns there are, at least one.
+    pub turns: u64,
     /// What is done.
     pub workload: W,
 }
@@ -76,18 +80,15 @@ impl<W: Counted> Workload for Watched<W> {
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let before = self.perform(stage, None)?;
         if self.watcher == Watcher::Nobody {
-            return Ok(before.into());
+            return Ok(self.perform(stage, None)?.into());
         }
-        let watching = self.watcher.begin(stage)?;
-        self.perform(stage, watching.pid())?;
-        let during = [self.perform(stage, watching.pid())?, self.perform(stage, watching.pid())?];
-        let recorded = watching.end(stage)?;
-        let unwatched = mean(&[before, self.perform(stage, None)?]);
-        let mut figures = mean(&during);
-        figures.extend(self.price(&unwatched, &figures));
-        figures.extend(recorded.map(|tally| (Metric::LostMessages, tally.lost as f64)));
+        let turns =
+            (0..self.turns.max(1)).map(|_| self.turn(stage)).collect::<Result<Vec<_>, _>>()?;
+        let mut figures = medians(&turns);
+        if let Some(lost) = figures.get_mut(&Metric::LostMessages) {
+            *lost = turns.iter().filter_map(|turn| turn.get(&Metric::LostMessages)).sum();
+        }
         Ok(figures.into())
     }
 
@@ -113,6 +114,19 @@ impl<W: Counted> Workload for Watched<W> {
 }
 
 impl<W: Counted> Watched<W> {
+    /// Does it unwatched and then watched.
+    fn turn(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        self.perform(stage, None)?;
+        let unwatched = self.perform(stage, None)?;
+        let watching = self.watcher.begin(stage)?;
+        self.perform(stage, watching.pid())?;
+        let mut figures = self.perform(stage, watching.pid())?;
+        let recorded = watching.end(stage)?;
+        figures.extend(self.price(&unwatched, &figures));
+        figures.extend(recorded.map(|tally| (Metric::LostMessages, tally.lost as f64)));
+        Ok(figures)
+    }
+
     /// Does it once, and waits until who watches has caught up.
     fn perform(&self, stage: &Stage<'_>, watcher: Option<u32>) -> Result<Figures, MeasureError> {
         let used = |pid: Option<u32>| pid.and_then(process::processor_time);
@@ -166,7 +180,8 @@ impl Workload for Recorded {
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let watched = Watched { watcher: Watcher::Recorder, workload: self.stream.clone() };
+        let workload = self.stream.clone();
+        let watched = Watched { watcher: Watcher::Recorder, turns: 1, workload };
         let watching = watched.watcher.begin(stage)?;
         let mut figures = watched.perform(stage, watching.pid())?;
         let received = watching.end(stage)?.map_or(0, |tally| tally.received - tally.lost);
@@ -198,10 +213,15 @@ fn settle(pid: u32, stage: &Stage<'_>) {
     }
 }
 
-fn mean(figures: &[Figures; 2]) -> Figures {
-    let [one, other] = figures;
-    let both = one.iter().filter_map(|(metric, value)| Some((metric, value, other.get(metric)?)));
-    both.map(|(metric, one, other)| (*metric, f64::midpoint(*one, *other))).collect()
+/// Of each metric the median; of two in the middle the lower one.
+fn medians(turns: &[Figures]) -> Figures {
+    let metrics = turns.iter().flat_map(BTreeMap::keys).copied();
+    let median = |metric: Metric| {
+        let mut values: Vec<f64> = turns.iter().filter_map(|it| it.get(&metric)).copied().collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len().saturating_sub(1) / 2).map(|&value| (metric, value))
+    };
+    metrics.collect::<BTreeSet<_>>().into_iter().filter_map(median).collect()
 }
 
 /// What of the figures of a workload tells something of who watches it.
@@ -228,13 +248,22 @@ mod tests {
     #[test]
     fn the_price_is_what_watching_adds() {
         let workload = Call::ping_pong(8, 1000);
-        let watched = Watched { watcher: Watcher::Stamps, workload };
+        let watched = Watched { watcher: Watcher::Stamps, turns: 1, workload };
         let figures =
             |calls, bus| Figures::from([(Metric::CallsPerS, calls), (Metric::BusCpuUs, bus)]);
         let price = watched.price(&figures(21_000.0, 15.0), &figures(20_000.0, 15.5));
         let rounded: Vec<_> = price.iter().map(|(it, value)| (*it, value.round())).collect();
         assert_eq!(rounded, [(Metric::AddedPercent, 5.0), (Metric::AddedBusNs, 250.0)]);
         assert!(watched.price(&Figures::new(), &figures(1.0, 1.0)).is_empty());
+    }
+
+    #[test]
+    fn one_turn_among_many_decides_nothing() {
+        let turn = |added| Figures::from([(Metric::AddedPercent, added)]);
+        for (added, expected) in [(&[3.0][..], 3.0), (&[1.0, 90.0, 2.0], 2.0), (&[4.0, 1.0], 1.0)] {
+            let turns: Vec<_> = added.iter().copied().map(turn).collect();
+            assert_eq!(medians(&turns), turn(expected));
+        }
     }
 
     #[test]
