@@ -147,6 +147,9 @@ pub enum Content {
     /// Their bytes, as they were on the wire.
     #[default]
     Bytes,
+    /// The same, but of what bodies say only types and lengths: numbers are 0, texts so many `x`.
+    /// Signals of the bus itself are whole.
+    Redacted,
     /// Fields of their headers, as a text. The bytes were made from that: flags and sizes are not
     /// those of the messages, names of errors may be missing, and bodies are.
     Headers,
@@ -157,6 +160,11 @@ pub enum Content {
 impl Content {
     fn is_bytes(&self) -> bool {
         *self == Self::Bytes
+    }
+
+    /// Whether headers and sizes are those that were on the wire, rather than made from a text.
+    pub const fn is_of_wire(self) -> bool {
+        matches!(self, Self::Bytes | Self::Redacted)
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use diligence_capture::Capture;
 use diligence_capture::model::Health;
+use diligence_capture::record::{Bus, BusId, Content};
 use diligence_testkit::recording::{DRIVER, Recording};
 use wire::message::MessageType;
 
@@ -76,7 +77,7 @@ fn names_have_owners_through_time() {
     let seven = capture
         .strings()
         .find(":1.7")
-        .and_then(|name| capture.directory().by_unique(diligence_capture::record::BusId(0), name));
+        .and_then(|name| capture.directory().by_unique(BusId(0), name));
     let seven = capture.directory().peer(seven.expect("it came"));
     assert!(seven.arrived < seven.left);
 }
@@ -95,6 +96,30 @@ fn what_is_cut_or_invalid_is_kept_and_said() {
     let lens: Vec<_> = capture.messages().map(|message| message.len()).collect();
     assert_eq!(lens[0], lens[1], "the length is that of the message, not of what was kept");
     assert_eq!(capture.invalid().len(), 1);
+}
+
+/// What the bus answers is crossed out, what it tells all is not.
+#[test]
+fn names_are_not_learnt_from_what_is_crossed_out() {
+    let mut recording = Recording::new();
+    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    recording.ask_bus(":1.1", "GetNameOwner", &("xxx.xxxx",), &("xxxxx",));
+    recording.ask_bus(":1.1", "GetConnectionUnixProcessID", &("xxxx",), &(0_u32,));
+    recording.owner_changed(":1.2", "", ":1.2").owner_changed("org.example.Mail", "", ":1.2");
+    recording.signal(":1.2", "/ org.example.Mail.New", &());
+    let capture = recording.capture();
+    let uniques = capture.directory().peers().map(|(_, peer)| capture.strings().get(peer.unique));
+    let mut uniques: Vec<_> = uniques.collect();
+    uniques.sort_unstable();
+    assert_eq!(uniques, [":1.1", ":1.2", "org.freedesktop.DBus"]);
+    assert!(capture.directory().peers().all(|(_, peer)| peer.process.is_none()));
+    let two = capture.directory().by_unique(BusId(0), capture.strings().find(":1.2").unwrap());
+    assert_eq!(capture.directory().peer(two.unwrap()).names.len(), 1);
+    let crossed_out = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
+    assert_eq!(crossed_out.count(), 4, "calls and answers with a body, and no signal");
+    let mut buffer = Vec::new();
+    let first = capture.messages().next().expect("a call").id();
+    assert!(capture.read_message(first, &mut buffer).expect("it is there").is_none());
 }
 
 #[test]

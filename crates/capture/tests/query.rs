@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use diligence_capture::Capture;
 use diligence_capture::query::{Query, complete};
+use diligence_capture::record::{Bus, Content};
 use diligence_testkit::recording::Recording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
@@ -70,6 +71,20 @@ fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
         ("arg3:x", ""),
         ("arg0='x'", ""),
     ] {
+        assert_eq!(selected(&capture, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn what_is_crossed_out_is_found_and_has_no_arguments() {
+    let mut recording = Recording::new();
+    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    recording.signal(":1.1", "/ org.x.Y.Told", &("xxxxx", 0_u32));
+    recording.signal(":1.1", "/ org.x.Y.Empty", &());
+    let capture = recording.capture();
+    for (query, expected) in
+        [("is:redacted", "1"), ("arg0:xxxxx", ""), ("arg1=0", ""), ("xxxxx", ""), ("is:cut", "")]
+    {
         assert_eq!(selected(&capture, query), expected, "{query}");
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use diligence_capture::Capture;
-use diligence_capture::record::Fact;
+use diligence_capture::record::{Bus, Content, Fact};
 use diligence_capture::show::{Command, Format, Inexpressible};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
@@ -98,6 +98,31 @@ fn what_the_tools_do_not_know_is_in_the_json() {
     ] {
         assert!(lines[line].trim_end().ends_with(ours), "{}", lines[line]);
     }
+}
+
+#[test]
+fn what_was_crossed_out_is_said_to_be() {
+    let mut recording = Recording::new();
+    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    recording.signal(":1.6", "/ org.x.Mail.New", &("xxx", 0_u32));
+    let capture = recording.capture();
+    for (format, expected) in [
+        (
+            Format::Busctl,
+            "MESSAGE \"su\" {\n          (redacted: what it says was crossed out)\n          \
+             STRING \"xxx\";\n",
+        ),
+        (Format::Gdbus, "org.x.Mail.New ('xxx', uint32 0) (redacted)\n"),
+        (Format::DbusSend, "uint32 0\n   (redacted: what it says was crossed out)\n"),
+        (Format::Json, r#""payload":{"type":"su","data":null}"#),
+        (Format::Json, r#""problem":"redacted"}"#),
+    ] {
+        let text = shown(&capture, format).concat();
+        assert!(text.contains(expected), "{text}");
+    }
+    let signal = capture.messages().next().expect("a signal");
+    let command = Command::Busctl.of(&signal, &mut Vec::new());
+    assert!(matches!(command, Err(Inexpressible::NoArguments)), "{command:?}");
 }
 
 /// What an object says of `org.x.Mixer`, with this type of the argument `mute`.

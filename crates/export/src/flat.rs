@@ -123,6 +123,7 @@ impl<'c> Row<'c> {
     pub const fn state(&self) -> &'static str {
         match self.message.health() {
             Health::Whole => "whole",
+            Health::BodyRedacted => "body redacted",
             Health::BodyCut => "body cut",
             Health::HeaderCut => "header cut",
             Health::BodyInvalid => "body invalid",
@@ -200,9 +201,11 @@ pub const COLUMNS: &[Column] = &[
     integer("unix_fds", "descriptors that came with it; 255 is that many or more", |row| {
         Some(row.message.unix_fds().into())
     }),
-    text("state", "`whole`, `body cut`, `header cut`, `body invalid` or `header invalid`", |row| {
-        Some(row.state())
-    }),
+    text(
+        "state",
+        "`whole`, `body cut`, `body redacted`, `header cut`, `body invalid` or `header invalid`",
+        |row| Some(row.state()),
+    ),
     integer("partner", "`number` of the reply of a call, or of the call of a reply", |row| {
         row.message.partner().map(|partner| number(&partner))
     }),

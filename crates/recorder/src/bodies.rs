@@ -1,6 +1,6 @@
 //! How much of each message is kept.
 
-use capture::record::{Fact, Process, RawMessage, Record};
+use capture::record::{Content, Fact, Process, RawMessage, Record};
 use wire::match_rule::MatchRule;
 
 use crate::redact;
@@ -26,6 +26,14 @@ impl Bodies {
         }
     }
 
+    /// What a recording has of a bus whose messages were `content`.
+    const fn content(self, content: Content) -> Content {
+        match (self, content) {
+            (Self::Redacted, Content::Bytes) => Content::Redacted,
+            (_, content) => content,
+        }
+    }
+
     /// A record with no more in it than is kept; `None` if that is nothing. What has to be changed
     /// is put into `scratch`.
     pub(crate) fn reduce<'r>(
@@ -37,6 +45,7 @@ impl Bodies {
             (Self::Whole, record) => record,
             (_, Record::Bus(mut bus)) => {
                 bus.kept_max = self.kept_max();
+                bus.content = self.content(bus.content);
                 Record::Bus(bus)
             }
             (Self::Cut(kept), Record::Message(raw)) => {

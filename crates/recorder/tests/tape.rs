@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{Bus, Origin};
+use capture::model::Health;
+use capture::record::{Bus, Content, Origin};
 use diligence_recorder::{Bodies, Destination, Tape, TapeError, TapeNotice};
 use diligence_testkit::recording::Recording;
 
@@ -189,7 +190,10 @@ fn what_is_not_to_be_kept_is_not_in_the_file() {
         let signal = capture.messages().next().expect("it is there");
         assert_eq!((signal.interface(), signal.member()), ("org.example.Mail", "Came"));
         assert_eq!(holds(b"secret"), bodies != Bodies::Redacted, "a rule asks for it");
-        if bodies == Bodies::Redacted {
+        let is_redacted = bodies == Bodies::Redacted;
+        assert_eq!(capture.buses()[0].content == Content::Redacted, is_redacted);
+        assert_eq!(signal.health() == Health::BodyRedacted, is_redacted);
+        if is_redacted {
             assert!(capture.invalid().is_empty(), "{:?}", capture.invalid());
         }
     }

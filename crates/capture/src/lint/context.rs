@@ -7,13 +7,14 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
+use super::audience::Audience;
 use super::changes::{self, Change};
 use super::finding::Who;
 use super::patterns::grouped;
-use super::subscriptions::{Audience, Subscriptions};
+use super::subscriptions::Subscriptions;
 use super::{deadlocks, observers};
-use crate::model::{Capture, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Clock, Time};
+use crate::model::{Capture, Health, Message, MessageId, PeerId, Text};
+use crate::record::{BusId, Clock, Content, Time};
 
 /// A recording with what several rules need of it. Those who only listen are left out: they are
 /// there because somebody recorded.
@@ -24,6 +25,9 @@ pub(super) struct Context<'c> {
     spans: Vec<Span>,
     buffer: RefCell<Vec<u8>>,
     observers: HashSet<PeerId, RandomState>,
+    /// Buses with messages of which not even the header is whole, so that they cannot be told from
+    /// others: they are left out.
+    beheaded: HashSet<BusId, RandomState>,
     methods: OnceCell<Groups<'c>>,
     callers: OnceCell<Groups<'c>>,
     callees: OnceCell<Groups<'c>>,
@@ -63,6 +67,7 @@ impl<'c> Context<'c> {
             spans: Vec::new(),
             buffer: RefCell::default(),
             observers,
+            beheaded: HashSet::default(),
             methods: OnceCell::new(),
             callers: OnceCell::new(),
             callees: OnceCell::new(),
@@ -81,6 +86,10 @@ impl<'c> Context<'c> {
             return;
         }
         self.note_time(message.bus(), message.at());
+        if message.health() == Health::HeaderCut {
+            self.beheaded.insert(message.bus());
+            return;
+        }
         let list = match message.kind() {
             MessageType::MethodCall => &mut self.calls,
             MessageType::Signal => &mut self.signals,
@@ -96,6 +105,17 @@ impl<'c> Context<'c> {
     fn has_no_clock(&self, bus: BusId) -> bool {
         let bus = self.capture.buses().get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.clock == Clock::Absent)
+    }
+
+    /// Whether headers of messages of a bus are cut, so that replies to others may be missing.
+    pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
+        self.beheaded.contains(&bus)
+    }
+
+    /// Whether it was crossed out what the messages of a bus say.
+    pub(super) fn is_redacted(&self, bus: BusId) -> bool {
+        let bus = self.capture.buses().get(usize::from(bus.0));
+        bus.is_some_and(|bus| bus.content == Content::Redacted)
     }
 
     fn note_time(&mut self, bus: BusId, at: Time) {

@@ -113,6 +113,8 @@ time no others.
 - L51 needs `record --switches`, and a kernel that lets the recorder see the process of the bus. It sees a
   bus that lost its processor while it was at work; how long one that slept waited to be woken, no
   recording shows.
+- Where it was crossed out what messages say (`record --redact`), or they are cut (`--kept`), no rule
+  takes what is left for what they said; L50 tells which of them cannot be judged for that.
 - Whether a program does anything about a signal (L06) is judged by what it sends soon after. One that
   draws or writes a file looks idle; so that finding is of low confidence.
 

@@ -18,6 +18,7 @@ pub mod finding;
 pub mod report;
 pub mod rule;
 
+mod audience;
 mod changes;
 mod context;
 mod deadlocks;

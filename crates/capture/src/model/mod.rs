@@ -28,7 +28,9 @@ pub use open::OpenError;
 pub use row::Health;
 pub use strings::{Strings, Text};
 
-use crate::record::{Bus, BusId, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time};
+use crate::record::{
+    Bus, BusId, Content, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time,
+};
 use arguments::Members;
 use learn::Words;
 use pairs::Pending;
@@ -112,6 +114,9 @@ impl Capture {
             None => self.store.keep(raw.bytes),
         };
         let (mut row, invalid) = self.scanner.row(raw, place);
+        if self.is_redacted(&row) {
+            row.health = Health::BodyRedacted;
+        }
         let index = self.rows.len() as u32;
         if let Some(reason) = invalid {
             self.invalid.push((MessageId(index), reason));
@@ -123,6 +128,16 @@ impl Capture {
         self.learn(&row, call, raw.bytes);
         self.rows.push(row);
         self.traces.push(index, raw);
+    }
+
+    /// Whether what a message says was crossed out. The recorder leaves the signals of the bus, which
+    /// tell of names.
+    fn is_redacted(&self, row: &Row) -> bool {
+        let bus = self.buses.get(usize::from(row.bus.0));
+        bus.is_some_and(|bus| bus.content == Content::Redacted)
+            && row.health == Health::Whole
+            && !row.signature.is_none()
+            && !(row.kind == MessageType::Signal && row.sender == self.words.driver)
     }
 
     /// Finds the call that a message answers; remembers the message if it is a call itself.
@@ -253,7 +268,7 @@ impl Capture {
         self.store.read(row.place, row.kept as usize, buffer)
     }
 
-    /// A message as it was on the wire; `None` if it is cut or invalid.
+    /// A message as it was on the wire; `None` if it is cut or invalid, or its body was crossed out.
     pub fn read_message<'b>(
         &self,
         id: MessageId,

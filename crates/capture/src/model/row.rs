@@ -42,6 +42,8 @@ pub(super) const NOBODY: u32 = u32::MAX;
 pub enum Health {
     /// All of it, and valid.
     Whole,
+    /// All of it, but what the body says was crossed out; only its shape can be believed.
+    BodyRedacted,
     /// The header is whole, of the body a part is missing.
     BodyCut,
     /// The header itself is not whole; fields behind the cut are absent.

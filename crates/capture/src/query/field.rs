@@ -74,6 +74,8 @@ pub enum State {
     Unanswered,
     /// A part of it was not kept.
     Cut,
+    /// What it says was crossed out.
+    Redacted,
     /// It breaks a rule of the specification.
     Invalid,
     /// The bus itself sends or gets it.
@@ -97,7 +99,7 @@ impl Field {
         match self {
             Self::Type => &["call", "return", "error", "signal"],
             Self::Flags => &["no-reply", "no-auto-start", "interactive"],
-            Self::Is => &["error", "unanswered", "cut", "invalid", "driver"],
+            Self::Is => &["error", "unanswered", "cut", "redacted", "invalid", "driver"],
             _ => &[],
         }
     }
@@ -135,6 +137,7 @@ pub(super) fn state(word: &str) -> Option<State> {
         "error" => State::Error,
         "unanswered" => State::Unanswered,
         "cut" => State::Cut,
+        "redacted" => State::Redacted,
         "invalid" => State::Invalid,
         "driver" => State::Driver,
         _ => return None,
@@ -176,7 +179,11 @@ pub(super) const FIELDS: &[Entry] = &[
     text(TextField::Program, &["comm", "program"], "program of either end"),
     text(TextField::Unit, &["unit"], "systemd unit of either end"),
     text(TextField::Bus, &["bus"], "the bus: session, system"),
-    Entry { field: Field::Is, words: &["is"], about: "error, unanswered, cut, invalid, driver" },
+    Entry {
+        field: Field::Is,
+        words: &["is"],
+        about: "error, unanswered, cut, redacted, invalid, driver",
+    },
     Entry { field: Field::Flags, words: &["flags"], about: "no-reply, no-auto-start, interactive" },
     Entry { field: Field::Argument(Arguments::Any), words: &["arg"], about: "any argument" },
 ];

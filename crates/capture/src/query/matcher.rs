@@ -260,6 +260,7 @@ fn is(message: &Message<'_>, state: State) -> bool {
         State::Error => error(message).is_some(),
         State::Unanswered => message.expects_reply() && message.partner().is_none(),
         State::Cut => matches!(message.health(), Health::BodyCut | Health::HeaderCut),
+        State::Redacted => message.health() == Health::BodyRedacted,
         State::Invalid => matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid),
         State::Driver => message.is_driver_traffic(),
     }

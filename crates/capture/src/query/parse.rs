@@ -406,7 +406,7 @@ mod tests {
             ("size>x", 6, "a number of bytes, or one with a unit: B, kB"),
             ("serial:x", 8, "expected a whole number"),
             ("type:sign", 6, "expected call, return, error or signal"),
-            ("is:slow", 4, "expected error, unanswered, cut, invalid or driver"),
+            ("is:slow", 4, "expected error, unanswered, cut, redacted, invalid or driver"),
             ("flags:x", 7, "expected no-reply, no-auto-start or interactive"),
             ("member>5", 1, "`member` is no number"),
             ("type>call", 1, "`type` is no number"),

@@ -14,7 +14,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     names(text, message);
     if message.kind() == MessageType::Error {
         let _ = write!(text, "  ErrorName={}", message.member());
-        if let Some(Value::String(words)) = body.values().first() {
+        if let Some(Value::String(words)) = body.values.first() {
             let _ = write!(text, "  ErrorMessage=\"{words}\"");
         }
         text.push('\n');
@@ -25,17 +25,12 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     if let Some(bus) = which_bus(message) {
         let _ = writeln!(text, "  Bus={}", printable(&bus));
     }
-    match body.problem() {
-        Some(problem) => {
-            let _ = writeln!(text, "  MESSAGE \"{}\" {{", message.signature());
-            let _ = writeln!(text, "          ({})", problem.sentence(message));
-        }
-        None => {
-            let _ = writeln!(text, "  MESSAGE \"{}\" {{", message.signature());
-            for (name, value) in body.named() {
-                push_named(text, name, |text| push_value(text, value, 1));
-            }
-        }
+    let _ = writeln!(text, "  MESSAGE \"{}\" {{", message.signature());
+    if let Some(problem) = body.problem {
+        let _ = writeln!(text, "          ({})", problem.sentence(message));
+    }
+    for (name, value) in body.named() {
+        push_named(text, name, |text| push_value(text, value, 1));
     }
     text.push_str("  };\n\n");
 }

@@ -34,7 +34,7 @@ pub enum Inexpressible {
     NoCall,
     /// It names no interface, and the program needs one.
     NoInterface,
-    /// It is cut or invalid, so its arguments are not known.
+    /// It is cut, redacted or invalid, so its arguments are not known.
     NoArguments,
     /// The program has no words for values of this type.
     Type {
@@ -50,7 +50,7 @@ impl fmt::Display for Inexpressible {
             Self::NoCall => f.write_str("it is an answer, and its call is not in the recording"),
             Self::NoInterface => f.write_str("it names no interface, and the program needs one"),
             Self::NoArguments => {
-                f.write_str("it is cut or invalid, so its arguments are not known")
+                f.write_str("it is cut, redacted or invalid, so its arguments are not known")
             }
             Self::Type { types } => {
                 write!(f, "dbus-send has no words for values of type {types}; try busctl or gdbus")
@@ -92,7 +92,10 @@ impl Command {
             return Err(Inexpressible::NoInterface);
         }
         let body = Body::read(&meant, buffer).map_err(Inexpressible::Io)?;
-        let values = body.values.map_err(|_| Inexpressible::NoArguments)?;
+        if body.problem.is_some() {
+            return Err(Inexpressible::NoArguments);
+        }
+        let values = body.values;
         let bus = meant.capture().buses().get(usize::from(meant.bus().0));
         let is_system = bus.is_some_and(|bus| bus.name == "system");
         let bus = if is_system { Bus::System } else { Bus::Session };

@@ -13,7 +13,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     for (name, value) in body.named() {
         push_named(text, name, |text| push_value(text, value, 1));
     }
-    if let Some(problem) = body.problem() {
+    if let Some(problem) = body.problem {
         let _ = writeln!(text, "   ({})", problem.sentence(message));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, bytes, number, push_named, signature};
+use super::{Body, Problem, bytes, number, push_named, signature};
 use crate::model::Message;
 
 /// A signal is as the tool prints it; the others have who and to whom in front.
@@ -19,10 +19,15 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
         MessageType::Error => write!(text, "{from} -> {to} Error: GDBus.Error:{member}: "),
         MessageType::Unknown(code) => write!(text, "{from} -> {to} message of type {code} "),
     };
-    match (message.kind(), body.values(), body.problem()) {
-        (_, _, Some(problem)) => text.push_str(&problem.sentence(message)),
+    match (message.kind(), body.values.as_slice(), body.problem) {
+        (_, _, Some(problem @ (Problem::Cut | Problem::Invalid))) => {
+            text.push_str(&problem.sentence(message));
+        }
         (MessageType::Error, [Value::String(words)], _) => text.push_str(words),
         _ => push_arguments(text, body),
+    }
+    if body.problem == Some(Problem::Redacted) {
+        text.push_str(" (redacted)");
     }
     text.push('\n');
 }
@@ -34,7 +39,7 @@ fn push_arguments(text: &mut String, body: &Body<'_>) {
         text.push_str(if index > 0 { ", " } else { "" });
         push_named(text, name, |text| push_value(text, value, Types::Shown));
     }
-    text.push_str(if body.values().len() == 1 { ",)" } else { ")" });
+    text.push_str(if body.values.len() == 1 { ",)" } else { ")" });
 }
 
 /// Values as one tuple.

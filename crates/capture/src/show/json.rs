@@ -44,9 +44,9 @@ fn names(text: &mut String, message: &Message<'_>) {
 
 fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = write!(text, r#","payload":{{"type":{},"data":"#, quoted(message.signature()));
-    match &body.values {
-        Ok(values) => push_list(text, values),
-        Err(_) => text.push_str("null"),
+    match body.problem {
+        None => push_list(text, &body.values),
+        Some(_) => text.push_str("null"),
     }
     text.push('}');
 }
@@ -90,7 +90,7 @@ fn more(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
             body.names.iter().map(|name| name.map_or("null".into(), quoted)).collect();
         let _ = write!(text, r#","arguments":[{}]"#, names.join(","));
     }
-    if let Some(problem) = body.problem() {
+    if let Some(problem) = body.problem {
         push_text(text, "problem", problem.word());
     }
 }

@@ -67,15 +67,18 @@ impl Format {
 struct Body<'c> {
     /// The letter for the order of its bytes, with which it begins.
     endian: char,
-    values: Result<Vec<Value>, Problem>,
+    /// None if they cannot be read; if they were crossed out, what is left of them.
+    values: Vec<Value>,
+    problem: Option<Problem>,
     /// The names of the arguments, if they are known; not all have one.
     names: Vec<Option<&'c str>>,
 }
 
-/// Why a body cannot be read.
+/// Why a body does not say what it said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Problem {
     Cut,
+    Redacted,
     Invalid,
 }
 
@@ -83,6 +86,7 @@ impl Problem {
     const fn word(self) -> &'static str {
         match self {
             Self::Cut => "cut",
+            Self::Redacted => "redacted",
             Self::Invalid => "invalid",
         }
     }
@@ -91,6 +95,7 @@ impl Problem {
     fn sentence(self, message: &Message<'_>) -> String {
         match self {
             Self::Cut => format!("cut: {} of {} bytes", message.kept(), message.len()),
+            Self::Redacted => String::from("redacted: what it says was crossed out"),
             Self::Invalid => String::from("invalid: it breaks the rules of the specification"),
         }
     }
@@ -100,27 +105,27 @@ impl<'c> Body<'c> {
     fn read(message: &Message<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
         message.capture().read_bytes(message.id(), buffer)?;
         let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
-        let values = match message.health() {
-            Health::Whole => arguments(buffer).ok_or(Problem::Invalid),
-            Health::BodyCut | Health::HeaderCut => Err(Problem::Cut),
-            Health::BodyInvalid | Health::HeaderInvalid => Err(Problem::Invalid),
+        let problem = match message.health() {
+            Health::Whole => None,
+            Health::BodyRedacted => Some(Problem::Redacted),
+            Health::BodyCut | Health::HeaderCut => Some(Problem::Cut),
+            Health::BodyInvalid | Health::HeaderInvalid => Some(Problem::Invalid),
+        };
+        let (values, problem) = match problem {
+            Some(Problem::Cut | Problem::Invalid) => (Vec::new(), problem),
+            _ => match arguments(buffer) {
+                Some(values) => (values, problem),
+                None => (Vec::new(), Some(Problem::Invalid)),
+            },
         };
         let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
-        Ok(Self { endian, values, names })
-    }
-
-    fn values(&self) -> &[Value] {
-        self.values.as_deref().unwrap_or_default()
+        Ok(Self { endian, values, problem, names })
     }
 
     /// The values with their names.
     fn named(&self) -> impl Iterator<Item = (Option<&'c str>, &Value)> {
         let names = self.names.iter().copied().chain(std::iter::repeat(None));
-        names.zip(self.values())
-    }
-
-    fn problem(&self) -> Option<Problem> {
-        self.values.as_ref().err().copied()
+        names.zip(&self.values)
     }
 }
 

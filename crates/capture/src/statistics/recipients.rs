@@ -8,7 +8,7 @@ use wire::message::MessageType;
 use super::subscriptions::Subscriptions;
 use crate::model::{Capture, Message, PeerId};
 use crate::query::Subject;
-use crate::record::Fact;
+use crate::record::{Content, Fact};
 use crate::table::{Cell, Column, Table, Unit};
 use crate::text::units::counted;
 
@@ -20,6 +20,15 @@ pub enum Unknowable {
         /// Connections that were there before the recording, whose rules are not in it.
         connections: u64,
     },
+    /// Calls that set match rules, or take them back, do not say which.
+    RulesUnread {
+        /// How many.
+        calls: u64,
+    },
+    /// Match rules ask for arguments, and signals do not show theirs.
+    ArgumentsUnread,
+    /// What messages say was crossed out, and match rules that ask for arguments were left out.
+    Redacted,
     /// It does not tell when processes had a processor.
     Switches,
 }
@@ -32,6 +41,20 @@ impl fmt::Display for Unknowable {
                 "who gets a signal cannot be known: the bus has not recorded it itself, and the \
                  file has not the match rules of {} that came before the recording",
                 counted(*connections, "connection", "connections")
+            ),
+            Self::RulesUnread { calls } => write!(
+                f,
+                "who asks for what cannot be known: {} of AddMatch or RemoveMatch {} cut",
+                counted(*calls, "call", "calls"),
+                if *calls == 1 { "is" } else { "are" }
+            ),
+            Self::ArgumentsUnread => f.write_str(
+                "who gets a signal cannot be known: match rules ask for arguments, and those of \
+                 signals are cut",
+            ),
+            Self::Redacted => f.write_str(
+                "who asks for what cannot be known: what messages say was crossed out, and match \
+                 rules that ask for arguments were left out",
             ),
             Self::Switches => f.write_str(
                 "the recording does not tell when processes had a processor; one that is made by \
@@ -70,7 +93,7 @@ pub fn recipients(
         let count = match message.deliveries() {
             Some(copies) => copies.len() as u64,
             None if is_traced => continue,
-            None => wanted_by(&all, &message, &mut buffer),
+            None => wanted_by(&all, &message, &mut buffer)?,
         };
         let (signals, bytes) = histogram.entry(count).or_default();
         *signals += 1;
@@ -108,7 +131,12 @@ fn is_broadcast(message: &Message<'_>) -> bool {
 }
 
 /// How many connections have a rule that selects the signal.
-fn wanted_by(all: &Subscriptions, message: &Message<'_>, buffer: &mut Vec<u8>) -> u64 {
+fn wanted_by(
+    all: &Subscriptions,
+    message: &Message<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<u64, Unknowable> {
+    all.check()?;
     let peers = || all.peers().filter(|(bus, _, _)| *bus == message.bus());
     let has_arguments =
         peers().any(|(_, _, peer)| peer.rules.iter().any(|(rule, _)| !rule.args().is_empty()));
@@ -116,6 +144,9 @@ fn wanted_by(all: &Subscriptions, message: &Message<'_>, buffer: &mut Vec<u8>) -
         true => message.capture().read_message(message.id(), buffer).ok().flatten(),
         false => None,
     };
+    if has_arguments && body.is_none() {
+        return Err(Unknowable::ArgumentsUnread);
+    }
     let subject = Subject::new(message, body);
     let (directory, strings) = (message.capture().directory(), message.capture().strings());
     let is_there = |unique: &str| {
@@ -126,7 +157,7 @@ fn wanted_by(all: &Subscriptions, message: &Message<'_>, buffer: &mut Vec<u8>) -
     let wants = peers().filter(|&(_, unique, peer)| {
         is_there(unique) && peer.rules.iter().any(|(rule, _)| rule.matches(&subject))
     });
-    wants.count() as u64
+    Ok(wants.count() as u64)
 }
 
 fn was_there(message: &Message<'_>, peer: PeerId) -> bool {
@@ -134,8 +165,17 @@ fn was_there(message: &Message<'_>, peer: PeerId) -> bool {
     left.is_none_or(|left| message.at() <= left)
 }
 
+/// Rules that ask for arguments are not in a recording in which arguments are not.
+pub(super) fn check_content(capture: &Capture) -> Result<(), Unknowable> {
+    match capture.buses().iter().any(|bus| bus.content == Content::Redacted) {
+        true => Err(Unknowable::Redacted),
+        false => Ok(()),
+    }
+}
+
 /// They are if the recorder has asked for them at its start, or everybody came after that.
 fn rules_are_known(capture: &Capture) -> Result<(), Unknowable> {
+    check_content(capture)?;
     if capture.facts().iter().any(|(_, _, fact)| matches!(fact, Fact::Rule { .. })) {
         return Ok(());
     }

@@ -1,17 +1,25 @@
 //! Who asks for what, and how often the same.
 
+use super::Unknowable;
+use super::recipients::check_content;
 use super::subscriptions::{Subscriber, Subscriptions};
 use crate::model::Capture;
 use crate::table::{Cell, Column, Table, Unit};
 
 /// The match rules of each connection when the recording ended, those first that have most. A rule
 /// that is there twice lets nothing more through.
-pub fn rules(capture: &Capture) -> Table {
+///
+/// # Errors
+///
+/// If calls do not show which rules they set or take back.
+pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
+    check_content(capture)?;
     let mut all = Subscriptions::of_start(capture);
     let mut buffer = Vec::new();
     for message in capture.messages() {
         all.follow(&message, &mut buffer);
     }
+    all.check()?;
     let mut table = Table::new(
         "rules",
         [
@@ -46,7 +54,7 @@ pub fn rules(capture: &Capture) -> Table {
             Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
         ]);
     }
-    table
+    Ok(table)
 }
 
 fn count(peer: &Subscriber) -> u64 {

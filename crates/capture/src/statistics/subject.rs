@@ -108,7 +108,7 @@ impl Subject {
             }
             Self::Size => sizes(messages.filter(|message| selects(message)), sweep),
             Self::Recipients => return recipients(capture, selects),
-            Self::Rules => rules(capture),
+            Self::Rules => return rules(capture),
             Self::Replies => replies(capture, selects),
             Self::Switches => return switches(capture, selects),
         })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
+use super::Unknowable;
 use crate::model::{Capture, Message};
 use crate::record::{BusId, Fact, Time};
 
@@ -13,6 +14,8 @@ use crate::record::{BusId, Fact, Time};
 pub(super) struct Subscriptions {
     /// By unique name: who never sends has none that messages know.
     by_peer: BTreeMap<(BusId, String), Subscriber>,
+    /// Calls that add or remove a rule and do not show which.
+    unread: u64,
 }
 
 /// The rules of a connection.
@@ -54,7 +57,10 @@ impl Subscriptions {
         {
             return;
         }
-        let Ok(Some(call)) = capture.read_message(message.id(), buffer) else { return };
+        let Ok(Some(call)) = capture.read_message(message.id(), buffer) else {
+            self.unread += 1;
+            return;
+        };
         let Ok(rule) = call.read::<(&str,)>() else { return };
         let Ok(rule) = MatchRule::parse(rule.0) else { return };
         let peer = self.peer(message.bus(), message.sender());
@@ -62,6 +68,14 @@ impl Subscriptions {
             "AddMatch" if peer.is_found(&rule, message.at()) => {}
             "AddMatch" => peer.add(rule, 1),
             _ => peer.remove(&rule),
+        }
+    }
+
+    /// Whether all calls so far have shown their rules.
+    pub(super) const fn check(&self) -> Result<(), Unknowable> {
+        match self.unread {
+            0 => Ok(()),
+            calls => Err(Unknowable::RulesUnread { calls }),
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Summary {
     pub orphans: u64,
     /// Messages of which a part was not kept.
     pub cut: u64,
+    /// Messages of which it is crossed out what they say.
+    pub redacted: u64,
     /// Messages that break a rule of the specification.
     pub invalid: u64,
     /// Messages that are older than the one before, by the clock.
@@ -82,6 +84,7 @@ impl Summary {
         }
         match message.health() {
             Health::Whole => {}
+            Health::BodyRedacted => self.redacted += 1,
             Health::BodyCut | Health::HeaderCut => self.cut += 1,
             Health::BodyInvalid | Health::HeaderInvalid => self.invalid += 1,
         }
@@ -163,6 +166,11 @@ pub enum Caveat {
         /// Of how many.
         messages: u64,
     },
+    /// What messages say was crossed out; all else of them is right.
+    Redacted {
+        /// Of how many.
+        messages: u64,
+    },
     /// The clock was set back, so some times are wrong.
     ClockWentBack {
         /// How often.
@@ -188,6 +196,8 @@ impl Caveat {
         caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));
         let cut = summary.cut;
         caveats.extend((cut > 0).then_some(Self::Cut { messages: cut }));
+        let redacted = summary.redacted;
+        caveats.extend((redacted > 0).then_some(Self::Redacted { messages: redacted }));
         for (index, bus) in capture.buses().iter().enumerate() {
             let label = || capture.bus_label(BusId(index as u16)).into_owned();
             if !bus.filters.is_empty() {
@@ -242,6 +252,11 @@ impl fmt::Display for Caveat {
                     "of {messages} messages only a part was kept; sizes are the original ones"
                 )
             }
+            Self::Redacted { messages } => write!(
+                f,
+                "what {messages} messages say was crossed out when they were recorded; all else of \
+                 them is right"
+            ),
             Self::ClockWentBack { times } => {
                 write!(f, "the clock went back {times} times; durations across that are left out")
             }

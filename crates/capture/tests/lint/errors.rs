@@ -148,6 +148,18 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rule: 50,
+        name: "what messages say is crossed out, so that they may well say the same",
+        raises: |r| {
+            *r = recorded(Bus { content: Content::Redacted, ..Bus::default() });
+            (0..9).for_each(|turn| same_property(r, turn));
+        },
+        misses: |r| {
+            *r = recorded(Bus::default());
+            (0..2).for_each(|turn| same_property(r, turn));
+        },
+    },
+    Case {
+        rule: 50,
         name: "no times, so nothing comes at once",
         raises: |r| {
             *r = recorded(Bus { clock: Clock::Absent, ..Bus::default() });
@@ -171,6 +183,12 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| strangers(r, 3),
     },
 ];
+
+/// The service says the same of a property again.
+fn same_property(r: &mut Recording, turn: i64) {
+    changed(r, &[("Count", 0)], &[]);
+    uneven(r, turn);
+}
 
 fn unanswered(r: &mut Recording, flags: Flags, millis: i64) {
     r.call_with(flags, CLIENT, MAIL, &method("Load"), &());

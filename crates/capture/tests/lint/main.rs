@@ -10,6 +10,7 @@ mod rules_of_matching;
 mod scene;
 mod services;
 mod signals;
+mod unread;
 
 use std::collections::BTreeSet;
 
@@ -41,7 +42,7 @@ fn a_recording_without_messages_raises_nothing() {
     assert_eq!(found(&Capture::default()), BTreeSet::new());
 }
 
-fn cases() -> impl Iterator<Item = &'static Case> {
+pub(crate) fn cases() -> impl Iterator<Item = &'static Case> {
     let all = [
         rules_of_matching::CASES,
         calls::CASES,
@@ -63,6 +64,6 @@ fn check(case: &Case) -> Result<(), String> {
     }
 }
 
-fn found(capture: &Capture) -> BTreeSet<String> {
+pub(crate) fn found(capture: &Capture) -> BTreeSet<String> {
     lint(capture, Rule::all()).iter().map(|finding| finding.rule.to_string()).collect()
 }

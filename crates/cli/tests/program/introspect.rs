@@ -63,12 +63,16 @@ fn check(folder: &Folder, address: &str) {
     let capture = read(&file);
     assert!(asked(&capture).iter().all(|(_, path)| *path == PATH), "{:?}", asked(&capture));
     let lines = shown(folder, &file, &["--format", "gdbus", CHOSEN]);
-    for expected in ["SetPowerProfile (profile: 'xxxxxxxx',)", "returns (time_to_empty: int64 0,)"]
-    {
+    for expected in [
+        "SetPowerProfile (profile: 'xxxxxxxx',) (redacted)",
+        "returns (time_to_empty: int64 0,) (redacted)",
+    ] {
         assert!(lines.contains(expected), "{lines}");
     }
     let lines = shown(folder, &file, &["--format", "json", CHOSEN]);
-    assert!(lines.contains(r#""arguments":["profile"]"#), "{lines}");
+    for expected in [r#""data":null"#, r#""arguments":["profile"]"#, r#""problem":"redacted""#] {
+        assert!(lines.contains(expected), "{lines}");
+    }
     let own: Vec<_> =
         capture.messages().filter(|message| message.member() == "Introspect").collect();
     assert!(own.iter().all(capture::model::Message::is_of_recorder));

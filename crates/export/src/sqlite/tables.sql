@@ -59,7 +59,8 @@ CREATE TABLE message (
     size_bytes   INTEGER NOT NULL,                -- bytes on the wire
     kept_bytes   INTEGER NOT NULL,                -- of these, bytes in the recording
     unix_fds     INTEGER NOT NULL,
-    state        TEXT NOT NULL,                   -- whole, body cut, header cut, body invalid, header invalid
+    state        TEXT NOT NULL,                   -- whole, body cut, body redacted, header cut,
+                                                  -- body invalid, header invalid
     call         INTEGER,                         -- number of the call that it is or answers
     of_recorder  INTEGER NOT NULL                 -- 1: it is there only because somebody records
 ) STRICT;

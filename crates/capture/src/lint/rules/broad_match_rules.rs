@@ -1,7 +1,8 @@
 //! L03: a match rule that lets in what nobody asked for.
 
 use super::prelude::*;
-use crate::lint::subscriptions::{Selected, Subscription};
+use crate::lint::audience::Selected;
+use crate::lint::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(3),

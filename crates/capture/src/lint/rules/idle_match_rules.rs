@@ -30,6 +30,7 @@ fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     let is_idle = |(place, one): &&(usize, &Subscription)| {
         let end = one.until.unwrap_or(lint.span(one.bus).last);
         selected[*place].messages.count == 0
+            && selected[*place].unread == 0
             && !watches_one_name(one)
             && end.since(one.since).is_some_and(|span| span >= WATCHED_MIN)
     };

@@ -87,17 +87,43 @@ fn faults_of(bus: &Bus) -> Vec<(&'static str, String)> {
     if bus.clock == Clock::Absent {
         faults.push(("times", "has no times; nothing but this is looked for in it".into()));
     }
-    if bus.content != Content::Bytes {
-        faults.push(("text", "was a text; flags, sizes and most arguments are missing".into()));
+    match bus.content {
+        Content::Bytes => {}
+        Content::Redacted => faults.push(("redacted", redacted(bus.method))),
+        Content::Headers | Content::Texts => {
+            faults.push(("text", "was a text; flags, sizes and most arguments are missing".into()))
+        }
     }
     faults
+}
+
+/// What cannot be judged where it is crossed out what messages say. Of match rules those that the
+/// recorder has found and that ask for no arguments are there.
+fn redacted(method: Listening) -> String {
+    let blind = match method {
+        Listening::Trace => rules_that_need(&[Needs::Bodies]),
+        _ => rules_that_need(&[Needs::Bodies, Needs::Recipients]),
+    };
+    format!(
+        "has crossed out what messages say: {blind} cannot be judged, and {} know only the match \
+         rules that were there when it began and ask for no arguments",
+        rules_that_need(&[Needs::MatchRules])
+    )
+}
+
+fn rules_that_need(needs: &[Needs]) -> String {
+    let rules = Rule::all().iter().filter(|rule| needs.contains(&rule.needs));
+    rules.map(|rule| rule.id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn cut(lint: &Context<'_>) -> Option<Finding> {
     let is_cut = |it: &Message<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
     let cut: Vec<_> = lint.capture.messages().filter(is_cut).collect();
     let share = units::share(cut.len(), lint.capture.len());
-    let says = format!("holds only the beginning of {} of the messages", share);
+    let says = format!(
+        "holds only the beginning of {share} of the messages, which {} leave out",
+        rules_that_need(&[Needs::Bodies])
+    );
     (!cut.is_empty())
         .then(|| finding(lint, "cut", says).severity(Severity::Med).shown_by(&cut).query("is:cut"))
 }

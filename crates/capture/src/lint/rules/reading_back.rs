@@ -37,7 +37,7 @@ fn is_pair(lint: &Context<'_>, set: &Message<'_>, get: &Message<'_>) -> bool {
             .partner()
             .and_then(|reply| get.at().since(reply.at()))
             .is_some_and(|gap| gap <= APART_MAX)
-        && lint.texts(set).get(..2) == lint.texts(get).get(..2)
+        && lint.texts(set).get(..2).is_some_and(|what| lint.texts(get).starts_with(what))
 }
 
 fn report(lint: &Context<'_>, gets: &[Message<'_>]) -> Finding {

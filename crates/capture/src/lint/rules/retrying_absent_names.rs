@@ -21,7 +21,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
         call.partner()
             .is_some_and(|reply| reply.kind() == MessageType::Error && is_absent(reply.member()))
     });
-    let by_name = collected(failed.map(|call| ((call.sender_id(), wanted(lint, call)), *call)));
+    let named = failed.filter_map(|call| Some(((call.sender_id(), wanted(lint, call)?), *call)));
+    let by_name = collected(named);
     by_name.iter().filter_map(|((_, name), calls)| check_name(lint, name, calls)).collect()
 }
 
@@ -32,14 +33,14 @@ pub(super) fn is_absent(error: &str) -> bool {
     kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 
-/// The name that a call is about.
-fn wanted(lint: &Context<'_>, call: &Message<'_>) -> String {
+/// The name that a call is about; `None` if only its body says that, and cannot be read.
+fn wanted(lint: &Context<'_>, call: &Message<'_>) -> Option<String> {
     if !call.is_driver_traffic()
         || call.partner().is_some_and(|it| it.sender() != call.destination())
     {
-        return call.destination().to_owned();
+        return Some(call.destination().to_owned());
     }
-    lint.texts(call).into_iter().next().unwrap_or_default()
+    lint.texts(call).into_iter().next()
 }
 
 fn check_name(lint: &Context<'_>, name: &str, calls: &[Message<'_>]) -> Option<Finding> {

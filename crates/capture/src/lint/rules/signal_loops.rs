@@ -42,8 +42,9 @@ fn check_object(lint: &Context<'_>, mut messages: Vec<Message<'_>>) -> Option<Fi
         return None;
     }
     let value = |set: &Message<'_>| lint.read(set, |body| Some(hash_of(body.body())));
-    let different: HashSet<_> = sets.iter().filter_map(value).collect();
-    if different.is_empty() || different.len() * 100 > sets.len() * DIFFERENT_PERCENT {
+    let values = sets.iter().map(value).collect::<Option<Vec<_>>>()?;
+    let different: HashSet<_> = values.iter().collect();
+    if different.len() * 100 > sets.len() * DIFFERENT_PERCENT {
         return None;
     }
     let first = &sets[0];

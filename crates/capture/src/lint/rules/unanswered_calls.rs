@@ -1,7 +1,7 @@
 //! L13: calls that nobody answers.
 
 use super::prelude::*;
-use crate::record::{Content, Method as Listening};
+use crate::record::Method as Listening;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(13),
@@ -43,9 +43,12 @@ fn waited(lint: &Context<'_>, call: &Message<'_>) -> Duration {
 
 /// Whether the answer would be in the recording if there was one, and whether one was wanted is.
 fn shows_replies(lint: &Context<'_>, call: &Message<'_>) -> bool {
+    if lint.lacks_headers(call.bus()) {
+        return false;
+    }
     let Some(bus) = lint.capture.buses().get(usize::from(call.bus().0)) else { return true };
     let hides_driver = matches!(bus.method, Listening::Eavesdrop) && call.is_driver_traffic();
-    bus.filters.is_empty() && bus.content == Content::Bytes && !hides_driver
+    bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
 }
 
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {

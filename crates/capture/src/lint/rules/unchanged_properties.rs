@@ -1,7 +1,7 @@
 //! L23: changes that are none.
 
 use super::prelude::*;
-use crate::lint::changes::Change;
+use crate::lint::changes::{Change, is_change};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(23),
@@ -19,14 +19,20 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let mut last: HashMap<_, u64> = HashMap::new();
+    let mut last: HashMap<_, HashMap<_, u64>> = HashMap::new();
     let mut told = Vec::new();
-    for change in lint.changes() {
+    let mut changes = lint.changes().iter().peekable();
+    for signal in lint.signals.iter().filter(|signal| is_change(signal)) {
+        let object = (signal.bus(), signal.sender_id(), signal.path_id());
+        let Some(change) = changes.next_if(|change| change.signal.id() == signal.id()) else {
+            // It does not show what it says, which may be another value.
+            last.remove(&object);
+            continue;
+        };
+        let last = last.entry(object).or_default();
         for (name, value) in &change.values {
-            let signal = change.signal;
-            let object = (signal.bus(), signal.sender_id(), signal.path_id());
-            let before = last.insert((object, &change.interface, name), *value);
-            told.push((key(change, name), (signal, before == Some(*value))));
+            let before = last.insert((&change.interface, name), *value);
+            told.push((key(change, name), (*signal, before == Some(*value))));
         }
     }
     let by_property = collected(told);

@@ -1,7 +1,7 @@
 //! L06: signals that wake a program which does nothing about them.
 
 use super::prelude::*;
-use crate::lint::subscriptions::Reached;
+use crate::lint::audience::Reached;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(6),

@@ -1,7 +1,8 @@
 //! L04: NameOwnerChanged of everybody, for the sake of a few.
 
 use super::prelude::*;
-use crate::lint::subscriptions::{Selected, Subscription};
+use crate::lint::audience::Selected;
+use crate::lint::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(4),
