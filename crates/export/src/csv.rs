@@ -13,30 +13,32 @@ use crate::flat::{COLUMNS, Row, Value};
 ///
 /// # Errors
 ///
-/// If `out` takes no more.
+/// If the recording cannot be read, or `out` takes no more.
 pub fn write_csv<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
-    let mut line = String::new();
+    let (mut line, mut buffer) = (String::new(), Vec::new());
     csv_line(&mut line, COLUMNS.iter().map(|column| column.name));
     out.write_all(line.as_bytes())?;
     for message in capture.messages().filter(|message| selects(message)) {
         let row = Row::new(message);
         line.clear();
-        csv_line(&mut line, COLUMNS.iter().map(|column| field(column.value, &row)));
+        let fields = COLUMNS.iter().map(|column| field(column.value, &row, &mut buffer));
+        csv_line(&mut line, fields.collect::<io::Result<Vec<_>>>()?);
         out.write_all(line.as_bytes())?;
     }
     out.flush()
 }
 
 /// What is absent is empty.
-fn field<'c>(value: Value, row: &Row<'c>) -> Cow<'c, str> {
-    match value {
+fn field<'c>(value: Value, row: &Row<'c>, buffer: &mut Vec<u8>) -> io::Result<Cow<'c, str>> {
+    Ok(match value {
         Value::Text(get) => get(row).unwrap_or_default().into(),
         Value::Integer(get) => get(row).map(|number| number.to_string()).unwrap_or_default().into(),
         Value::Time(get) => get(row).to_string().into(),
         Value::Truth(get) => get(row).to_string().into(),
-    }
+        Value::Body => row.body(buffer)?.unwrap_or_default().into(),
+    })
 }

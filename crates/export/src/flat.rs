@@ -1,7 +1,10 @@
 //! The table that has all of a message in one row, with what is known of its call.
 
+use std::io;
+
 use capture::model::{Health, Message, Peer, PeerId};
 use capture::record::Process;
+use capture::show::arguments_as_json;
 use capture::statistics::is_time_out;
 use wire::message::MessageType;
 
@@ -56,6 +59,8 @@ pub enum Value {
     Time(fn(&Row<'_>) -> i64),
     /// Yes or no.
     Truth(fn(&Row<'_>) -> bool),
+    /// JSON, which has to be read from the recording: see [`Row::body`].
+    Body,
 }
 
 impl Outcome {
@@ -129,6 +134,19 @@ impl<'c> Row<'c> {
             Health::BodyInvalid => "body invalid",
             Health::HeaderInvalid => "header invalid",
         }
+    }
+
+    /// What it says: a list of its arguments as JSON; `None` if that is cut, redacted or invalid.
+    /// `buffer` is room for its bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the recording cannot be read.
+    pub fn body(&self, buffer: &mut Vec<u8>) -> io::Result<Option<String>> {
+        if self.message.health() == Health::Whole && self.message.signature_id().is_none() {
+            return Ok(Some(String::from("[]")));
+        }
+        arguments_as_json(&self.message, buffer)
     }
 
     /// From the call to its reply, in nanoseconds.
@@ -221,6 +239,11 @@ pub const COLUMNS: &[Column] = &[
         name: "of_recorder",
         about: "whether it would not be there if nobody had recorded",
         value: Value::Truth(|row| row.message.is_of_recorder()),
+    },
+    Column {
+        name: "body",
+        about: "what it says: the arguments as a JSON list, as `data` of json; absent if it is not whole",
+        value: Value::Body,
     },
 ];
 

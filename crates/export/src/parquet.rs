@@ -1,7 +1,7 @@
 //! The flat table in columns: Apache Parquet.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, Encoding};
@@ -22,7 +22,7 @@ use crate::flat::{self, COLUMNS, Row, Value};
 ///
 /// # Errors
 ///
-/// If `out` takes no more.
+/// If the recording cannot be read, or `out` takes no more.
 pub fn write_parquet<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
@@ -53,6 +53,7 @@ fn schema() -> String {
             Value::Integer(_) => ("optional int64", ""),
             Value::Time(_) => ("required int64", " (TIMESTAMP(NANOS,true))"),
             Value::Truth(_) => ("required boolean", ""),
+            Value::Body => ("optional binary", " (JSON)"),
         };
         let _ = writeln!(text, "  {} {}{};", kind.0, column.name, kind.1);
     }
@@ -79,11 +80,14 @@ fn properties() -> WriterProperties {
 fn write_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     rows: &[Row<'_>],
-) -> Result<(), ParquetError> {
+) -> Result<(), ExportError> {
     let mut group = writer.next_row_group()?;
     for column in COLUMNS {
         let Some(mut place) = group.next_column()? else { break };
-        write_column(&mut place, column.value, rows)?;
+        match column.value {
+            Value::Body => write_bodies(&mut place, rows)?,
+            value => write_column(&mut place, value, rows)?,
+        }
         place.close()?;
     }
     group.close()?;
@@ -109,7 +113,22 @@ fn write_column(
             let truths: Vec<_> = rows.iter().map(get).collect();
             place.typed::<BoolType>().write_batch(&truths, None, None).map(drop)
         }
+        Value::Body => Ok(()),
     }
+}
+
+/// A few at a time: unlike all else they may be large.
+fn write_bodies(
+    place: &mut SerializedColumnWriter<'_>,
+    rows: &[Row<'_>],
+) -> Result<(), ExportError> {
+    let mut buffer = Vec::new();
+    for rows in rows.chunks(BODY_ROWS) {
+        let bodies = rows.iter().map(|row| row.body(&mut buffer));
+        let bodies = bodies.collect::<io::Result<Vec<_>>>()?.into_iter();
+        write_optional::<ByteArrayType>(place, bodies.map(|body| Some(body?.as_str().into())))?;
+    }
+    Ok(())
 }
 
 /// Values that there are, and for each row whether it has one.
@@ -127,6 +146,9 @@ fn write_optional<T: DataType>(
 
 /// Rows that are in memory at a time, and that a reader can leave out together.
 const GROUP_ROWS: usize = 1 << 17;
+
+/// Bodies that are in memory at a time.
+const BODY_ROWS: usize = 1 << 8;
 
 /// Under which key the file has the version of the table.
 const VERSION_KEY: &str = "diligence.messages.version";

@@ -28,6 +28,13 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     text.push_str("}\n");
 }
 
+/// Values as a list.
+pub(super) fn list(values: &[Value]) -> String {
+    let mut text = String::new();
+    push_list(&mut text, values);
+    text
+}
+
 fn names(text: &mut String, message: &Message<'_>) {
     let is_error = message.kind() == MessageType::Error;
     let fields = [

@@ -62,6 +62,20 @@ impl Format {
     }
 }
 
+/// What a message says as JSON: a list of its arguments, as [`Format::Json`] has them under `data`.
+/// `None` if it is cut, redacted or invalid. `buffer` is room for its bytes.
+///
+/// # Errors
+///
+/// If the recording cannot be read.
+pub fn arguments_as_json(
+    message: &Message<'_>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Option<String>> {
+    let (values, problem) = read_values(message, buffer)?;
+    Ok(problem.is_none().then(|| json::list(&values)))
+}
+
 /// What a message carries.
 #[derive(Clone, PartialEq, Debug)]
 struct Body<'c> {
@@ -103,21 +117,8 @@ impl Problem {
 
 impl<'c> Body<'c> {
     fn read(message: &Message<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
-        message.capture().read_bytes(message.id(), buffer)?;
+        let (values, problem) = read_values(message, buffer)?;
         let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
-        let problem = match message.health() {
-            Health::Whole => None,
-            Health::BodyRedacted => Some(Problem::Redacted),
-            Health::BodyCut | Health::HeaderCut => Some(Problem::Cut),
-            Health::BodyInvalid | Health::HeaderInvalid => Some(Problem::Invalid),
-        };
-        let (values, problem) = match problem {
-            Some(Problem::Cut | Problem::Invalid) => (Vec::new(), problem),
-            _ => match arguments(buffer) {
-                Some(values) => (values, problem),
-                None => (Vec::new(), Some(Problem::Invalid)),
-            },
-        };
         let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
         Ok(Self { endian, values, problem, names })
     }
@@ -127,6 +128,26 @@ impl<'c> Body<'c> {
         let names = self.names.iter().copied().chain(std::iter::repeat(None));
         names.zip(&self.values)
     }
+}
+
+/// What is left of the arguments of a message, and what is wrong with that.
+fn read_values(
+    message: &Message<'_>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<(Vec<Value>, Option<Problem>)> {
+    message.capture().read_bytes(message.id(), buffer)?;
+    let problem = match message.health() {
+        Health::Whole => None,
+        Health::BodyRedacted => Some(Problem::Redacted),
+        Health::BodyCut | Health::HeaderCut => return Ok((Vec::new(), Some(Problem::Cut))),
+        Health::BodyInvalid | Health::HeaderInvalid => {
+            return Ok((Vec::new(), Some(Problem::Invalid)));
+        }
+    };
+    Ok(match arguments(buffer) {
+        Some(values) => (values, problem),
+        None => (Vec::new(), Some(Problem::Invalid)),
+    })
 }
 
 fn arguments(bytes: &[u8]) -> Option<Vec<Value>> {

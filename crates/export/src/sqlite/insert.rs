@@ -8,6 +8,7 @@ use serde::Serialize;
 use wire::message::MessageType;
 
 use super::texts::Texts;
+use crate::ExportError;
 use crate::flat::{Outcome, Row, number, present, present_number};
 
 /// What is written where.
@@ -18,6 +19,7 @@ pub(super) struct Inserts<'d, 'c> {
     message: Statement<'d>,
     call: Statement<'d>,
     delivery: Statement<'d>,
+    buffer: Vec<u8>,
 }
 
 impl<'d, 'c> Inserts<'d, 'c> {
@@ -26,14 +28,18 @@ impl<'d, 'c> Inserts<'d, 'c> {
             database,
             capture,
             texts: Texts::default(),
-            message: into(database, "message", 21)?,
+            message: into(database, "message", 22)?,
             call: into(database, "call", 11)?,
             delivery: into(database, "delivery", 4)?,
+            buffer: Vec::new(),
         })
     }
 
     /// Fills all tables.
-    pub(super) fn all(mut self, selects: impl FnMut(&Message<'c>) -> bool) -> Result<()> {
+    pub(super) fn all(
+        mut self,
+        selects: impl FnMut(&Message<'c>) -> bool,
+    ) -> Result<(), ExportError> {
         self.origins()?;
         self.buses()?;
         self.peers()?;
@@ -43,7 +49,10 @@ impl<'d, 'c> Inserts<'d, 'c> {
         self.messages(selects)?;
         self.invalid()?;
         let mut insert = into(self.database, "text", 2)?;
-        self.texts.iter().try_for_each(|(id, text)| insert.execute(params![id, text]).map(drop))
+        for (id, text) in self.texts.iter() {
+            insert.execute(params![id, text])?;
+        }
+        Ok(())
     }
 
     fn origins(&self) -> Result<()> {
@@ -141,7 +150,10 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    fn messages(&mut self, mut selects: impl FnMut(&Message<'c>) -> bool) -> Result<()> {
+    fn messages(
+        &mut self,
+        mut selects: impl FnMut(&Message<'c>) -> bool,
+    ) -> Result<(), ExportError> {
         for message in self.capture.messages().filter(|message| selects(message)) {
             let row = Row::new(message);
             self.message(&row)?;
@@ -155,7 +167,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    fn message(&mut self, row: &Row<'c>) -> Result<()> {
+    fn message(&mut self, row: &Row<'c>) -> Result<(), ExportError> {
         let (message, asked) = (row.message(), row.asked());
         let [destination, path, interface] =
             [message.destination(), asked.path(), asked.interface()].map(|text| self.text(text));
@@ -187,6 +199,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
             row.state(),
             message.call().map(|call| number(&call)),
             message.is_of_recorder(),
+            row.body(&mut self.buffer)?,
         ])?;
         Ok(())
     }

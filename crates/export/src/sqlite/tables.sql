@@ -62,7 +62,8 @@ CREATE TABLE message (
     state        TEXT NOT NULL,                   -- whole, body cut, body redacted, header cut,
                                                   -- body invalid, header invalid
     call         INTEGER,                         -- number of the call that it is or answers
-    of_recorder  INTEGER NOT NULL                 -- 1: it is there only because somebody records
+    of_recorder  INTEGER NOT NULL,                -- 1: it is there only because somebody records
+    body         TEXT                             -- its arguments: a JSON list; NULL if it is not whole
 ) STRICT;
 
 -- Calls with what became of them. The reply may be a message that the query has left out.

@@ -11,7 +11,7 @@ SELECT m.number,
        sender.label AS sender, coalesce(recipient.label, destination.text) AS recipient,
        path.text AS path, interface.text AS interface, member.text AS member,
        error.text AS error, signature.text AS signature, m.size_bytes,
-       call.outcome, call.duration_ns / 1e6 AS duration_ms
+       call.outcome, call.duration_ns / 1e6 AS duration_ms, m.body
 FROM message AS m
 LEFT JOIN bus ON bus.id = m.bus
 LEFT JOIN peer AS sender ON sender.id = m.sender

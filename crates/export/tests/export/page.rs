@@ -27,6 +27,7 @@ fn columns() -> String {
             Value::Integer(_) => "integer",
             Value::Time(_) => "time",
             Value::Truth(_) => "truth",
+            Value::Body => "JSON",
         };
         let _ = writeln!(text, "| `{}` | {kind} | {} |", column.name, column.about);
     }

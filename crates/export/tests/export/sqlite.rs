@@ -87,6 +87,12 @@ fn tables_hold_the_recording() {
             ],
         ),
         ("SELECT state, kept_bytes FROM message WHERE state <> 'whole'", &["body cut|150"]),
+        (
+            "SELECT body FROM message WHERE number IN (1, 2, 9)",
+            &[r#"["In"]"#, "[7]", r#"["a \"b\", c"]"#],
+        ),
+        ("SELECT count(*) FROM message WHERE body = '[]' AND signature IS NULL", &["4"]),
+        ("SELECT state FROM message WHERE body IS NULL", &["body cut"]),
     ] {
         check(&database, sql, expected);
     }

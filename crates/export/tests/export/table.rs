@@ -32,6 +32,9 @@ fn field(value: Value, row: &Row<'_>) -> Field {
         Value::Integer(get) => get(row).map_or(Field::Null, Field::Long),
         Value::Time(get) => Field::Long(get(row)),
         Value::Truth(get) => Field::Bool(get(row)),
+        Value::Body => {
+            row.body(&mut Vec::new()).expect("it is in memory").map_or(Field::Null, Field::Str)
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Export {
 enum Form {
     /// A JSON object a line, with the arguments
     Json,
-    /// Comma-separated values, without the arguments
+    /// Comma-separated values, with the arguments as JSON
     Csv,
     /// A SQLite database with views that answer what is asked most; needs -o
     #[cfg(feature = "sqlite")]
@@ -182,7 +182,8 @@ impl std::error::Error for Failure {}
 
 const LONG_HELP: &str = "\
 JSON has the keys of `busctl --json=short monitor` and more: number, size, names, process, duration_ns, \
-partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. The tables and views \
+partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. In CSV, columns and a database what a \
+message says is a JSON list under `body`. The tables and views \
 of a database, and the columns of csv and parquet, stand in export.md, with examples.
 
 A picture of who talks to whom, without the bus itself:
