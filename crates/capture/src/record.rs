@@ -330,6 +330,20 @@ pub enum EndCause {
     Broken,
 }
 
+/// Until when it was recorded: `the command ended`.
+impl fmt::Display for EndCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "somebody ended it",
+            Self::Command => "the command ended",
+            Self::Time => "its time was over",
+            Self::Size => "it was as large as it was to be",
+            Self::NoBus => "no bus was left",
+            Self::Broken => "it could not be written any more",
+        })
+    }
+}
+
 /// When a process had a processor, as the kernel saw it: a stretch of time, behind which comes the next
 /// one of the same process.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ pub use row::Health;
 pub use strings::{Strings, Text};
 
 use crate::record::{
-    Bus, BusId, Content, Damage, Delivery, Fact, Gap, Origin, RawMessage, Record, Time,
+    Bus, BusId, Content, Damage, Delivery, EndCause, Fact, Gap, Origin, RawMessage, Record, Time,
 };
 use arguments::Members;
 use learn::Words;
@@ -235,6 +235,19 @@ impl Capture {
     /// What recorders have learnt that is neither in the messages nor about connections.
     pub fn facts(&self) -> &[(Time, BusId, Fact)] {
         &self.facts
+    }
+
+    /// Why it ends where it does, as far as recorders say: each cause once, in their order.
+    pub fn endings(&self) -> Vec<EndCause> {
+        let mut causes = Vec::new();
+        for (_, _, fact) in &self.facts {
+            if let Fact::Ended { cause } = fact
+                && !causes.contains(cause)
+            {
+                causes.push(*cause);
+            }
+        }
+        causes
     }
 
     /// Where messages are missing.

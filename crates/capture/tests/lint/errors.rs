@@ -1,6 +1,8 @@
 //! What goes wrong.
 
-use diligence_capture::record::{Bus, BusId, Clock, Content, Fact, Gap, GapCause, Method};
+use diligence_capture::record::{
+    Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method,
+};
 use diligence_testkit::recording::{Call, DRIVER, Recording};
 use wire::message::Flags;
 
@@ -116,6 +118,18 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rule: 50,
+        name: "a bus that was gone before anybody wanted an end",
+        raises: |r| ended(r, EndCause::NoBus),
+        misses: |r| ended(r, EndCause::Command),
+    },
+    Case {
+        rule: 50,
+        name: "a file that could not be written any more",
+        raises: |r| ended(r, EndCause::Broken),
+        misses: |r| ended(r, EndCause::Size),
+    },
+    Case {
+        rule: 50,
         name: "a message that was cut",
         raises: |r| {
             r.signal(SERVICE, &signal("New"), &("a text that is longer",)).cut(120);
@@ -193,6 +207,11 @@ fn same_property(r: &mut Recording, turn: i64) {
 fn unanswered(r: &mut Recording, flags: Flags, millis: i64) {
     r.call_with(flags, CLIENT, MAIL, &method("Load"), &());
     ask(r.wait_ms(millis), "Count", 300, 1);
+}
+
+fn ended(r: &mut Recording, cause: EndCause) {
+    ask(r, "Count", 300, 1);
+    r.fact(Fact::Ended { cause });
 }
 
 fn leave(r: &mut Recording) {

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::finding::Who;
 use crate::model::Health;
-use crate::record::{Bus, Clock, Content, GapCause, Method as Listening};
+use crate::record::{Bus, Clock, Content, EndCause, GapCause, Method as Listening};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(50),
@@ -26,6 +26,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let mut found = gaps(lint);
+    found.extend(endings(lint));
     found.extend(damage(lint));
     found.extend(listening(lint));
     found.extend(cut(lint));
@@ -59,6 +60,21 @@ fn gaps(lint: &Context<'_>) -> Vec<Finding> {
         finding(lint, "gap", format!("lacks {lost}: {why}")).severity(Severity::High)
     };
     by_cause.iter().map(report).collect()
+}
+
+/// That it ends because of something else than somebody's wish.
+fn endings(lint: &Context<'_>) -> Vec<Finding> {
+    let severity = |cause| match cause {
+        EndCause::Asked | EndCause::Command | EndCause::Time | EndCause::Size => None,
+        EndCause::NoBus => Some(Severity::Med),
+        EndCause::Broken => Some(Severity::High),
+    };
+    let causes = lint.capture.endings().into_iter();
+    let causes = causes.filter_map(|cause| Some((cause, severity(cause)?)));
+    let report = |(cause, severity)| {
+        finding(lint, "end", format!("goes only until {cause}")).severity(severity)
+    };
+    causes.map(report).collect()
 }
 
 fn damage(lint: &Context<'_>) -> Option<Finding> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::query::Query;
+use capture::record::EndCause;
 use capture::statistics::{By, Caveat, Groups, Summary};
 use capture::table::Table;
 use capture::text::Style;
@@ -20,6 +21,7 @@ use crate::recording;
 pub(super) struct Overview {
     files: Vec<String>,
     summary: Summary,
+    ended: Vec<EndCause>,
     caveats: Vec<String>,
     senders: Table,
     members: Table,
@@ -40,6 +42,7 @@ impl Overview {
             files: files.to_vec(),
             caveats: caveats.iter().map(Caveat::to_string).collect(),
             summary,
+            ended: capture.endings(),
             senders: senders.traffic(),
             members: members.traffic(),
             times: members.times(),
@@ -108,12 +111,17 @@ impl Overview {
             let share = summary.driver_calls as f64 / summary.calls as f64;
             sentences.push(format!("{} of the calls are to the bus itself", units::share(share)));
         }
+        let until: Vec<_> = self.ended.iter().map(EndCause::to_string).collect();
+        if !until.is_empty() {
+            sentences.push(format!("recorded until {}", until.join(", and until ")));
+        }
         let troubles = [
             (summary.unanswered, "unanswered"),
             (summary.time_outs, "timed out"),
             (summary.late, "answered late"),
             (summary.orphans, "answers without a call"),
             (summary.cut, "cut"),
+            (summary.redacted, "redacted"),
             (summary.invalid, "invalid"),
             (summary.unknown, "of unknown type"),
         ];
