@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use wire::message::FixedHeader;
 
-use super::window::{Window, cut_file};
+use super::window::Window;
 use crate::record::{Bus, BusId, Clock, Damage, RawMessage, Record, Time};
 
 /// Reads messages that lie one behind the other.
@@ -47,7 +47,7 @@ impl<R: Read> Binary<R> {
         if start.len() < FixedHeader::LEN {
             let is_cut = !start.is_empty();
             self.stage = Stage::End;
-            return Ok(self.window.failure().or_else(|| is_cut.then(cut_file)));
+            return Ok(if is_cut { Some(self.window.early_end()) } else { self.window.failure() });
         }
         let Some(len) = message_len(start) else {
             return self.pass_over().map(Some);
@@ -55,7 +55,7 @@ impl<R: Read> Binary<R> {
         let kept = self.window.peek(len)?.len();
         if kept < len {
             self.stage = Stage::End;
-            return Ok(Some(cut_file()));
+            return Ok(Some(self.window.early_end()));
         }
         self.stage = Stage::Behind(len);
         Ok(Some(Record::Message(RawMessage {

@@ -55,6 +55,10 @@ enum Format<R> {
 
 impl<R: Read> Reader<R> {
     /// Finds out which format a file has, by its first bytes; `None` if by them it is no recording.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; of kind `InvalidData` if it cannot be decompressed.
     pub fn new(source: R) -> io::Result<Option<Self>> {
         let (window, places) = packed::unpack(Window::new(source))?;
         Ok(Format::of(window)?.map(|format| Self { format, places }))
@@ -94,6 +98,7 @@ impl<R: Read> Format<R> {
         } else if text::is_start(start) {
             Self::Text(Text::new(window))
         } else {
+            window.check()?;
             return Ok(None);
         }))
     }

@@ -1,10 +1,11 @@
 //! Compressed files.
 
+use std::error::Error;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::Places;
 use super::window::Window;
@@ -53,7 +54,7 @@ impl<R: Read> fmt::Debug for Unpacked<R> {
 /// Zstandard frames, one behind the other, as several threads or `cat` make them.
 pub(super) enum Zstd<R: Read> {
     Between(BufReader<R>),
-    Frame(Box<StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>),
+    Frame(Box<StreamingDecoder<BufReader<R>, FrameDecoder>>),
     /// Nothing can be read any more.
     Over,
 }
@@ -71,11 +72,15 @@ impl<R: Read> Zstd<R> {
                     if source.fill_buf()?.is_empty() {
                         return Ok(0);
                     }
-                    let frame = StreamingDecoder::new(source).map_err(invalid)?;
+                    let frame = StreamingDecoder::new(source).map_err(invalid);
+                    let frame = frame.map_err(told_as_end)?;
                     *self = Self::Frame(Box::new(frame));
                 }
-                Self::Frame(mut frame) => match frame.read(buffer)? {
-                    0 => *self = Self::Between(frame.into_inner()),
+                Self::Frame(mut frame) => match frame.read(buffer).map_err(told_as_end)? {
+                    0 => {
+                        check_sum(&frame.decoder)?;
+                        *self = Self::Between(frame.into_inner());
+                    }
                     count => {
                         *self = Self::Frame(frame);
                         return Ok(count);
@@ -86,7 +91,44 @@ impl<R: Read> Zstd<R> {
     }
 }
 
-fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+/// Compares the checksum of a frame with that of what came out of it, which the decoder leaves to us.
+fn check_sum(decoder: &FrameDecoder) -> io::Result<()> {
+    match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
+        (Some(told), Some(found)) if told != found => Err(invalid(WrongChecksum)),
+        _ => Ok(()),
+    }
+}
+
+/// What came out of a frame is not what went into it.
+#[derive(Debug)]
+struct WrongChecksum;
+
+impl fmt::Display for WrongChecksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("something before has another checksum than it had")
+    }
+}
+
+impl Error for WrongChecksum {}
+
+/// The error with the kind of that behind it, if it is that nothing more is there: the decoder tells
+/// a file that ends too early as one of its own errors.
+fn told_as_end(error: io::Error) -> io::Error {
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
+    while let Some(behind) = cause {
+        if behind.downcast_ref().is_some_and(is_end) {
+            return io::Error::new(io::ErrorKind::UnexpectedEof, error);
+        }
+        cause = behind.source();
+    }
+    error
+}
+
+fn is_end(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::UnexpectedEof
+}
+
+fn invalid(error: impl Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 

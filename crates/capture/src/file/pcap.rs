@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::number::{Order, Unit};
-use super::window::{Window, cut_file};
+use super::window::Window;
 use super::{LINK_TYPE_DBUS, binary};
 use crate::record::{Bus, BusId, Damage, RawMessage, Record, Time};
 
@@ -58,7 +58,7 @@ impl<R: Read> Pcap<R> {
     fn start(&mut self) -> io::Result<Record<'static>> {
         let Some(layout) = layout(self.window.peek(HEADER_LEN)?) else {
             self.stage = Stage::End;
-            return Ok(cut_file());
+            return Ok(self.window.early_end());
         };
         self.window.advance(HEADER_LEN);
         self.stage = Stage::Behind(layout, 0);
@@ -75,7 +75,7 @@ impl<R: Read> Pcap<R> {
         }
         let Some(header) = header(bytes, layout.order) else {
             self.stage = Stage::End;
-            return Ok(Some(cut_file()));
+            return Ok(Some(self.window.early_end()));
         };
         if header.kept > KEPT_MAX {
             return self.pass_over(layout, Bad::TooLong(header.kept)).map(Some);
@@ -111,7 +111,7 @@ impl<R: Read> Pcap<R> {
         let is_over = self.window.peek(1)?.is_empty();
         if is_over && matches!(bad, Bad::EndsBefore) {
             self.stage = Stage::End;
-            return Ok(cut_file());
+            return Ok(self.window.early_end());
         }
         self.stage = Stage::Behind(layout, 0);
         Ok(Record::Damage(Damage { at, what: bad.passed_over(len) }))

@@ -65,8 +65,28 @@ impl<R> Window<R> {
         Some(if error.kind() == io::ErrorKind::UnexpectedEof {
             cut_file()
         } else {
-            Record::Damage(Damage { at: self.offset, what: format!("cannot decompress: {error}") })
+            let at = self.offset + (self.end - self.start) as u64;
+            let what =
+                format!("the compression is corrupt behind this byte of its content: {error}");
+            Record::Damage(Damage { at, what })
         })
+    }
+
+    /// What is wrong with a compressed file of which nothing is known to be a recording.
+    pub(super) fn check(self) -> io::Result<()> {
+        match self.supply {
+            Supply::Broken(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                let what = format!("the compression is corrupt: {error}");
+                Err(io::Error::new(io::ErrorKind::InvalidData, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The end in the middle of something: that the file is cut there, unless it is its compression
+    /// that goes no further.
+    pub(super) fn early_end(&mut self) -> Record<'static> {
+        self.failure().unwrap_or_else(cut_file)
     }
 }
 
@@ -172,7 +192,7 @@ impl<R: Read> Read for Window<R> {
 }
 
 /// The end of a file in the middle of something.
-pub(super) fn cut_file() -> Record<'static> {
+fn cut_file() -> Record<'static> {
     Record::Gap(Gap { at: None, bus: BusId(0), cause: GapCause::CutFile, lost: None })
 }
 

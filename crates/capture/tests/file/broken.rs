@@ -2,11 +2,13 @@
 //! cannot is told.
 
 use diligence_capture::Capture;
-use diligence_capture::record::{GapCause, Record};
+use diligence_capture::file::Reader;
+use diligence_capture::record::{Bus, GapCause, Record};
 use diligence_testkit::random::Random;
+use diligence_testkit::recording::Recording;
 
 use crate::made::{Block, Content, Message, Order};
-use crate::made::{binary, of, pcap, read, sample, small, try_read, whole};
+use crate::made::{binary, gzip, of, pcap, read, sample, small, try_read, whole, zstd};
 
 #[test]
 fn a_file_can_be_cut_at_every_byte() {
@@ -199,6 +201,50 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
             }
         }
     }
+}
+
+#[test]
+fn a_compression_that_is_corrupt_is_told_and_one_that_is_cut_is_a_cut_file() {
+    // So many that what is compressed has several blocks.
+    let many = |messages: Vec<Message>| vec![messages; 400].concat();
+    let (sample, mut recording) = (many(sample()), Recording::new());
+    recording.bus(Bus::default());
+    for message in &sample {
+        recording.raw(&message.bytes);
+    }
+    let files = [
+        ("pcap", pcap(&sample, Order::Little, 1_000, 0, 231)),
+        ("pcapng", recording.pcapng()),
+        ("binary", binary(&many(whole()))),
+    ];
+    for (name, file) in files {
+        let all = read(&file).messages.len();
+        for (program, packed) in [("gzip", gzip(&file)), ("zstd", zstd(&file))] {
+            let context = format!("{name}, {program}");
+            let cut = read(&packed[..packed.len() * 9 / 10]);
+            assert_eq!((cut.gaps().len(), cut.damage().len()), (1, 0), "{context}");
+            let mut corrupt = packed;
+            let at = corrupt.len() * 9 / 10;
+            corrupt[at..at + 40].fill(0xFF);
+            check_corrupt(&read(&corrupt), all, file.len() as u64, &context);
+        }
+    }
+}
+
+fn check_corrupt(content: &Content, all: usize, len: u64, context: &str) {
+    assert!((1..all).contains(&content.messages.len()), "{context}");
+    assert!(content.gaps().is_empty(), "{context}: {:?}", content.gaps());
+    let Some(Record::Damage(last)) = content.rest.last() else { panic!("{context}: not told") };
+    assert!(last.what.starts_with("the compression is corrupt"), "{context}: {last:?}");
+    assert!(0 < last.at && last.at <= len, "{context}: {last:?}");
+}
+
+#[test]
+fn a_compressed_file_of_which_nothing_can_be_read_is_not_taken_for_something_else() {
+    let mut packed = gzip(&pcap(&sample(), Order::Little, 1_000, 0, 231));
+    packed[10..].fill(0xFF);
+    let error = Reader::new(packed.as_slice()).expect_err("nothing can be read");
+    assert!(error.to_string().starts_with("the compression is corrupt: "), "{error}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Each format is read for what is in it, from files that are made here byte by byte.
 
-use std::io::Write;
 use std::time::Duration;
 
 use diligence_capture::record::{
@@ -9,7 +8,7 @@ use diligence_capture::record::{
 use diligence_capture::{Capture, file};
 use diligence_testkit::recording::Recording;
 
-use crate::made::{Block, Order, binary, pcap, read, rich, sample, whole};
+use crate::made::{Block, Order, binary, gzip, pcap, read, rich, sample, whole, zstd};
 
 #[test]
 fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
@@ -201,16 +200,6 @@ fn what_is_compressed_is_read_as_if_it_were_not() {
         let last = cut.rest.last();
         assert!(matches!(last, Some(Record::Gap(_) | Record::Damage(_))), "{last:?}");
     }
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).expect("memory takes all");
-    encoder.finish().expect("memory takes all")
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
 #[test]

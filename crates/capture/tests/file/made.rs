@@ -1,5 +1,7 @@
 //! Recordings, files made of them byte by byte, and what is read from files.
 
+use std::io::Write as _;
+
 use diligence_capture::Capture;
 use diligence_capture::file::Reader;
 use diligence_capture::record::{
@@ -213,6 +215,18 @@ pub(crate) fn pcap(
         file.extend(&message.bytes);
     }
     file
+}
+
+/// A file, compressed.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+/// The same, otherwise.
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
 /// The order of a file's bytes.

@@ -9,7 +9,7 @@ use super::interface::{Interface, Of};
 use super::note::{self, Note, NoteError};
 use super::{BODY_OFFSET, block, option};
 use crate::file::number::Order;
-use crate::file::window::{Window, cut_file};
+use crate::file::window::Window;
 use crate::record::{
     BusId, Damage, Delivery, Gap, GapCause, Origin, RawMessage, Record, Time, Trace,
 };
@@ -182,7 +182,8 @@ impl<R: Read> Pcapng<R> {
         let at = self.window.offset();
         let len = self.window.seek(SOUGHT_LEN, |bytes| Frame::is_at(bytes, order))?;
         if reason == NoBlock::Cut && self.window.peek(1)?.is_empty() {
-            self.end(Some(cut_file()));
+            let end = self.window.early_end();
+            self.end(Some(end));
             return Ok(());
         }
         let why = match reason {
