@@ -198,9 +198,9 @@ const CALLS: Column = Column::number("calls", Unit::Count);
 
 const TRAFFIC: &[Column] = &[
     Column::number("messages", Unit::Count),
-    Column::number("share", Unit::Share),
-    Column::number("rate", Unit::Rate),
-    Column::number("bytes", Unit::Bytes),
+    Column::number("share", Unit::Share).helpful(),
+    Column::number("rate", Unit::Rate).helpful(),
+    Column::number("bytes", Unit::Bytes).helpful(),
     CALLS.spare(),
     Column::number("signals", Unit::Count).spare(),
 ];
@@ -220,7 +220,7 @@ const TIMES: &[Column] = &[
     Column::number("p50", Unit::Time),
     Column::number("p90", Unit::Time).spare(),
     Column::number("p99", Unit::Time),
-    Column::number("max", Unit::Time),
+    Column::number("max", Unit::Time).helpful(),
     Column::number("total", Unit::Time),
     Column::number("errors", Unit::Count),
     Column::number("time-outs", Unit::Count),

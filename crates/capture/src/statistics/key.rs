@@ -106,7 +106,12 @@ impl By {
             Self::Error => &["error"],
             Self::Bus => &["bus"],
         };
-        names.iter().map(|&name| Column::text(name)).collect()
+        let column = |&name| match (self, name) {
+            // Which columns have numbers tells that mostly.
+            (Self::Member, "type") => Column::text(name).helpful(),
+            _ => Column::text(name),
+        };
+        names.iter().map(column).collect()
     }
 
     /// The group of a message; `None` if it belongs to none.

@@ -2,7 +2,7 @@
 
 use super::{Need, Table, Unit};
 use crate::text::Style;
-use crate::text::columns::{Fit, cells, fit};
+use crate::text::columns::{Fit, cells, fit, last_word};
 
 impl Table {
     /// The table as lines that are not wider than the style allows, if its numbers let them be.
@@ -36,27 +36,43 @@ impl Table {
             }
             _ => (0..self.columns.len()).map(natural).collect(),
         };
-        self.shrink_texts(&mut widths, line, TEXT_WIDTH_GOOD);
-        self.drop_spare(&mut widths, line);
-        self.shrink_texts(&mut widths, line, TEXT_WIDTH_MIN);
+        let readable = self.readable(rows);
+        self.drop(&mut widths, line, Need::Spare, &vec![TEXT_WIDTH_GOOD; readable.len()]);
+        self.drop(&mut widths, line, Need::Helpful, &readable);
+        self.shrink_texts(&mut widths, line, &readable);
+        self.shrink_texts(&mut widths, line, &vec![TEXT_WIDTH_MIN; readable.len()]);
         widths
     }
 
-    /// Takes cells from the widest column of texts until the line is short enough.
-    fn shrink_texts(&self, widths: &mut [Option<usize>], line: usize, min: usize) {
+    /// How wide each column must be at least for its texts to be told from each other.
+    fn readable(&self, rows: &[Vec<String>]) -> Vec<usize> {
+        let widest = |index: usize| {
+            let texts = rows.iter().map(|row| row[index].trim_end());
+            texts.map(readable_cells).max().unwrap_or(0).min(TEXT_WIDTH_GOOD)
+        };
+        (0..self.columns.len()).map(widest).collect()
+    }
+
+    /// Takes cells from the widest column of texts until the line is short enough, or none has more
+    /// than its minimum.
+    fn shrink_texts(&self, widths: &mut [Option<usize>], line: usize, min: &[usize]) {
         while total(widths) > line {
-            let texts = self.columns.iter().zip(&mut *widths).filter_map(|(column, width)| {
-                width.as_mut().filter(|width| column.unit == Unit::Text && **width > min)
+            let texts = self.columns.iter().zip(&mut *widths).zip(min);
+            let texts = texts.filter_map(|((column, width), min)| {
+                width.as_mut().filter(|width| column.unit == Unit::Text && **width > *min)
             });
             let Some(widest) = texts.max_by_key(|width| **width) else { return };
             *widest -= 1;
         }
     }
 
-    /// Leaves out columns that need not be there, the last first.
-    fn drop_spare(&self, widths: &mut [Option<usize>], line: usize) {
-        for (index, column) in self.columns.iter().enumerate().rev() {
-            if total(widths) > line && column.need == Need::Spare {
+    /// Leaves out columns of this need, the last first, until the line is short enough with texts at
+    /// their minima.
+    fn drop(&self, widths: &mut [Option<usize>], line: usize, need: Need, min: &[usize]) {
+        for index in (0..self.columns.len()).rev() {
+            let mut shrunk = widths.to_vec();
+            self.shrink_texts(&mut shrunk, line, min);
+            if total(&shrunk) > line && self.columns[index].need == need {
                 widths[index] = None;
             }
         }
@@ -90,10 +106,20 @@ fn total(widths: &[Option<usize>]) -> usize {
     taken.sum::<usize>().saturating_sub(GAP.len())
 }
 
+/// How many cells of a text say what it is: of a name at least its last word, and that others are
+/// before it.
+fn readable_cells(text: &str) -> usize {
+    let word = last_word(text).map_or(0, |word| cells(word) + 1);
+    word.max(cells(text).min(TEXT_WIDTH_TOLD))
+}
+
 const GAP: &str = "  ";
 
 /// A text of so many cells says enough, so that other columns need not be left out for it.
 const TEXT_WIDTH_GOOD: usize = 36;
+
+/// So much of a text tells it from others.
+const TEXT_WIDTH_TOLD: usize = 16;
 
 /// A text is not cut to less.
 const TEXT_WIDTH_MIN: usize = 8;
@@ -134,7 +160,14 @@ org.example.Mail.Get\u{fffd}                       2       0  2.00 s
                 50,
                 "\
 member                              calls      p90
-\u{2026}xample.Mail.GetCountOfAllMessages  1,234  1.50 ms
+\u{2026}Mail.GetCountOfAllMessages         1,234  1.50 ms
+",
+            ),
+            (
+                40,
+                "\
+member                    calls      p90
+\u{2026}GetCountOfAllMessages    1,234  1.50 ms
 ",
             ),
             (

@@ -77,6 +77,8 @@ pub enum Unit {
 pub enum Need {
     /// It is left out first.
     Spare,
+    /// It is left out before the last words of names would be cut.
+    Helpful,
     /// It stays; if it is a text, it is cut.
     Always,
 }
@@ -114,6 +116,11 @@ impl Column {
     /// The same column, which is left out where there is no room.
     pub const fn spare(self) -> Self {
         Self { need: Need::Spare, ..self }
+    }
+
+    /// The same column, which is left out before names are cut so short that they say nothing.
+    pub const fn helpful(self) -> Self {
+        Self { need: Need::Helpful, ..self }
     }
 
     /// Its key in JSON and CSV, which ends in the unit: `p90_ns`.

@@ -40,13 +40,33 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
             kept + ELLIPSIS
         }
         Fit::End => {
-            let mut kept: Vec<char> = text.chars().rev().take_while(&mut has_room).collect();
-            kept.reverse();
-            ELLIPSIS.chars().chain(kept).collect()
+            let kept =
+                text.chars().rev().take_while(&mut has_room).map(char::len_utf8).sum::<usize>();
+            format!("{ELLIPSIS}{}", whole_words(text, kept))
         }
     };
     let missing = width.saturating_sub(cells(&kept));
     kept + &" ".repeat(missing)
+}
+
+/// The last `kept` bytes of a text; of a name from a whole word on, if there is one.
+fn whole_words(text: &str, kept: usize) -> &str {
+    let (start, rest) = text.split_at(text.len() - kept);
+    if last_word(text).is_none() || start.ends_with(SEPARATORS) {
+        return rest;
+    }
+    match rest.find(SEPARATORS) {
+        Some(at) if at + 1 < rest.len() => &rest[at + 1..],
+        _ => rest,
+    }
+}
+
+/// The last word of a name of several: of an interface, a member, an object.
+pub(crate) fn last_word(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_name = text.chars().all(|c| is_part(c) || SEPARATORS.contains(&c));
+    let (_, word) = text.rsplit_once(SEPARATORS).filter(|_| is_name)?;
+    (!word.is_empty()).then_some(word)
 }
 
 /// A text as lines that are not wider than `width`, if its words let it be.
@@ -72,6 +92,9 @@ pub fn cells(text: &str) -> usize {
 
 const ELLIPSIS: &str = "\u{2026}";
 
+/// What stands between the words of a name.
+const SEPARATORS: [char; 2] = ['.', '/'];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,7 +107,13 @@ mod tests {
             ("12", 4, Fit::Number, "  12"),
             ("name", 4, Fit::Start, "name"),
             ("a.long.name", 6, Fit::Start, "a.lon\u{2026}"),
-            ("a.long.name", 6, Fit::End, "\u{2026}.name"),
+            ("a.long.name", 6, Fit::End, "\u{2026}name "),
+            ("a.long.name", 5, Fit::End, "\u{2026}name"),
+            ("a.long.name", 4, Fit::End, "\u{2026}ame"),
+            ("a.long.name", 10, Fit::End, "\u{2026}long.name"),
+            ("a.longer.name", 11, Fit::End, "\u{2026}name      "),
+            ("/org/x/Mail/7", 8, Fit::End, "\u{2026}Mail/7 "),
+            ("program (:1.9)", 8, Fit::End, "\u{2026} (:1.9)"),
             ("12345", 3, Fit::Number, "12\u{2026}"),
             ("name", 1, Fit::End, "\u{2026}"),
             ("name", 0, Fit::Start, ""),
