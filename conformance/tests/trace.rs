@@ -32,3 +32,15 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
     let mode = fs::metadata(&file).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
 }
+
+#[test]
+fn a_flight_recorder_that_is_too_large_is_told() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let config =
+        Config::session().element("<?diligence <flight_recorder>3221225472</flight_recorder> ?>");
+    let mut bus = Bus::start(&config);
+    let line = "has 1073741824 bytes, the most that there can be, and not 3221225472";
+    eventually("a warning", || bus.process().stderr().contains(line).then_some(()));
+}

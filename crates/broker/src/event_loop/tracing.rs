@@ -196,11 +196,26 @@ impl EventLoop {
             return;
         }
         match wanted.map(FlightRecorder::new).transpose() {
-            Ok(recorder) => self.traces.set_recorder(recorder),
+            Ok(recorder) => {
+                self.traces.set_recorder(recorder);
+                self.say_if_small();
+            }
             Err(error) => {
                 let text = format!("There is no flight recorder: {error}");
                 self.fault(Fault::FlightRecorder, text);
             }
+        }
+    }
+
+    /// Tells who wants a larger flight recorder than there can be how large it is.
+    fn say_if_small(&mut self) {
+        let Some(recorder) = self.traces.recorder() else { return };
+        let (wanted, len) = (recorder.wanted_len(), recorder.ring().len());
+        if len < wanted {
+            let line = format!(
+                "The flight recorder has {len} bytes, the most that there can be, and not {wanted}"
+            );
+            self.log.write(Severity::Warning, line);
         }
     }
 
