@@ -370,10 +370,19 @@ pub struct Ran {
     /// Switches for which there was no room; then `spans` lacks some.
     #[serde(default)]
     pub lost: u64,
+    /// Threads that are not followed: they ended soon after they began, or there is no room for them.
+    /// Then `spans` lacks theirs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unfollowed: u64,
 }
 
 const fn once() -> u64 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

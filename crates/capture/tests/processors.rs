@@ -64,6 +64,23 @@ fn what_the_parties_did_is_known() {
     assert!(table.contains(",100000,350000,"), "{table}");
 }
 
+/// What is lost, and what other threads did, may be anywhere in the stretch.
+#[test]
+fn of_a_stretch_that_lacks_something_nothing_is_known() {
+    for lacks in [|ran: &mut Ran| ran.lost = 1, |ran: &mut Ran| ran.unfollowed = 1] {
+        let mut capture = Capture::default();
+        call().each(|record| match record {
+            Record::Fact { at, bus, fact: Fact::Ran(mut ran) } => {
+                lacks(&mut ran);
+                capture.push(Record::Fact { at, bus, fact: Fact::Ran(ran) });
+            }
+            other => capture.push(other),
+        });
+        let call = capture.messages().next().expect("a call");
+        assert_eq!(Processors::of(&capture).service(&call), None);
+    }
+}
+
 #[test]
 fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
     let mut recording = Recording::new();
@@ -141,9 +158,9 @@ fn switches_are_counted_for_each_call() {
     assert_eq!(
         rows,
         [
-            "the bus [42],1,2,200,25000,0.0125,0,0,0",
-            "shell [101],1,2,200,50000,0.025,0,0,0",
-            "maild [102],1,2,200,350000,0.175,0,0,0",
+            "the bus [42],1,2,200,25000,0.0125,0,0,0,0",
+            "shell [101],1,2,200,50000,0.025,0,0,0,0",
+            "maild [102],1,2,200,350000,0.175,0,0,0,0",
         ]
     );
 }

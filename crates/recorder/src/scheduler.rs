@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use capture::record::{BusId, Fact, Process, Ran, Record};
+use sys::rlimit::OpenFiles;
 use sys::switches::{Switch, SwitchKind, SwitchTrace, Switches};
 
 use crate::clock::Clock;
@@ -18,6 +19,8 @@ pub(crate) struct Scheduler {
     /// How many were watched, those that have ended among them.
     started: u64,
     refused: BTreeSet<u32>,
+    /// How many threads may be watched.
+    threads_max: usize,
     /// When what the kernel has written is taken next.
     next: Duration,
     notices: Vec<SchedulerNotice>,
@@ -63,6 +66,7 @@ impl Scheduler {
             watched: BTreeMap::new(),
             started: 0,
             refused: BTreeSet::new(),
+            threads_max: threads_max(OpenFiles::current().soft()),
             next: Duration::ZERO,
             notices: Vec::new(),
         }
@@ -99,14 +103,20 @@ impl Scheduler {
     }
 
     fn start(&mut self, pid: u32, bus: BusId) -> io::Result<()> {
-        if self.watched.len() >= PROCESSES_MAX {
-            return Err(io::Error::other("too many are watched already"));
+        if self.room() == 0 {
+            return Err(io::Error::other("too many threads are watched already"));
         }
         let told = sys::clock::monotonic();
         let trace = SwitchTrace::start(pid, SWITCHES_MAX)?;
         self.started += 1;
         self.watched.insert(pid, Watched { trace, bus, told, held_up: HashMap::new() });
         Ok(())
+    }
+
+    /// How many further threads may be watched.
+    fn room(&self) -> usize {
+        let watched: usize = self.watched.values().map(|watched| watched.trace.threads()).sum();
+        self.threads_max.saturating_sub(watched)
     }
 
     /// Takes what the kernel has written, if it is time to.
@@ -119,9 +129,11 @@ impl Scheduler {
 
     /// Takes all that the kernel has written.
     pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(Record<'_>)) {
-        let clock = self.clock;
+        let (clock, mut room) = (self.clock, self.room());
         self.watched.retain(|&pid, watched| {
-            let Ok(switches) = watched.trace.take() else { return false };
+            let before = watched.trace.threads();
+            let Ok(switches) = watched.trace.take_and_follow(room) else { return false };
+            room = (room + before).saturating_sub(watched.trace.threads());
             let ran = watched.tell(pid, &switches, clock);
             each(Record::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
             !has_ended(pid, &switches)
@@ -165,6 +177,7 @@ impl Watched {
             preempted: count(SwitchKind::Preempted) as u64,
             held_up_ns: switches.switches.iter().map(|switch| nanos(self.held_up(switch))).sum(),
             lost: switches.lost,
+            unfollowed: switches.unfollowed,
         }
     }
 
@@ -213,8 +226,14 @@ const SWITCHES_MAX: usize = 4096;
 /// Processes that cannot be watched of which it is told; a limit that no machine reaches.
 const REFUSED_MAX: usize = 1 << 16;
 
-/// Processes that are watched at once. Each of their threads takes a descriptor.
-const PROCESSES_MAX: usize = 64;
+/// How many threads are watched at once: each takes a descriptor, of which some are left for all else.
+fn threads_max(files_max: Option<u64>) -> usize {
+    let files_max = files_max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));
+    THREADS_MAX.min(files_max / 2)
+}
+
+/// Threads that are watched at once, at most: 64 MiB of memory, and one in 50 of a processor.
+const THREADS_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -231,13 +250,12 @@ mod tests {
     #[test]
     fn who_cannot_be_watched_is_told_once() {
         let mut scheduler = Scheduler::new(Clock::start());
-        for pid in 0..PROCESSES_MAX as u32 {
-            // What it watches does not matter here, if the kernel lets us watch anything.
-            let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
-            let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
-            // Linux numbers no process so.
-            scheduler.watched.insert(u32::MAX - pid, Watched { trace, bus, told, held_up });
-        }
+        scheduler.threads_max = 1;
+        // What it watches does not matter here, if the kernel lets us watch anything.
+        let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
+        let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
+        // Linux numbers no process so.
+        scheduler.watched.insert(u32::MAX, Watched { trace, bus, told, held_up });
         let told = learn(&mut scheduler, 1);
         let is_told = |fact: &Fact| matches!(fact, Fact::Unwatched { pid: 1, .. });
         assert!(matches!(told, Some(Record::Fact { fact, .. }) if is_told(&fact)));
@@ -245,6 +263,13 @@ mod tests {
         assert!(learn(&mut scheduler, 2).is_some());
         assert_eq!(scheduler.notices().len(), 1);
         assert_eq!(scheduler.watching().refused, 2);
+    }
+
+    #[test]
+    fn some_descriptors_are_left_for_all_else() {
+        for (files_max, expected) in [(None, 1024), (Some(u64::MAX), 1024), (Some(1024), 512)] {
+            assert_eq!(threads_max(files_max), expected);
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ use crate::process::{threads, to_pid};
 use crate::raw::{self, EventAttributes, EventRing};
 use crate::{clock, scheduling};
 use rustix::process::Pid;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -35,7 +36,11 @@ use std::time::Duration;
 /// A running record of the switches of one process. Dropping it ends the recording.
 #[derive(Debug)]
 pub struct SwitchTrace {
+    pid: u32,
+    capacity: usize,
     threads: Vec<ThreadTrace>,
+    /// Threads that are there and cannot be followed.
+    refused: BTreeSet<u32>,
 }
 
 /// What was recorded since the start, or since it was taken last. Times are those of
@@ -49,6 +54,8 @@ pub struct Switches {
     pub running: Vec<Range<Duration>>,
     /// Records for which there was no room.
     pub lost: u64,
+    /// Threads of which nothing is known: they ended before they were followed, or cannot be.
+    pub unfollowed: u64,
 }
 
 /// A thread got or lost a processor.
@@ -76,10 +83,10 @@ pub enum SwitchKind {
 }
 
 impl SwitchTrace {
-    /// Starts to record the switches of all threads that the process `pid` has now; those that
-    /// begin later are not seen. For each of them there is room for at least `capacity` records;
-    /// a thread that gets a processor and loses it again makes two. What does not fit is lost, and
-    /// counted, until the records are [taken](Self::take).
+    /// Starts to record the switches of all threads that the process `pid` has now; those that begin
+    /// later are followed from when the records are [taken](Self::take) next. For each of them there is
+    /// room for at least `capacity` records; a thread that gets a processor and loses it again makes
+    /// two. What does not fit is lost, and counted, until the records are taken.
     ///
     /// # Errors
     ///
@@ -104,24 +111,79 @@ impl SwitchTrace {
         if traces.is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        Ok(Self { threads: traces })
+        Ok(Self { pid, capacity, threads: traces, refused: BTreeSet::new() })
     }
 
-    /// Takes out what was recorded so far; the recording goes on. What the process did stays
-    /// readable after it has ended.
+    /// How many threads are followed; each takes a descriptor and the memory of its records.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Takes out what was recorded so far; the recording goes on, with all threads that have begun
+    /// meanwhile. What the process did stays readable after it has ended.
     ///
     /// # Errors
     ///
     /// None that a correct caller can cause.
     pub fn take(&mut self) -> io::Result<Switches> {
-        let mut all = Switches::default();
+        self.take_and_follow(usize::MAX)
+    }
+
+    /// The same, with at most so many further threads.
+    ///
+    /// # Errors
+    ///
+    /// None that a correct caller can cause.
+    pub fn take_and_follow(&mut self, further: usize) -> io::Result<Switches> {
+        let (mut all, mut began) = (Switches::default(), BTreeSet::new());
         for thread in &mut self.threads {
-            thread.take(&mut all)?;
+            thread.take(&mut all, &mut began)?;
+        }
+        self.threads.retain(|thread| !thread.tracker.has_ended());
+        if !began.is_empty() || !self.refused.is_empty() {
+            all.unfollowed = self.follow(began, further);
         }
         all.switches.sort_by_key(|switch| switch.time);
         all.running = united(all.running);
         Ok(all)
     }
+
+    /// Follows all threads that are not followed yet; returns how many cannot be, of those and of what
+    /// has begun. The kernel lets no thread inherit what is shared with us, so each is asked for.
+    fn follow(&mut self, mut began: BTreeSet<u32>, further: usize) -> u64 {
+        let most = self.threads.len().saturating_add(further);
+        self.refused.clear();
+        // One that began unseen may have made others before it is followed: there must be none left.
+        while let Some(new) = self.unknown_threads().filter(|new| !new.is_empty()) {
+            for thread in new {
+                let has_room = self.threads.len() < most;
+                match has_room.then(|| ThreadTrace::start(thread, self.capacity)) {
+                    Some(Ok(trace)) => self.threads.push(trace),
+                    Some(Err(_)) | None => drop(self.refused.insert(number(thread))),
+                }
+            }
+        }
+        began.extend(&self.refused);
+        let is_followed = |began: &&u32| self.threads.iter().any(|it| number(it.thread) == **began);
+        began.iter().filter(|began| !is_followed(began)).count() as u64
+    }
+
+    /// `None` if the process is gone.
+    fn unknown_threads(&self) -> Option<Vec<Pid>> {
+        let is_known = |thread: &Pid| {
+            self.refused.contains(&number(*thread))
+                || self.threads.iter().any(|known| known.thread == *thread)
+        };
+        let mut found = threads(self.pid).ok()?;
+        found.retain(|thread| !is_known(thread));
+        Some(found)
+    }
+}
+
+/// A thread as people number it.
+fn number(thread: Pid) -> u32 {
+    thread.as_raw_nonzero().get().cast_unsigned()
 }
 
 /// The recording of one thread.
@@ -143,7 +205,7 @@ impl ThreadTrace {
         Ok(Self { thread, ring, event, tracker, counted: Counters::default() })
     }
 
-    fn take(&mut self, all: &mut Switches) -> io::Result<()> {
+    fn take(&mut self, all: &mut Switches, began: &mut BTreeSet<u32>) -> io::Result<()> {
         // In this order a thread that has run by the counters, but has no records, ran all the
         // time: had it been switched before it was counted, there would be a record.
         let end = clock::monotonic();
@@ -151,11 +213,15 @@ impl ThreadTrace {
         let mut bytes = Vec::new();
         self.ring.drain(&mut bytes);
 
-        let thread = self.thread.as_raw_nonzero().get().cast_unsigned();
+        let thread = number(self.thread);
         for record in records(&bytes) {
             self.tracker.record(record);
-            if let Event::Switch(kind) = record.event {
-                all.switches.push(Switch { time: record.time, thread, kind });
+            match record.event {
+                Event::Switch(kind) => {
+                    all.switches.push(Switch { time: record.time, thread, kind });
+                }
+                Event::Began { thread } => drop(began.insert(thread)),
+                Event::Lost => {}
             }
         }
         let lost = counters.lost - self.counted.lost;
@@ -195,6 +261,8 @@ enum State {
     Running { since: Duration },
     /// It has none, or there is no telling since when it has one.
     Off,
+    /// It has ended.
+    Ended,
 }
 
 /// Makes spans of records.
@@ -210,17 +278,23 @@ impl Tracker {
             Event::Switch(SwitchKind::Resumed) => {
                 self.state = State::Running { since: record.time };
             }
-            Event::Switch(_) => {
+            Event::Switch(kind) => {
                 self.close(record.time);
-                self.state = State::Off;
+                self.state = if kind == SwitchKind::Ended { State::Ended } else { State::Off };
             }
             Event::Lost => self.state = State::Off,
+            Event::Began { .. } => {}
         }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.state == State::Ended
     }
 
     /// Ends the part that is taken, at `end`. Records that came later may be in it already.
     fn finish(&mut self, end: Duration, has_run: bool, lost: u64) {
         self.state = match self.state {
+            State::Ended => State::Ended,
             // What is lost is always what came last.
             _ if lost > 0 => State::Off,
             State::Unknown { .. } if !has_run => State::Off,
@@ -238,7 +312,7 @@ impl Tracker {
             State::Unknown { since } | State::Running { since } if since < end => {
                 self.spans.push(since..end);
             }
-            State::Unknown { .. } | State::Running { .. } | State::Off => {}
+            State::Unknown { .. } | State::Running { .. } | State::Off | State::Ended => {}
         }
     }
 }
@@ -253,6 +327,11 @@ struct Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Switch(SwitchKind),
+    /// It has made another thread of its process.
+    Began {
+        /// The number of that.
+        thread: u32,
+    },
     /// Before this record, some were lost.
     Lost,
 }
@@ -267,10 +346,21 @@ fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
         // Less than a header and a time would not be a record of ours.
         let record = bytes.get(..size).filter(|record| record.len() >= SWITCH_BYTES)?;
         bytes = &bytes[size..];
-        let event = event(u32::from_ne_bytes([k0, k1, k2, k3]), u16::from_ne_bytes([m0, m1]));
+        let kind = u32::from_ne_bytes([k0, k1, k2, k3]);
+        let event = match kind {
+            PERF_RECORD_FORK => thread_begun(record),
+            _ => event(kind, u16::from_ne_bytes([m0, m1])),
+        };
         Some((u64_at(record, size - 8)?, event))
     })
     .filter_map(|(time, event)| Some(Record { time: Duration::from_nanos(time), event: event? }))
+}
+
+/// What a fork has made, if it is another thread and not a process: the numbers of the process and of
+/// that which made it come first, then those of both threads.
+fn thread_begun(record: &[u8]) -> Option<Event> {
+    let [process, maker, thread] = [8, 12, 16].map(|at| u32_at(record, at));
+    (process? == maker?).then_some(Event::Began { thread: thread? })
 }
 
 fn event(kind: u32, misc: u16) -> Option<Event> {
@@ -286,6 +376,10 @@ fn event(kind: u32, misc: u16) -> Option<Event> {
         PERF_RECORD_SWITCH => Some(Event::Switch(SwitchKind::Waited)),
         _ => None,
     }
+}
+
+fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    bytes.get(offset..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
 }
 
 fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
@@ -334,6 +428,7 @@ const USE_CLOCKID: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 const PERF_RECORD_LOST: u32 = 2;
 const PERF_RECORD_EXIT: u32 = 4;
+const PERF_RECORD_FORK: u32 = 7;
 const PERF_RECORD_SWITCH: u32 = 14;
 const PERF_RECORD_MISC_SWITCH_OUT: u16 = 1 << 13;
 const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
@@ -379,9 +474,16 @@ mod tests {
         check(&switch(0x1fff, 7), &[(7, Event::Switch(Resumed))]);
         check(&bytes(PERF_RECORD_EXIT, 2, &[1, 2, 3], 4), &[(4, Event::Switch(Ended))]);
         check(&bytes(PERF_RECORD_LOST, 0, &[1, 77], 5), &[(5, Event::Lost)]);
+        // Process 1 makes a thread with the number 3, and then a process.
+        let pair = |low: u64, high: u64| {
+            if cfg!(target_endian = "big") { low << 32 | high } else { high << 32 | low }
+        };
+        let fork = |process| bytes(PERF_RECORD_FORK, 0, &[pair(process, 1), pair(3, 1), 6], 6);
+        check(&fork(1), &[(6, Event::Began { thread: 3 })]);
+        check(&[fork(2), switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
         // A record of a kind that is not known is passed over.
-        let fork = bytes(7, 0, &[1, 2, 3], 4);
-        check(&[fork, switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
+        let unknown = bytes(99, 0, &[1, 2, 3], 4);
+        check(&[unknown, switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
         // Nothing is made of what is cut off or cannot be.
         check(&switch(0, 5)[..15], &[]);
         check(&[0; 64], &[]);
@@ -414,7 +516,7 @@ mod tests {
         check(&[(20, on), (30, off)], State::Off, &[(20, 30)]);
         check(&[(20, off)], State::Off, &[(10, 20)]);
         check(&[(20, off), (30, on)], running(100), &[(10, 20), (30, 100)]);
-        check(&[(20, on), (30, Event::Switch(Ended))], State::Off, &[(20, 30)]);
+        check(&[(20, on), (30, Event::Switch(Ended))], State::Ended, &[(20, 30)]);
         // Losses hide when it got and lost the processor.
         check(&[(20, on), (40, Event::Lost), (50, off)], State::Off, &[]);
         check(&[(40, Event::Lost), (50, on), (60, off)], State::Off, &[(50, 60)]);

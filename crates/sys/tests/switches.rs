@@ -190,6 +190,39 @@ fn all_threads_are_recorded() {
 }
 
 #[test]
+fn threads_that_begin_later_are_followed_or_counted() {
+    let Some(mut trace) = record(id(), 1000) else { return };
+    trace.take().unwrap();
+    thread::spawn(|| ()).join().unwrap();
+    let switches = trace.take().unwrap();
+    assert!(switches.unfollowed >= 1, "it has ended before: {switches:?}");
+
+    let (done, is_done) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let sleeper = thread::spawn(move || {
+        begun.send(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()).unwrap();
+        while is_done.recv_timeout(Duration::from_millis(1)).is_err() {}
+    });
+    let number = has_begun.recv().unwrap();
+    let before = trace.threads();
+    trace.take_and_follow(0).unwrap();
+    assert!(trace.threads() <= before, "there was no room");
+    done.send(()).unwrap();
+    sleeper.join().unwrap();
+
+    let Some(mut trace) = record(id(), 1000) else { return };
+    let (done, is_done) = mpsc::channel::<()>();
+    let sleeper =
+        thread::spawn(move || while is_done.recv_timeout(Duration::from_millis(1)).is_err() {});
+    trace.take().unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let switches = trace.take().unwrap();
+    assert!(switches.switches.iter().any(|switch| switch.thread > number), "{switches:?}");
+    done.send(()).unwrap();
+    sleeper.join().unwrap();
+}
+
+#[test]
 fn nobody_cannot_be_recorded() {
     let echo = Echo::start();
     let gone = echo.child.id();

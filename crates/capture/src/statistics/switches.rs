@@ -59,6 +59,8 @@ struct Sum {
     on_ns: u64,
     watched_ns: u64,
     lost: u64,
+    /// In one stretch, at most.
+    unfollowed: u64,
 }
 
 impl Sum {
@@ -70,6 +72,7 @@ impl Sum {
         let watched = ran.until.since(ran.from).unwrap_or_default();
         self.watched_ns += u64::try_from(watched.as_nanos()).unwrap_or(0);
         self.lost += ran.lost;
+        self.unfollowed = self.unfollowed.max(ran.unfollowed);
     }
 }
 
@@ -86,6 +89,7 @@ fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
             Column::number("preempted", Unit::Count),
             Column::number("held up", Unit::Time),
             Column::number("lost", Unit::Count),
+            Column::number("threads unfollowed", Unit::Count),
         ],
     );
     for (pid, sum) in sums {
@@ -100,6 +104,7 @@ fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
             Cell::Count(sum.preempted),
             Cell::Time(Duration::from_nanos(sum.held_up_ns)),
             Cell::Count(sum.lost),
+            Cell::Count(sum.unfollowed),
         ]);
     }
     table

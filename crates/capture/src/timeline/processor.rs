@@ -88,8 +88,8 @@ fn routed(message: &Message<'_>) -> Time {
 
 impl History {
     fn add(&mut self, ran: &Ran) {
-        // What is lost may be anywhere in the stretch.
-        if ran.lost == 0 {
+        // What is lost, and what other threads did, may be anywhere in the stretch.
+        if ran.lost == 0 && ran.unfollowed == 0 {
             match self.watched.last_mut() {
                 Some((_, end)) if *end == ran.from => *end = ran.until,
                 _ => self.watched.push((ran.from, ran.until)),

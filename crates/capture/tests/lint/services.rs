@@ -141,7 +141,7 @@ fn held_up(r: &mut Recording, millis: u64) {
             resumed: 2,
             preempted: 1,
             held_up_ns: millis * 1_000_000,
-            lost: 0,
+            ..Ran::default()
         }));
     }
 }
