@@ -1,7 +1,7 @@
 //! A recording in memory.
 //!
 //! A [`Capture`] grows by one [`Record`] at a time, from a file or from a bus that is listened to,
-//! and can be asked at any time. Of a message it keeps 68 bytes; the message's own bytes stay in
+//! and can be asked at any time. Of a message it keeps 72 bytes; the message's own bytes stay in
 //! the file they came from. Texts are kept once.
 
 mod ahead;

@@ -6,7 +6,7 @@ use super::Text;
 use super::store::Place;
 use crate::record::{BusId, Time};
 
-/// One message. A million of these are 64 MB.
+/// One message. A million of these are 72 MB.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) at: Time,
@@ -33,6 +33,8 @@ pub(super) struct Row {
     pub(super) health: Health,
     pub(super) unix_fds: u8,
 }
+
+const _: () = assert!(size_of::<Row>() == 72, "the documentation says so");
 
 /// The partner of a message that has none.
 pub(super) const NOBODY: u32 = u32::MAX;

@@ -184,7 +184,7 @@ const LONG_HELP: &str = "\
 JSON has the keys of `busctl --json=short monitor` and more: number, size, names, process, duration_ns, \
 partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. In CSV, columns and a database what a \
 message says is a JSON list under `body`. The tables and views \
-of a database, and the columns of csv and parquet, stand in export.md, with examples.
+of a database, and the columns of csv and parquet, stand in docs/export.md, with examples.
 
 A picture of who talks to whom, without the bus itself:
   diligence export FILE '!is:driver' --format dot | dot -Tsvg > picture.svg

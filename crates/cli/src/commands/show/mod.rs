@@ -163,7 +163,7 @@ impl fmt::Display for ShowError {
 impl std::error::Error for ShowError {}
 
 const LONG_HELP: &str = "\
-The words behind the file are a query; see query.md. A match rule is one, too.
+The words behind the file are a query; see docs/query.md. A match rule is one, too.
 
 With --as-command a reply stands for its call. Commands address the session bus unless the recording \
 says that it is of the system bus.

@@ -205,6 +205,6 @@ Durations are from a call to its return. Errors and time-outs have columns of th
 no percentile. Times are those of the recording: if a monitor made it, those at which it has read \
 its copies.
 
-Words behind the files are a query; see query.md.
+Words behind the files are a query; see docs/query.md.
 
 The exit status is 0 when it was told, 1 when it could not be or a budget is not kept, and 2 when the command line is wrong.";
