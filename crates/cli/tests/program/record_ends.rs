@@ -189,6 +189,33 @@ fn a_disk_that_stays_full_is_a_failure() {
     assert!((1..100).contains(&count(&capture, "Tick")) && ends(&capture).is_empty());
 }
 
+/// A full disk fails what succeeded, and hides no other failure; the command goes on in any case.
+#[test]
+fn a_command_keeps_its_status_unless_it_succeeded() {
+    let scene = Scene::new();
+    for (end, expected) in [("exit 0", 1), ("exit 3", 3)] {
+        // The file of who records us may have 32 KiB from now on.
+        let script = format!(
+            "prlimit --pid $PPID --fsize=32768:unlimited; \
+             dbus-send $0 / a.b.C string:$(printf %070000d 1); sleep 0.5; echo done; {end}"
+        );
+        let bus = format!("--address={}", scene.bus.address);
+        let mut record = scene.folder.diligence();
+        record.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
+        record.args(["--", "sh", "-c", &script, &bus]);
+        let mut run = scene.folder.diligence();
+        run.args(["run", "--record"]).arg(&scene.file);
+        run.args(["--", "sh", "-c", &script, "--session"]);
+        for mut command in [record, run] {
+            let output = Running::start(&mut command).ended();
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(expected), "{told}");
+            assert!(told.contains("messages are not in the file"), "{told}");
+            assert_eq!(text(&output.stdout), "done\n", "{told}");
+        }
+    }
+}
+
 #[test]
 fn what_the_bus_has_overwritten_is_counted() {
     let scene = Scene::new();

@@ -187,14 +187,19 @@ impl Recording {
         poller.add(signals, 0, Interest::Read)?;
         let end = self.follow(guest.as_mut(), signals, &poller)?;
         // The connections close, so no bus keeps messages for a recorder that takes none.
-        let summary = self.finish(end.cause())?;
-        complain(&report(&summary));
-        match (end, guest) {
-            (Ending::Command(status), _) => Ok(status),
-            (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller),
-            (Ending::Itself(cause @ EndCause::NoBus), None) => Err(RecordError::Ended(cause)),
-            (Ending::Itself(_) | Ending::Asked, None) => Ok(0),
+        let finished = self.finish(end.cause());
+        if let Ok(summary) = &finished {
+            complain(&report(summary));
         }
+        let status = match (end, guest) {
+            (Ending::Command(status), _) => status,
+            (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller)?,
+            (Ending::Itself(cause @ EndCause::NoBus), None) => {
+                return Err(finished.err().unwrap_or(RecordError::Ended(cause)));
+            }
+            (Ending::Itself(_) | Ending::Asked, None) => 0,
+        };
+        status_with(status, finished.err(), "record")
     }
 
     /// Records while there is nothing that ends it.
@@ -221,6 +226,23 @@ impl Recording {
             if heed(signals, guest.as_deref_mut())? {
                 return Ok(Ending::Asked);
             }
+        }
+    }
+}
+
+/// The exit status after a command whose recording may have failed. That of a command that has failed
+/// says more, so the other failure is only told.
+pub(crate) fn status_with(
+    status: u8,
+    failure: Option<RecordError>,
+    command: &str,
+) -> Result<u8, RecordError> {
+    match failure {
+        None => Ok(status),
+        Some(error) if status == 0 => Err(error),
+        Some(error) => {
+            complain(&format!("diligence {command}: {error}\n"));
+            Ok(status)
         }
     }
 }
@@ -307,10 +329,12 @@ With --introspect the recorder calls Introspect of the objects that messages nam
 service has described the interface: then `diligence show` prints arguments with their names. It starts \
 no service, and asks each one question at a time.
 
-With --switches the kernel writes down when each thread of these processes, of at most 64, gets and \
-loses a processor. It lets everybody see that of processes of one's own user, if \
+With --switches the kernel writes down when each thread of these processes, of up to 1024 in all or \
+half as many as there may be open files, gets and loses a processor; one that begins later is followed \
+within 50 ms. It lets everybody see that of processes of one's own user, if \
 /proc/sys/kernel/perf_event_paranoid is 2 or less; who could not be watched is said. `timeline` shows \
 then who was woken late or held up, `stats --by switches` how often for each call.
 
 Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
-command; without one 0, or 1 if the buses went away; 2 when the command line is wrong.";
+command; without one 0, or 1 if the buses went away; 1, too, if the command succeeded and not all of \
+the recording could be written; 2 when the command line is wrong.";

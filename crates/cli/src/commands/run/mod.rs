@@ -18,7 +18,7 @@ use recorder::{Place, Turn};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::SignalSource;
 
-use crate::commands::record::{RecordError, Recording, report};
+use crate::commands::record::{RecordError, Recording, report, status_with};
 use crate::guest::{self, Guest, shell_status};
 use crate::output::complain;
 use crate::private_bus::{Config, Plan, PrivateBus, describe_end};
@@ -46,7 +46,7 @@ pub(crate) struct Run {
 /// Runs a command with a bus of its own, and returns its exit status.
 pub(crate) fn run(run: Run) -> ExitCode {
     match around_command(run) {
-        Ok(status) => ExitCode::from(shell_status(status)),
+        Ok(status) => ExitCode::from(status),
         Err(error) => {
             complain(&format!("diligence run: {error}\n"));
             ExitCode::from(error.exit_status())
@@ -54,7 +54,7 @@ pub(crate) fn run(run: Run) -> ExitCode {
     }
 }
 
-fn around_command(run: Run) -> Result<ExitStatus, RunError> {
+fn around_command(run: Run) -> Result<u8, RunError> {
     let signals = SignalSource::block(&guest::SIGNALS)?;
     let command = guest::command(&run.command)?;
     let config = run.config_file.map_or(Config::Session, Config::File);
@@ -63,10 +63,10 @@ fn around_command(run: Run) -> Result<ExitStatus, RunError> {
     let place = Place::Address(bus.address().to_owned());
     let recording = run.record.map(|path| Recording::of(place, path)).transpose()?;
     let guest = start(command, &bus)?;
-    let mut around = Around { guest, bus, watched: BusState::Running, recording };
+    let mut around = Around { guest, bus, watched: BusState::Running, recording: Ok(recording) };
     let status = around.wait(&signals)?;
-    around.end_recording(EndCause::Command)?;
-    Ok(status)
+    around.end_recording(EndCause::Command);
+    Ok(status_with(shell_status(status), around.recording.err(), "run")?)
 }
 
 fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunError> {
@@ -85,8 +85,8 @@ struct Around {
     guest: Guest,
     bus: PrivateBus,
     watched: BusState,
-    /// While it goes on.
-    recording: Option<Recording>,
+    /// While it goes on, or why it does not.
+    recording: Result<Option<Recording>, RecordError>,
 }
 
 impl Around {
@@ -94,7 +94,7 @@ impl Around {
     fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
-        if let Some(recording) = &self.recording {
+        if let Ok(Some(recording)) = &self.recording {
             poller.add(recording.session(), 1, Interest::Read)?;
         }
         let mut events = Events::with_capacity(2);
@@ -103,7 +103,7 @@ impl Around {
                 return Ok(status);
             }
             self.watched.look(&mut self.bus);
-            let rest = self.record()?;
+            let rest = self.record();
             poller.wait(&mut events, rest)?;
             while let Some(signal) = signals.take()? {
                 self.guest.pass_on(signal);
@@ -112,23 +112,25 @@ impl Around {
     }
 
     /// Takes what there is to record; says how long there will be nothing.
-    fn record(&mut self) -> Result<Option<Duration>, RunError> {
-        let Some(recording) = &mut self.recording else { return Ok(None) };
+    fn record(&mut self) -> Option<Duration> {
+        let Ok(Some(recording)) = &mut self.recording else { return None };
         match recording.turn() {
-            Turn::More => Ok(Some(Duration::ZERO)),
-            Turn::Rest(rest) => Ok(Some(rest)),
+            Turn::More => Some(Duration::ZERO),
+            Turn::Rest(rest) => Some(rest),
             Turn::Over(cause) => {
-                self.end_recording(cause)?;
-                Ok(None)
+                self.end_recording(cause);
+                None
             }
         }
     }
 
-    fn end_recording(&mut self, cause: EndCause) -> Result<(), RecordError> {
-        let Some(recording) = self.recording.take() else { return Ok(()) };
-        let summary = recording.finish(cause)?;
-        complain(&report(&summary));
-        Ok(())
+    /// Ends it, if it goes on; the command does in any case.
+    fn end_recording(&mut self, cause: EndCause) {
+        let Ok(Some(recording)) = self.recording.as_mut().map(Option::take) else { return };
+        match recording.finish(cause) {
+            Ok(summary) => complain(&report(&summary)),
+            Err(error) => self.recording = Err(error),
+        }
     }
 }
 
@@ -163,4 +165,5 @@ the bus has to say goes to standard error. With --record, all that goes over the
 when the command has ended, for `diligence stats` and the others.
 
 The exit status is that of the command; 128 and the number of the signal if a signal ended it; 127 \
-if it could not be started; 1 if the bus could not, and 2 when the command line is wrong.";
+if it could not be started; 1 if the bus could not, or if the command succeeded and not all of the \
+recording could be written; and 2 when the command line is wrong.";
