@@ -148,6 +148,26 @@ fn a_trigger_writes_what_came_before_it_and_a_little_after() {
     assert_eq!(read(&second).len(), 2, "no message is in two files");
 }
 
+/// What is waited for may stand in what is not kept.
+#[test]
+fn a_trigger_sees_what_is_crossed_out() {
+    for bodies in [Bodies::Whole, Bodies::Cut(100), Bodies::Redacted] {
+        let folder = Folder::new();
+        let path = folder.join("met.pcapng");
+        let query = "arg0:secret".parse().expect("a query");
+        let mut tape =
+            tape(Destination::Trigger { path: path.clone(), size: 1 << 20, query }, bodies);
+        let mut recording = Recording::new();
+        recording.bus(Bus::default()).signal(":1.6", "/ org.example.Mail.New", &("secret",));
+        put_all(&mut tape, &recording);
+        let files = tape.finish().expect("there is room").files;
+        assert_eq!(files, std::slice::from_ref(&path), "{bodies:?}");
+        let bytes = fs::read(&path).expect("it was written");
+        let is_there = bytes.windows(6).any(|window| window == b"secret");
+        assert_eq!(is_there, bodies == Bodies::Whole, "{bodies:?}");
+    }
+}
+
 #[test]
 fn a_trigger_that_never_comes_leaves_no_file() {
     let folder = Folder::new();

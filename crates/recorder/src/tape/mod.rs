@@ -149,6 +149,7 @@ impl Tape {
     /// Takes what has been heard next. Says if that changes something.
     pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
         self.count(&record);
+        self.output.look(&record);
         let reduced = self.bodies.reduce(record, &mut self.scratch)?;
         self.standing.learn(&reduced);
         match &mut self.room {
@@ -255,6 +256,14 @@ impl Tape {
 }
 
 impl Output {
+    /// Looks at what has come, before what is not to be kept of it is gone: somebody may wait for a
+    /// message that says something.
+    fn look(&mut self, record: &Record<'_>) {
+        if let Self::Trigger(trigger) = self {
+            trigger.look(record);
+        }
+    }
+
     fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
         match self {
             Self::Plain(plain) => plain.write(record),

@@ -89,7 +89,6 @@ impl Trigger {
             }
             _ => self.writer.write(record)?,
         }
-        self.look(record);
         if self.writer.written().bytes - self.chunked >= CHUNK {
             self.end_chunk()?;
         }
@@ -97,7 +96,7 @@ impl Trigger {
     }
 
     /// Whether this is what is waited for.
-    fn look(&mut self, record: &Record<'_>) {
+    pub(super) fn look(&mut self, record: &Record<'_>) {
         let Some(id) = self.rolling.push(record.clone()) else { return };
         let message = self.rolling.capture().message(id);
         if self.due.is_none()
