@@ -2,8 +2,8 @@
 //!
 //! The crates that know what a message means know no file descriptor. This crate is the opposite:
 //! it knows descriptors, processes and users, and nothing of D-Bus. It is also the only crate that
-//! contains `unsafe`, all of it in one private file, `raw.rs`, behind functions that are safe to
-//! call. Where [`rustix`] offers a call, it is used; `raw.rs` holds the rest.
+//! contains `unsafe`, all of it in one private module, `raw`, behind functions that are safe to
+//! call. Where [`rustix`] offers a call, it is used; `raw` holds the rest.
 //!
 //! A broker uses the modules in this order:
 //!
