@@ -13,7 +13,7 @@ use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
 use super::EventLoop;
-use super::line::Newcomer;
+use super::line::{Joined, Newcomer};
 use super::listening::Listening;
 use crate::arrivals::{Arrival, Rate, Turn};
 use crate::connection::{Connection, Room};
@@ -56,9 +56,8 @@ impl EventLoop {
 
     fn join_line(&mut self, newcomer: Newcomer) {
         let credentials = newcomer.credentials.clone();
-        let waiting = self.line.waiting_of(credentials.uid) as u64;
-        let fate = self.line.join(newcomer);
-        let used = self.bus.incomplete_of(credentials.uid) + waiting;
+        let Joined { fate, ahead } = self.line.join(newcomer);
+        let used = self.bus.incomplete_of(credentials.uid) + ahead as u64;
         let max = self.bus.configuration().limits.max_incomplete_connections;
         let limit = LimitName::IncompleteConnections;
         self.not_served(credentials, fate, Obstacle::Crowding(Reached { limit, max, used }));

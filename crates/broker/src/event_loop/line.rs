@@ -22,6 +22,14 @@ pub(super) struct Newcomer {
     pub(super) served_at: Option<Duration>,
 }
 
+/// What has become of somebody who wanted to wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Joined {
+    pub(super) fate: Fate,
+    /// How many of the same user were there before.
+    pub(super) ahead: usize,
+}
+
 /// The line.
 #[derive(Debug, Default)]
 pub(super) struct Line {
@@ -30,17 +38,14 @@ pub(super) struct Line {
 
 impl Line {
     /// Puts somebody at the end, unless too many of his user wait already.
-    pub(super) fn join(&mut self, newcomer: Newcomer) -> Fate {
-        if self.waiting_of(newcomer.credentials.uid) >= WAITING_MAX {
-            return Fate::TurnedAway;
+    pub(super) fn join(&mut self, newcomer: Newcomer) -> Joined {
+        let uid = newcomer.credentials.uid;
+        let ahead = self.waiting.iter().filter(|other| other.credentials.uid == uid).count();
+        if ahead >= WAITING_MAX {
+            return Joined { fate: Fate::TurnedAway, ahead };
         }
         self.waiting.push_back(newcomer);
-        Fate::Waits
-    }
-
-    /// How many of a user wait.
-    pub(super) fn waiting_of(&self, uid: Option<u32>) -> usize {
-        self.waiting.iter().filter(|other| other.credentials.uid == uid).count()
+        Joined { fate: Fate::Waits, ahead }
     }
 
     /// Who is next.
@@ -65,15 +70,17 @@ mod tests {
     #[test]
     fn who_came_first_is_served_first_and_nobody_fills_the_line() {
         let mut line = Line::default();
-        assert_eq!(line.join(newcomer(7, 1)), Fate::Waits);
-        assert_eq!(line.join(newcomer(8, 2)), Fate::Waits);
-        for pid in 3..=WAITING_MAX as u32 + 1 {
-            assert_eq!(line.join(newcomer(7, pid)), Fate::Waits);
+        let waits = |ahead| Joined { fate: Fate::Waits, ahead };
+        assert_eq!(line.join(newcomer(7, 1)), waits(0));
+        assert_eq!(line.join(newcomer(8, 2)), waits(0));
+        for ahead in 1..WAITING_MAX {
+            assert_eq!(line.join(newcomer(7, 3)), waits(ahead));
         }
-        assert_eq!(line.join(newcomer(7, 0)), Fate::TurnedAway);
-        assert_eq!(line.join(newcomer(8, 0)), Fate::Waits);
+        let turned_away = Joined { fate: Fate::TurnedAway, ahead: WAITING_MAX };
+        assert_eq!(line.join(newcomer(7, 0)), turned_away);
+        assert_eq!(line.join(newcomer(8, 0)), waits(1));
         let pids = [line.next(), line.next()].map(|next| next.unwrap().credentials.pid);
         assert_eq!(pids, [Some(1), Some(2)]);
-        assert_eq!(line.join(newcomer(7, 0)), Fate::Waits);
+        assert_eq!(line.join(newcomer(7, 0)), waits(WAITING_MAX - 1));
     }
 }
