@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use capture::record::{EndCause, Fact, Record};
-use sys::{clock, process};
+use sys::clock;
 
 use crate::listener::{ListenError, Notice};
 use crate::place::Place;
@@ -94,7 +94,7 @@ impl Session {
         mut tape: Tape,
         limits: Limits,
     ) -> Result<Self, StartError> {
-        let used_before = used();
+        let used_before = clock::used();
         let mut told = Vec::new();
         let mut known = Vec::new();
         let watch = Watch::open_for(places, wanted, &mut |record| {
@@ -193,7 +193,8 @@ impl Session {
         }
         let watching = self.scheduler.as_ref().map(Scheduler::watching);
         let tally = self.tape.finish()?;
-        Ok(Summary { tally, span, used: used().saturating_sub(self.used_before), watching })
+        let used = clock::used().saturating_sub(self.used_before);
+        Ok(Summary { tally, span, used, watching })
     }
 }
 
@@ -209,10 +210,6 @@ fn tells_of_process(record: &Record<'_>) -> Option<Record<'static>> {
         }
         _ => None,
     }
-}
-
-fn used() -> Duration {
-    process::processor_time(std::process::id()).unwrap_or_default()
 }
 
 impl AsFd for Session {

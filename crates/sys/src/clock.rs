@@ -24,6 +24,13 @@ pub fn boottime() -> Duration {
     read(ClockId::Boottime)
 }
 
+/// How long this process has had a processor, in user programs and in the kernel, with all its
+/// threads but without its children.
+#[must_use]
+pub fn used() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
 fn read(clock: ClockId) -> Duration {
     // A clock that was set to before 1970 reads as 1970.
     clock_gettime(clock).try_into().unwrap_or_default()
@@ -32,7 +39,16 @@ fn read(clock: ClockId) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::processor_time;
     use std::time::SystemTime;
+
+    #[test]
+    fn what_this_process_has_used_is_what_the_kernel_tells_of_it() {
+        let known = || processor_time(std::process::id()).unwrap();
+        let (before, used, after) = (known(), used(), known());
+        assert!(before <= used && used <= after, "{before:?} {used:?} {after:?}");
+        assert!(used > Duration::ZERO);
+    }
 
     #[test]
     fn one_clock_goes_forward_and_the_other_tells_the_time() {

@@ -19,9 +19,8 @@ use capture::query::Query;
 use capture::statistics::By;
 use clap::{Args, ValueEnum};
 use recorder::{Drained, ListenError, Place, Watch};
-use sys::clock::monotonic;
+use sys::clock::{monotonic, used};
 use sys::poll::{Events, Interest, Poller};
-use sys::process;
 use sys::signals::{Signal, SignalSource};
 
 use crate::amount;
@@ -246,10 +245,6 @@ impl Live {
         let mut stdout = stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
     }
-}
-
-fn used() -> Duration {
-    process::processor_time(std::process::id()).unwrap_or_default()
 }
 
 /// Why there is nothing to see.
