@@ -3,6 +3,7 @@
 //! The modules, in the order of reading:
 //!
 //! - [`record`]: what a recording is made of, whichever format it has.
+//! - [`losses`]: how much is missing.
 //! - [`file`](mod@file): the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
@@ -25,6 +26,7 @@ pub mod compare;
 pub mod file;
 pub mod introspection;
 pub mod lint;
+pub mod losses;
 pub mod model;
 pub mod query;
 pub mod record;

@@ -227,9 +227,11 @@ fn a_full_disk_is_told_and_counted() {
     assert_eq!(tape.flush(Duration::from_secs(1)), Some(TapeNotice::Full));
     assert_eq!(put_all(&mut tape, &busy(15)), []);
     assert_eq!(tape.flush(Duration::from_secs(2)), None, "there is still no room");
-    assert_eq!(tape.tally().lost, 30);
+    assert_eq!(tape.tally().losses.messages, 30);
     match tape.finish() {
-        Err(TapeError::Full { tally }) => assert_eq!((tally.messages, tally.lost), (50, 30)),
+        Err(TapeError::Full { tally }) => {
+            assert_eq!((tally.messages, tally.losses.messages), (50, 30))
+        }
         other => panic!("it cannot be written: {other:?}"),
     }
 }

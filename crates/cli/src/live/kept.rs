@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{Method, Record};
+use capture::record::Record;
 use capture::text::units::{counted, duration};
 use recorder::Rolling;
 use sys::clock::monotonic;
+
+use super::Sight;
 
 /// The last messages of a bus, and how many there were.
 #[derive(Debug)]
 pub(crate) struct Kept {
     rolling: Rolling,
-    method: Method,
+    sight: Sight,
     since: Duration,
     messages: u64,
-    lost: u64,
-    gaps: u64,
     bus: Bus,
 }
 
@@ -32,26 +32,17 @@ impl Kept {
     pub(super) fn new() -> Self {
         Self {
             rolling: Rolling::new(MESSAGES_KEPT),
-            method: Method::Unknown,
+            sight: Sight::new(),
             since: monotonic(),
             messages: 0,
-            lost: 0,
-            gaps: 0,
             bus: Bus::There,
         }
     }
 
     /// Takes in what comes next.
     pub(super) fn push(&mut self, record: Record<'_>) {
-        match &record {
-            Record::Bus(bus) => self.method = bus.method,
-            Record::Message(_) => self.messages += 1,
-            Record::Gap(gap) => {
-                self.gaps += 1;
-                self.lost += gap.lost.unwrap_or(0);
-            }
-            _ => {}
-        }
+        self.sight.learn(&record);
+        self.messages += u64::from(matches!(record, Record::Message(_)));
         self.rolling.push(record);
     }
 
@@ -79,27 +70,7 @@ impl Kept {
             true => format!(", of which the last {} count", counted(kept, "one", "ones")),
             false => String::new(),
         };
-        let lost = lost(self.lost, self.gaps);
-        format!("{all} in {span}{last}, {}, {lost}", seen(self.method))
-    }
-}
-
-/// How messages were seen.
-pub(crate) const fn seen(method: Method) -> &'static str {
-    match method {
-        Method::Trace => "written by the bus",
-        Method::Monitor => "seen by a monitor",
-        Method::Eavesdrop => "overheard",
-        Method::Unknown => "not seen",
-    }
-}
-
-/// How many messages are missing, and in how many places.
-pub(crate) fn lost(messages: u64, gaps: u64) -> String {
-    match (messages, gaps) {
-        (0, 0) => "nothing lost".to_owned(),
-        (0, gaps) => format!("{}, how much is missing is not known", counted(gaps, "gap", "gaps")),
-        (lost, _) => format!("{} lost", counted(lost, "message", "messages")),
+        format!("{all} in {span}{last}, {}", self.sight)
     }
 }
 

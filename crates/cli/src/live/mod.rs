@@ -6,6 +6,7 @@
 mod error;
 mod kept;
 mod page;
+mod sight;
 
 use std::io::{self, IsTerminal as _, Write as _, stdin, stdout};
 use std::os::fd::AsFd as _;
@@ -20,8 +21,9 @@ use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 
 pub(crate) use error::LiveError;
-pub(crate) use kept::{Kept, lost, seen};
+pub(crate) use kept::Kept;
 use page::{Next, Page};
+pub(crate) use sight::Sight;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;

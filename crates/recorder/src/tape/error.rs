@@ -39,7 +39,7 @@ impl fmt::Display for TapeError {
             Self::Full { tally } => write!(
                 f,
                 "there is no room on the disk: the last {} messages are not in the file",
-                tally.lost
+                tally.losses.messages
             ),
         }
     }

@@ -12,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use capture::losses::Losses;
 use capture::query::Query;
 use capture::record::{Bus, BusId, Gap, GapCause, Origin, Record, Time};
 
@@ -98,10 +99,8 @@ pub struct Tally {
     pub messages: u64,
     /// Bytes in them.
     pub bytes: u64,
-    /// Messages that are missing, as far as they were counted.
-    pub lost: u64,
-    /// Places where messages are missing.
-    pub gaps: u64,
+    /// What is missing.
+    pub losses: Losses,
     /// Bytes written to files.
     pub written: u64,
     /// The files there are now.
@@ -169,16 +168,10 @@ impl Tape {
     }
 
     fn count(&mut self, record: &Record<'_>) {
-        match record {
-            Record::Message(raw) => {
-                self.tally.messages += 1;
-                self.tally.bytes += u64::from(raw.len);
-            }
-            Record::Gap(gap) => {
-                self.tally.gaps += 1;
-                self.tally.lost += gap.lost.unwrap_or(0);
-            }
-            _ => {}
+        self.tally.losses.learn(record);
+        if let Record::Message(raw) = record {
+            self.tally.messages += 1;
+            self.tally.bytes += u64::from(raw.len);
         }
     }
 
@@ -221,16 +214,12 @@ impl Tape {
 
     /// What has been recorded so far.
     pub fn tally(&self) -> Tally {
-        let unwritten = match &self.room {
-            Room::Full(full) => full.lost.values().sum(),
-            Room::Free | Room::Broken(_) => 0,
-        };
-        Tally {
-            lost: self.tally.lost + unwritten,
-            written: self.output.written(),
-            files: self.output.files(),
-            ..self.tally.clone()
+        let mut losses = self.tally.losses;
+        if let Room::Full(full) = &self.room {
+            losses.messages += full.lost.values().sum::<u64>();
         }
+        let (written, files) = (self.output.written(), self.output.files());
+        Tally { losses, written, files, ..self.tally.clone() }
     }
 
     /// Why nothing can be written any more.

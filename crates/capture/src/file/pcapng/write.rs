@@ -10,6 +10,7 @@ use super::note::{self, DamageText, GapText, Kind};
 use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
 use super::{block, option, padding};
 use crate::file::LINK_TYPE_DBUS;
+use crate::losses::Losses;
 use crate::record::{Bus, BusId, Gap, Method, Origin, RawMessage, Record, Time, Trace};
 
 /// Writes a recording as pcapng.
@@ -42,10 +43,8 @@ pub struct Written {
     pub messages: u64,
     /// Facts.
     pub facts: u64,
-    /// Gaps.
-    pub gaps: u64,
-    /// Messages that are missing in gaps, as far as they were counted.
-    pub lost: u64,
+    /// What is missing.
+    pub losses: Losses,
 }
 
 /// What is told about a bus at the end.
@@ -206,10 +205,8 @@ impl<W: Write> Writer<W> {
     fn gap(&mut self, gap: &Gap) -> io::Result<()> {
         let text = GapText { cause: gap.cause, lost: gap.lost };
         self.note(Kind::Gap, gap.at, Some(gap.bus), &text)?;
-        let lost = gap.lost.unwrap_or(0);
-        self.interfaces[usize::from(gap.bus.0)].lost += lost;
-        self.written.gaps += 1;
-        self.written.lost += lost;
+        self.interfaces[usize::from(gap.bus.0)].lost += gap.lost.unwrap_or(0);
+        self.written.losses.add(gap);
         Ok(())
     }
 

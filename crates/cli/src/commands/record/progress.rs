@@ -84,7 +84,7 @@ fn line(tally: &Tally, rate: f64, span: Duration) -> String {
         counted(tally.messages, "message", "messages"),
         count(rate),
         bytes(tally.bytes as f64),
-        lost(tally),
+        tally.losses,
     )
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn report(summary: &Summary) -> String {
         counted(tally.messages, "message", "messages"),
         bytes(tally.bytes as f64),
         span.as_secs_f64(),
-        lost(tally),
+        tally.losses,
     );
     let each = used.as_secs_f64() * 1e6 / tally.messages.max(1) as f64;
     let _ = writeln!(
@@ -115,35 +115,21 @@ pub(crate) fn report(summary: &Summary) -> String {
     text
 }
 
-fn lost(tally: &Tally) -> String {
-    match (tally.lost, tally.gaps) {
-        (0, 0) => "nothing lost".to_owned(),
-        (0, gaps) => format!("{}, how much is missing is not known", counted(gaps, "gap", "gaps")),
-        (lost, _) => format!("{} lost", counted(lost, "message", "messages")),
-    }
-}
-
 /// How often the line is written.
 const EVERY: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {
+    use capture::losses::Losses;
+
     use super::*;
 
     #[test]
-    fn what_is_lost_is_said() {
-        let tally =
-            |lost, gaps| Tally { messages: 1234, bytes: 99_000, lost, gaps, ..Tally::default() };
-        for (lost, gaps, expected) in [
-            (0, 0, "nothing lost"),
-            (1, 1, "1 message lost"),
-            (7, 2, "7 messages lost"),
-            (0, 1, "1 gap, how much is missing is not known"),
-        ] {
-            let text = line(&tally(lost, gaps), 20.0, Duration::from_secs(61));
-            let start = "0:01:01  1,234 messages, 20/s, 97 KiB, ";
-            assert_eq!(text, format!("{start}{expected}  (Ctrl-C ends it)"));
-        }
+    fn the_line_tells_how_it_is_going() {
+        let losses = Losses { gaps: 2, messages: 7 };
+        let tally = Tally { messages: 1234, bytes: 99_000, losses, ..Tally::default() };
+        let expected = "0:01:01  1,234 messages, 20/s, 97 KiB, 7 messages lost  (Ctrl-C ends it)";
+        assert_eq!(line(&tally, 20.0, Duration::from_secs(61)), expected);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The page on a terminal.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use capture::text::Style as TextStyle;
@@ -10,7 +9,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Clear, Paragraph, Sparkline};
 
-use crate::live::{self, seen};
 use crate::screen::parts::{self, reversed, strong};
 
 use super::view::{Following, HELP, Overlay, View};
@@ -114,20 +112,13 @@ impl Page<'_> {
 pub(super) fn summary(window: &Window, view: &View, interval: Duration) -> String {
     let last = window.steps().back().copied().unwrap_or_default();
     let seconds = interval.as_secs_f64();
-    let (lost, gaps) = window.lost();
-    let mut text = format!(
-        " {}/s  {}/s  {}, {}",
-        counted_rate(last.messages as f64 / seconds),
+    format!(
+        " {} messages/s  {}/s  {}  {} of a processor for this",
+        count(last.messages as f64 / seconds),
         bytes(last.bytes as f64 / seconds),
-        seen(window.method()),
-        live::lost(lost, gaps),
-    );
-    let _ = write!(text, "  {} of a processor for this", share(view.cost));
-    text
-}
-
-fn counted_rate(rate: f64) -> String {
-    format!("{} messages", count(rate))
+        window.sight(),
+        share(view.cost),
+    )
 }
 
 fn draw_help(frame: &mut Frame<'_>) {

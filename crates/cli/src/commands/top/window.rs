@@ -4,22 +4,22 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use capture::query::Query;
-use capture::record::{Method, Record, Time};
+use capture::record::{Record, Time};
 use capture::statistics::{By, Groups};
 use capture::table::Table;
 use recorder::Rolling;
+
+use crate::live::Sight;
 
 /// The last messages of buses that are watched, and how many there were in each step.
 #[derive(Debug)]
 pub(super) struct Window {
     rolling: Rolling,
     span: Duration,
-    method: Method,
+    sight: Sight,
     /// Since the last step.
     now: Step,
     steps: VecDeque<Step>,
-    lost: u64,
-    gaps: u64,
 }
 
 /// What came in one step.
@@ -37,27 +37,18 @@ impl Window {
         Self {
             rolling: Rolling::new(MESSAGES_KEPT),
             span,
-            method: Method::Unknown,
+            sight: Sight::new(),
             now: Step::default(),
             steps: VecDeque::new(),
-            lost: 0,
-            gaps: 0,
         }
     }
 
     /// Takes in what comes next.
     pub(super) fn push(&mut self, record: Record<'_>) {
-        match &record {
-            Record::Bus(bus) => self.method = bus.method,
-            Record::Message(raw) => {
-                self.now.messages += 1;
-                self.now.bytes += u64::from(raw.len);
-            }
-            Record::Gap(gap) => {
-                self.gaps += 1;
-                self.lost += gap.lost.unwrap_or(0);
-            }
-            _ => {}
+        self.sight.learn(&record);
+        if let Record::Message(raw) = &record {
+            self.now.messages += 1;
+            self.now.bytes += u64::from(raw.len);
         }
         self.rolling.push(record);
     }
@@ -74,14 +65,9 @@ impl Window {
         &self.steps
     }
 
-    /// How the bus is listened to.
-    pub(super) const fn method(&self) -> Method {
-        self.method
-    }
-
-    /// Messages that are missing, and the places where some are.
-    pub(super) const fn lost(&self) -> (u64, u64) {
-        (self.lost, self.gaps)
+    /// How well the bus is seen.
+    pub(super) const fn sight(&self) -> Sight {
+        self.sight
     }
 
     /// What the messages of the span until `now` that a query selects have in common.

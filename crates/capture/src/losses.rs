@@ -1,0 +1,69 @@
+//! How much of what went over buses is missing.
+
+use std::fmt;
+
+use crate::record::{Gap, Record};
+use crate::text::units::counted;
+
+/// How much is missing. Its text is for people: `nothing lost`, `7 messages lost`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Losses {
+    /// Places where messages are missing.
+    pub gaps: u64,
+    /// Messages that are missing, as far as they were counted.
+    pub messages: u64,
+}
+
+impl Losses {
+    /// Counts what a record says is missing.
+    pub fn learn(&mut self, record: &Record<'_>) {
+        if let Record::Gap(gap) = record {
+            self.add(gap);
+        }
+    }
+
+    /// Counts a gap.
+    pub fn add(&mut self, gap: &Gap) {
+        self.gaps += 1;
+        self.messages += gap.lost.unwrap_or(0);
+    }
+}
+
+impl fmt::Display for Losses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { gaps: 0, messages: 0 } => f.write_str("nothing lost"),
+            Self { gaps, messages: 0 } => {
+                write!(f, "{}, how much is missing is not known", counted(gaps, "gap", "gaps"))
+            }
+            Self { messages, .. } => {
+                write!(f, "{} lost", counted(messages, "message", "messages"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{BusId, GapCause};
+
+    #[test]
+    fn what_is_lost_is_counted_and_said() {
+        for (gaps, expected) in [
+            (&[][..], "nothing lost"),
+            (&[Some(1)], "1 message lost"),
+            (&[Some(7), None], "7 messages lost"),
+            (&[None], "1 gap, how much is missing is not known"),
+            (&[None, Some(0)], "2 gaps, how much is missing is not known"),
+        ] {
+            let mut losses = Losses::default();
+            for &lost in gaps {
+                let (at, bus, cause) = (None, BusId(0), GapCause::Overrun);
+                losses.learn(&Record::Gap(Gap { at, bus, cause, lost }));
+            }
+            assert_eq!(losses.to_string(), expected);
+            assert_eq!(losses.gaps, gaps.len() as u64);
+        }
+    }
+}
