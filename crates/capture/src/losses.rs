@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::record::{Gap, Record};
+use crate::record::Record;
 use crate::text::units::counted;
 
 /// How much is missing. Its text is for people: `nothing lost`, `7 messages lost`.
@@ -18,14 +18,9 @@ impl Losses {
     /// Counts what a record says is missing.
     pub fn learn(&mut self, record: &Record<'_>) {
         if let Record::Gap(gap) = record {
-            self.add(gap);
+            self.gaps += 1;
+            self.messages += gap.lost.unwrap_or(0);
         }
-    }
-
-    /// Counts a gap.
-    pub fn add(&mut self, gap: &Gap) {
-        self.gaps += 1;
-        self.messages += gap.lost.unwrap_or(0);
     }
 }
 
@@ -46,7 +41,7 @@ impl fmt::Display for Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BusId, GapCause};
+    use crate::record::{BusId, Gap, GapCause};
 
     #[test]
     fn what_is_lost_is_counted_and_said() {

@@ -187,7 +187,7 @@ impl FromStr for Budget {
 pub fn table(outcomes: &[Outcome]) -> Table {
     let columns =
         [Column::text("verdict"), Column::text("budget"), Column::number("found", Unit::Count)];
-    let mut table = Table::new("budgets", columns);
+    let mut table = Table::new(columns);
     for Outcome { text, found, verdict } in outcomes {
         table.push([Cell::text(verdict.as_str()), Cell::text(text), found.clone()]);
     }

@@ -160,7 +160,7 @@ fn changes(before: &Group, after: &Group) -> Vec<Change> {
 
 /// Differences as a table.
 pub fn table(differences: &[Difference]) -> Table {
-    let mut table = Table::new("differences", columns());
+    let mut table = Table::new(columns());
     for Difference { member, before, after, changes } in differences {
         let words: Vec<_> = changes.iter().map(|change| change.as_str()).collect();
         let full = match member.interface.as_str() {

@@ -126,21 +126,21 @@ impl<'c> Groups<'c> {
 
     /// All that is known of each group, those with most messages first.
     pub fn table(&self) -> Table {
-        self.rows("groups", View::Everything, |group| group.messages)
+        self.rows(View::Everything, |group| group.messages)
     }
 
     /// How many messages each group is, those with most first.
     pub fn traffic(&self) -> Table {
-        self.rows("traffic", View::Traffic, |group| group.messages)
+        self.rows(View::Traffic, |group| group.messages)
     }
 
     /// How long the calls of each group took, those first that callers have waited longest for, all
     /// calls together. Groups without calls are not there.
     pub fn times(&self) -> Table {
-        self.rows("times", View::Times, Group::waited)
+        self.rows(View::Times, Group::waited)
     }
 
-    fn rows(&self, name: &'static str, view: View, order: impl Fn(&Group) -> u64) -> Table {
+    fn rows(&self, view: View, order: impl Fn(&Group) -> u64) -> Table {
         let mut rows: Vec<_> = self.groups.iter().collect();
         if view == View::Times {
             rows.retain(|(_, _, group)| group.calls > 0);
@@ -152,7 +152,7 @@ impl<'c> Groups<'c> {
         }
         let labels = columns.len();
         columns.extend(view.columns());
-        let mut table = Table::new(name, columns);
+        let mut table = Table::new(columns);
         let messages = self.groups().map(|group| group.messages).sum();
         for (bus, key, group) in rows {
             let mut row = self.names.cells(self.by, *bus, *key);

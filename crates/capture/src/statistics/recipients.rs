@@ -103,16 +103,13 @@ pub fn recipients(
 }
 
 fn as_table(histogram: &BTreeMap<u64, (u64, u64)>) -> Table {
-    let mut table = Table::new(
-        "recipients",
-        [
-            Column::number("recipients", Unit::Count),
-            Column::number("signals", Unit::Count),
-            Column::number("share", Unit::Share),
-            Column::number("copies", Unit::Count),
-            Column::number("copied", Unit::Bytes),
-        ],
-    );
+    let mut table = Table::new([
+        Column::number("recipients", Unit::Count),
+        Column::number("signals", Unit::Count),
+        Column::number("share", Unit::Share),
+        Column::number("copies", Unit::Count),
+        Column::number("copied", Unit::Bytes),
+    ]);
     let all = histogram.values().map(|(signals, _)| signals).sum();
     for (&recipients, &(signals, bytes)) in histogram {
         table.push([

@@ -60,17 +60,14 @@ pub fn unanswered(capture: &Capture) -> impl Iterator<Item = Message<'_>> {
 /// Calls without an answer, with how long they had waited when the recording ended, and answers
 /// that came late or belong to nothing.
 pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) -> Table {
-    let mut table = Table::new(
-        "replies",
-        [
-            Column::number("number", Unit::Count),
-            Column::text("what"),
-            Column::number("waited", Unit::Time),
-            Column::text("from"),
-            Column::text("to"),
-            Column::text("member"),
-        ],
-    );
+    let mut table = Table::new([
+        Column::number("number", Unit::Count),
+        Column::text("what"),
+        Column::number("waited", Unit::Time),
+        Column::text("from"),
+        Column::text("to"),
+        Column::text("member"),
+    ]);
     let end = capture.messages().map(|message| message.at()).max().unwrap_or_default();
     for call in unanswered(capture).filter(|call| selects(call)) {
         let waited = end.since(call.at()).map_or(Cell::Absent, Cell::Time);

@@ -20,19 +20,16 @@ pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
         all.follow(&message, &mut buffer);
     }
     all.check()?;
-    let mut table = Table::new(
-        "rules",
-        [
-            Column::text("connection"),
-            Column::number("rules", Unit::Count),
-            Column::number("distinct", Unit::Count),
-            Column::number("duplicates", Unit::Count),
-            Column::number("added", Unit::Count),
-            Column::number("removed", Unit::Count),
-            Column::number("times", Unit::Count),
-            Column::text("most frequent"),
-        ],
-    );
+    let mut table = Table::new([
+        Column::text("connection"),
+        Column::number("rules", Unit::Count),
+        Column::number("distinct", Unit::Count),
+        Column::number("duplicates", Unit::Count),
+        Column::number("added", Unit::Count),
+        Column::number("removed", Unit::Count),
+        Column::number("times", Unit::Count),
+        Column::text("most frequent"),
+    ]);
     let mut rows: Vec<_> = all.peers().collect();
     rows.sort_by_key(|(_, _, peer)| std::cmp::Reverse(count(peer)));
     for (bus, unique, peer) in rows {

@@ -18,7 +18,7 @@ pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Swe
     }
     let mut columns = COLUMNS.to_vec();
     columns.extend(sweep.map(|_| TIME_COLUMNS).into_iter().flatten());
-    let mut table = Table::new("sizes", columns);
+    let mut table = Table::new(columns);
     let whole = buckets.iter().fold(Bucket::default(), Bucket::with);
     for (index, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.messages > 0) {
         let from = index.checked_sub(1).map_or(0, |before| u64::from(BOUNDS[before]) + 1);

@@ -77,21 +77,18 @@ impl Sum {
 }
 
 fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
-    let mut table = Table::new(
-        "switches",
-        [
-            Column::text("process"),
-            Column::number("calls", Unit::Count),
-            Column::number("switches", Unit::Count),
-            Column::number("per 100 calls", Unit::Count),
-            Column::number("on processor", Unit::Time),
-            Column::number("share", Unit::Share),
-            Column::number("preempted", Unit::Count),
-            Column::number("held up", Unit::Time),
-            Column::number("lost", Unit::Count),
-            Column::number("threads unfollowed", Unit::Count),
-        ],
-    );
+    let mut table = Table::new([
+        Column::text("process"),
+        Column::number("calls", Unit::Count),
+        Column::number("switches", Unit::Count),
+        Column::number("per 100 calls", Unit::Count),
+        Column::number("on processor", Unit::Time),
+        Column::number("share", Unit::Share),
+        Column::number("preempted", Unit::Count),
+        Column::number("held up", Unit::Time),
+        Column::number("lost", Unit::Count),
+        Column::number("threads unfollowed", Unit::Count),
+    ]);
     for (pid, sum) in sums {
         let per_100 = (sum.resumed * 100).checked_div(sum.calls);
         table.push([

@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn fields_that_need_quotes_have_them() {
-        let mut table = Table::new("x", [Column::text("a,b"), Column::number("n", Unit::Rate)]);
+        let mut table = Table::new([Column::text("a,b"), Column::number("n", Unit::Rate)]);
         table.push([Cell::text("say \"no\"\n"), Cell::Rate(0.25)]);
         table.push([Cell::text("plain text"), Cell::Absent]);
         let expected = "\"a,b\",n_per_s\n\"say \"\"no\"\"\n\",0.25\nplain text,\n";

@@ -1,6 +1,6 @@
 //! Tables for people: columns side by side, as wide as a line.
 
-use super::{Need, Table, Unit};
+use super::{Cell, Need, Table, Unit};
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit, last_word};
 
@@ -8,9 +8,7 @@ impl Table {
     /// The table as lines that are not wider than the style allows, if its numbers let them be.
     /// Columns in which nothing stands are left out.
     pub fn to_text(&self, style: Style) -> String {
-        let shown = |row: &Vec<super::Cell>| -> Vec<String> {
-            row.iter().zip(&self.columns).map(|(cell, column)| cell.shown(column.unit)).collect()
-        };
+        let shown = |row: &Vec<Cell>| row.iter().map(Cell::shown).collect();
         let rows: Vec<Vec<String>> = self.rows.iter().map(shown).collect();
         let widths = self.widths(&rows, style.width);
         let mut text =
@@ -136,7 +134,7 @@ mod tests {
             Column::number("errors", Unit::Count).spare(),
             Column::number("p90", Unit::Time),
         ];
-        let mut table = Table::new("members", columns);
+        let mut table = Table::new(columns);
         let row = |name: &str, calls, nanos| {
             [Cell::text(name), Cell::Count(calls), Cell::Count(0), Cell::nanos(nanos)]
         };
@@ -186,7 +184,7 @@ member          calls      p90
 
     #[test]
     fn columns_without_content_are_left_out() {
-        let mut table = Table::new("x", [Column::text("a"), Column::text("b")]);
+        let mut table = Table::new([Column::text("a"), Column::text("b")]);
         assert_eq!(table.to_text(Style::plain(80)), "a  b\n");
         table.push([Cell::Absent, Cell::text("1")]);
         assert_eq!(table.to_text(Style::plain(80)), "b\n1\n");

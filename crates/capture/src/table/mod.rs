@@ -4,7 +4,7 @@
 //! use diligence_capture::table::{Cell, Column, Table, Unit};
 //! use diligence_capture::text::Style;
 //!
-//! let mut table = Table::new("services", [
+//! let mut table = Table::new([
 //!     Column::text("service"),
 //!     Column::number("calls", Unit::Count),
 //!     Column::number("p90", Unit::Time),
@@ -36,7 +36,6 @@ pub use csv::csv_line;
 /// Rows and columns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    name: &'static str,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     omitted: usize,
@@ -68,8 +67,6 @@ pub enum Unit {
     Share,
     /// How many in a second.
     Rate,
-    /// How many bytes in a second.
-    ByteRate,
 }
 
 /// What becomes of a column where a line is too short for the table.
@@ -98,7 +95,7 @@ pub enum Cell {
     Time(Duration),
     /// A part of a whole, from 0 to 1.
     Share(f64),
-    /// How many in a second; bytes, if the column says so.
+    /// How many in a second.
     Rate(f64),
 }
 
@@ -141,7 +138,6 @@ impl Unit {
             Self::Bytes => "_bytes",
             Self::Time => "_ns",
             Self::Rate => "_per_s",
-            Self::ByteRate => "_bytes_per_s",
         }
     }
 }
@@ -173,7 +169,7 @@ impl Cell {
     }
 
     /// As people read it; in a column of numbers all units are equally wide.
-    fn shown(&self, unit: Unit) -> String {
+    fn shown(&self) -> String {
         match self {
             Self::Absent => String::new(),
             Self::Text(text) => units::printable(text).into_owned(),
@@ -181,9 +177,6 @@ impl Cell {
             Self::Bytes(bytes) => units::bytes_aligned(*bytes as f64),
             Self::Time(time) => units::duration_aligned(*time),
             Self::Share(share) => units::share(*share),
-            Self::Rate(rate) if unit == Unit::ByteRate => {
-                format!("{}/s", units::bytes(*rate))
-            }
             Self::Rate(rate) => format!("{}/s", units::count(*rate)),
         }
     }
@@ -208,14 +201,9 @@ impl Cell {
 }
 
 impl Table {
-    /// An empty table. The name says in JSON which table it is.
-    pub fn new(name: &'static str, columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { name, columns: columns.into_iter().collect(), rows: Vec::new(), omitted: 0 }
-    }
-
-    /// What it is called.
-    pub const fn name(&self) -> &'static str {
-        self.name
+    /// An empty table.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), rows: Vec::new(), omitted: 0 }
     }
 
     /// Its columns.
@@ -238,9 +226,10 @@ impl Table {
     /// # Panics
     ///
     /// If it has not a cell for each column.
+    #[track_caller]
     pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
         let row: Vec<_> = row.into_iter().collect();
-        assert_eq!(row.len(), self.columns.len(), "a cell for each column of {}", self.name);
+        assert_eq!(row.len(), self.columns.len(), "a cell for each column");
         self.rows.push(row);
     }
 
@@ -306,7 +295,7 @@ mod tests {
 
     fn table() -> Table {
         let columns = [Column::text("name"), Column::number("size", Unit::Bytes)];
-        let mut table = Table::new("sizes", columns);
+        let mut table = Table::new(columns);
         table.push([Cell::text("b"), Cell::Bytes(1)]);
         table.push([Cell::text("c"), Cell::Absent]);
         table.push([Cell::text("a"), Cell::Bytes(2)]);
@@ -314,7 +303,7 @@ mod tests {
     }
 
     fn names(table: &Table) -> String {
-        table.rows().iter().map(|row| row[0].shown(Unit::Text)).collect()
+        table.rows().iter().map(|row| row[0].shown()).collect()
     }
 
     #[test]

@@ -53,18 +53,15 @@ pub fn blocked<'c>(
 
 /// The same as a table.
 pub fn blocked_table(sums: &[Blocked]) -> Table {
-    let mut table = Table::new(
-        "blocked",
-        [
-            Column::text("caller"),
-            Column::text("blocked on"),
-            Column::text("of").spare(),
-            Column::number("calls", Unit::Count),
-            Column::number("total", Unit::Time),
-            Column::number("longest", Unit::Time),
-            Column::number("number", Unit::Count),
-        ],
-    );
+    let mut table = Table::new([
+        Column::text("caller"),
+        Column::text("blocked on"),
+        Column::text("of").spare(),
+        Column::number("calls", Unit::Count),
+        Column::number("total", Unit::Time),
+        Column::number("longest", Unit::Time),
+        Column::number("number", Unit::Count),
+    ]);
     for sum in sums {
         table.push([
             Cell::text(&sum.caller),

@@ -160,7 +160,7 @@ pub fn parties<'c>(
         }
         parts[CALLER].extend(processors.return_wake_up(&call).map(nanos));
     }
-    let mut table = Table::new("parties", columns());
+    let mut table = Table::new(columns());
     for (name, times) in PARTS.into_iter().zip(&mut parts) {
         let times = Percentiles::of(times);
         let time = |of: fn(&Percentiles) -> Duration| {

@@ -34,21 +34,18 @@ pub fn slowest<'c>(
 /// and to have a processor for the call.
 pub fn slowest_table(calls: &[Message<'_>]) -> Table {
     let longest = calls.iter().filter_map(Message::duration).max().unwrap_or_default();
-    let mut table = Table::new(
-        "slowest",
-        [
-            Column::number("number", Unit::Count),
-            Column::text("caller"),
-            Column::text("call"),
-            Column::text("of").spare(),
-            Column::number("time", Unit::Time),
-            Column::number("bus", Unit::Time),
-            Column::number("woken", Unit::Time),
-            Column::number("on CPU", Unit::Time),
-            Column::text("bar").spare(),
-            Column::text("answer").spare(),
-        ],
-    );
+    let mut table = Table::new([
+        Column::number("number", Unit::Count),
+        Column::text("caller"),
+        Column::text("call"),
+        Column::text("of").spare(),
+        Column::number("time", Unit::Time),
+        Column::number("bus", Unit::Time),
+        Column::number("woken", Unit::Time),
+        Column::number("on CPU", Unit::Time),
+        Column::text("bar").spare(),
+        Column::text("answer").spare(),
+    ]);
     let processors = calls.first().map(|call| Processors::of(call.capture())).unwrap_or_default();
     for call in calls {
         let capture = call.capture();

@@ -73,15 +73,12 @@ impl StartUp {
     /// Milestones and the longest `steps_max` steps of the path, in the order of time. Times are
     /// from the start of the first milestone.
     pub fn table(&self, capture: &Capture, steps_max: usize) -> Table {
-        let mut table = Table::new(
-            "start_up",
-            [
-                Column::number("after", Unit::Time),
-                Column::text("what"),
-                Column::number("took", Unit::Time),
-                Column::number("number", Unit::Count),
-            ],
-        );
+        let mut table = Table::new([
+            Column::number("after", Unit::Time),
+            Column::text("what"),
+            Column::number("took", Unit::Time),
+            Column::number("number", Unit::Count),
+        ]);
         let milestones = self.milestones.iter().map(|one| (one.at, 0, 0, one.row(capture)));
         let steps = self.longest(steps_max);
         let steps = steps.map(|step| (step.from, 1, step.depth, row(capture, step)));

@@ -112,7 +112,7 @@ pub fn shares<'c>(
         sums[class].add(&way);
         all.add(&way);
     }
-    let mut table = Table::new("phases", columns());
+    let mut table = Table::new(columns());
     for ((_, label), sum) in SIZES.iter().zip(&mut sums).filter(|(_, sum)| !sum.totals.is_empty()) {
         table.push(sum.cells(label));
     }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use diligence_capture::file::Writer;
-use diligence_capture::losses::Losses;
 use diligence_capture::record::{Fact, Gap, GapCause, Origin};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
@@ -31,8 +30,7 @@ fn what_is_written_is_counted() {
     let mut writer = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
     recording().each(|record| writer.write(&record).expect("memory takes all"));
     let written = writer.written();
-    assert_eq!((written.messages, written.facts), (20, 1));
-    assert_eq!(written.losses, Losses { gaps: 1, messages: 7 });
+    assert_eq!(written.messages, 20);
     writer.flush().expect("memory takes all");
     assert_eq!(writer.out().len() as u64, written.bytes);
 }

@@ -10,7 +10,6 @@ use super::note::{self, DamageText, GapText, Kind};
 use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
 use super::{block, option, padding};
 use crate::file::LINK_TYPE_DBUS;
-use crate::losses::Losses;
 use crate::record::{Bus, BusId, Gap, Method, Origin, RawMessage, Record, Time, Trace};
 
 /// Writes a recording as pcapng.
@@ -41,10 +40,6 @@ pub struct Written {
     pub bytes: u64,
     /// Messages.
     pub messages: u64,
-    /// Facts.
-    pub facts: u64,
-    /// What is missing.
-    pub losses: Losses,
 }
 
 /// What is told about a bus at the end.
@@ -76,11 +71,7 @@ impl<W: Write> Writer<W> {
             Record::Message(raw) => self.message(raw),
             Record::Bus(bus) => self.interface(bus),
             Record::Origin(origin) => self.note(Kind::Origin, None, None, origin),
-            Record::Fact { at, bus, fact } => {
-                self.note(Kind::Fact, Some(*at), Some(*bus), fact)?;
-                self.written.facts += 1;
-                Ok(())
-            }
+            Record::Fact { at, bus, fact } => self.note(Kind::Fact, Some(*at), Some(*bus), fact),
             Record::Gap(gap) => self.gap(gap),
             Record::Damage(damage) => {
                 let what = Cow::Borrowed(damage.what.as_str());
@@ -206,7 +197,6 @@ impl<W: Write> Writer<W> {
         let text = GapText { cause: gap.cause, lost: gap.lost };
         self.note(Kind::Gap, gap.at, Some(gap.bus), &text)?;
         self.interfaces[usize::from(gap.bus.0)].lost += gap.lost.unwrap_or(0);
-        self.written.losses.add(gap);
         Ok(())
     }
 
