@@ -124,8 +124,8 @@ fn watch(lint: &Lint) -> Result<Outcome, LintError> {
     let outcome = conclude(lint, vec![lint.report(source(), kept.capture())])?;
     Ok(match kept.is_bus_gone() {
         true => Outcome {
-            remarks: outcome.remarks + "diligence lint: the bus is gone\n",
-            status: ExitCode::FAILURE,
+            remarks: format!("{}diligence lint: {}\n", outcome.remarks, LiveError::Gone),
+            status: LiveError::Gone.status(),
             ..outcome
         },
         false => outcome,

@@ -1,18 +1,18 @@
 //! `diligence monitor`: messages as they go over a bus, with names and durations.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::model::Message;
-use capture::query::{Query, QueryError};
+use capture::query::Query;
 use capture::record::Record;
 use capture::show::Format;
 use capture::text::units::{duration, printable};
 use clap::{ArgAction, Args, ValueEnum};
-use recorder::{Drained, ListenError, Place, Rolling, Watch};
+use recorder::{Drained, Rolling, Watch};
 use sys::clock::monotonic;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
@@ -21,6 +21,7 @@ use wire::names::BusName;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
+use crate::live::LiveError;
 use crate::output::complain;
 use crate::private_bus::asked_to_end;
 
@@ -80,9 +81,7 @@ enum Json {
 pub(crate) fn run(monitor: Monitor) -> ExitCode {
     match monitor.show() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(MonitorError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence monitor: {error}\n"));
             error.status()
@@ -91,9 +90,9 @@ pub(crate) fn run(monitor: Monitor) -> ExitCode {
 }
 
 impl Monitor {
-    fn show(self) -> Result<(), MonitorError> {
+    fn show(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
-        let query: Query = query.parse().map_err(MonitorError::Query)?;
+        let query = Query::parse(&query)?;
         let ends = names
             .iter()
             .flat_map(|name| [format!("sender='{name}'"), format!("destination='{name}'")]);
@@ -101,8 +100,7 @@ impl Monitor {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
         let mut printer = Printer::new(&query, self.form(), self.limit_messages);
         let place = self.bus.place();
-        let watch = Watch::open(&[place], &rules, &mut |record| printer.take(record));
-        let watch = watch.map_err(|(place, error)| MonitorError::Bus(place, error))?;
+        let watch = Watch::open(&[place], &rules, &mut |record| printer.take(record))?;
         let deadline = self.timeout.map(|time| monotonic() + time);
         follow(watch, printer, deadline, &signals)
     }
@@ -126,7 +124,7 @@ fn follow(
     mut printer: Printer<'_>,
     deadline: Option<Duration>,
     signals: &SignalSource,
-) -> Result<(), MonitorError> {
+) -> Result<(), LiveError> {
     let poller = Poller::new()?;
     poller.add(signals, 0, Interest::Read)?;
     poller.add(watch.as_fd(), 1, Interest::Read)?;
@@ -142,7 +140,7 @@ fn follow(
             return Ok(());
         }
         if watch.is_over() {
-            return Err(MonitorError::Gone);
+            return Err(LiveError::Gone);
         }
         let rest = match drained {
             Drained::More => Some(Duration::ZERO),
@@ -272,47 +270,6 @@ fn names_and_query(words: &[String]) -> (&[String], String) {
 fn rule(text: &str) -> Result<String, String> {
     MatchRule::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
-
-/// Why nothing is shown.
-#[derive(Debug)]
-enum MonitorError {
-    /// The query is none.
-    Query(QueryError),
-    /// The bus does not let us.
-    Bus(Place, ListenError),
-    /// The bus is gone.
-    Gone,
-    /// The system does not let us wait, or print.
-    System(io::Error),
-}
-
-impl MonitorError {
-    fn status(&self) -> ExitCode {
-        match self {
-            Self::Query(_) => ExitCode::from(2),
-            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
-        }
-    }
-}
-
-impl From<io::Error> for MonitorError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl fmt::Display for MonitorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Query(error) => error.fmt(f),
-            Self::Bus(place, error) => write!(f, "cannot monitor {place}: {error}"),
-            Self::Gone => f.write_str("the bus is gone"),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for MonitorError {}
 
 /// Messages among which calls and names are found.
 const MESSAGES_KEPT: usize = 50_000;

@@ -1,14 +1,20 @@
-//! Why a bus cannot be watched.
+//! Why a bus is not watched, or not any longer.
 
+use std::process::ExitCode;
 use std::{error, fmt, io};
 
+use capture::query::QueryError;
 use recorder::{ListenError, Place};
 
-/// Why a bus cannot be watched.
+/// Why a bus is not watched, or not any longer.
 #[derive(Debug)]
 pub(crate) enum LiveError {
-    /// It does not let us.
+    /// What is asked for is no query.
+    Query(QueryError),
+    /// The bus does not let us.
     Bus(Place, ListenError),
+    /// The bus is gone.
+    Gone,
     /// The system does not let us wait, or show anything.
     System(io::Error),
 }
@@ -17,6 +23,26 @@ impl LiveError {
     /// Whether who reads has seen enough, and left.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::System(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The status to exit with.
+    pub(crate) fn status(&self) -> ExitCode {
+        match self {
+            Self::Query(_) => ExitCode::from(2),
+            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<QueryError> for LiveError {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl From<(Place, ListenError)> for LiveError {
+    fn from((place, error): (Place, ListenError)) -> Self {
+        Self::Bus(place, error)
     }
 }
 
@@ -29,7 +55,9 @@ impl From<io::Error> for LiveError {
 impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Query(error) => write!(f, "the query: {error}"),
             Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
+            Self::Gone => f.write_str("the bus is gone"),
             Self::System(error) => error.fmt(f),
         }
     }

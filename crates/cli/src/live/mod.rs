@@ -71,8 +71,7 @@ impl LiveOptions {
     pub(crate) fn watch(&self, form: Form, tell: Tell<'_>) -> Result<Kept, LiveError> {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
         let mut kept = Kept::new();
-        let watch = Watch::open(&[self.bus.place()], &[], &mut |record| kept.push(record));
-        let watch = watch.map_err(|(place, error)| LiveError::Bus(place, error))?;
+        let watch = Watch::open(&[self.bus.place()], &[], &mut |record| kept.push(record))?;
         let is_page = form == Form::Text && stdin().is_terminal() && stdout().is_terminal();
         let (front, interval) = match (is_page, self.interval, self.duration) {
             (true, interval, _) => (Front::Page(Box::new(Page::enter()?)), interval),

@@ -84,8 +84,12 @@ fn what_is_asked_of_a_bus_goes_with_live() {
         ("lint --interval 1s a.pcap", 2, "--live"),
         ("lint --live a.pcap", 2, "reads no recording: a.pcap"),
         ("timeline --live colour:red", 2, "the query: "),
+        ("monitor colour:red", 2, "the query: "),
+        ("top colour:red", 2, "the query: "),
         ("timeline --live --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
         ("lint --live --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
+        ("monitor --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
+        ("top --address unix:path=/nonexistent/bus", 1, "cannot watch the bus at"),
     ] {
         let mut command = folder.diligence();
         let output = command.args(line.split(' ')).output().expect("the program exists");

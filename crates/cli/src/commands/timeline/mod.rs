@@ -53,6 +53,7 @@ pub(crate) fn run(timeline: &Timeline) -> ExitCode {
             complain(&format!("diligence timeline: {error}\n"));
             match error {
                 TimelineError::Query(_) => ExitCode::from(2),
+                TimelineError::Live(error) => error.status(),
                 _ => ExitCode::FAILURE,
             }
         }
@@ -70,7 +71,7 @@ impl Timeline {
 
     /// Tells of a bus, again and again. A bus that goes away has been told of when that is said.
     fn watch(&self) -> Result<String, TimelineError> {
-        let query = Query::parse(&self.words.join(" ")).map_err(TimelineError::Query)?;
+        let query = Query::parse(&self.words.join(" ")).map_err(LiveError::from)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let source = || Source::Bus(self.live.name());
         let mut tell = |capture: &Capture, style| {
@@ -85,7 +86,7 @@ impl Timeline {
         match kept.is_bus_gone() {
             true => {
                 print(&text);
-                Err(TimelineError::Gone)
+                Err(LiveError::Gone.into())
             }
             false => Ok(text),
         }
@@ -135,14 +136,9 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> 
 #[derive(Debug)]
 enum TimelineError {
     Live(LiveError),
-    /// The bus that was watched is gone.
-    Gone,
     Open(OpenError),
     Query(QueryError),
-    Write {
-        path: PathBuf,
-        error: io::Error,
-    },
+    Write { path: PathBuf, error: io::Error },
 }
 
 impl TimelineError {
@@ -151,7 +147,7 @@ impl TimelineError {
         match self {
             Self::Live(error) => error.is_broken_pipe(),
             Self::Write { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
-            Self::Gone | Self::Open(_) | Self::Query(_) => false,
+            Self::Open(_) | Self::Query(_) => false,
         }
     }
 }
@@ -166,7 +162,6 @@ impl fmt::Display for TimelineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Live(error) => error.fmt(f),
-            Self::Gone => f.write_str("the bus is gone"),
             Self::Open(error) => write!(f, "cannot read {error}"),
             Self::Query(error) => write!(f, "the query: {error}"),
             Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),

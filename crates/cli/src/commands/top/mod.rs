@@ -17,14 +17,16 @@ use std::time::Duration;
 
 use capture::query::Query;
 use capture::statistics::By;
+use capture::table::NoSuchColumn;
 use clap::{Args, ValueEnum};
-use recorder::{Drained, ListenError, Place, Watch};
+use recorder::{Drained, Watch};
 use sys::clock::{monotonic, used};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
+use crate::live::LiveError;
 use crate::output::complain;
 use crate::private_bus::asked_to_end;
 use crate::screen::{Input, Screen};
@@ -85,9 +87,7 @@ pub(crate) fn run(top: Top) -> ExitCode {
     match top.show() {
         Ok(()) => ExitCode::SUCCESS,
         // A reader of plain lines that has seen enough and left is fine.
-        Err(TopError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(TopError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence top: {error}\n"));
             error.status()
@@ -98,13 +98,13 @@ pub(crate) fn run(top: Top) -> ExitCode {
 impl Top {
     fn show(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
-        let query: Query = text.parse().map_err(TopError::Query)?;
+        let query = Query::parse(&text).map_err(LiveError::from)?;
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
         let span = if self.once { self.interval } else { self.interval * STEPS_IN_SPAN };
         let mut window = Window::new(span);
         let place = self.bus.place();
         let watch = Watch::open(&[place], &[], &mut |record| window.push(record));
-        let watch = watch.map_err(|(place, error)| TopError::Bus(place, error))?;
+        let watch = watch.map_err(LiveError::from)?;
         let mut view = View::new(self.by, self.sort, query, text);
         // A column that is not there is told before the page is.
         view.renew(&window, watch.clock().now()).map_err(TopError::Sort)?;
@@ -168,7 +168,7 @@ impl Live {
                 self.view.say(notice.to_string());
             }
             if self.watch.is_over() {
-                return Err(TopError::Gone);
+                return Err(LiveError::Gone.into());
             }
             let now = monotonic();
             if now >= next_step {
@@ -250,41 +250,38 @@ impl Live {
 /// Why there is nothing to see.
 #[derive(Debug)]
 enum TopError {
-    /// The query is none.
-    Query(capture::query::QueryError),
     /// There is no such column.
-    Sort(capture::table::NoSuchColumn),
-    /// The bus does not let us.
-    Bus(Place, ListenError),
-    /// The bus is gone.
-    Gone,
-    /// The system does not let us wait, or show anything.
-    System(io::Error),
+    Sort(NoSuchColumn),
+    /// The bus is not watched.
+    Live(LiveError),
 }
 
 impl TopError {
     fn status(&self) -> ExitCode {
         match self {
-            Self::Query(_) | Self::Sort(_) => ExitCode::from(2),
-            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
+            Self::Sort(_) => ExitCode::from(2),
+            Self::Live(error) => error.status(),
         }
+    }
+}
+
+impl From<LiveError> for TopError {
+    fn from(error: LiveError) -> Self {
+        Self::Live(error)
     }
 }
 
 impl From<io::Error> for TopError {
     fn from(error: io::Error) -> Self {
-        Self::System(error)
+        Self::Live(error.into())
     }
 }
 
 impl fmt::Display for TopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Query(error) => error.fmt(f),
             Self::Sort(error) => error.fmt(f),
-            Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
-            Self::Gone => f.write_str("the bus is gone"),
-            Self::System(error) => error.fmt(f),
+            Self::Live(error) => error.fmt(f),
         }
     }
 }
