@@ -1,24 +1,67 @@
 //! Recordings on the command line.
 
 use std::path::Path;
+use std::process::ExitCode;
+use std::{error, fmt};
 
 use capture::Capture;
-pub(crate) use capture::model::OpenError;
+use capture::model::OpenError;
+use capture::query::{Query, QueryError};
 use serde::Serialize;
 
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
 /// file even if there is none, so that a mistake in its name is told as that.
-pub(crate) fn files_and_query(words: &[String]) -> (&[String], String) {
+pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), ReadError> {
+    let (files, rest) = words.split_at(files_of(words));
+    Ok((files, query(rest)?))
+}
+
+/// How many words are files.
+fn files_of(words: &[String]) -> usize {
     let rest = words.get(1..).unwrap_or_default();
     let more = rest.iter().take_while(|word| Path::new(word).exists()).count();
-    let (files, query) = words.split_at(words.len().min(1 + more));
-    (files, query.join(" "))
+    words.len().min(1 + more)
+}
+
+/// The query that these words are.
+pub(crate) fn query(words: &[String]) -> Result<Query, ReadError> {
+    Query::parse(&words.join(" ")).map_err(ReadError::Query)
 }
 
 /// Reads recordings into one.
-pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, OpenError> {
-    Capture::open_all(files)
+pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
+    Capture::open_all(files).map_err(ReadError::Open)
 }
+
+/// Why there is nothing to look at.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// What is asked for is no query.
+    Query(QueryError),
+    /// A recording cannot be read.
+    Open(OpenError),
+}
+
+impl ReadError {
+    /// The status to exit with.
+    pub(crate) fn status(&self) -> ExitCode {
+        match self {
+            Self::Query(_) => ExitCode::from(2),
+            Self::Open(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Open(error) => write!(f, "cannot read {error}"),
+        }
+    }
+}
+
+impl error::Error for ReadError {}
 
 /// A value as JSON for programs that people read too.
 pub(crate) fn json(value: &impl Serialize) -> String {
@@ -34,14 +77,14 @@ mod tests {
     #[test]
     fn files_come_first_and_the_rest_is_a_query() {
         let here = env!("CARGO_MANIFEST_DIR").to_owned();
-        for (words, files, query) in [
-            (vec!["nowhere.pcap"], 1, ""),
-            (vec![&here, &here, "member:Get*", "dur>5ms"], 2, "member:Get* dur>5ms"),
-            (vec!["nowhere.pcap", "x", &here], 1, &*format!("x {here}")),
+        for (words, files) in [
+            (&[][..], 0),
+            (&["nowhere.pcap"], 1),
+            (&[&here, &here, "member:Get*", "dur>5ms"], 2),
+            (&["nowhere.pcap", "x", &here], 1),
         ] {
-            let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-            let found = files_and_query(&words);
-            assert_eq!((found.0.len(), found.1.as_str()), (files, query));
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(files_of(&words), files, "{words:?}");
         }
     }
 }

@@ -2,20 +2,19 @@
 //!
 //! What differs is found by [`capture::compare`], what must hold is checked by [`capture::budget`].
 
-use std::fmt;
 use std::process::ExitCode;
 
 use capture::Capture;
 use capture::budget::{self, Budget, Outcome, Verdict};
 use capture::compare::{self, Difference};
-use capture::query::{Query, QueryError};
+use capture::query::Query;
 use capture::table::Table;
 use capture::text::Style;
 use clap::Args;
 use serde::Serialize;
 
 use crate::output::{complain, print};
-use crate::recording::{self, OpenError};
+use crate::recording::{self, ReadError};
 use crate::style;
 
 /// Which recordings to compare.
@@ -66,10 +65,10 @@ fn verdict(outcomes: &[Outcome]) -> Verdict {
 }
 
 impl Diff {
-    fn compare(&self) -> Result<Found, DiffError> {
-        let query = Query::parse(&self.query.join(" ")).map_err(DiffError::Query)?;
-        let open = |file: &String| recording::open(&[file]).map_err(DiffError::Open);
-        let (before, after) = (open(&self.before)?, open(&self.after)?);
+    fn compare(&self) -> Result<Found, ReadError> {
+        let query = recording::query(&self.query)?;
+        let before = recording::open(&[&self.before])?;
+        let after = recording::open(&[&self.after])?;
         let members = |capture| {
             let mut matcher = query.traffic();
             compare::members(capture, |message| matcher.selects(message))
@@ -117,24 +116,6 @@ impl Found {
         text
     }
 }
-
-/// Why nothing is compared.
-#[derive(Debug)]
-enum DiffError {
-    Open(OpenError),
-    Query(QueryError),
-}
-
-impl fmt::Display for DiffError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Query(error) => write!(f, "the query: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for DiffError {}
 
 /// As of `diff`.
 const TROUBLE: u8 = 2;

@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{complain, print};
+use crate::recording::{self, ReadError};
 use crate::style;
 
 /// What to look at, and what to look for.
@@ -98,8 +99,7 @@ impl Outcome {
 fn tell(lint: &Lint) -> Result<Outcome, LintError> {
     let mut reports = Vec::new();
     for file in &lint.files {
-        let unreadable = |error| LintError::Recording { file: file.clone(), error };
-        let capture = Capture::open(file).map_err(unreadable)?;
+        let capture = recording::open(&[file])?;
         reports.push(lint.report(Source::Recording(file.display().to_string()), &capture));
     }
     conclude(lint, reports)
@@ -215,10 +215,7 @@ enum LintError {
         file: PathBuf,
     },
     Live(LiveError),
-    Recording {
-        file: PathBuf,
-        error: io::Error,
-    },
+    Recording(ReadError),
     Read {
         file: PathBuf,
         error: io::Error,
@@ -240,9 +237,7 @@ impl fmt::Display for LintError {
                 write!(f, "--live watches a bus, and reads no recording: {}", file.display())
             }
             Self::Live(error) => error.fmt(f),
-            Self::Recording { file, error } => {
-                write!(f, "cannot read the recording {}: {error}", file.display())
-            }
+            Self::Recording(error) => error.fmt(f),
             Self::Read { file, error } => write!(
                 f,
                 "cannot read the baseline {}: {error}; --update-baseline makes it",
@@ -253,6 +248,12 @@ impl fmt::Display for LintError {
                 write!(f, "cannot write the baseline {}: {error}", file.display())
             }
         }
+    }
+}
+
+impl From<ReadError> for LintError {
+    fn from(error: ReadError) -> Self {
+        Self::Recording(error)
     }
 }
 

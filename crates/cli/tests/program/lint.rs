@@ -68,7 +68,7 @@ fn what_cannot_be_read_is_named() {
     let folder = folder();
     fs::write(folder.join("bad"), "polling * *\n").expect("the folder is ours");
     for (words, status, said) in [
-        (&["gone.pcap"][..], 1, "cannot read the recording gone.pcap: "),
+        (&["gone.pcap"][..], 1, "cannot read gone.pcap: "),
         (&["run.pcap", "--baseline", "gone"], 1, "cannot read the baseline gone: "),
         (&["run.pcap", "--baseline", "bad"], 1, "bad, line 1: \"polling\" is not the number"),
         (&["run.pcap", "--rule", "L99"], 2, "there is no rule L99"),

@@ -12,12 +12,11 @@ use std::process::ExitCode;
 
 use ::export::{ExportError, write_csv, write_dot, write_json};
 use capture::model::Message;
-use capture::query::{Query, QueryError};
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum};
 
 use crate::output::complain;
-use crate::recording::{self, OpenError};
+use crate::recording::{self, ReadError};
 
 /// Which messages to write, and how.
 #[derive(Debug, Args)]
@@ -70,12 +69,11 @@ pub(crate) fn run(export: &Export) -> ExitCode {
 
 impl Export {
     fn write(&self) -> Result<(), Failure> {
-        let (files, query) = recording::files_and_query(&self.words);
-        let query = Query::parse(&query).map_err(Failure::Query)?;
+        let (files, query) = recording::files_and_query(&self.words)?;
         let mut matcher = query.matcher();
         let selects = |message: &Message<'_>| matcher.selects(message);
         // What cannot be written there is told before a large file is read.
-        let capture = || recording::open(files).map_err(Failure::Open);
+        let capture = || recording::open(files);
         let destination = Destination::of(self.output.as_deref());
         let written = match (self.format, &destination) {
             (Form::Json, to) => write_json(&capture()?, selects, to.open()?).map_err(Into::into),
@@ -141,8 +139,7 @@ impl fmt::Display for Destination {
 /// Why nothing is written.
 #[derive(Debug)]
 enum Failure {
-    Open(OpenError),
-    Query(QueryError),
+    Read(ReadError),
     #[cfg(feature = "sqlite")]
     NotAFile,
     #[cfg(feature = "parquet")]
@@ -156,17 +153,26 @@ enum Failure {
 impl Failure {
     fn status(&self) -> ExitCode {
         match self {
-            Self::Open(_) | Self::Write { .. } => ExitCode::FAILURE,
-            _ => ExitCode::from(2),
+            Self::Read(error) => error.status(),
+            Self::Write { .. } => ExitCode::FAILURE,
+            #[cfg(feature = "sqlite")]
+            Self::NotAFile => ExitCode::from(2),
+            #[cfg(feature = "parquet")]
+            Self::Terminal => ExitCode::from(2),
         }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Read(error) => error.fmt(f),
             #[cfg(feature = "sqlite")]
             Self::NotAFile => f.write_str("a database is a file: say which with -o FILE"),
             #[cfg(feature = "parquet")]

@@ -5,12 +5,12 @@ use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::query::{Query, QueryError};
+use capture::query::Query;
 use capture::show::{Command, Format, Inexpressible};
 use clap::{Args, ValueEnum};
 
 use crate::output::complain;
-use crate::recording::{self, OpenError};
+use crate::recording::{self, ReadError};
 
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
@@ -84,18 +84,15 @@ pub(crate) fn run(show: &Show) -> ExitCode {
         Err(ShowError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence show: {error}\n"));
-            match error {
-                ShowError::Query(_) => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
-            }
+            error.status()
         }
     }
 }
 
 impl Show {
     fn print(&self) -> Result<(), ShowError> {
-        let query = Query::parse(&self.query.join(" ")).map_err(ShowError::Query)?;
-        let capture = recording::open(&[&self.file]).map_err(ShowError::Open)?;
+        let query = recording::query(&self.query)?;
+        let capture = recording::open(&[&self.file])?;
         match self.as_command {
             Some(program) => commands(&capture, &query, program.into()),
             None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),
@@ -142,18 +139,31 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
 /// Why messages are not shown.
 #[derive(Debug)]
 enum ShowError {
-    Open(OpenError),
-    Query(QueryError),
+    Read(ReadError),
     Io(io::Error),
     /// So many have no such command.
     Inexpressible(u64),
 }
 
+impl ShowError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Read(error) => error.status(),
+            Self::Io(_) | Self::Inexpressible(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<ReadError> for ShowError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
 impl fmt::Display for ShowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Read(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
             Self::Inexpressible(count) => write!(f, "{count} messages have no such command"),
         }

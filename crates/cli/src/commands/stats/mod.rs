@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use capture::Capture;
 use capture::budget::{Budget, Verdict};
-use capture::query::{Query, QueryError};
+use capture::query::Query;
 use capture::statistics::{Subject, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
 use clap::Args;
@@ -21,7 +21,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::diff::check_budgets;
 use crate::output::{complain, print};
-use crate::recording::{self, OpenError};
+use crate::recording::{self, ReadError};
 use crate::style;
 
 /// What to tell of which recordings.
@@ -85,10 +85,9 @@ pub(crate) fn run(stats: &Stats) -> ExitCode {
 
 impl Stats {
     fn tell(&self) -> Result<(String, Verdict), StatsError> {
-        let (files, query) = recording::files_and_query(&self.words);
-        let query = Query::parse(&query).map_err(StatsError::Query)?;
+        let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
-        let capture = recording::open(files).map_err(StatsError::Open)?;
+        let capture = recording::open(files)?;
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
@@ -155,8 +154,7 @@ fn subject() -> impl TypedValueParser<Value = Subject> {
 /// Why nothing is told.
 #[derive(Debug)]
 enum StatsError {
-    Open(OpenError),
-    Query(QueryError),
+    Read(ReadError),
     Sort(NoSuchColumn),
     Sweep {
         path: PathBuf,
@@ -170,17 +168,23 @@ enum StatsError {
 impl StatsError {
     fn status(&self) -> ExitCode {
         match self {
-            Self::Query(_) | Self::Sort(_) | Self::RulesOfMessages => ExitCode::from(2),
-            Self::Open(_) | Self::Sweep { .. } | Self::Unknowable(_) => ExitCode::FAILURE,
+            Self::Read(error) => error.status(),
+            Self::Sort(_) | Self::RulesOfMessages => ExitCode::from(2),
+            Self::Sweep { .. } | Self::Unknowable(_) => ExitCode::FAILURE,
         }
+    }
+}
+
+impl From<ReadError> for StatsError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
     }
 }
 
 impl fmt::Display for StatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Read(error) => error.fmt(f),
             Self::Sort(error) => error.fmt(f),
             Self::Sweep { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Unknowable(error) => error.fmt(f),

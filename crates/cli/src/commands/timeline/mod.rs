@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::query::{Query, QueryError};
+use capture::query::Query;
 use capture::text::Style;
 use capture::timeline::chrome_trace;
 use clap::Args;
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{complain, print};
-use crate::recording::{self, OpenError};
+use crate::recording::{self, ReadError};
 use crate::style;
 use screen::{Screen, Source};
 
@@ -51,27 +51,22 @@ pub(crate) fn run(timeline: &Timeline) -> ExitCode {
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("diligence timeline: {error}\n"));
-            match error {
-                TimelineError::Query(_) => ExitCode::from(2),
-                TimelineError::Live(error) => error.status(),
-                _ => ExitCode::FAILURE,
-            }
+            error.status()
         }
     }
 }
 
 impl Timeline {
     fn tell(&self) -> Result<String, TimelineError> {
-        let (files, query) = recording::files_and_query(&self.words);
-        let query = Query::parse(&query).map_err(TimelineError::Query)?;
-        let capture = recording::open(files).map_err(TimelineError::Open)?;
+        let (files, query) = recording::files_and_query(&self.words)?;
+        let capture = recording::open(files)?;
         let source = Source::Recordings(files.to_vec());
         self.conclude(source, &capture, &query)
     }
 
     /// Tells of a bus, again and again. A bus that goes away has been told of when that is said.
     fn watch(&self) -> Result<String, TimelineError> {
-        let query = Query::parse(&self.words.join(" ")).map_err(LiveError::from)?;
+        let query = recording::query(&self.words)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let source = || Source::Bus(self.live.name());
         let mut tell = |capture: &Capture, style| {
@@ -136,18 +131,25 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> 
 #[derive(Debug)]
 enum TimelineError {
     Live(LiveError),
-    Open(OpenError),
-    Query(QueryError),
+    Read(ReadError),
     Write { path: PathBuf, error: io::Error },
 }
 
 impl TimelineError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Live(error) => error.status(),
+            Self::Read(error) => error.status(),
+            Self::Write { .. } => ExitCode::FAILURE,
+        }
+    }
+
     /// Whether who reads has seen enough, and left.
     fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Live(error) => error.is_broken_pipe(),
             Self::Write { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
-            Self::Open(_) | Self::Query(_) => false,
+            Self::Read(_) => false,
         }
     }
 }
@@ -158,12 +160,17 @@ impl From<LiveError> for TimelineError {
     }
 }
 
+impl From<ReadError> for TimelineError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
 impl fmt::Display for TimelineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Live(error) => error.fmt(f),
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Read(error) => error.fmt(f),
             Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
         }
     }
