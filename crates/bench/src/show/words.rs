@@ -1,5 +1,7 @@
 //! Words that tables, reports and documents share.
 
+use chrono::{DateTime, Utc};
+
 use crate::placement::Placement;
 use crate::result::{Better, Metric};
 
@@ -41,26 +43,13 @@ pub fn command_line(words: &[String]) -> String {
 /// A time in seconds since 1970-01-01 00:00 UTC as date and time: `2025-03-01 14:05 UTC`.
 #[must_use]
 pub fn date_and_time(seconds: u64) -> String {
-    let minute = seconds / 60 % 60;
-    let hour = seconds / 3600 % 24;
-    format!("{} {hour:02}:{minute:02} UTC", date(seconds))
+    time(seconds).format("%F %H:%M UTC").to_string()
 }
 
 /// The date of a time in seconds since 1970-01-01 00:00 UTC: `2025-03-01`.
-///
-/// Counts in years that begin in March, whose leap day comes last, and in eras of 400 of them,
-/// which all have the same length.
 #[must_use]
 pub fn date(seconds: u64) -> String {
-    let days = seconds / 86_400 + DAYS_FROM_YEAR_0_TO_1970;
-    let (era, day) = (days / DAYS_OF_ERA, days % DAYS_OF_ERA);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year}-{month:02}-{day_of_month:02}")
+    time(seconds).format("%F").to_string()
 }
 
 /// Where processes ran, in words.
@@ -99,6 +88,14 @@ pub fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
+/// A time that is too far away, which only a file can say, is the last one there is.
+fn time(seconds: u64) -> DateTime<Utc> {
+    let seconds = i64::try_from(seconds).ok();
+    seconds
+        .and_then(|seconds| DateTime::from_timestamp(seconds, 0))
+        .unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
 fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=,@%+".contains(char);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -106,12 +103,6 @@ fn quoted(word: &str) -> String {
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
-
-/// From March 1 of the year 0 to January 1 of 1970.
-const DAYS_FROM_YEAR_0_TO_1970: u64 = 719_468;
-
-/// The days of 400 years.
-const DAYS_OF_ERA: u64 = 146_097;
 
 /// Each once, where it came first.
 pub fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
@@ -137,6 +128,7 @@ mod tests {
             (951_868_800, "2000-03-01 00:00 UTC"),
             (1_740_837_900, "2025-03-01 14:05 UTC"),
             (4_107_542_400, "2100-03-01 00:00 UTC"),
+            (u64::MAX, "+262142-12-31 23:59 UTC"),
         ];
         for (seconds, text) in cases {
             assert_eq!(date_and_time(seconds), text);

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use chrono::DateTime;
+
 use super::Ring;
 
 /// A ring of the bus's own.
@@ -92,27 +94,9 @@ fn create(path: &Path) -> io::Result<File> {
 
 /// `flight-20261121T131500.250Z-4711.trace`: two within a second are two files.
 fn file_name(now: Duration, pid: u32) -> String {
-    let (days, second) = (now.as_secs() / DAY, now.as_secs() % DAY);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let (day, millis) = (format!("{year:04}{month:02}{day:02}"), now.subsec_millis());
-    format!("flight-{day}T{hour:02}{minute:02}{second:02}.{millis:03}Z-{pid}.trace")
+    let now = DateTime::UNIX_EPOCH + now;
+    format!("flight-{}-{pid}.trace", now.format("%Y%m%dT%H%M%S%.3fZ"))
 }
-
-/// The date so many days after 1970-01-01. Years begin in March here, so that the day that is not
-/// always there comes last.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, years) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (year + 400 * era + years, month, day)
-}
-
-const DAY: u64 = 86_400;
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use chrono::DateTime;
+
 use crate::record::Time;
 
 /// How many, or how many in a second: `0`, `0.3`, `12`, `1234`, `12.3k`.
@@ -114,32 +116,13 @@ pub fn elapsed(time: Duration) -> String {
 }
 
 /// A time in UTC with its day: `Sat 2026-11-21 13:19:28.184651 UTC`.
-///
-/// Counts in years that begin in March, whose leap day comes last, and in eras of 400 of them, which
-/// all have the same length.
 pub fn date_and_time(time: Time) -> String {
-    let (seconds, micros) =
-        (time.0.div_euclid(1_000_000_000), time.0.rem_euclid(1_000_000_000) / 1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let weekday = WEEKDAYS[(days + 3).rem_euclid(7) as usize];
-    let days = days + DAYS_FROM_YEAR_0_TO_1970;
-    let (era, day) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!(
-        "{weekday} {year}-{month:02}-{day_of_month:02} {hour:02}:{minute:02}:{second:02}.{micros:06} UTC"
-    )
+    DateTime::from_timestamp_nanos(time.0).format("%a %F %T%.6f UTC").to_string()
 }
 
 /// The time of day in UTC, for a time since 1970: `12:00:01Z`.
 pub fn time_of_day(since_1970: Duration) -> String {
-    let seconds = since_1970.as_secs() % (24 * 3600);
-    format!("{:02}:{:02}:{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    (DateTime::UNIX_EPOCH + since_1970).format("%TZ").to_string()
 }
 
 /// A number with its noun: `1 name`, `2 names`.
@@ -156,13 +139,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text)
     }
 }
-
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-
-const DAYS_OF_ERA: i64 = 146_097;
-
-/// From the first of March of year 0.
-const DAYS_FROM_YEAR_0_TO_1970: i64 = 719_468;
 
 /// What a unit is worth in nanoseconds, and its sign.
 const TIME_UNITS: [(f64, &str); 3] = [(1e3, "\u{b5}s"), (1e6, "ms"), (1e9, "s")];
@@ -279,13 +255,14 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        for (seconds, expected) in [
+        for (nanos, expected) in [
             (0, "Thu 1970-01-01 00:00:00.000000 UTC"),
-            (1_795_267_168, "Sat 2026-11-21 13:19:28.000000 UTC"),
-            (951_782_400, "Tue 2000-02-29 00:00:00.000000 UTC"),
-            (-1, "Wed 1969-12-31 23:59:59.000000 UTC"),
+            (1_795_267_168_184_651_999, "Sat 2026-11-21 13:19:28.184651 UTC"),
+            (951_782_400_000_000_000, "Tue 2000-02-29 00:00:00.000000 UTC"),
+            (-1, "Wed 1969-12-31 23:59:59.999999 UTC"),
+            (i64::MIN, "Tue 1677-09-21 00:12:43.145224 UTC"),
         ] {
-            assert_eq!(date_and_time(Time(seconds * 1_000_000_000)), expected);
+            assert_eq!(date_and_time(Time(nanos)), expected);
         }
     }
 
