@@ -15,7 +15,7 @@
 //! - [`budget`]: what a recording must not exceed.
 //! - [`table`]: what was found out, in rows and columns, for people and for programs.
 //! - [`timeline`]: where time went: who waited for whom, how services came up.
-//! - [`text`]: numbers with units, columns of a terminal.
+//! - [`text`]: amounts as people write them, numbers with units, columns of a terminal.
 //! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
 //! - [`trace`]: what a bus of ours writes about its messages, as records.
 

@@ -1,78 +1,77 @@
-//! Amounts on the command line: bytes and times.
+//! Amounts on the command line: bytes and times, of which some are meant.
 
+use std::fmt;
 use std::time::Duration;
 
-/// Reads an amount of bytes: `4096`, `64KiB`, `1.5M`. `k` and `KiB` are the same: 1024.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = split(text);
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        _ => return Err(format!("{unit:?} is no unit of bytes: KiB, MiB or GiB")),
-    };
-    let bytes = positive(number)? * factor as f64;
-    // Longer than any file is as good as for ever.
-    Ok((bytes as u64).max(1))
+use capture::text::amount::{AmountError, Scale};
+
+/// Reads an amount of bytes: `4096`, `64KiB`, `1.5M`; see [`Scale::BYTES`].
+pub(crate) fn bytes(text: &str) -> Result<u64, OutOfPlace> {
+    let bytes = Scale::BYTES.read(text)?;
+    if bytes == 0 { Err(OutOfPlace::Nothing) } else { Ok(bytes) }
 }
 
 /// Reads a time: `30`, `1.5s`, `500ms`, `10min`, `2h`.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let (number, unit) = split(text);
-    let seconds = match unit {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "min" | "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(format!("{unit:?} is no unit of time: ms, s, min or h")),
-    };
-    let time = Duration::try_from_secs_f64(positive(number)? * seconds).ok();
-    time.filter(|time| *time <= TIME_MAX).ok_or_else(|| format!("{text} is too long"))
+pub(crate) fn time(text: &str) -> Result<Duration, OutOfPlace> {
+    match Duration::from_nanos(Scale::SECONDS.read(text)?) {
+        Duration::ZERO => Err(OutOfPlace::Nothing),
+        time if time > TIME_MAX => Err(OutOfPlace::Amount(AmountError::TooMuch)),
+        time => Ok(time),
+    }
 }
+
+/// Why an amount is not what an option takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OutOfPlace {
+    /// It is none.
+    Amount(AmountError),
+    /// It is 0.
+    Nothing,
+}
+
+impl From<AmountError> for OutOfPlace {
+    fn from(error: AmountError) -> Self {
+        Self::Amount(error)
+    }
+}
+
+impl fmt::Display for OutOfPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Amount(error) => error.fmt(f),
+            Self::Nothing => f.write_str("expected more than 0"),
+        }
+    }
+}
+
+impl std::error::Error for OutOfPlace {}
 
 /// Longer than anybody waits, and short enough to be reckoned with.
 const TIME_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
-
-fn split(text: &str) -> (&str, &str) {
-    let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
-    let (number, unit) = text.split_at(text.find(is_unit).unwrap_or(text.len()));
-    (number, unit.trim())
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| *number > 0.0);
-    number.ok_or_else(|| "a number above 0 was expected, such as 10".to_owned())
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn amounts_have_units() {
+    fn amounts_are_more_than_nothing() {
+        let too_much = Err(OutOfPlace::Amount(AmountError::TooMuch));
         for (text, expected) in [
-            ("1", Some(1)),
-            ("64KiB", Some(64 << 10)),
-            ("1.5M", Some(3 << 19)),
-            ("2 GB", Some(2 << 30)),
-            ("0", None),
-            ("x", None),
-            ("1x", None),
-            ("", None),
+            ("1", Ok(1)),
+            ("64K", Ok(64 << 10)),
+            ("64kB", Ok(64_000)),
+            ("0", Err(OutOfPlace::Nothing)),
         ] {
-            assert_eq!(bytes(text).ok(), expected, "{text:?}");
+            assert_eq!(bytes(text), expected, "{text:?}");
         }
         for (text, expected) in [
-            ("30", Some(30_000)),
-            ("1.5s", Some(1500)),
-            ("500ms", Some(500)),
-            ("10min", Some(600_000)),
-            ("2h", Some(7_200_000)),
-            ("-1", None),
-            ("1d", None),
+            ("30", Ok(30_000)),
+            ("500ms", Ok(500)),
+            ("2h", Ok(7_200_000)),
+            ("0s", Err(OutOfPlace::Nothing)),
+            ("1000000h", too_much),
         ] {
-            assert_eq!(time(text).ok(), expected.map(Duration::from_millis), "{text:?}");
+            assert_eq!(time(text), expected.map(Duration::from_millis), "{text:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Budgets from texts: `MEASURE(SUBJECT) RELATION LIMIT`.
 
 use super::{Budget, BudgetError, BudgetErrorKind, Counted, Measure, Relation, Subject, Timed};
-use crate::query::{NumberField, Pattern, Query, number};
+use crate::query::{Pattern, Query};
+use crate::text::amount::Scale;
 
 pub(super) fn parse(text: &str) -> Result<Budget, BudgetError> {
     let column = |rest: &str| text[..text.len() - rest.len()].chars().count() + 1;
@@ -63,10 +64,12 @@ impl Measure {
             Self::Count(_) => {
                 text.parse().map_err(|_| BudgetErrorKind::NotACount { found: found() })
             }
-            Self::Bytes => number(NumberField::Size, text)
-                .ok_or_else(|| BudgetErrorKind::NotASize { found: found() }),
-            Self::Time(_) => number(NumberField::Duration, text)
-                .ok_or_else(|| BudgetErrorKind::NotATime { found: found() }),
+            Self::Bytes => {
+                Scale::BYTES.read(text).map_err(|_| BudgetErrorKind::NotASize { found: found() })
+            }
+            Self::Time(_) => {
+                Scale::TIME.read(text).map_err(|_| BudgetErrorKind::NotATime { found: found() })
+            }
         }
     }
 }

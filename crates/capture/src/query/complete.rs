@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::field::{FIELDS, Field, NumberField, TextField};
-use super::value;
 use crate::model::{Capture, Message};
+use crate::text::amount::Scale;
 
 /// What may be written at a place of a query, and what of the text it takes the place of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,9 +63,10 @@ fn values(field: Field, start: &str, capture: &Capture) -> Vec<Completion> {
     let digits = start.trim_end_matches(|c: char| c.is_alphabetic());
     match field {
         Field::Text(text) => texts(text, start, capture),
-        Field::Number(_) if !digits.is_empty() => {
-            let units = value::units(field).iter().map(|(unit, _)| format!("{digits}{unit}"));
-            units
+        Field::Number(number) if !digits.is_empty() => {
+            let signs = number.scale().into_iter().flat_map(Scale::signs);
+            signs
+                .map(|sign| format!("{digits}{sign}"))
                 .filter(|text| text.len() > start.len() && text.starts_with(start))
                 .map(plain)
                 .collect()

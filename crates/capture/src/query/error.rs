@@ -5,7 +5,6 @@ use std::fmt;
 use wire::match_rule::MatchRuleError;
 
 use super::field::{FIELDS, Field};
-use super::value;
 
 /// Why a text is no query, and where.
 #[derive(Clone, Debug)]
@@ -113,15 +112,10 @@ fn expected(field: Field) -> String {
     if !field.choices().is_empty() {
         return one_of(field.choices());
     }
-    let units = value::units(field);
-    let words: Vec<_> =
-        units.iter().map(|&(unit, _)| unit).filter(|unit| unit.is_ascii()).collect();
     match field {
-        Field::Number(_) if units.is_empty() => "a whole number".to_owned(),
-        Field::Number(_) if words[0].is_empty() => {
-            format!("a number of bytes, or one with a unit: {}", one_of(&words[1..]))
+        Field::Number(number) => {
+            number.scale().map_or_else(|| "a whole number".to_owned(), |scale| scale.to_string())
         }
-        Field::Number(_) => format!("a number with a unit: {}", one_of(&words)),
         _ => "a text".to_owned(),
     }
 }

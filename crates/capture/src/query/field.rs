@@ -3,6 +3,7 @@
 use wire::message::{Flags, MessageType};
 
 use super::Arguments;
+use crate::text::amount::Scale;
 
 /// What stands before the sign of a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -80,6 +81,25 @@ pub enum State {
     Invalid,
     /// The bus itself sends or gets it.
     Driver,
+}
+
+impl NumberField {
+    /// The units of its values; `None` if they are whole numbers.
+    pub(super) const fn scale(self) -> Option<Scale> {
+        match self {
+            Self::Size => Some(Scale::BYTES),
+            Self::Duration | Self::Time => Some(Scale::TIME),
+            Self::Serial | Self::Number | Self::Process => None,
+        }
+    }
+
+    /// The value that a text is.
+    pub(super) fn read(self, text: &str) -> Option<u64> {
+        match self.scale() {
+            Some(scale) => scale.read(text).ok(),
+            None => text.parse().ok().filter(|_| !text.starts_with('+')),
+        }
+    }
 }
 
 impl Field {
@@ -214,6 +234,25 @@ mod tests {
         {
             let expected = expected.map(|index| Field::Argument(Arguments::At(index)));
             assert_eq!(Field::named(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn values_have_the_units_of_their_field() {
+        use NumberField::{Duration, Serial, Size, Time};
+        for (field, text, expected) in [
+            (Duration, "50ms", Some(50_000_000)),
+            (Time, "1s", Some(1_000_000_000)),
+            (Duration, "50", None),
+            (Size, "4kB", Some(4000)),
+            (Size, "1ms", None),
+            (Serial, "12", Some(12)),
+            (Serial, "12k", None),
+            (Serial, "1.5", None),
+            (Serial, "+1", None),
+            (Serial, "", None),
+        ] {
+            assert_eq!(field.read(text), expected, "{field:?} {text:?}");
         }
     }
 

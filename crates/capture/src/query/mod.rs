@@ -25,7 +25,6 @@ mod field;
 mod matcher;
 mod parse;
 mod pattern;
-mod value;
 
 use std::str::FromStr;
 
@@ -40,7 +39,6 @@ use matcher::Scope;
 pub(crate) use matcher::Subject;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
-pub(crate) use value::number;
 
 /// What somebody asks for. The [`Default`] asks for nothing: every message is selected.
 #[derive(Clone, Debug, Default)]

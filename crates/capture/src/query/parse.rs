@@ -16,7 +16,7 @@ use wire::match_rule::MatchRule;
 use super::error::{QueryError, QueryErrorKind as Kind};
 use super::field::{self, Field};
 use super::pattern::Pattern;
-use super::{ArgumentTest, Comparison, Expression, Order, Term, value};
+use super::{ArgumentTest, Comparison, Expression, Order, Term};
 
 pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
     let mut cursor = Cursor { text, at: 0 };
@@ -150,7 +150,7 @@ impl<'t> Cursor<'t> {
                 Err(self.error_at(start, Kind::NotSearchable(field)))
             }
             Field::Number(number) => {
-                let with = value::number(number, &found.text);
+                let with = number.read(&found.text);
                 let with = with.ok_or_else(|| self.unknown(field, found))?;
                 Ok(Term::Number(number, Comparison { order: sign.order(), with }))
             }

@@ -1,5 +1,6 @@
-//! Texts for people: numbers with units, columns of a terminal, and how they look there.
+//! Texts of and for people: amounts, numbers with units, columns of a terminal, and how they look there.
 
+pub mod amount;
 pub mod columns;
 mod style;
 pub mod units;

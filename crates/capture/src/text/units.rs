@@ -32,16 +32,6 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Reads an amount of memory: `4096`, `64KiB`, `16MiB`, `1GiB`.
-pub fn parse_bytes(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let factor = match text[digits.len()..].trim_start() {
-        "" | "B" => 1,
-        unit => 1024_u64.pow(1 + BYTE_UNITS.iter().position(|known| *known == unit)? as u32),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
-}
-
 /// An amount of bytes: `512 B`, `1.2 KiB`, `34 MiB`.
 pub fn bytes(number: f64) -> String {
     let (value, unit) = scaled(number);
@@ -225,24 +215,6 @@ mod tests {
             [(0.0, "0.0 %"), (0.000_1, "<0.1 %"), (0.123_4, "12.3 %"), (1.0, "100.0 %")]
         {
             assert_eq!(share(number), expected);
-        }
-    }
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        for (text, expected) in [
-            ("0", Some(0)),
-            ("4096", Some(4096)),
-            ("64KiB", Some(65_536)),
-            ("16 MiB", Some(16 << 20)),
-            ("1GiB", Some(1 << 30)),
-            ("16MB", None),
-            ("-1", None),
-            ("", None),
-            ("MiB", None),
-            ("99999999999999999TiB", None),
-        ] {
-            assert_eq!(parse_bytes(text), expected, "{text}");
         }
     }
 

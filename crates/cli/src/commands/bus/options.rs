@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use broker::log::{LogChoice, Target};
 use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice};
 use bus::BodyValidation;
+use capture::text::amount::Scale;
 use clap::{Arg, ArgAction};
 
 use super::mistake::Mistake;
 use super::parse::{Draft, Request};
-use crate::units::parse_bytes;
 
 /// An option that is a word of its own.
 pub(super) struct Switch {
@@ -239,7 +239,7 @@ pub(super) const VALUES: &[ValueOption] = &[
         help: "Keep the last SIZE bytes (64KiB to 1GiB) of what the bus does with messages in memory, and \
                write them to a file on SIGUSR2, whatever the configuration says of it; 0 keeps nothing",
         set: |draft, value| {
-            let bytes = value.to_str().and_then(parse_bytes);
+            let bytes = value.to_str().and_then(|text| Scale::BYTES.read(text).ok());
             draft.flight_recorder = Some(bytes.ok_or_else(|| Mistake::BadSize(value.into()))?);
             Ok(())
         },

@@ -335,6 +335,9 @@ within 50 ms. It lets everybody see that of processes of one's own user, if \
 /proc/sys/kernel/perf_event_paranoid is 2 or less; who could not be watched is said. `timeline` shows \
 then who was woken late or held up, `stats --by switches` how often for each call.
 
+A SIZE is one of bytes, or has a unit: kB, MB and GB are powers of 1000, KiB, MiB and GiB powers of \
+1024, and so are K, M and G. A TIME is one of seconds, or has a unit: ms, s, min or h.
+
 Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
 command; without one 0, or 1 if the buses went away; 1, too, if the command succeeded and not all of \
 the recording could be written; 2 when the command line is wrong.";

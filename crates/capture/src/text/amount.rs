@@ -1,0 +1,214 @@
+//! Amounts as people write them: `64MiB`, `1.5s`.
+
+use std::fmt;
+
+/// The units that an amount may have, and what it is without one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scale {
+    units: &'static [Unit],
+    /// What a number without a unit counts, and what one of them is worth; `None` if there is nothing
+    /// that all would expect.
+    bare: Option<(&'static str, u64)>,
+}
+
+/// A unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Unit {
+    /// How it is written, the usual way first; upper and lower case are the same.
+    signs: &'static [&'static str],
+    worth: u64,
+}
+
+/// Why a text is no amount.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AmountError {
+    /// It does not begin with a decimal number.
+    NotANumber,
+    /// It has a unit that the scale does not have, or none.
+    WrongUnit(Scale),
+    /// It is more than can be counted.
+    TooMuch,
+}
+
+impl Scale {
+    /// Bytes. As IEC 80000-13 has it, `kB` is 1000 of them and `KiB` 1024; a letter alone, `K`, `M`,
+    /// `G` or `T`, is the latter, as for journald, perf and the GNU core utilities.
+    pub const BYTES: Self = Self { units: BYTES, bare: Some(("bytes", 1)) };
+
+    /// Nanoseconds, of which nobody says the number without a unit.
+    pub const TIME: Self = Self { units: TIMES, bare: None };
+
+    /// Nanoseconds; a number without a unit is one of seconds.
+    pub const SECONDS: Self = Self { units: TIMES, bare: Some(("seconds", 1_000_000_000)) };
+
+    /// Reads an amount; what is less than a byte or a nanosecond is left out: `1.5KiB` is 1536.
+    ///
+    /// # Errors
+    ///
+    /// When the text is none of this scale.
+    pub fn read(self, text: &str) -> Result<u64, AmountError> {
+        let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
+        let (number, sign) = text.split_at(text.find(is_unit).unwrap_or(text.len()));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+            return Err(AmountError::NotANumber);
+        }
+        let worth = self.worth(sign.trim()).ok_or(AmountError::WrongUnit(self))?;
+        scaled(whole, fraction, worth).ok_or(AmountError::TooMuch)
+    }
+
+    /// The usual signs of its units.
+    pub fn signs(self) -> impl Iterator<Item = &'static str> {
+        self.units.iter().map(|unit| unit.signs[0])
+    }
+
+    fn worth(self, sign: &str) -> Option<u64> {
+        if sign.is_empty() {
+            return self.bare.map(|(_, worth)| worth);
+        }
+        let is_it = |unit: &&Unit| unit.signs.iter().any(|known| known.eq_ignore_ascii_case(sign));
+        self.units.iter().find(is_it).map(|unit| unit.worth)
+    }
+}
+
+/// So many units, of which both parts are written in digits.
+fn scaled(whole: &str, fraction: &str, worth: u64) -> Option<u64> {
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    let fraction = &fraction[..fraction.len().min(DIGITS_THAT_COUNT)];
+    let divisor = 10_u128.pow(fraction.len() as u32);
+    let part = u128::from(digits(fraction)?) * u128::from(worth) / divisor;
+    digits(whole)?.checked_mul(worth)?.checked_add(u64::try_from(part).ok()?)
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signs: Vec<_> = self.signs().collect();
+        let (last, first) = signs.split_last().expect("a scale has units");
+        match self.bare {
+            Some((what, _)) => write!(f, "a number of {what}, or one with a unit: ")?,
+            None => f.write_str("a number with a unit: ")?,
+        }
+        write!(f, "{} or {last}", first.join(", "))
+    }
+}
+
+impl fmt::Display for AmountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotANumber => f.write_str("expected a number, such as 10"),
+            Self::WrongUnit(scale) => write!(f, "expected {scale}"),
+            Self::TooMuch => f.write_str("it is too much"),
+        }
+    }
+}
+
+impl std::error::Error for AmountError {}
+
+/// Of a fraction: no unit is worth so much that those behind them would add one.
+const DIGITS_THAT_COUNT: usize = 18;
+
+const BYTES: &[Unit] = &[
+    Unit { signs: &["B"], worth: 1 },
+    Unit { signs: &["kB"], worth: 1000 },
+    Unit { signs: &["KiB", "K"], worth: 1 << 10 },
+    Unit { signs: &["MB"], worth: 1_000_000 },
+    Unit { signs: &["MiB", "M"], worth: 1 << 20 },
+    Unit { signs: &["GB"], worth: 1_000_000_000 },
+    Unit { signs: &["GiB", "G"], worth: 1 << 30 },
+    Unit { signs: &["TB"], worth: 1_000_000_000_000 },
+    Unit { signs: &["TiB", "T"], worth: 1 << 40 },
+];
+
+const TIMES: &[Unit] = &[
+    Unit { signs: &["ms"], worth: 1_000_000 },
+    // With the sign for micro, and with the Greek letter.
+    Unit { signs: &["us", "\u{b5}s", "\u{3bc}s"], worth: 1000 },
+    Unit { signs: &["ns"], worth: 1 },
+    Unit { signs: &["s"], worth: 1_000_000_000 },
+    Unit { signs: &["min", "m"], worth: 60_000_000_000 },
+    Unit { signs: &["h"], worth: 3_600_000_000_000 },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(scale: Scale, cases: &[(&str, Result<u64, AmountError>)]) {
+        for (text, expected) in cases {
+            assert_eq!(scale.read(text), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_of_bytes() {
+        let wrong_unit = Err(AmountError::WrongUnit(Scale::BYTES));
+        check(
+            Scale::BYTES,
+            &[
+                ("0", Ok(0)),
+                ("4096", Ok(4096)),
+                ("512B", Ok(512)),
+                ("4kB", Ok(4000)),
+                ("4KB", Ok(4000)),
+                ("4KiB", Ok(4096)),
+                ("4k", Ok(4096)),
+                ("4K", Ok(4096)),
+                ("1.5KiB", Ok(1536)),
+                ("0.99999999999999999999999k", Ok(1023)),
+                (".5k", Ok(512)),
+                ("2.", Ok(2)),
+                ("1MB", Ok(1_000_000)),
+                ("64M", Ok(64 << 20)),
+                ("16 MiB", Ok(16 << 20)),
+                ("2 GB", Ok(2_000_000_000)),
+                ("1g", Ok(1 << 30)),
+                ("1TB", Ok(1_000_000_000_000)),
+                ("1TiB", Ok(1 << 40)),
+                ("1ms", wrong_unit),
+                ("1x", wrong_unit),
+                ("-1", Err(AmountError::NotANumber)),
+                ("", Err(AmountError::NotANumber)),
+                (".", Err(AmountError::NotANumber)),
+                ("1.2.3", Err(AmountError::NotANumber)),
+                ("MiB", Err(AmountError::NotANumber)),
+                ("99999999999999999TiB", Err(AmountError::TooMuch)),
+                ("99999999999999999999", Err(AmountError::TooMuch)),
+            ],
+        );
+    }
+
+    #[test]
+    fn lengths_of_time() {
+        let wrong_unit = Err(AmountError::WrongUnit(Scale::TIME));
+        check(
+            Scale::TIME,
+            &[
+                ("50ms", Ok(50_000_000)),
+                ("5 ms", Ok(5_000_000)),
+                ("1.5s", Ok(1_500_000_000)),
+                (".5us", Ok(500)),
+                ("2\u{b5}s", Ok(2000)),
+                ("2\u{3bc}s", Ok(2000)),
+                ("10min", Ok(600_000_000_000)),
+                ("10m", Ok(600_000_000_000)),
+                ("1h", Ok(3_600_000_000_000)),
+                ("50", wrong_unit),
+                ("1d", wrong_unit),
+                ("ms", Err(AmountError::NotANumber)),
+                ("99999999999h", Err(AmountError::TooMuch)),
+            ],
+        );
+        check(Scale::SECONDS, &[("30", Ok(30_000_000_000)), ("500ms", Ok(500_000_000))]);
+    }
+
+    #[test]
+    fn mistakes_say_what_was_expected() {
+        let said = |scale: Scale, text| scale.read(text).expect_err("a mistake").to_string();
+        let bytes = "expected a number of bytes, or one with a unit: B, kB, KiB, MB, MiB, GB, GiB, TB or TiB";
+        assert_eq!(said(Scale::BYTES, "1x"), bytes);
+        let time = "expected a number with a unit: ms, us, ns, s, min or h";
+        assert_eq!(said(Scale::TIME, "1"), time);
+        assert_eq!(said(Scale::BYTES, "x"), "expected a number, such as 10");
+        assert_eq!(said(Scale::BYTES, "1234567890TiB"), "it is too much");
+    }
+}
