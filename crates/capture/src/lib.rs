@@ -10,6 +10,7 @@
 //! - [`introspection`]: what objects say they have.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
+//! - `subscriptions`: match rules through time; `collected`: things by what they have in common.
 //! - [`statistics`]: what it shows in numbers.
 //! - [`compare`]: what is different between two recordings.
 //! - [`budget`]: what a recording must not exceed.
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod budget;
+mod collected;
 pub mod compare;
 pub mod file;
 pub mod introspection;
@@ -32,6 +34,7 @@ pub mod query;
 pub mod record;
 pub mod show;
 pub mod statistics;
+mod subscriptions;
 pub mod table;
 pub mod text;
 pub mod timeline;

@@ -3,7 +3,7 @@
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
 use diligence_capture::record::{
-    Bus, Content, Fact, Gap, GapCause, Method, Process, RawMessage, Record,
+    Bus, BusId, Content, Fact, Gap, GapCause, Method, Process, RawMessage, Record, Time,
 };
 use diligence_capture::statistics::{
     By, Caveat, Groups, Summary, Sweep, Unknowable, recipients, replies, rules, sizes,
@@ -286,6 +286,19 @@ fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
     });
     let keys = ["connection", "rules", "distinct", "duplicates", "added"];
     assert_eq!(columns(&rules(&once).expect("all are there").to_csv(), &keys), ":1.7 3 2 1 3");
+}
+
+#[test]
+fn rules_that_are_there_more_often_than_can_be_do_not_fill_the_memory() {
+    let mut capture = Recording::new().capture();
+    for name in ["X", "Y"] {
+        let (unique, rule) = (":1.7".to_owned(), format!("member='{name}'"));
+        let fact = Fact::Rule { unique, rule, times: u64::MAX };
+        capture.push(Record::Fact { at: Time(0), bus: BusId(0), fact });
+    }
+    let keys = ["connection", "rules", "distinct", "most_frequent"];
+    let table = rules(&capture).expect("all is known");
+    assert_eq!(columns(&table.to_csv(), &keys), ":1.7 65537 2 member='X'");
 }
 
 #[test]

@@ -9,9 +9,9 @@ use wire::message::MessageType;
 
 use super::context::{Context, Party};
 use super::finding::Evidence;
-use super::subscriptions::{Subscription, Subscriptions};
 use crate::model::{Health, Message, PeerId, Text};
 use crate::record::{BusId, Time};
+use crate::subscriptions::{Subscription, Subscriptions};
 
 /// Who got which signals.
 #[derive(Debug, Default)]

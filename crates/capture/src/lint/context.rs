@@ -11,10 +11,10 @@ use super::audience::Audience;
 use super::changes::{self, Change};
 use super::finding::Who;
 use super::patterns::grouped;
-use super::subscriptions::Subscriptions;
 use super::{deadlocks, observers};
 use crate::model::{Capture, Health, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Clock, Content, Time};
+use crate::record::{BusId, Clock, Time};
+use crate::subscriptions::Subscriptions;
 
 /// A recording with what several rules need of it. Those who only listen are left out: they are
 /// there because somebody recorded.
@@ -112,12 +112,6 @@ impl<'c> Context<'c> {
         self.beheaded.contains(&bus)
     }
 
-    /// Whether it was crossed out what the messages of a bus say.
-    pub(super) fn is_redacted(&self, bus: BusId) -> bool {
-        let bus = self.capture.buses().get(usize::from(bus.0));
-        bus.is_some_and(|bus| bus.content == Content::Redacted)
-    }
-
     fn note_time(&mut self, bus: BusId, at: Time) {
         let index = usize::from(bus.0);
         if self.spans.len() <= index {
@@ -186,7 +180,10 @@ impl<'c> Context<'c> {
 
     /// Who has asked for what.
     pub(super) fn subscriptions(&self) -> &Subscriptions {
-        self.subscriptions.get_or_init(|| Subscriptions::find(self))
+        self.subscriptions.get_or_init(|| {
+            let is_wanted = |bus, peer| !self.is_observer(peer) && !self.has_no_clock(bus);
+            Subscriptions::find(self.capture, is_wanted).without_doubtful()
+        })
     }
 
     /// Who got which signals.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::context::{Context, Party};
-use super::patterns::collected;
+use crate::collected::collected;
 use crate::model::Message;
 use crate::record::Time;
 

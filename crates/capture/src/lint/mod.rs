@@ -28,7 +28,6 @@ mod queries;
 mod questions;
 mod rules;
 mod subscribers;
-mod subscriptions;
 mod units;
 
 pub use baseline::Baseline;

@@ -1,11 +1,9 @@
 //! Shapes in time, and things that have something in common.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
-use foldhash::fast::RandomState;
-
+use crate::collected::collected;
 use crate::model::Message;
 use crate::record::Time;
 
@@ -16,22 +14,6 @@ pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
 ) -> Vec<Vec<Message<'c>>> {
     let keyed = messages.into_iter().map(|message| (key(message), *message));
     collected(keyed).into_iter().map(|(_, group)| group).collect()
-}
-
-/// Puts things with the same key together, in the order in which keys come first.
-pub(super) fn collected<K: Hash + Eq + Clone, T>(
-    items: impl IntoIterator<Item = (K, T)>,
-) -> Vec<(K, Vec<T>)> {
-    let mut places: HashMap<K, usize, RandomState> = HashMap::default();
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for (key, item) in items {
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[place].1.push(item);
-    }
-    groups
 }
 
 /// The most messages that came within `span`, as a stretch of `messages`.

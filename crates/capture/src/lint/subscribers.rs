@@ -4,8 +4,9 @@ use super::context::{Context, Party};
 use super::finding::{Confidence, Cost, Evidence, Finding, Severity};
 use super::queries;
 use super::rule::Rule;
-use super::subscriptions::Subscription;
+use crate::collected::collected;
 use crate::model::{MessageId, PeerId};
+use crate::subscriptions::Subscription;
 
 /// A connection that has match rules.
 pub(super) struct Subscriber<'s> {
@@ -31,8 +32,9 @@ pub(super) fn at_fault<'l>(
     rule: &Rule,
     fault: impl Fn(&Subscriber<'l>) -> Option<Fault>,
 ) -> Vec<Finding> {
-    let subscribers = lint.subscriptions().by_peer().into_iter();
-    let subscribers = subscribers.map(|(peer, rules)| Subscriber { peer, rules });
+    let rules = lint.subscriptions().all.iter().enumerate();
+    let by_peer = collected(rules.map(|(place, one)| (one.peer, (place, one)))).into_iter();
+    let subscribers = by_peer.map(|(peer, rules)| Subscriber { peer, rules });
     subscribers
         .filter_map(|subscriber| Some(report(lint, rule, subscriber.peer, fault(&subscriber)?)))
         .collect()

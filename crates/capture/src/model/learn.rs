@@ -160,8 +160,15 @@ impl Capture {
             Fact::Rule { ref unique, ref rule, .. }
                 if !self.told_rules.insert((bus, unique.clone(), rule.clone())) => {}
             other => {
-                if let Fact::Introspection { name, xml, .. } = &other {
-                    self.learn_introspection(at, bus, name, xml);
+                match &other {
+                    Fact::Introspection { name, xml, .. } => {
+                        self.learn_introspection(at, bus, name, xml);
+                    }
+                    Fact::Rule { unique, .. } => {
+                        let unique = self.intern(unique);
+                        self.directory.peer_named(bus, unique);
+                    }
+                    _ => {}
                 }
                 self.facts.push((at, bus, other));
             }

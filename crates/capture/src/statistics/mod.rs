@@ -19,7 +19,6 @@ mod replies;
 mod rules;
 mod sizes;
 mod subject;
-mod subscriptions;
 mod summary;
 mod sweep;
 mod switches;

@@ -1,14 +1,15 @@
 //! How many get each signal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
+use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::subscriptions::Subscriptions;
 use crate::model::{Capture, Message, PeerId};
 use crate::query::Subject;
 use crate::record::{Content, Fact};
+use crate::subscriptions::{Standing, Subscription, Subscriptions};
 use crate::table::{Cell, Column, Table, Unit};
 use crate::text::units::counted;
 
@@ -80,20 +81,21 @@ pub fn recipients(
     if !is_traced {
         rules_are_known(capture)?;
     }
-    let mut all = Subscriptions::of_start(capture);
+    let rules = match is_traced {
+        true => Subscriptions::default(),
+        false => read_rules(capture)?,
+    };
+    let mut rules = Standing::of_start(&rules);
     let mut buffer = Vec::new();
     let mut histogram: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for message in capture.messages() {
-        if !is_traced {
-            all.follow(&message, &mut buffer);
-        }
         if !is_broadcast(&message) || !selects(&message) {
             continue;
         }
         let count = match message.deliveries() {
             Some(copies) => copies.len() as u64,
             None if is_traced => continue,
-            None => wanted_by(&all, &message, &mut buffer)?,
+            None => wanted_by(rules.at(&message), &message, &mut buffer)?,
         };
         let (signals, bytes) = histogram.entry(count).or_default();
         *signals += 1;
@@ -127,16 +129,14 @@ fn is_broadcast(message: &Message<'_>) -> bool {
     message.kind() == MessageType::Signal && message.destination_id().is_none()
 }
 
-/// How many connections have a rule that selects the signal.
+/// How many connections have a rule that selects the signal, of those rules that are there.
 fn wanted_by(
-    all: &Subscriptions,
+    rules: &[&Subscription],
     message: &Message<'_>,
     buffer: &mut Vec<u8>,
 ) -> Result<u64, Unknowable> {
-    all.check()?;
-    let peers = || all.peers().filter(|(bus, _, _)| *bus == message.bus());
-    let has_arguments =
-        peers().any(|(_, _, peer)| peer.rules.iter().any(|(rule, _)| !rule.args().is_empty()));
+    let rules = || rules.iter().filter(|one| one.bus == message.bus());
+    let has_arguments = rules().any(|one| !one.rule.args().is_empty());
     let body = match has_arguments {
         true => message.capture().read_message(message.id(), buffer).ok().flatten(),
         false => None,
@@ -145,25 +145,22 @@ fn wanted_by(
         return Err(Unknowable::ArgumentsUnread);
     }
     let subject = Subject::new(message, body);
-    let (directory, strings) = (message.capture().directory(), message.capture().strings());
-    let is_there = |unique: &str| {
-        let text = strings.find(unique);
-        let peer = text.and_then(|text| directory.by_unique(message.bus(), text));
-        peer.is_none_or(|peer| was_there(message, peer))
-    };
-    let wants = peers().filter(|&(_, unique, peer)| {
-        is_there(unique) && peer.rules.iter().any(|(rule, _)| rule.matches(&subject))
-    });
-    Ok(wants.count() as u64)
+    let wanting = rules().filter(|one| one.rule.matches(&subject)).map(|one| one.peer);
+    Ok(wanting.collect::<HashSet<_, RandomState>>().len() as u64)
 }
 
-fn was_there(message: &Message<'_>, peer: PeerId) -> bool {
-    let left = message.capture().directory().peer(peer).left;
-    left.is_none_or(|left| message.at() <= left)
+/// The rules of everybody, if they can be read.
+pub(super) fn read_rules(capture: &Capture) -> Result<Subscriptions, Unknowable> {
+    check_content(capture)?;
+    let rules = Subscriptions::find(capture, |_, _| true);
+    match rules.unread() {
+        0 => Ok(rules),
+        calls => Err(Unknowable::RulesUnread { calls }),
+    }
 }
 
 /// Rules that ask for arguments are not in a recording in which arguments are not.
-pub(super) fn check_content(capture: &Capture) -> Result<(), Unknowable> {
+fn check_content(capture: &Capture) -> Result<(), Unknowable> {
     match capture.buses().iter().any(|bus| bus.content == Content::Redacted) {
         true => Err(Unknowable::Redacted),
         false => Ok(()),

@@ -1,9 +1,14 @@
 //! Who asks for what, and how often the same.
 
+use std::cmp::Reverse;
+
+use wire::match_rule::MatchRule;
+
 use super::Unknowable;
-use super::recipients::check_content;
-use super::subscriptions::{Subscriber, Subscriptions};
-use crate::model::Capture;
+use super::recipients::read_rules;
+use crate::collected::collected;
+use crate::model::{Capture, PeerId};
+use crate::subscriptions::Subscription;
 use crate::table::{Cell, Column, Table, Unit};
 
 /// The match rules of each connection when the recording ended, those first that have most. A rule
@@ -13,13 +18,6 @@ use crate::table::{Cell, Column, Table, Unit};
 ///
 /// If calls do not show which rules they set or take back.
 pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
-    check_content(capture)?;
-    let mut all = Subscriptions::of_start(capture);
-    let mut buffer = Vec::new();
-    for message in capture.messages() {
-        all.follow(&message, &mut buffer);
-    }
-    all.check()?;
     let mut table = Table::new([
         Column::text("connection"),
         Column::number("rules", Unit::Count),
@@ -30,30 +28,33 @@ pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
         Column::number("times", Unit::Count),
         Column::text("most frequent"),
     ]);
-    let mut rows: Vec<_> = all.peers().collect();
-    rows.sort_by_key(|(_, _, peer)| std::cmp::Reverse(count(peer)));
-    for (bus, unique, peer) in rows {
-        let text = capture.strings().find(unique);
-        let label = match text.and_then(|text| capture.directory().by_unique(bus, text)) {
-            Some(id) => capture.label(id),
-            None => unique.into(),
-        };
-        let distinct = peer.rules.len() as u64;
-        let frequent = peer.rules.iter().max_by_key(|(_, times)| *times);
-        table.push([
-            Cell::text(label),
-            Cell::Count(count(peer)),
-            Cell::Count(distinct),
-            Cell::Count(count(peer) - distinct),
-            Cell::Count(peer.added),
-            Cell::Count(peer.removed),
-            frequent.map_or(Cell::Absent, |(_, times)| Cell::Count(*times)),
-            Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
-        ]);
+    let found = read_rules(capture)?;
+    let mut rows = collected(found.all.iter().map(|one| (one.peer, one)));
+    rows.sort_by_key(|(_, rules)| Reverse(standing(rules).count()));
+    for (peer, rules) in rows {
+        table.push(row(capture, peer, &rules));
     }
     Ok(table)
 }
 
-fn count(peer: &Subscriber) -> u64 {
-    peer.rules.iter().map(|(_, times)| times).sum()
+fn row(capture: &Capture, peer: PeerId, rules: &[&Subscription]) -> [Cell; 8] {
+    let same: Vec<(&MatchRule, Vec<_>)> = collected(standing(rules).map(|one| (&one.rule, one)));
+    let (added, distinct) = (rules.len() as u64, same.len() as u64);
+    let count = standing(rules).count() as u64;
+    let frequent = same.iter().rev().max_by_key(|(_, times)| times.len());
+    [
+        Cell::text(capture.label(peer)),
+        Cell::Count(count),
+        Cell::Count(distinct),
+        Cell::Count(count - distinct),
+        Cell::Count(added),
+        Cell::Count(added - count),
+        frequent.map_or(Cell::Absent, |(_, times)| Cell::Count(times.len() as u64)),
+        Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
+    ]
+}
+
+/// Those that are there at the end.
+fn standing<'s>(rules: &[&'s Subscription]) -> impl Iterator<Item = &'s Subscription> {
+    rules.iter().copied().filter(|one| one.taken_back.is_none())
 }

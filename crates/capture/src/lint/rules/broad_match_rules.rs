@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::lint::audience::Selected;
-use crate::lint::subscriptions::Subscription;
+use crate::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(3),

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::lint::subscribers::{Fault, Subscriber, at_fault};
-use crate::lint::subscriptions::Subscription;
+use crate::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(1),
@@ -53,7 +53,7 @@ fn copies(subscriber: &Subscriber<'_>) -> Option<Fault> {
 
 /// Rules of a connection that has left are no fault.
 fn was_taken_back(one: &Subscription) -> bool {
-    one.until.is_some()
+    one.until().is_some()
 }
 
 const COPIES_MIN: usize = 2;

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::lint::subscribers::{Fault, Subscriber, at_fault};
-use crate::lint::subscriptions::Subscription;
+use crate::subscriptions::Subscription;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(5),
@@ -28,7 +28,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     let selected = &lint.audience().selected;
     let is_idle = |(place, one): &&(usize, &Subscription)| {
-        let end = one.until.unwrap_or(lint.span(one.bus).last);
+        let end = one.until().unwrap_or(lint.span(one.bus).last);
         selected[*place].messages.count == 0
             && selected[*place].unread == 0
             && !watches_one_name(one)

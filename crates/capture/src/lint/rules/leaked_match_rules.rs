@@ -31,7 +31,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 
 fn leaked(lint: &Context<'_>, Subscriber { peer, rules }: &Subscriber<'_>) -> Option<Fault> {
     let first = rules.first()?.1;
-    if rules.len() < RULES_MIN || lint.subscriptions().has_removed(*peer) || first.until.is_some() {
+    if rules.len() < RULES_MIN || lint.subscriptions().has_removed(*peer) || first.until().is_some()
+    {
         return None;
     }
     let span = lint.span(first.bus).last.since(first.since)?;

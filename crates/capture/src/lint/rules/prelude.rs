@@ -1,5 +1,6 @@
 //! What most rules use.
 
+pub(super) use crate::collected::collected;
 pub(super) use std::cmp::Reverse;
 pub(super) use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 pub(super) use std::time::Duration;
@@ -8,7 +9,7 @@ pub(super) use wire::message::MessageType;
 
 pub(super) use crate::lint::context::{Context, INTROSPECTABLE, PROPERTIES, Party, short_name};
 pub(super) use crate::lint::finding::{Confidence, Cost, Evidence, Finding, Severity};
-pub(super) use crate::lint::patterns::{busiest, collected, grouped, spread};
+pub(super) use crate::lint::patterns::{busiest, grouped, spread};
 pub(super) use crate::lint::rule::{Needs, Rule, RuleId, Threshold};
 pub(super) use crate::lint::{queries, units};
 pub(super) use crate::model::{Message, PeerId, Text};

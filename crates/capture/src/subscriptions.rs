@@ -1,0 +1,273 @@
+//! Match rules through time.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+use wire::match_rule::MatchRule;
+use wire::message::MessageType;
+
+use crate::model::{Capture, Message, MessageId, PeerId};
+use crate::record::{BusId, Content, Fact, Time};
+
+/// A match rule of a connection, once for each time that it was set.
+#[derive(Clone, Debug)]
+pub(crate) struct Subscription {
+    pub(crate) bus: BusId,
+    pub(crate) peer: PeerId,
+    pub(crate) rule: MatchRule,
+    /// When it was set, or found.
+    pub(crate) since: Time,
+    pub(crate) taken_back: Option<Removal>,
+    /// When its connection left.
+    left: Option<Time>,
+    /// The call that set it; if there is none, it was found by the recorder, and was there before.
+    pub(crate) set_by: Option<MessageId>,
+}
+
+/// A call that has taken a rule back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Removal {
+    at: Time,
+    by: MessageId,
+}
+
+/// All match rules of a recording, in the order in which they were set or found.
+#[derive(Debug, Default)]
+pub(crate) struct Subscriptions {
+    pub(crate) all: Vec<Subscription>,
+    /// Buses of which the recorder has found all rules.
+    complete: HashSet<BusId, RandomState>,
+    /// Buses with calls that do not show which rule they set or take back.
+    hidden: HashSet<BusId, RandomState>,
+    /// How many such calls there are.
+    unread: u64,
+    /// Those who have taken a rule back, and it is not shown which.
+    doubtful: HashSet<PeerId, RandomState>,
+    /// Those who have taken a rule back.
+    removers: HashSet<PeerId, RandomState>,
+    open: HashMap<(PeerId, MatchRule), Open, RandomState>,
+}
+
+/// The same rule of a connection, as often as it is set now.
+#[derive(Debug, Default)]
+struct Open {
+    places: Vec<usize>,
+    /// How many of them are known by the calls that set them alone. The recorder asks for all rules
+    /// when it listens already, so it finds those too.
+    unfound: usize,
+}
+
+/// Something that tells of a rule.
+enum Step<'c> {
+    /// The recorder has found it.
+    Found {
+        rule: &'c str,
+        times: u64,
+    },
+    Added(Message<'c>),
+    Removed(Message<'c>),
+}
+
+impl Subscription {
+    /// When it was taken back, or its connection left.
+    pub(crate) fn until(&self) -> Option<Time> {
+        self.taken_back.map(|removal| removal.at).or(self.left)
+    }
+
+    /// Whether it was there at this time.
+    pub(crate) fn was_set_at(&self, at: Time) -> bool {
+        (self.set_by.is_none() || self.since <= at) && self.until().is_none_or(|until| at <= until)
+    }
+
+    /// Whether it is there still when a message comes; of those with the same time, too, the order
+    /// counts.
+    fn outlasts(&self, message: &Message<'_>) -> bool {
+        self.taken_back.is_none_or(|removal| message.id() < removal.by)
+            && self.left.is_none_or(|left| message.at() <= left)
+    }
+}
+
+impl Subscriptions {
+    /// Finds the rules of those connections that are of interest.
+    pub(crate) fn find(capture: &Capture, is_wanted: impl Fn(BusId, PeerId) -> bool) -> Self {
+        let mut found = Self::default();
+        let mut buffer = Vec::new();
+        for (at, bus, peer, step) in steps(capture) {
+            if let Step::Found { .. } = step
+                && !is_redacted(capture, bus)
+            {
+                found.complete.insert(bus);
+            }
+            let Some(peer) = peer.filter(|&peer| is_wanted(bus, peer)) else { continue };
+            match step {
+                Step::Found { rule, times } => found.found((at, bus), peer, rule, times),
+                Step::Added(call) => match rule_of(&call, &mut buffer) {
+                    Told::Rule(rule) => found.added(&call, peer, rule),
+                    Told::Hidden => found.hide(bus),
+                    Told::NoRule => {}
+                },
+                Step::Removed(call) => match rule_of(&call, &mut buffer) {
+                    Told::Rule(rule) => found.removed(&call, peer, rule),
+                    Told::Hidden => {
+                        found.hide(bus);
+                        found.doubtful.insert(peer);
+                    }
+                    Told::NoRule => {}
+                },
+            }
+        }
+        for one in &mut found.all {
+            one.left = capture.directory().peer(one.peer).left;
+        }
+        found
+    }
+
+    /// Whether all rules of a bus are known.
+    pub(crate) fn is_complete(&self, bus: BusId) -> bool {
+        self.complete.contains(&bus) && !self.hidden.contains(&bus)
+    }
+
+    /// Whether somebody has taken a rule back.
+    pub(crate) fn has_removed(&self, peer: PeerId) -> bool {
+        self.removers.contains(&peer)
+    }
+
+    /// The same without those who have taken a rule back that is not known.
+    pub(crate) fn without_doubtful(mut self) -> Self {
+        self.all.retain(|one| !self.doubtful.contains(&one.peer));
+        self
+    }
+
+    /// How many calls that set rules or take them back do not show which.
+    pub(crate) const fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    fn hide(&mut self, bus: BusId) {
+        self.hidden.insert(bus);
+        self.unread += 1;
+    }
+
+    fn found(&mut self, (since, bus): (Time, BusId), peer: PeerId, rule: &str, times: u64) {
+        let Ok(rule) = MatchRule::parse(rule) else { return };
+        for _ in 0..times {
+            if self.is_known(peer, &rule) {
+                continue;
+            }
+            let rule = rule.clone();
+            let (taken_back, left, set_by) = (None, None, None);
+            self.add(Subscription { bus, peer, rule, since, taken_back, left, set_by });
+            if self.all.len() >= RULES_MAX {
+                break;
+            }
+        }
+    }
+
+    fn added(&mut self, call: &Message<'_>, peer: PeerId, rule: MatchRule) {
+        let (bus, since, set_by) = (call.bus(), call.at(), Some(call.id()));
+        let (taken_back, left) = (None, None);
+        self.add(Subscription { bus, peer, rule, since, taken_back, left, set_by });
+    }
+
+    fn removed(&mut self, call: &Message<'_>, peer: PeerId, rule: MatchRule) {
+        self.removers.insert(peer);
+        let Some(open) = self.open.get_mut(&(peer, rule)) else { return };
+        if let Some(place) = open.places.pop() {
+            open.unfound = open.unfound.min(open.places.len());
+            self.all[place].taken_back = Some(Removal { at: call.at(), by: call.id() });
+        }
+    }
+
+    fn add(&mut self, one: Subscription) {
+        let open = self.open.entry((one.peer, one.rule.clone())).or_default();
+        open.places.push(self.all.len());
+        open.unfound += usize::from(one.set_by.is_some());
+        self.all.push(one);
+    }
+
+    /// Whether a rule that the recorder has found is one whose call it has seen.
+    fn is_known(&mut self, peer: PeerId, rule: &MatchRule) -> bool {
+        let Some(open) = self.open.get_mut(&(peer, rule.clone())) else { return false };
+        let is_known = open.unfound > 0;
+        open.unfound = open.unfound.saturating_sub(1);
+        is_known
+    }
+}
+
+/// What tells of rules of whom, in the order of time. What the bus has refused tells of none.
+fn steps(capture: &Capture) -> Vec<(Time, BusId, Option<PeerId>, Step<'_>)> {
+    let calls = capture.messages().filter(|message| {
+        message.kind() == MessageType::MethodCall
+            && message.destination_id() == capture.driver()
+            && message.partner().is_none_or(|reply| reply.kind() != MessageType::Error)
+    });
+    let calls = calls.filter_map(|call| match call.member() {
+        "AddMatch" => Some((call.at(), call.bus(), call.from(), Step::Added(call))),
+        "RemoveMatch" => Some((call.at(), call.bus(), call.from(), Step::Removed(call))),
+        _ => None,
+    });
+    let facts = capture.facts().iter().filter_map(|(at, bus, fact)| match fact {
+        Fact::Rule { unique, rule, times } => {
+            let unique = capture.strings().find(unique);
+            let peer = unique.and_then(|name| capture.directory().by_unique(*bus, name));
+            Some((*at, *bus, peer, Step::Found { rule, times: *times }))
+        }
+        _ => None,
+    });
+    let mut steps: Vec<_> = facts.chain(calls).collect();
+    steps.sort_by_key(|(at, ..)| *at);
+    steps
+}
+
+/// What a call tells of a rule.
+enum Told {
+    Rule(MatchRule),
+    /// Its body was not kept.
+    Hidden,
+    NoRule,
+}
+
+fn rule_of(call: &Message<'_>, buffer: &mut Vec<u8>) -> Told {
+    let Ok(Some(call)) = call.capture().read_message(call.id(), buffer) else {
+        return Told::Hidden;
+    };
+    let rule = call.read::<(&str,)>().ok().and_then(|(rule,)| MatchRule::parse(rule).ok());
+    rule.map_or(Told::NoRule, Told::Rule)
+}
+
+/// Who crosses out what messages say leaves out the rules that ask for it.
+fn is_redacted(capture: &Capture, bus: BusId) -> bool {
+    let bus = capture.buses().get(usize::from(bus.0));
+    bus.is_some_and(|bus| bus.content == Content::Redacted)
+}
+
+/// The rules that are there, while time goes by.
+#[derive(Debug)]
+pub(crate) struct Standing<'s> {
+    now: Vec<&'s Subscription>,
+    /// The others, the next one first.
+    next: std::iter::Peekable<std::vec::IntoIter<&'s Subscription>>,
+}
+
+impl<'s> Standing<'s> {
+    /// Those of the start.
+    pub(crate) fn of_start(subscriptions: &'s Subscriptions) -> Self {
+        let (now, mut next): (_, Vec<_>) =
+            subscriptions.all.iter().partition(|one| one.set_by.is_none());
+        next.sort_unstable_by_key(|one| one.set_by);
+        Self { now, next: next.into_iter().peekable() }
+    }
+
+    /// Those that are there when this message comes, which stands behind all that were asked for
+    /// before.
+    pub(crate) fn at(&mut self, message: &Message<'_>) -> &[&'s Subscription] {
+        let comes = |one: &&Subscription| one.set_by < Some(message.id());
+        self.now.extend(std::iter::from_fn(|| self.next.next_if(comes)));
+        self.now.retain(|one| one.outlasts(message));
+        &self.now
+    }
+}
+
+/// A file can say of a rule that it is there any number of times; beyond so many rules in all, it is
+/// there once.
+const RULES_MAX: usize = 1 << 16;
