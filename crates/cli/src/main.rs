@@ -11,6 +11,7 @@ mod live;
 mod output;
 mod private_bus;
 mod recording;
+mod rule;
 mod screen;
 mod style;
 

@@ -1,5 +1,6 @@
 //! Printing for people and for pipes.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -15,6 +16,12 @@ pub(crate) fn print(text: &str) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says why a command has failed; its exit status is this.
+pub(crate) fn failed(command: &str, error: &impl Display, status: ExitCode) -> ExitCode {
+    complain(&format!("diligence {command}: {error}\n"));
+    status
 }
 
 /// Prints to standard error. If that fails there is nobody to tell.

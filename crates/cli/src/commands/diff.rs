@@ -13,7 +13,7 @@ use capture::text::Style;
 use clap::Args;
 use serde::Serialize;
 
-use crate::output::{complain, print};
+use crate::output::{failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -42,10 +42,7 @@ pub(crate) fn run(diff: &Diff) -> ExitCode {
             ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         },
-        Err(error) => {
-            complain(&format!("diligence diff: {error}\n"));
-            ExitCode::from(TROUBLE)
-        }
+        Err(error) => failed("diff", &error, ExitCode::from(TROUBLE)),
     }
 }
 

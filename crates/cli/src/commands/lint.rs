@@ -15,7 +15,7 @@ use capture::text::Style;
 use clap::{Args, ValueEnum};
 
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{complain, print};
+use crate::output::{complain, failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -71,13 +71,7 @@ pub(crate) fn run(lint: &Lint) -> ExitCode {
     match outcome {
         Ok(outcome) => outcome.print(),
         Err(LintError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence lint: {error}\n"));
-            match error {
-                LintError::FileAndBus { .. } => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
-            }
-        }
+        Err(error) => failed("lint", &error, error.status()),
     }
 }
 
@@ -228,6 +222,17 @@ enum LintError {
         file: PathBuf,
         error: io::Error,
     },
+}
+
+impl LintError {
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::FileAndBus { .. } => ExitCode::from(2),
+            Self::Live(error) => error.status(),
+            Self::Recording(error) => error.status(),
+            Self::Read { .. } | Self::Baseline { .. } | Self::Write { .. } => ExitCode::FAILURE,
+        }
+    }
 }
 
 impl fmt::Display for LintError {

@@ -16,14 +16,14 @@ use recorder::{Drained, Rolling, Watch};
 use sys::clock::monotonic;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
-use wire::match_rule::MatchRule;
 use wire::names::BusName;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::live::LiveError;
-use crate::output::complain;
+use crate::output::{complain, failed};
 use crate::private_bus::asked_to_end;
+use crate::rule::match_rule;
 
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct Monitor {
     #[arg(value_name = "NAME... [QUERY]")]
     words: Vec<String>,
     /// Only messages that match this rule, or another one given so
-    #[arg(long = "match", value_name = "RULE", value_parser = rule)]
+    #[arg(long = "match", value_name = "RULE", value_parser = match_rule)]
     rules: Vec<String>,
     /// As which tool prints them
     #[arg(long, value_enum, default_value = "busctl")]
@@ -82,10 +82,7 @@ pub(crate) fn run(monitor: Monitor) -> ExitCode {
     match monitor.show() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence monitor: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("monitor", &error, error.status()),
     }
 }
 
@@ -265,10 +262,6 @@ fn names_and_query(words: &[String]) -> (&[String], String) {
     let is_name = |word: &String| BusName::new(word).is_ok();
     let names = words.iter().take_while(|word| is_name(word)).count();
     (&words[..names], words[names..].join(" "))
-}
-
-fn rule(text: &str) -> Result<String, String> {
-    MatchRule::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 /// Messages among which calls and names are found.

@@ -18,7 +18,7 @@ use error::BenchError;
 use measure::Options;
 use render::Render;
 
-use crate::output::complain;
+use crate::output::failed;
 
 /// What to measure.
 #[derive(Debug, Args)]
@@ -120,10 +120,7 @@ pub(crate) fn run(bench: Bench) -> ExitCode {
     match bench.task.run() {
         Ok(code) => code,
         Err(BenchError::NobodyReads) => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence bench: {error}\n"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed("bench", &error, ExitCode::FAILURE),
     }
 }
 

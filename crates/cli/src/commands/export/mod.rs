@@ -15,7 +15,7 @@ use capture::model::Message;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum};
 
-use crate::output::complain;
+use crate::output::failed;
 use crate::recording::{self, ReadError};
 
 /// Which messages to write, and how.
@@ -60,10 +60,7 @@ pub(crate) fn run(export: &Export) -> ExitCode {
         {
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            complain(&format!("diligence export: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("export", &error, error.status()),
     }
 }
 

@@ -20,7 +20,6 @@ use recorder::{
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::SignalSource;
-use wire::match_rule::MatchRule;
 
 pub(crate) use error::RecordError;
 pub(crate) use progress::{Progress, report};
@@ -28,8 +27,9 @@ pub(crate) use progress::{Progress, report};
 use crate::amount;
 use crate::bus_choice::BusChoices;
 use crate::guest::{self, Guest, shell_status};
-use crate::output::complain;
+use crate::output::{complain, failed};
 use crate::private_bus::asked_to_end;
+use crate::rule::match_rule;
 
 /// What `record` is asked to do.
 #[derive(Debug, Args)]
@@ -41,13 +41,13 @@ pub(crate) struct Record {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Record only messages that match this rule, or another one given so
-    #[arg(long, value_name = "RULE", value_parser = rule)]
+    #[arg(long, value_name = "RULE", value_parser = match_rule)]
     filter: Vec<String>,
     /// Keep only the last part: in FILE and FILE.1, each of this size
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes)]
     ring: Option<u64>,
     /// Keep the last part in memory, and write it when a message is like this: 'dur>50ms'
-    #[arg(long, value_name = "QUERY", value_parser = query)]
+    #[arg(long, value_name = "QUERY")]
     trigger: Option<Query>,
     /// End when the file is so large
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, conflicts_with_all = ["ring", "trigger"])]
@@ -78,10 +78,7 @@ pub(crate) struct Record {
 pub(crate) fn run(record: Record) -> ExitCode {
     match record.around_command() {
         Ok(status) => ExitCode::from(status),
-        Err(error) => {
-            complain(&format!("diligence record: {error}\n"));
-            ExitCode::from(error.exit_status())
-        }
+        Err(error) => failed("record", &error, ExitCode::from(error.exit_status())),
     }
 }
 
@@ -302,14 +299,6 @@ fn new_name() -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("recording-{number}.pcapng")));
     let mut names = std::iter::once(PathBuf::from("recording.pcapng")).chain(numbered);
     names.find(|name| !name.exists()).expect("there are enough numbers")
-}
-
-fn rule(text: &str) -> Result<String, String> {
-    MatchRule::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
-}
-
-fn query(text: &str) -> Result<Query, String> {
-    text.parse().map_err(|error: capture::query::QueryError| error.to_string())
 }
 
 /// Bytes that are kept in memory until something happens, unless --ring says otherwise.

@@ -20,7 +20,7 @@ use sys::signals::SignalSource;
 
 use crate::commands::record::{RecordError, Recording, report, status_with};
 use crate::guest::{self, Guest, shell_status};
-use crate::output::complain;
+use crate::output::{complain, failed};
 use crate::private_bus::{Config, Plan, PrivateBus, describe_end};
 
 /// What `run` is asked to do.
@@ -47,10 +47,7 @@ pub(crate) struct Run {
 pub(crate) fn run(run: Run) -> ExitCode {
     match around_command(run) {
         Ok(status) => ExitCode::from(status),
-        Err(error) => {
-            complain(&format!("diligence run: {error}\n"));
-            ExitCode::from(error.exit_status())
-        }
+        Err(error) => failed("run", &error, ExitCode::from(error.exit_status())),
     }
 }
 

@@ -9,7 +9,7 @@ use capture::query::Query;
 use capture::show::{Command, Format, Inexpressible};
 use clap::{Args, ValueEnum};
 
-use crate::output::complain;
+use crate::output::{complain, failed};
 use crate::recording::{self, ReadError};
 
 /// Which messages to show, and how.
@@ -82,10 +82,7 @@ pub(crate) fn run(show: &Show) -> ExitCode {
     match show.print() {
         Ok(()) => ExitCode::SUCCESS,
         Err(ShowError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence show: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("show", &error, error.status()),
     }
 }
 

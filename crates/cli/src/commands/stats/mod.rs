@@ -20,7 +20,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::diff::check_budgets;
-use crate::output::{complain, print};
+use crate::output::{failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -76,10 +76,7 @@ pub(crate) fn run(stats: &Stats) -> ExitCode {
             print(&text);
             ExitCode::FAILURE
         }
-        Err(error) => {
-            complain(&format!("diligence stats: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("stats", &error, error.status()),
     }
 }
 

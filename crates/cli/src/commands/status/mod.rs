@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, print};
+use crate::output::{failed, print};
 use crate::style;
 use error::StatusError;
 
@@ -47,10 +47,7 @@ pub(crate) struct Status {
 pub(crate) fn run(status: &Status) -> ExitCode {
     match tell(status) {
         Ok(text) => print(&text),
-        Err(error) => {
-            complain(&format!("diligence status: {error}\n"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed("status", &error, ExitCode::FAILURE),
     }
 }
 

@@ -17,7 +17,7 @@ use capture::timeline::chrome_trace;
 use clap::Args;
 
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{complain, print};
+use crate::output::{failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 use screen::{Screen, Source};
@@ -49,10 +49,7 @@ pub(crate) fn run(timeline: &Timeline) -> ExitCode {
     match told {
         Ok(text) => print(&text),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence timeline: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("timeline", &error, error.status()),
     }
 }
 

@@ -27,7 +27,7 @@ use sys::signals::{Signal, SignalSource};
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::live::LiveError;
-use crate::output::complain;
+use crate::output::failed;
 use crate::private_bus::asked_to_end;
 use crate::screen::{Input, Screen};
 use crate::style;
@@ -88,10 +88,7 @@ pub(crate) fn run(top: Top) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // A reader of plain lines that has seen enough and left is fine.
         Err(TopError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence top: {error}\n"));
-            error.status()
-        }
+        Err(error) => failed("top", &error, error.status()),
     }
 }
 

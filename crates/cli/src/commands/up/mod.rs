@@ -36,7 +36,7 @@ use sys::signals::{Signal, SignalSource};
 use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
-use crate::output::complain;
+use crate::output::failed;
 use crate::private_bus::{Config, Plan, PrivateBus, StartError};
 use crate::screen::Screen;
 use crate::units;
@@ -62,10 +62,7 @@ pub(crate) fn run(up: Up) -> ExitCode {
         }
         Ok(()) => ExitCode::SUCCESS,
         Err(UpError::Start { error: StartError::Interrupted(_), .. }) => ExitCode::SUCCESS,
-        Err(error) => {
-            complain(&format!("diligence up: {error}\n"));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed("up", &error, ExitCode::FAILURE),
     }
 }
 
