@@ -7,14 +7,14 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::audience::Audience;
+use super::audience::{Audience, Selected};
 use super::changes::{self, Change};
 use super::finding::Who;
 use super::patterns::grouped;
 use super::{deadlocks, observers};
 use crate::model::{Capture, Health, Message, MessageId, PeerId, Text};
 use crate::record::{BusId, Clock, Time};
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::{Subscription, Subscriptions};
 
 /// A recording with what several rules need of it. Those who only listen are left out: they are
 /// there because somebody recorded.
@@ -189,6 +189,11 @@ impl<'c> Context<'c> {
     /// Who got which signals.
     pub(super) fn audience(&self) -> &Audience<'c> {
         self.audience.get_or_init(|| Audience::find(self))
+    }
+
+    /// Match rules with what each has selected.
+    pub(super) fn selections(&self) -> impl Iterator<Item = (&Subscription, &Selected)> {
+        self.subscriptions().all.iter().zip(&self.audience().selected)
     }
 
     /// Whether two programs waited for each other, of which this call is one half.

@@ -23,9 +23,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let selected = lint.audience().selected.iter();
-    let rules = lint.subscriptions().all.iter().zip(selected);
-    rules.filter_map(|(one, selected)| check_rule(lint, one, selected)).collect()
+    lint.selections().filter_map(|(one, selected)| check_rule(lint, one, selected)).collect()
 }
 
 fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Option<Finding> {
