@@ -37,7 +37,7 @@ impl Scenario for FanOut {
         for &recipients in &all_recipients {
             for &signals in &all_signals {
                 let bursts = pace.choose(self.bursts, bursts(signals, recipients), 5);
-                let label = format!("{} to {recipients}", counted(signals, "signal", "signals"));
+                let label = label(signals, recipients);
                 let at = [("signals", Setting::from(signals)), ("recipients", recipients.into())];
                 let size = self.size.unwrap_or(8) as usize;
                 let inspection = Inspection::Done;
@@ -47,6 +47,11 @@ impl Scenario for FanOut {
         }
         trials
     }
+}
+
+/// What such a burst is called.
+pub(super) fn label(signals: u64, recipients: u64) -> String {
+    format!("{} to {recipients}", counted(signals, "signal", "signals"))
 }
 
 /// How many bursts take about half a second.

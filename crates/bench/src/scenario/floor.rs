@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::words::{self, binary_size_label, counted};
+use super::words::{self, binary_size_label};
 use super::{Buses, Company, Pace, Scenario, Trial, Workshop, fan_out, ping_pong, signals};
 use crate::peer::{Content, Stamps};
 use crate::raw::ReadBuffer;
@@ -71,7 +71,7 @@ impl Floor {
         };
         let trial = |&(signals, recipients): &(u64, u64)| {
             let bursts = pace.choose(self.count, fan_out::bursts(signals, recipients), 5);
-            let label = format!("{} to {recipients}", counted(signals, "signal", "signals"));
+            let label = fan_out::label(signals, recipients);
             let at = [
                 ("work", Setting::from("burst")),
                 ("signals", signals.into()),

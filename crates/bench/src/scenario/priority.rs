@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use sys::scheduling::{Nice, Slice};
 
-use super::words::{self, counted};
+use super::words;
 use super::{Pace, Scenario, Trial, Workshop, fan_out};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -74,8 +74,7 @@ impl Priority {
             ("recipients", recipients.into()),
             ("priority", (&*label).into()),
         ];
-        let signals_label = counted(signals, "signal", "signals");
-        let label = format!("{signals_label} to {recipients}, {label}");
+        let label = format!("{}, {label}", fan_out::label(signals, recipients));
         let inspection = Inspection::LeftOut;
         let burst = Burst { signals, recipients, size: 8, bursts, inspection };
         Trial::new(Case::new(label, at), Prioritized { priority, workload: burst })
