@@ -361,9 +361,9 @@ impl EventLoop {
                 Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
                 Signal::HangUp => self.reconfigure(None),
                 Signal::User2 => self.dump_recorder(),
-                Signal::User1 | Signal::Child | Signal::FileSize => {
-                    unreachable!("it is not blocked")
-                }
+                // What was refused says so itself.
+                Signal::FileSize => {}
+                Signal::User1 | Signal::Child => unreachable!("it is not blocked"),
             }
         }
         Ok(Flow::Continue)

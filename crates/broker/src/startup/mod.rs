@@ -282,11 +282,11 @@ fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &
 }
 
 fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
-    let signals: &[Signal] = match interrupt {
-        Interrupt::Kills => &[Signal::Terminate, Signal::HangUp, Signal::User2],
-        Interrupt::Stops => &[Signal::Terminate, Signal::HangUp, Signal::User2, Signal::Interrupt],
-    };
-    SignalSource::block(signals).map_err(StartError::at(Step::BlockSignals))
+    let mut signals = vec![Signal::Terminate, Signal::HangUp, Signal::User2, Signal::FileSize];
+    if interrupt == Interrupt::Stops {
+        signals.push(Signal::Interrupt);
+    }
+    SignalSource::block(&signals).map_err(StartError::at(Step::BlockSignals))
 }
 
 /// Who this process is to the kernel now: another one in the background, or as another user.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{EndCause, GapCause};
+use capture::record::{EndCause, GapCause, Method};
 use client::Connection;
 use rustix::process::Signal;
 
@@ -141,6 +141,19 @@ fn heard(told: &str) -> u64 {
     let line = told.lines().find_map(|line| line.strip_prefix("recorded "));
     let number = line.and_then(|line| line.split(' ').next()).expect("a report");
     number.replace(',', "").parse().expect("a number")
+}
+
+#[test]
+fn a_bus_that_may_not_have_large_files_is_recorded_as_a_monitor_sees_it() {
+    let folder = Folder::new();
+    let file = folder.join("a.pcapng");
+    let mut command = folder.diligence();
+    command.arg("run").arg(format!("--record={}", file.display())).args(["--", "true"]);
+    // The memory of a trace counts as a file.
+    let output = folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command).output();
+    let output = output.expect("a shell can be started");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(read(&file).buses()[0].method, Method::Monitor, "{output:?}");
 }
 
 #[test]
