@@ -49,16 +49,11 @@ impl Scanner {
             row.len = row.len.max(fixed.message_len() as u32);
         }
         let is_cut = raw.bytes.len() < fixed.body_start();
-        for field in HeaderScan::new(raw.bytes, &fixed) {
-            match field.and_then(|field| self.field(field, row)) {
-                Ok(()) => {}
-                Err(_) if is_cut => return Ok(Health::HeaderCut),
-                Err(error) => return Err(Invalid::Header(error)),
-            }
-        }
+        let found = HeaderScan::new(raw.bytes, &fixed).each(|field| self.field(field, row));
         if is_cut {
             return Ok(Health::HeaderCut);
         }
+        found.map_err(Invalid::Header)?;
         check_required(row, &fixed).map_err(Invalid::Header)?;
         self.body(raw, row, &fixed)
     }
