@@ -32,7 +32,7 @@ pub enum AmountError {
 
 impl Scale {
     /// Bytes. As IEC 80000-13 has it, `kB` is 1000 of them and `KiB` 1024; a letter alone, `K`, `M`,
-    /// `G` or `T`, is the latter, as for journald, perf and the GNU core utilities.
+    /// `G` or `T`, is the latter, as for journald and the GNU core utilities.
     pub const BYTES: Self = Self { units: BYTES, bare: Some(("bytes", 1)) };
 
     /// Nanoseconds, of which nobody says the number without a unit.
