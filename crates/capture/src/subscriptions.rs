@@ -7,7 +7,7 @@ use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
 use crate::model::{Capture, Message, MessageId, PeerId};
-use crate::record::{BusId, Content, Fact, Time};
+use crate::record::{BusId, Fact, Time};
 
 /// A match rule of a connection, once for each time that it was set.
 #[derive(Clone, Debug)]
@@ -93,8 +93,9 @@ impl Subscriptions {
         let mut found = Self::default();
         let mut buffer = Vec::new();
         for (at, bus, peer, step) in steps(capture) {
+            // Who crosses out what messages say leaves out the rules that ask for it.
             if let Step::Found { .. } = step
-                && !is_redacted(capture, bus)
+                && !capture.is_redacted(bus)
             {
                 found.complete.insert(bus);
             }
@@ -233,12 +234,6 @@ fn rule_of(call: &Message<'_>, buffer: &mut Vec<u8>) -> Told {
     };
     let rule = call.read::<(&str,)>().ok().and_then(|(rule,)| MatchRule::parse(rule).ok());
     rule.map_or(Told::NoRule, Told::Rule)
-}
-
-/// Who crosses out what messages say leaves out the rules that ask for it.
-fn is_redacted(capture: &Capture, bus: BusId) -> bool {
-    let bus = capture.buses().get(usize::from(bus.0));
-    bus.is_some_and(|bus| bus.content == Content::Redacted)
 }
 
 /// The rules that are there, while time goes by.

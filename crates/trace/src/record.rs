@@ -325,15 +325,16 @@ impl<const WORDS: usize> Encoded<'_, WORDS> {
 
 /// Numbers alone.
 #[inline]
-pub(crate) const fn numbers(kind: Kind, words: [u64; 3]) -> Encoded<'static, 3> {
+const fn numbers(kind: Kind, words: [u64; 3]) -> Encoded<'static, 3> {
     Encoded { kind, words, recipients: Recipients::List(&[]), rest: [&[], &[]] }
 }
 
 impl<'a> Entry<'a> {
-    /// The parts of what is no message.
-    pub(crate) fn encode(self) -> Encoded<'a, 3> {
-        match self {
-            Self::Message(_) => numbers(Kind::Padding, [0; 3]),
+    /// The parts of what is no message; a message has parts of its own.
+    #[inline]
+    pub(crate) fn encode(self) -> Result<Encoded<'a, 3>, Message<'a>> {
+        Ok(match self {
+            Self::Message(message) => return Err(message),
             Self::Written { to, total } => numbers(Kind::Written, [to, total, 0]),
             Self::Joined { peer, pid, uid } => {
                 numbers(Kind::Joined, [peer, pid.into(), uid.into()])
@@ -346,7 +347,7 @@ impl<'a> Entry<'a> {
             }
             Self::Dropped { to, count, why } => texts(Kind::Dropped, [to, count, 0], why, ""),
             Self::Owned { name, peer } => texts(Kind::Owned, [peer, 0, 0], name, ""),
-        }
+        })
     }
 
     /// What the bytes behind a record's header say; `None` if that is nothing.

@@ -9,8 +9,7 @@ use sys::shared::{ReadOnly, Unprovided, Writable};
 
 use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
 use crate::record::{
-    DELIVERED, Encoded, Entry, Kind, Message, Missed, Place, Recipients, Record, halves, numbers,
-    pair,
+    DELIVERED, Encoded, Entry, Kind, Message, Missed, Place, Recipients, Record, halves, pair,
 };
 
 /// Writes records. Nothing here waits or fails.
@@ -67,12 +66,9 @@ impl Writer {
     /// Appends a record. What is longer than a quarter of the ring loses its end.
     #[inline]
     pub fn write(&mut self, time: Duration, entry: Entry<'_>) {
-        match entry {
-            Entry::Message(message) => self.write_message(time, &message),
-            Entry::Written { to, total } => {
-                self.append(time, &numbers(Kind::Written, [to, total, 0]));
-            }
-            rare => self.append(time, &rare.encode()),
+        match entry.encode() {
+            Ok(record) => self.append(time, &record),
+            Err(message) => self.write_message(time, &message),
         }
     }
 

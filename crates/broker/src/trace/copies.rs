@@ -6,47 +6,48 @@ use trace::Delivered;
 /// Copies of messages, to be found by message. The memory is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// In the order of the messages, which are known by where their heads stand.
-    keys: Vec<Key>,
-    /// In the same order.
+    all: Vec<Copy>,
+    /// Those of `all`, in its order.
     delivered: Vec<Delivered>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Key {
+/// A copy of a message, which is known by where its head stands.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
     head: usize,
     /// How many copies were there before.
     number: usize,
     recipient: PeerId,
+    delivered: Delivered,
 }
 
 impl Copies {
     pub(crate) fn clear(&mut self) {
-        self.keys.clear();
-        self.delivered.clear();
+        self.all.clear();
     }
 
     pub(crate) fn add(&mut self, head: Span, recipient: PeerId, delivered: Delivered) {
-        self.keys.push(Key { head: head.start(), number: self.keys.len(), recipient });
-        self.delivered.push(delivered);
+        let (head, number) = (head.start(), self.all.len());
+        self.all.push(Copy { head, number, recipient, delivered });
     }
 
     /// All are there.
     pub(crate) fn finish(&mut self) {
         // What the bus says in between is written behind the message that it speaks of.
-        if !self.keys.is_sorted_by_key(|key| key.head) {
-            self.keys.sort_unstable();
-            self.delivered = self.keys.iter().map(|key| self.delivered[key.number]).collect();
+        if !self.all.is_sorted_by_key(|copy| copy.head) {
+            self.all.sort_unstable_by_key(|copy| (copy.head, copy.number));
         }
+        self.delivered.clear();
+        self.delivered.extend(self.all.iter().map(|copy| copy.delivered));
     }
 
     /// Those of one message, and who has the first of them.
     #[inline]
     pub(crate) fn of(&self, head: Span) -> (Option<PeerId>, &[Delivered]) {
         let head = head.start();
-        let start = self.keys.partition_point(|key| key.head < head);
-        let keys = &self.keys[start..];
-        let len = keys.partition_point(|key| key.head == head);
-        (keys[..len].first().map(|key| key.recipient), &self.delivered[start..start + len])
+        let start = self.all.partition_point(|copy| copy.head < head);
+        let copies = &self.all[start..];
+        let len = copies.partition_point(|copy| copy.head == head);
+        (copies[..len].first().map(|copy| copy.recipient), &self.delivered[start..start + len])
     }
 }

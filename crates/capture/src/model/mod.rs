@@ -114,7 +114,7 @@ impl Capture {
             None => self.store.keep(raw.bytes),
         };
         let (mut row, invalid) = self.scanner.row(raw, place);
-        if self.is_redacted(&row) {
+        if self.is_crossed_out(&row) {
             row.health = Health::BodyRedacted;
         }
         let index = self.rows.len() as u32;
@@ -130,11 +130,16 @@ impl Capture {
         self.traces.push(index, raw);
     }
 
+    /// Whether what messages of a bus say was crossed out.
+    pub(crate) fn is_redacted(&self, bus: BusId) -> bool {
+        let bus = self.buses.get(usize::from(bus.0));
+        bus.is_some_and(|bus| bus.content == Content::Redacted)
+    }
+
     /// Whether what a message says was crossed out. The recorder leaves the signals of the bus, which
     /// tell of names.
-    fn is_redacted(&self, row: &Row) -> bool {
-        let bus = self.buses.get(usize::from(row.bus.0));
-        bus.is_some_and(|bus| bus.content == Content::Redacted)
+    fn is_crossed_out(&self, row: &Row) -> bool {
+        self.is_redacted(row.bus)
             && row.health == Health::Whole
             && !row.signature.is_none()
             && !(row.kind == MessageType::Signal && row.sender == self.words.driver)
