@@ -63,6 +63,11 @@ impl Strings {
         (0..self.ends.len() as u32).map(Text)
     }
 
+    /// All texts, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.ids().map(|id| self.get(id))
+    }
+
     /// How many there are, the empty one included.
     pub fn len(&self) -> usize {
         self.ends.len()

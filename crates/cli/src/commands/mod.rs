@@ -20,6 +20,7 @@ mod status;
 mod timeline;
 mod top;
 mod up;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ use status::Status;
 use timeline::Timeline;
 use top::Top;
 use up::Up;
+use view::View;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
 #[derive(Debug, Parser)]
@@ -78,6 +80,8 @@ enum Command {
     Stats(Stats),
     /// Tell where the time went in a recording: who waited for whom, how services came up
     Timeline(Timeline),
+    /// Look at recordings, or at a bus while it is used, as a page in the browser
+    View(View),
     /// Tell what is different between two recordings, and whether budgets are kept
     Diff(Diff),
     /// Show the messages of a recording, as tools print them or as commands
@@ -120,6 +124,7 @@ impl Command {
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
             Self::Timeline(timeline) => timeline::run(&timeline),
+            Self::View(view) => view::run(&view),
             Self::Diff(diff) => diff::run(&diff),
             Self::Show(show) => show::run(&show),
             Self::Export(export) => export::run(&export),

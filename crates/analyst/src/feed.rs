@@ -1,0 +1,268 @@
+//! A recording told from its beginning, and on while it grows.
+//!
+//! First who is there and what texts messages have, then the messages, some ten thousands at a time, so
+//! that a page draws before it has all of them.
+
+use std::collections::HashMap;
+
+use capture::Capture;
+use capture::model::{Message, Peer, PeerId, Role};
+use capture::record::{BusId, Method, Process, Time};
+use serde_json::{Value, json};
+use wire::message::MessageType;
+
+use crate::frame::{Column, Frame};
+use crate::selection::start;
+
+/// How far a recording was told.
+#[derive(Debug, Default)]
+pub struct Feed {
+    messages: usize,
+    strings: usize,
+    /// What was told of connections, to tell again only if it is otherwise.
+    peers: Vec<Value>,
+    /// By bus and number of a unique name.
+    recipients: HashMap<(BusId, u64), u32>,
+}
+
+impl Feed {
+    /// What comes next of `capture`, which is the same one each time, grown perhaps; `None` if there is
+    /// nothing new.
+    pub fn next(&mut self, capture: &Capture) -> Option<Frame> {
+        let peers = self.peers(capture);
+        let end = capture.len().min(self.messages + MESSAGES_MAX);
+        let strings = self.strings(capture);
+        if peers.is_empty() && strings.is_empty() && end == self.messages {
+            return None;
+        }
+        let rows = self.rows(capture, end);
+        let frame = Frame::new("messages")
+            .with("first", self.messages)
+            .with("count", end - self.messages)
+            .with("start_ns", start(capture).0.to_string())
+            .with("first_string", self.strings)
+            .with("strings", &strings)
+            .with("peers", peers)
+            .with("buses", buses(capture));
+        self.strings += strings.len();
+        self.messages = end;
+        Some(rows.put(frame))
+    }
+
+    /// How many messages were told.
+    pub const fn told(&self) -> usize {
+        self.messages
+    }
+
+    /// Texts that were not told yet, in the order of their numbers.
+    fn strings<'c>(&self, capture: &'c Capture) -> Vec<&'c str> {
+        capture.strings().iter().skip(self.strings).collect()
+    }
+
+    /// Connections of which there is something new to tell, each with its place.
+    fn peers(&mut self, capture: &Capture) -> Vec<Value> {
+        let mut changed = Vec::new();
+        for (id, found) in capture.directory().peers() {
+            let told = peer(capture, id, found);
+            match self.peers.get_mut(id.index()) {
+                Some(known) if *known == told => continue,
+                Some(known) => *known = told.clone(),
+                None => self.peers.push(told.clone()),
+            }
+            changed.push(told);
+        }
+        changed
+    }
+
+    fn rows(&mut self, capture: &Capture, end: usize) -> Rows {
+        let mut rows = Rows::default();
+        let start = start(capture);
+        for message in capture.messages().take(end).skip(self.messages) {
+            rows.push(&message, start);
+            for copy in message.deliveries().unwrap_or_default() {
+                rows.recipients.push(self.recipient(capture, message.bus(), copy.recipient));
+            }
+            rows.recipients_end.push(rows.recipients.len() as u32);
+        }
+        rows
+    }
+
+    fn recipient(&mut self, capture: &Capture, bus: BusId, number: u64) -> u32 {
+        *self.recipients.entry((bus, number)).or_insert_with(|| {
+            let unique = capture.strings().find(&format!(":1.{number}"));
+            let peer = unique.and_then(|unique| capture.directory().by_unique(bus, unique));
+            place(peer)
+        })
+    }
+}
+
+/// A connection with its place.
+fn peer(capture: &Capture, id: PeerId, peer: &Peer) -> Value {
+    let text = |id| capture.strings().get(id);
+    let since_start = |at: Option<Time>| at.map(|at| at.0 - start(capture).0);
+    json!({
+        "id": id.index(),
+        "bus": peer.bus.0,
+        "unique": text(peer.unique),
+        "names": peer.names.iter().map(|&name| text(name)).collect::<Vec<_>>(),
+        "label": capture.label(id),
+        "process": peer.process.as_ref().map(process),
+        "arrived": since_start(peer.arrived),
+        "left": since_start(peer.left),
+        "why": peer.why,
+        "recorder": peer.role == Role::Recorder,
+    })
+}
+
+fn process(process: &Process) -> Value {
+    json!({
+        "pid": process.pid,
+        "uid": process.uid,
+        "comm": process.comm,
+        "exe": process.exe,
+        "command": process.command,
+        "unit": process.unit,
+    })
+}
+
+fn buses(capture: &Capture) -> Vec<Value> {
+    let of_bus = |(index, bus): (usize, &capture::record::Bus)| {
+        let method = match bus.method {
+            Method::Unknown => "unknown",
+            Method::Trace => "trace",
+            Method::Monitor => "monitor",
+            Method::Eavesdrop => "eavesdrop",
+        };
+        json!({
+            "label": capture.bus_label(BusId(index as u16)),
+            "address": bus.address,
+            "method": method,
+        })
+    };
+    capture.buses().iter().enumerate().map(of_bus).collect()
+}
+
+/// Messages in columns.
+#[derive(Debug, Default)]
+struct Rows {
+    at: Vec<f64>,
+    kind: Vec<u8>,
+    flags: Vec<u8>,
+    health: Vec<u8>,
+    bus: Vec<u8>,
+    from: Vec<u32>,
+    to: Vec<u32>,
+    destination: Vec<u32>,
+    path: Vec<u32>,
+    interface: Vec<u32>,
+    member: Vec<u32>,
+    partner: Vec<u32>,
+    size: Vec<u32>,
+    routed: Vec<u32>,
+    delivered: Vec<u32>,
+    recipients_end: Vec<u32>,
+    recipients: Vec<u32>,
+}
+
+impl Rows {
+    fn push(&mut self, message: &Message<'_>, start: Time) {
+        self.at.push((message.at().0 - start.0) as f64);
+        self.kind.push(kind(message.kind()));
+        self.flags.push(message.flags().bits());
+        self.health.push(message.health() as u8);
+        self.bus.push(u8::try_from(message.bus().0).unwrap_or(u8::MAX));
+        self.from.push(place(message.from()));
+        self.to.push(place(message.to()));
+        self.destination.push(message.destination_id().index() as u32);
+        self.path.push(message.path_id().index() as u32);
+        self.interface.push(message.interface_id().index() as u32);
+        self.member.push(message.member_id().index() as u32);
+        self.partner.push(message.partner().map_or(NONE, |one| one.id().index() as u32));
+        self.size.push(message.len());
+        self.routed.push(nanos(message.routed_after().map(|time| time.as_nanos())));
+        let copies = message.deliveries().unwrap_or_default().iter();
+        let last = copies.filter_map(|copy| copy.written_after).max();
+        self.delivered.push(nanos(last.map(|time| time.as_nanos())));
+    }
+
+    fn put(&self, frame: Frame) -> Frame {
+        frame
+            .with_column("at", Column::F64(&self.at))
+            .with_column("kind", Column::U8(&self.kind))
+            .with_column("flags", Column::U8(&self.flags))
+            .with_column("health", Column::U8(&self.health))
+            .with_column("bus", Column::U8(&self.bus))
+            .with_column("from", Column::U32(&self.from))
+            .with_column("to", Column::U32(&self.to))
+            .with_column("destination", Column::U32(&self.destination))
+            .with_column("path", Column::U32(&self.path))
+            .with_column("interface", Column::U32(&self.interface))
+            .with_column("member", Column::U32(&self.member))
+            .with_column("partner", Column::U32(&self.partner))
+            .with_column("size", Column::U32(&self.size))
+            .with_column("routed", Column::U32(&self.routed))
+            .with_column("delivered", Column::U32(&self.delivered))
+            .with_column("recipients_end", Column::U32(&self.recipients_end))
+            .with_column("recipients", Column::U32(&self.recipients))
+    }
+}
+
+/// As the wire has them; 0 for all that the specification does not know.
+const fn kind(kind: MessageType) -> u8 {
+    match kind {
+        MessageType::MethodCall => 1,
+        MessageType::MethodReturn => 2,
+        MessageType::Error => 3,
+        MessageType::Signal => 4,
+        MessageType::Unknown(_) => 0,
+    }
+}
+
+fn place(peer: Option<PeerId>) -> u32 {
+    peer.map_or(NONE, |peer| peer.index() as u32)
+}
+
+/// Nanoseconds; what is longer than four seconds inside a bus is told as that.
+fn nanos(nanos: Option<u128>) -> u32 {
+    nanos.map_or(NONE, |nanos| u32::try_from(nanos).unwrap_or(NONE - 1).min(NONE - 1))
+}
+
+/// Where there is nobody, or nothing.
+const NONE: u32 = u32::MAX;
+
+/// Messages in one frame.
+const MESSAGES_MAX: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use diligence_testkit::recording::Recording;
+
+    use super::*;
+
+    fn json_of(frame: Frame) -> Value {
+        let bytes = frame.into_bytes();
+        let len = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        serde_json::from_slice(&bytes[8..8 + len]).unwrap()
+    }
+
+    #[test]
+    fn each_thing_is_told_once() {
+        let mut recording = Recording::new();
+        recording.owner("org.example.Mail", ":1.6");
+        let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
+        let mut feed = Feed::default();
+        let first = json_of(feed.next(&recording.capture()).unwrap());
+        assert_eq!((&first["first"], &first["count"]), (&0.into(), &1.into()));
+        let uniques = |told: &Value| {
+            let peers = told["peers"].as_array().unwrap().iter();
+            peers.map(|peer| peer["unique"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(uniques(&first).contains(&":1.5".to_owned()), "{first}");
+        assert!(feed.next(&recording.capture()).is_none());
+        recording.wait_ms(3).reply(&call, ":1.6", &());
+        let second = json_of(feed.next(&recording.capture()).unwrap());
+        assert_eq!((&second["first"], &second["count"]), (&1.into(), &1.into()));
+        assert_eq!(uniques(&second), [""; 0], "nobody has changed");
+        assert!(feed.next(&recording.capture()).is_none());
+    }
+}

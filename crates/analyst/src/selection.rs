@@ -1,0 +1,137 @@
+//! Which messages of a recording are meant.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use capture::Capture;
+use capture::model::Message;
+use capture::query::{Matcher, Query, QueryError};
+use capture::record::Time;
+use serde::{Deserialize, Serialize};
+
+/// Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
+/// involved who is hidden. The [`Default`] means all that the programs did.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selection {
+    /// A query, in the language of all commands.
+    pub query: String,
+    /// Places of connections in the recording. A message that one of them sends, or is addressed to,
+    /// is not meant; nor is a reply of which that is so.
+    pub hidden: Vec<u32>,
+    /// Whether messages count that are there only because somebody has recorded.
+    pub scope: Scope,
+    /// Nanoseconds since the first message, from which on messages are meant.
+    pub from: Option<f64>,
+    /// Nanoseconds since the first message, before which messages are meant.
+    pub until: Option<f64>,
+}
+
+/// Which messages of a recording can be meant at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// What the programs did.
+    #[default]
+    Traffic,
+    /// That, and what the recorder itself asked.
+    Recording,
+}
+
+/// A selection that was understood.
+#[derive(Debug)]
+pub struct Selected {
+    query: Query,
+    hidden: HashSet<usize>,
+    scope: Scope,
+    from: Option<Time>,
+    until: Option<Time>,
+}
+
+/// A selection that asks messages one after the other.
+#[derive(Debug)]
+pub struct Selector<'s> {
+    selected: &'s Selected,
+    matcher: Matcher<'s>,
+}
+
+impl Selection {
+    /// Understands what is meant.
+    ///
+    /// # Errors
+    ///
+    /// If the query is none.
+    pub fn parse(&self, capture: &Capture) -> Result<Selected, InvalidQuery> {
+        let start = start(capture);
+        let time = |nanos: f64| Time(start.0.saturating_add(nanos as i64));
+        Ok(Selected {
+            query: Query::parse(&self.query).map_err(InvalidQuery::from)?,
+            hidden: self.hidden.iter().map(|&peer| peer as usize).collect(),
+            scope: self.scope,
+            from: self.from.map(time),
+            until: self.until.map(time),
+        })
+    }
+}
+
+impl Selected {
+    /// Asks messages.
+    pub fn selector(&self) -> Selector<'_> {
+        let matcher = match self.scope {
+            Scope::Traffic => self.query.traffic(),
+            Scope::Recording => self.query.matcher(),
+        };
+        Selector { selected: self, matcher }
+    }
+}
+
+impl Selector<'_> {
+    /// Whether a message is meant.
+    pub fn selects(&mut self, message: &Message<'_>) -> bool {
+        self.is_in_time(message) && !self.is_hidden(message) && self.matcher.selects(message)
+    }
+
+    fn is_in_time(&self, message: &Message<'_>) -> bool {
+        let Selected { from, until, .. } = self.selected;
+        from.is_none_or(|from| from <= message.at())
+            && until.is_none_or(|until| message.at() < until)
+    }
+
+    fn is_hidden(&self, message: &Message<'_>) -> bool {
+        let hidden = &self.selected.hidden;
+        !hidden.is_empty()
+            && [message.from(), message.to()]
+                .into_iter()
+                .flatten()
+                .any(|peer| hidden.contains(&peer.index()))
+    }
+}
+
+/// When a recording begins: at its first message. Where the bus itself has recorded, messages stand in
+/// the order of routing, and a later one may be a little older.
+pub fn start(capture: &Capture) -> Time {
+    capture.messages().next().map_or(Time(0), |message| message.at())
+}
+
+/// A query that is none: where, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InvalidQuery {
+    /// The column of the query, in characters from 1.
+    pub column: usize,
+    /// What is wrong there, in a sentence.
+    pub message: String,
+}
+
+impl From<QueryError> for InvalidQuery {
+    fn from(error: QueryError) -> Self {
+        Self { column: error.column, message: error.to_string() }
+    }
+}
+
+impl fmt::Display for InvalidQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for InvalidQuery {}

@@ -1,0 +1,147 @@
+//! `diligence view`: recordings, or a bus while it is used, as a page in the browser.
+//!
+//! The page and the server that shows it are [`viewer`].
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
+
+use capture::model::OpenError;
+use clap::Args;
+use recorder::{ListenError, Place};
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use viewer::subject::State;
+use viewer::{Server, Subject};
+
+use crate::bus_choice::BusChoice;
+use crate::output::{complain, failed, print};
+use crate::private_bus::asked_to_end;
+
+/// What to look at, and how.
+#[derive(Debug, Args)]
+#[command(
+    mut_group("BusChoice", |group| group.requires("live")),
+    after_long_help = LONG_HELP,
+)]
+pub(crate) struct View {
+    /// Recordings, which are looked at together, on one clock
+    #[arg(required_unless_present = "live", conflicts_with = "live", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Look at a bus while it is used
+    #[arg(long)]
+    live: bool,
+    #[command(flatten)]
+    bus: BusChoice,
+    /// Print the address of the page, and do not open a browser
+    #[arg(long)]
+    no_open: bool,
+    /// The port of the loopback address to listen on [default: any that is free]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+}
+
+/// Shows the page until somebody ends it.
+pub(crate) fn run(view: &View) -> ExitCode {
+    match view.show() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed("view", &error, ExitCode::FAILURE),
+    }
+}
+
+impl View {
+    fn show(&self) -> Result<(), ViewError> {
+        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let subject = match self.live {
+            true => Subject::bus(&self.bus.place())?,
+            false => Subject::recordings(self.files.clone()),
+        };
+        let server = Server::bind(self.port, subject.clone())?;
+        let url = server.url();
+        server.start()?;
+        print(&format!("{url}\n"));
+        let poller = Poller::new()?;
+        poller.add(&signals, 0, Interest::Read)?;
+        let mut browser = if self.no_open { Browser::NotWanted } else { Browser::Wanted };
+        let mut events = Events::with_capacity(1);
+        loop {
+            let state = subject.state();
+            if let State::Failed(error) = state {
+                return Err(ViewError::Open(error));
+            }
+            let is_loading = matches!(state, State::Loading);
+            let tick = (is_loading || browser == Browser::Wanted).then_some(TICK);
+            poller.wait(&mut events, tick)?;
+            if asked_to_end(&signals)?.is_some() {
+                return Ok(());
+            }
+            // What is no recording has been found out by now.
+            if browser == Browser::Wanted && !matches!(subject.state(), State::Failed(_)) {
+                open_browser(&url);
+                browser = Browser::Opened;
+            }
+        }
+    }
+}
+
+/// Whether the user's browser is to be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Browser {
+    NotWanted,
+    Wanted,
+    Opened,
+}
+
+fn open_browser(url: &str) {
+    if let Err(error) = viewer::open_browser(url) {
+        complain(&format!("diligence view: no browser was opened: {error}\n"));
+    }
+}
+
+/// Why there is nothing to look at.
+#[derive(Debug)]
+enum ViewError {
+    /// A recording cannot be read.
+    Open(Arc<OpenError>),
+    /// The bus does not let us.
+    Bus(Place, ListenError),
+    /// The system does not let us serve the page, or wait.
+    System(io::Error),
+}
+
+impl From<(Place, ListenError)> for ViewError {
+    fn from((place, error): (Place, ListenError)) -> Self {
+        Self::Bus(place, error)
+    }
+}
+
+impl From<io::Error> for ViewError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl fmt::Display for ViewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => write!(f, "cannot read {error}"),
+            Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
+            Self::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ViewError {}
+
+/// Between looks at whether the recordings could be read. What is none is known by then.
+const TICK: Duration = Duration::from_millis(100);
+
+const LONG_HELP: &str = "\
+The page has everything that the other commands tell of a recording, and the picture of it: who called \
+whom, when, and how long it took. It is served on the loopback address alone, under a name that cannot \
+be guessed, until Ctrl-C ends it.
+
+The exit status is 0 when it was ended, 1 when there was nothing to show, and 2 when the command line \
+is wrong.";

@@ -1,0 +1,30 @@
+//! The picture of a bus: a page, and the server that shows it.
+//!
+//! The page is a program of its own, in TypeScript, in the folder `web`; it is part of this program once
+//! it is built. Here is what it talks to. The modules, in the order of reading:
+//!
+//! - [`subject`]: what is looked at: recordings, or a bus.
+//! - `assets`: the files of the page.
+//! - `guard`: who may ask.
+//! - `stream`: the recording as it is told to the page, and on while it grows.
+//! - [`server`]: all of it behind an address.
+
+#![forbid(unsafe_code)]
+
+mod assets;
+mod guard;
+pub mod server;
+mod stream;
+pub mod subject;
+
+pub use server::Server;
+pub use subject::Subject;
+
+/// Opens the user's browser at an address.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn open_browser(url: &str) -> std::io::Result<()> {
+    open::that_detached(url)
+}

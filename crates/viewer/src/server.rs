@@ -1,0 +1,112 @@
+//! All of it behind an address.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::{io, thread};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use tokio::task::spawn_blocking;
+
+use crate::guard::{self, Token};
+use crate::subject::Subject;
+use crate::{assets, stream};
+
+/// Shows a page to who knows its address.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    site: Arc<Site>,
+}
+
+#[derive(Debug)]
+struct Site {
+    address: SocketAddr,
+    token: Token,
+    subject: Subject,
+}
+
+impl Server {
+    /// Listens on this port of the loopback address, or on any that is free.
+    pub fn bind(port: Option<u16>, subject: Subject) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
+        listener.set_nonblocking(true)?;
+        let (address, token) = (listener.local_addr()?, Token::random()?);
+        Ok(Self { listener, site: Arc::new(Site { address, token, subject }) })
+    }
+
+    /// Where the page is.
+    pub fn url(&self) -> String {
+        format!("http://{}/{}/", self.site.address, self.site.token.as_str())
+    }
+
+    /// Answers from now on, in a thread of its own, for as long as the program runs.
+    pub fn start(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let Self { listener, site } = self;
+        let serve = async move {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(listener, routes(site)).await
+        };
+        thread::Builder::new().name("viewer".into()).spawn(move || runtime.block_on(serve))?;
+        Ok(())
+    }
+}
+
+fn routes(site: Arc<Site>) -> Router {
+    Router::new()
+        .route("/{token}/", get(page))
+        .route("/{token}/stream", get(told))
+        .route("/{token}/ask", post(asked))
+        .route("/{token}/{*path}", get(file))
+        .layer(DefaultBodyLimit::max(QUESTION_MAX))
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), guarded))
+        .with_state(site)
+}
+
+/// Lets pass who may ask.
+async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let word = request.uri().path().split('/').nth(1).unwrap_or_default();
+    let allowed = guard::check(request.headers(), site.address)
+        .and_then(|()| if site.token.is(word) { Ok(()) } else { Err(StatusCode::NOT_FOUND) });
+    let mut response = match allowed {
+        Ok(()) => next.run(request).await,
+        Err(status) => status.into_response(),
+    };
+    response.headers_mut().extend(guard::HEADERS);
+    response
+}
+
+async fn page() -> Response {
+    assets::file("")
+}
+
+async fn file(Path((_, path)): Path<(String, String)>) -> Response {
+    assets::file(&path)
+}
+
+async fn told(State(site): State<Arc<Site>>) -> Response {
+    framed(stream::body(site.subject.clone()))
+}
+
+async fn asked(State(site): State<Arc<Site>>, question: Bytes) -> Response {
+    let answer =
+        move || site.subject.with(|shown| analyst::answer(shown.capture(), &question)).into_bytes();
+    match spawn_blocking(answer).await {
+        Ok(bytes) => framed(Body::from(bytes)),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn framed(body: Body) -> Response {
+    ([(CONTENT_TYPE, "application/octet-stream")], body).into_response()
+}
+
+/// Bytes of a question.
+const QUESTION_MAX: usize = 1 << 20;

@@ -1,0 +1,5 @@
+import type { JSX } from "preact";
+
+export function FindingsView(): JSX.Element {
+  return <p class="empty">FindingsView</p>;
+}

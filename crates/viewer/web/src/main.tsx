@@ -1,0 +1,21 @@
+import { render } from "preact";
+import { App } from "./page/App";
+import { HttpSource } from "./source/http";
+import { StoreContext } from "./state/context";
+import { Store } from "./state/store";
+import { followAddress } from "./state/url";
+import "./styles/theme.css";
+import "./styles/page.css";
+import "./styles/parts.css";
+
+const place = document.getElementById("page");
+if (place === null) throw new Error("the document has no place for the page");
+const store = new Store(new HttpSource());
+followAddress(store);
+render(
+  <StoreContext.Provider value={store}>
+    <App />
+  </StoreContext.Provider>,
+  place,
+);
+void store.load();

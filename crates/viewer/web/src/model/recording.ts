@@ -1,0 +1,199 @@
+// A recording in columns, as the page holds it: no DOM, no requests.
+
+import type { Frame, Numbers } from "../format/frame";
+import { GrowingColumn } from "./column";
+
+/** Where there is nobody, or nothing. */
+export const NONE = 0xffffffff;
+
+/** Types of messages, as on the wire; 0 is what the specification does not know. */
+export const Kind = { Unknown: 0, Call: 1, Return: 2, Error: 3, Signal: 4 } as const;
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+/** The flags of a message. */
+export const Flag = { NoReplyExpected: 1, NoAutoStart: 2, AllowInteractive: 4 } as const;
+
+/** How much of a message there is, and whether it is right. */
+export const Health = {
+  Whole: 0,
+  BodyRedacted: 1,
+  BodyCut: 2,
+  HeaderCut: 3,
+  BodyInvalid: 4,
+  HeaderInvalid: 5,
+} as const;
+
+/** A connection. Times are nanoseconds since the first message. */
+export interface Peer {
+  readonly id: number;
+  readonly bus: number;
+  readonly unique: string;
+  readonly names: readonly string[];
+  /** A well-known name, or the program with the unique name, or that alone. */
+  readonly label: string;
+  readonly process: Process | null;
+  readonly arrived: number | null;
+  readonly left: number | null;
+  /** Why the bus ended it. */
+  readonly why: string | null;
+  /** Whether it is there to make the recording. */
+  readonly recorder: boolean;
+}
+
+/** A process that has a connection. What could not be learnt is null. */
+export interface Process {
+  readonly pid: number | null;
+  readonly uid: number | null;
+  readonly comm: string | null;
+  readonly exe: string | null;
+  readonly command: readonly string[];
+  readonly unit: string | null;
+}
+
+/** A bus, and how it was listened to. */
+export interface Bus {
+  readonly label: string;
+  readonly address: string | null;
+  readonly method: "unknown" | "trace" | "monitor" | "eavesdrop";
+}
+
+/**
+ * All messages, each a row. Texts are places in {@link strings}, connections places in
+ * {@link peers}, messages rows; {@link NONE} is none of them.
+ */
+export class Recording {
+  /** How many messages there are. */
+  length = 0;
+  /** How many there were before the first one that is still there; only of a bus. */
+  before = 0;
+  /** The time of the first message, in nanoseconds since 1970. */
+  start = 0n;
+  /** The time of the last message, in nanoseconds since the first. */
+  end = 0;
+  readonly strings: string[] = [];
+  readonly peers: Peer[] = [];
+  buses: readonly Bus[] = [];
+
+  /** Nanoseconds since the first message. */
+  readonly at = new GrowingColumn(Float64Array);
+  readonly kind = new GrowingColumn(Uint8Array);
+  readonly flags = new GrowingColumn(Uint8Array);
+  readonly health = new GrowingColumn(Uint8Array);
+  readonly bus = new GrowingColumn(Uint8Array);
+  /** The connection that sends. */
+  readonly from = new GrowingColumn(Uint32Array);
+  /** The connection that it is addressed to. */
+  readonly to = new GrowingColumn(Uint32Array);
+  /** The name that it is addressed to. */
+  readonly destination = new GrowingColumn(Uint32Array);
+  readonly path = new GrowingColumn(Uint32Array);
+  readonly interface = new GrowingColumn(Uint32Array);
+  /** The method or signal; of an error its name. */
+  readonly member = new GrowingColumn(Uint32Array);
+  /** Of a call its reply, of a reply its call. */
+  readonly partner = new GrowingColumn(Uint32Array);
+  /** Bytes. */
+  readonly size = new GrowingColumn(Uint32Array);
+  /** Nanoseconds from when the bus received it until it had decided who gets it; if it was traced. */
+  readonly routed = new GrowingColumn(Uint32Array);
+  /** Nanoseconds from when the bus received it until the last copy had left; if it was traced. */
+  readonly delivered = new GrowingColumn(Uint32Array);
+  /** Where its recipients end in {@link recipients}. */
+  readonly recipientsEnd = new GrowingColumn(Uint32Array);
+  /** The connections that got each copy, if it was traced. */
+  readonly recipients = new GrowingColumn(Uint32Array);
+
+  /** Takes in a frame of the kind `messages`. */
+  apply(frame: Frame): void {
+    const { head } = frame;
+    if (this.length === 0) this.start = BigInt(String(head.start_ns));
+    for (const text of head.strings as string[]) this.strings.push(text);
+    for (const peer of head.peers as Peer[]) this.peers[peer.id] = peer;
+    this.buses = head.buses as Bus[];
+    const recipients = this.recipients.length;
+    this.append(frame);
+    const first = this.length;
+    this.length += head.count as number;
+    this.shiftRecipients(first, recipients);
+    this.pair(first);
+  }
+
+  /** Of a call the reply, of a reply the call; {@link NONE} if there is none, and for signals. */
+  partnerOf(row: number): number {
+    return this.partner.get(row);
+  }
+
+  /** The call: itself, or that which it answers; {@link NONE} if there is none. */
+  callOf(row: number): number {
+    const kind = this.kind.get(row);
+    if (kind === Kind.Call) return row;
+    return kind === Kind.Return || kind === Kind.Error ? this.partner.get(row) : NONE;
+  }
+
+  /** The message that has the path, interface and member: of a reply its call. */
+  subjectOf(row: number): number {
+    const call = this.callOf(row);
+    return call === NONE ? row : call;
+  }
+
+  /** Nanoseconds from call to reply, for either of them; undefined if there is no pair. */
+  durationOf(row: number): number | undefined {
+    const partner = this.partner.get(row);
+    if (partner === NONE) return undefined;
+    return Math.abs(this.at.get(partner) - this.at.get(row));
+  }
+
+  /** The connections that got copies; empty if that is not known. */
+  recipientsOf(row: number): Uint32Array {
+    const start = row === 0 ? 0 : this.recipientsEnd.get(row - 1);
+    return this.recipients.slice(start, this.recipientsEnd.get(row));
+  }
+
+  /** A text by its place. */
+  text(place: number): string {
+    return this.strings[place] ?? "";
+  }
+
+  private append({ columns }: Frame): void {
+    const take = <N extends Numbers>(column: GrowingColumn<N>, name: string): void => {
+      column.append(columns.get(name) as N);
+    };
+    take(this.at, "at");
+    take(this.kind, "kind");
+    take(this.flags, "flags");
+    take(this.health, "health");
+    take(this.bus, "bus");
+    take(this.from, "from");
+    take(this.to, "to");
+    take(this.destination, "destination");
+    take(this.path, "path");
+    take(this.interface, "interface");
+    take(this.member, "member");
+    take(this.partner, "partner");
+    take(this.size, "size");
+    take(this.routed, "routed");
+    take(this.delivered, "delivered");
+    take(this.recipientsEnd, "recipients_end");
+    take(this.recipients, "recipients");
+  }
+
+  /** Each frame counts its recipients from 0. */
+  private shiftRecipients(first: number, before: number): void {
+    if (before === 0) return;
+    for (let row = first; row < this.length; row++) {
+      this.recipientsEnd.set(row, this.recipientsEnd.get(row) + before);
+    }
+  }
+
+  /** Calls that came in an earlier frame learn of their replies, and perhaps to whom they went. */
+  private pair(first: number): void {
+    for (let row = first; row < this.length; row++) {
+      this.end = Math.max(this.end, this.at.get(row));
+      const kind = this.kind.get(row);
+      const call = this.partner.get(row);
+      if (call === NONE || kind === Kind.Call || call >= this.length) continue;
+      this.partner.set(call, row);
+      if (this.to.get(call) === NONE) this.to.set(call, this.from.get(row));
+    }
+  }
+}

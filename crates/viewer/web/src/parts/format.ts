@@ -1,0 +1,69 @@
+// Amounts as people read them.
+
+/** A length of time in nanoseconds: `1.20 ms`. Three digits, with the unit that leaves them. */
+export function duration(nanos: number): string {
+  const size = Math.abs(nanos);
+  if (size < 1e3) return `${Math.round(nanos)} ns`;
+  if (size < 999_500) return `${digits(nanos / 1e3)} µs`;
+  if (size < 999_500_000) return `${digits(nanos / 1e6)} ms`;
+  if (size < 120e9) return `${digits(nanos / 1e9)} s`;
+  const seconds = Math.round(size / 1e9);
+  const sign = nanos < 0 ? "-" : "";
+  const minutes = `${sign}${Math.floor(seconds / 60) % 60} min ${seconds % 60} s`;
+  return seconds < 3600 ? minutes : `${sign}${Math.floor(seconds / 3600)} h ${minutes}`;
+}
+
+/** A point of time since the start in nanoseconds: `12.345 678 s`. */
+export function sinceStart(nanos: number): string {
+  const text = (nanos / 1e9).toFixed(6);
+  return `${text.slice(0, -3)}\u2009${text.slice(-3)} s`;
+}
+
+/** Bytes: `1.5 KiB`. */
+export function bytes(count: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  let size = count;
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? Math.round(size) : digits(size)} ${units[unit]}`;
+}
+
+/** How many: `12,345`. */
+export function count(number: number): string {
+  return Math.round(number).toLocaleString("en");
+}
+
+/** A part of a whole from 0 to 1: `12 %`. */
+export function share(part: number): string {
+  const percent = part * 100;
+  return percent > 0 && percent < 1 ? "<1 %" : `${Math.round(percent)} %`;
+}
+
+/** How many in a second: `92/s`. */
+export function rate(perSecond: number): string {
+  return `${perSecond >= 1000 ? count(perSecond) : digits(perSecond)}/s`;
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(number: number, one: string, many: string): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** The time of day of a point of time in nanoseconds since 1970, in this time zone. */
+export function timeOfDay(nanos: bigint): string {
+  const date = new Date(Number(nanos / 1_000_000n));
+  const micros = String((nanos / 1000n) % 1_000_000n).padStart(6, "0");
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${day} ${time}.${micros}`;
+}
+
+function digits(number: number): string {
+  const size = Math.abs(number);
+  if (size >= 99.95) return Math.round(number).toLocaleString("en");
+  return number.toFixed(size >= 9.995 ? 1 : 2);
+}

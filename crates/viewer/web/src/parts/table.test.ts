@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { type Sort, shown, sorted, type TableData } from "./table";
+
+const TABLE: TableData = {
+  columns: [
+    { name: "name", key: "name", unit: "text" },
+    { name: "p90", key: "p90_ns", unit: "time" },
+  ],
+  rows: [
+    ["b", 2],
+    ["a", null],
+    ["c", 1],
+  ],
+};
+
+test.each<[Sort | undefined, number[]]>([
+  [undefined, [0, 1, 2]],
+  [{ column: 0, descending: false }, [1, 0, 2]],
+  [{ column: 0, descending: true }, [2, 0, 1]],
+  [{ column: 1, descending: false }, [2, 0, 1]],
+  [{ column: 1, descending: true }, [0, 2, 1]],
+])("rows sorted by %o", (sort, expected) => {
+  expect(sorted(TABLE, sort)).toEqual(expected);
+});
+
+test("cells have the units of their columns", () => {
+  expect(shown(1_200_000, "time")).toBe("1.20 ms");
+  expect(shown(null, "time")).toBe("");
+  expect(shown("<b>", "text")).toBe("<b>");
+});

@@ -1,0 +1,58 @@
+// Tables as they are told: columns with units, and rows of numbers and texts.
+
+import { bytes, count, duration, rate, share } from "./format";
+
+/** What is in a column. Times are in nanoseconds, shares from 0 to 1. */
+export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate";
+
+export interface TableColumn {
+  readonly name: string;
+  /** Its key in what `--json` prints. */
+  readonly key: string;
+  readonly unit: Unit;
+}
+
+/** Null is what is not known, or not there. */
+export type Cell = string | number | null;
+
+export interface TableData {
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** By which column rows are sorted. */
+export interface Sort {
+  readonly column: number;
+  readonly descending: boolean;
+}
+
+/** A cell as people read it. */
+export function shown(cell: Cell, unit: Unit): string {
+  if (cell === null) return "";
+  if (typeof cell === "string") return cell;
+  return AMOUNTS[unit](cell);
+}
+
+/** The places of the rows in their order; what is absent comes last in either direction. */
+export function sorted(table: TableData, sort: Sort | undefined): number[] {
+  const order = table.rows.map((_, place) => place);
+  if (sort === undefined) return order;
+  const sign = sort.descending ? -1 : 1;
+  const cell = (place: number): Cell => table.rows[place]?.[sort.column] ?? null;
+  return order.sort((one, other) => compare(cell(one), cell(other), sign));
+}
+
+function compare(one: Cell, other: Cell, sign: number): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  if (typeof one === "number" && typeof other === "number") return sign * (one - other);
+  return sign * (String(one) < String(other) ? -1 : Number(one !== other));
+}
+
+const AMOUNTS: Record<Unit, (number: number) => string> = {
+  text: String,
+  count,
+  bytes,
+  time: duration,
+  share,
+  rate,
+};

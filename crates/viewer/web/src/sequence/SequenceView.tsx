@@ -1,0 +1,5 @@
+import type { JSX } from "preact";
+
+export function SequenceView(): JSX.Element {
+  return <p class="empty">SequenceView</p>;
+}

@@ -1,0 +1,54 @@
+// Where the recording comes from, and who answers questions about it.
+
+import type { Frame } from "../format/frame";
+
+/** Which messages are meant. */
+export interface Selection {
+  readonly query: string;
+  /** Connections with which no message shall be involved. */
+  readonly hidden: readonly number[];
+  /** Nanoseconds since the first message. */
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** What can be asked. `crates/analyst/src/question.rs` says what is answered. */
+export type Question =
+  | ({ readonly ask: "select" } & Selection)
+  | { readonly ask: "complete"; readonly query: string; readonly cursor: number }
+  | { readonly ask: "message"; readonly id: number }
+  | ({ readonly ask: "summary" } & Selection)
+  | ({ readonly ask: "statistics"; readonly subject: string } & Selection)
+  | { readonly ask: "findings" }
+  | ({ readonly ask: "timeline" } & Selection)
+  | ({
+      readonly ask: "compare";
+      readonly before: readonly number[];
+      readonly after: readonly number[];
+    } & Selection);
+
+/** What is not answered, and why. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    /** The column of the query at which it is wrong, from 1, if it is the query that is wrong. */
+    readonly column: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** A recording, or a bus, that the page shows. */
+export interface Source {
+  /** The frames that tell it, for as long as there are more. */
+  frames(): AsyncIterable<Frame>;
+  /** Answers a question; throws a {@link Refusal} if there is no answer. */
+  ask(question: Question, signal?: AbortSignal): Promise<Frame>;
+}
+
+/** The frame, unless it says that there is no answer. */
+export function answered(frame: Frame): Frame {
+  if (frame.kind !== "refusal") return frame;
+  const { message, column } = frame.head;
+  throw new Refusal(String(message), column === undefined ? undefined : Number(column));
+}

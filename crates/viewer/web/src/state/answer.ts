@@ -1,0 +1,40 @@
+// Answers of the source, as signals.
+
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import type { Question } from "../source/source";
+import { useStore } from "./context";
+
+/** What has become of a question. While it is asked again, the last answer stays. */
+export interface Asked<T> {
+  readonly answer: T | undefined;
+  readonly problem: string | undefined;
+  readonly isWaiting: boolean;
+}
+
+/**
+ * Asks the question that `question` gives, and again when a signal that it reads has changed; asks
+ * nothing while it gives undefined.
+ */
+export function useAnswer<T>(question: () => Question | undefined): Signal<Asked<T>> {
+  const store = useStore();
+  const asked = useSignal<Asked<T>>({ answer: undefined, problem: undefined, isWaiting: false });
+  useSignalEffect(() => {
+    const wanted = question();
+    if (wanted === undefined) return;
+    const controller = new AbortController();
+    const finish = (answer: T | undefined, problem: string | undefined): void => {
+      if (!controller.signal.aborted) asked.value = { answer, problem, isWaiting: false };
+    };
+    asked.value = { ...asked.peek(), isWaiting: true };
+    store
+      .ask(wanted, controller.signal)
+      .then((frame) => finish(frame.head.answer as T, undefined))
+      .catch((error: unknown) => finish(undefined, message(error)));
+    return () => controller.abort();
+  });
+  return asked;
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

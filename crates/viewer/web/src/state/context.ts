@@ -1,0 +1,14 @@
+// The store of this page, for the parts of it.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Store } from "./store";
+
+export const StoreContext = createContext<Store | undefined>(undefined);
+
+/** The store of this page. */
+export function useStore(): Store {
+  const store = useContext(StoreContext);
+  if (store === undefined) throw new Error("a part of the page outside of it");
+  return store;
+}

@@ -1,0 +1,156 @@
+// What all parts of the page share: the recording, what of it is shown, and what is selected.
+
+import { computed, effect, signal } from "@preact/signals";
+import type { Frame } from "../format/frame";
+import { VERSION } from "../format/frame";
+import { Recording } from "../model/recording";
+import type { Question, Selection, Source } from "../source/source";
+import { Refusal } from "../source/source";
+import type { ViewName } from "./views";
+import { type Visible, visibleOf } from "./visible";
+
+/** How far the recording has come. */
+export type Progress =
+  | { readonly state: "loading" }
+  | { readonly state: "whole" }
+  | { readonly state: "live" }
+  | { readonly state: "ended"; readonly why: string }
+  | { readonly state: "failed"; readonly why: string };
+
+/** What is wrong with the query that was written last. */
+export interface QueryProblem {
+  readonly message: string;
+  readonly column: number | undefined;
+}
+
+/** The state of the page. Parts of it change it by its methods, and are told by its signals. */
+export class Store {
+  /** What is shown; a new one whenever older messages are gone. */
+  readonly recording = signal(new Recording());
+  /** Another number whenever the recording has grown. */
+  readonly grown = signal(0);
+  readonly title = signal("");
+  readonly isLive = signal(false);
+  readonly progress = signal<Progress>({ state: "loading" });
+
+  readonly view = signal<ViewName>("sequence");
+  /** The query that selects; the last one that was right. */
+  readonly query = signal("");
+  readonly queryProblem = signal<QueryProblem | undefined>(undefined);
+  /** Connections that are unticked: their columns and all messages they are involved in are hidden. */
+  readonly hidden = signal<ReadonlySet<number>>(new Set());
+  /** The stretch of time that is looked at, in nanoseconds since the first message. */
+  readonly span = signal<Span | undefined>(undefined);
+  /** The selected message, by its row. */
+  readonly selected = signal<number | undefined>(undefined);
+  /** The messages that are shown: by query and ticks, not by time. */
+  readonly visible = signal<Visible>(visibleOf(0));
+
+  /** Query and ticks, as questions have them; all that is counted is counted of these. */
+  readonly selection = computed<Selection>(() => {
+    const hidden = [...this.hidden.value];
+    const span = this.span.value;
+    return { query: this.query.value, hidden, from: span?.from, until: span?.until };
+  });
+
+  constructor(readonly source: Source) {
+    effect(() => this.select());
+  }
+
+  /** Takes in the recording until its end. */
+  async load(): Promise<void> {
+    try {
+      for await (const frame of this.source.frames()) this.take(frame);
+    } catch (error) {
+      this.progress.value = { state: "failed", why: String(error) };
+    }
+  }
+
+  /** Has a query select from now on, if it is one. */
+  setQuery(query: string): void {
+    this.query.value = query;
+  }
+
+  /** Shows or hides connections. */
+  setHidden(hidden: Iterable<number>): void {
+    this.hidden.value = new Set(hidden);
+  }
+
+  /** Selects a message, wherever it is looked at; undefined selects none. */
+  selectMessage(row: number | undefined): void {
+    this.selected.value = row;
+  }
+
+  /** Asks about the recording. */
+  ask(question: Question, abort?: AbortSignal): Promise<Frame> {
+    return this.source.ask(question, abort);
+  }
+
+  private take(frame: Frame): void {
+    if (frame.kind === "hello") this.greet(frame);
+    else if (frame.kind === "messages") this.grow(frame);
+    else if (frame.kind === "reset") this.reset(Number(frame.head.before));
+    else if (frame.kind === "end") this.end(frame.head.why as string | null);
+  }
+
+  private greet({ head }: Frame): void {
+    if (head.version !== VERSION) {
+      throw new Error(
+        `the program speaks version ${head.version} of the format, this page ${VERSION}`,
+      );
+    }
+    this.title.value = String(head.title);
+    this.isLive.value = head.mode === "live";
+  }
+
+  private grow(frame: Frame): void {
+    this.recording.value.apply(frame);
+    if (this.isLive.value) this.progress.value = { state: "live" };
+    this.grown.value++;
+  }
+
+  /** The oldest messages are gone, and all others have other rows. */
+  private reset(before: number): void {
+    const gone = before - this.recording.value.before;
+    const recording = new Recording();
+    recording.before = before;
+    const selected = this.selected.value;
+    if (selected !== undefined) this.selected.value = selected < gone ? undefined : selected - gone;
+    this.recording.value = recording;
+  }
+
+  private end(why: string | null): void {
+    this.progress.value = why === null ? { state: "whole" } : { state: "ended", why };
+  }
+
+  private selecting: AbortController | undefined;
+
+  /** Finds the messages that are shown, whenever that may have changed. */
+  private select(): void {
+    const { query, hidden } = this.selection.value;
+    this.grown.value;
+    const recording = this.recording.value;
+    this.selecting?.abort();
+    if (recording.length === 0) return;
+    const controller = new AbortController();
+    this.selecting = controller;
+    this.ask({ ask: "select", query, hidden }, controller.signal)
+      .then((frame) => {
+        if (controller.signal.aborted) return;
+        this.queryProblem.value = undefined;
+        this.visible.value = visibleOf(recording.length, frame.columns.get("selected"));
+      })
+      .catch((error: unknown) => {
+        if (controller.signal.aborted) return;
+        const column = error instanceof Refusal ? error.column : undefined;
+        const message = error instanceof Error ? error.message : String(error);
+        this.queryProblem.value = { message, column };
+      });
+  }
+}
+
+/** A stretch of time, in nanoseconds since the first message. */
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { formatPlace, type Place, parsePlace } from "./url";
+
+const FIRST: Place = {
+  view: "sequence",
+  query: "",
+  hidden: [],
+  span: undefined,
+  message: undefined,
+};
+
+test.each<[string, Partial<Place>]>([
+  ["", {}],
+  ["#view=statistics", { view: "statistics" }],
+  ["#q=member%3AGet*+dur%3E50ms", { query: "member:Get* dur>50ms" }],
+  ["#hide=%3A1.5%2C1%2F%3A1.7", { hidden: [":1.5", "1/:1.7"] }],
+  ["#span=1000-2000", { span: { from: 1000, until: 2000 } }],
+  ["#message=12", { message: 12 }],
+])("%s is an address and back", (hash, differs) => {
+  const place = { ...FIRST, ...differs };
+  expect(parsePlace(hash)).toEqual(place);
+  expect(formatPlace(place)).toBe(hash);
+});
+
+test.each(["#view=colour", "#span=9-3", "#span=x-y", "#message=-1", "#message=1.5", "#other=1"])(
+  "%s says nothing",
+  (hash) => {
+    expect(parsePlace(hash)).toEqual(FIRST);
+  },
+);

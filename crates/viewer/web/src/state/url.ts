@@ -1,0 +1,102 @@
+// The address of the page holds what is looked at, so that a link shows the same.
+
+import { effect } from "@preact/signals";
+import type { Recording } from "../model/recording";
+import type { Store } from "./store";
+import { isView, type ViewName } from "./views";
+
+/** What the address holds. */
+export interface Place {
+  readonly view: ViewName;
+  readonly query: string;
+  /** Connections by their unique names, with the number of the bus in front if it is not the first. */
+  readonly hidden: readonly string[];
+  readonly span: { readonly from: number; readonly until: number } | undefined;
+  /** The number of the selected message, from 1. */
+  readonly message: number | undefined;
+}
+
+/** What the part of an address behind its # says. What it does not say is as at first. */
+export function parsePlace(hash: string): Place {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const view = fields.get("view") ?? "";
+  const [from, until] = (fields.get("span") ?? "").split("-").map(Number);
+  const isSpan = from !== undefined && until !== undefined && from < until;
+  const message = Number(fields.get("message"));
+  return {
+    view: isView(view) ? view : "sequence",
+    query: fields.get("q") ?? "",
+    hidden: (fields.get("hide") ?? "").split(",").filter((name) => name !== ""),
+    span: isSpan ? { from, until } : undefined,
+    message: Number.isInteger(message) && message > 0 ? message : undefined,
+  };
+}
+
+/** The part of an address behind its #, with it. */
+export function formatPlace(place: Place): string {
+  const fields = new URLSearchParams();
+  if (place.view !== "sequence") fields.set("view", place.view);
+  if (place.query !== "") fields.set("q", place.query);
+  if (place.hidden.length > 0) fields.set("hide", place.hidden.join(","));
+  if (place.span !== undefined) {
+    fields.set("span", `${Math.round(place.span.from)}-${Math.round(place.span.until)}`);
+  }
+  if (place.message !== undefined) fields.set("message", String(place.message));
+  const text = fields.toString();
+  return text === "" ? "" : `#${text}`;
+}
+
+/** What connections are called in addresses. */
+export function addressName(recording: Recording, id: number): string {
+  const peer = recording.peers[id];
+  if (peer === undefined) return "";
+  return peer.bus === 0 ? peer.unique : `${peer.bus}/${peer.unique}`;
+}
+
+/** Has the store follow the address of the page, and the address the store. */
+export function followAddress(store: Store): void {
+  let wanted: Place | undefined = parsePlace(location.hash);
+  const read = (): void => {
+    wanted = parsePlace(location.hash);
+    store.view.value = wanted.view;
+    store.query.value = wanted.query;
+    store.span.value = wanted.span;
+    resolve();
+  };
+  // Names and messages of which nothing has been told yet are looked for again when more is.
+  const resolve = (): void => {
+    const recording = store.recording.peek();
+    if (wanted === undefined || recording.length === 0) return;
+    const hidden = recording.peers.filter((peer) =>
+      wanted?.hidden.includes(addressName(recording, peer.id)),
+    );
+    store.setHidden(hidden.map((peer) => peer.id));
+    const row = wanted.message === undefined ? undefined : wanted.message - 1 - recording.before;
+    if (row === undefined || (row >= 0 && row < recording.length)) {
+      store.selectMessage(row);
+      wanted = undefined;
+    }
+  };
+  addEventListener("hashchange", read);
+  read();
+  effect(() => {
+    store.grown.value;
+    resolve();
+  });
+  effect(() => {
+    const recording = store.recording.value;
+    const selected = store.selected.value;
+    const place: Place = {
+      view: store.view.value,
+      query: store.query.value,
+      hidden: [...store.hidden.value].map((id) => addressName(recording, id)),
+      span: store.span.value,
+      message: selected === undefined ? undefined : selected + 1 + recording.before,
+    };
+    if (wanted !== undefined) return;
+    const hash = formatPlace(place);
+    if (hash !== location.hash) {
+      history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+    }
+  });
+}
