@@ -8,10 +8,11 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::subject::{Shown, State, Subject};
+use crate::subject::{Kind, Shown, State, Subject};
 
 /// All frames, one behind the other, for as long as there is something to tell.
 pub(crate) fn body(subject: Subject) -> Body {
+    subject.look();
     let changes = subject.changes();
     let teller = Teller { subject, changes, stage: Stage::Start, feed: Feed::default(), before: 0 };
     Body::from_stream(stream::unfold(teller, |mut teller| async move {
@@ -52,9 +53,9 @@ impl Teller {
     }
 
     fn hello(&self) -> Frame {
-        let mode = match *self.changes.borrow() {
-            State::Live(_) | State::Gone => "live",
-            State::Loading | State::Whole | State::Failed(_) => "recording",
+        let mode = match self.subject.kind() {
+            Kind::Bus => "live",
+            Kind::Recording => "recording",
         };
         Frame::new("hello")
             .with("version", frame::VERSION)

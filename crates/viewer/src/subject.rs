@@ -14,8 +14,29 @@ use tokio::sync::watch;
 #[derive(Clone, Debug)]
 pub struct Subject {
     title: String,
+    kind: Kind,
     shared: Arc<RwLock<Shown>>,
     changes: watch::Receiver<State>,
+    /// Told when somebody looks, if that makes a difference.
+    looks: Option<mpsc::SyncSender<()>>,
+}
+
+/// What kind of thing is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// What was recorded.
+    Recording,
+    /// What goes over a bus.
+    Bus,
+}
+
+/// Why there is nothing to look at.
+#[derive(Debug)]
+pub enum Failure {
+    /// A recording cannot be read.
+    Open(OpenError),
+    /// The bus does not let us.
+    Listen(Place, ListenError),
 }
 
 /// How far it is.
@@ -30,7 +51,7 @@ pub enum State {
     /// The bus has gone. What was seen of it is there.
     Gone,
     /// Nothing can be shown.
-    Failed(Arc<OpenError>),
+    Failed(Arc<Failure>),
 }
 
 /// What there is to show.
@@ -57,11 +78,11 @@ impl Subject {
                     *write(&place) = Shown::Recording(Box::new(capture));
                     State::Whole
                 }
-                Err(error) => State::Failed(Arc::new(error)),
+                Err(error) => State::Failed(Arc::new(Failure::Open(error))),
             };
             sender.send_replace(state);
         });
-        Self { title: title.join(", "), shared, changes }
+        Self { title: title.join(", "), kind: Kind::Recording, shared, changes, looks: None }
     }
 
     /// A bus, which a thread listens to from now on.
@@ -69,28 +90,53 @@ impl Subject {
     /// # Errors
     ///
     /// If the bus does not let us.
-    pub fn bus(place: &Place) -> Result<Self, (Place, ListenError)> {
+    pub fn bus(place: Place) -> Result<Self, Arc<Failure>> {
+        let subject = Self::bus_when_looked_at(place);
+        subject.look();
+        let mut changes = subject.changes();
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.expect("without drivers it needs nothing of the system");
+        let opened = runtime.block_on(changes.wait_for(|state| !matches!(state, State::Loading)));
+        match opened.map(|state| state.clone()) {
+            Ok(State::Failed(failure)) => Err(failure),
+            // The thread tells what has become of it before it ends.
+            Ok(_) | Err(_) => Ok(subject),
+        }
+    }
+
+    /// A bus, which a thread listens to once somebody looks.
+    pub fn bus_when_looked_at(place: Place) -> Self {
         let bus = Shown::Bus { rolling: Box::new(Rolling::new(MESSAGES_KEPT)), messages: 0 };
         let shared = Arc::new(RwLock::new(bus));
-        let (sender, changes) = watch::channel(State::Live(0));
-        let (told, opened) = mpsc::sync_channel(1);
-        let (kept, watched) = (Arc::clone(&shared), place.clone());
+        let (sender, changes) = watch::channel(State::Loading);
+        let (looks, looked_at) = mpsc::sync_channel(1);
+        let subject = Self {
+            title: place.to_string(),
+            kind: Kind::Bus,
+            shared: Arc::clone(&shared),
+            changes,
+            looks: Some(looks),
+        };
         // What listens stays in the thread that has opened it.
         thread::spawn(move || {
-            let watch = {
-                let mut shown = write(&kept);
-                Watch::open(&[watched], &[], &mut |record| shown.push(record))
-            };
-            match watch {
-                Ok(watch) => {
-                    let _ = told.send(Ok(()));
-                    listen(watch, &kept, &sender);
-                }
-                Err(error) => drop(told.send(Err(error))),
+            if looked_at.recv().is_ok() {
+                open(place, &shared, &sender);
             }
         });
-        opened.recv().expect("the thread tells before it ends")?;
-        Ok(Self { title: place.to_string(), shared, changes })
+        subject
+    }
+
+    /// Somebody looks.
+    pub(crate) fn look(&self) {
+        if let Some(looks) = &self.looks {
+            // If it is full, somebody has looked before.
+            let _ = looks.try_send(());
+        }
+    }
+
+    /// What kind of thing it is.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// What people call it.
@@ -138,6 +184,22 @@ impl Shown {
     }
 }
 
+fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
+    let opened = {
+        let mut shown = write(shared);
+        Watch::open(&[place], &[], &mut |record| shown.push(record))
+    };
+    match opened {
+        Ok(watch) => {
+            sender.send_replace(State::Live(0));
+            listen(watch, shared, sender);
+        }
+        Err((place, error)) => {
+            sender.send_replace(State::Failed(Arc::new(Failure::Listen(place, error))));
+        }
+    }
+}
+
 /// Takes what comes from the bus until it has gone, or nobody looks any more.
 fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
     for turn in 1.. {
@@ -159,6 +221,17 @@ fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State
 fn write(shared: &RwLock<Shown>) -> std::sync::RwLockWriteGuard<'_, Shown> {
     shared.write().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => write!(f, "cannot read {error}"),
+            Self::Listen(place, error) => write!(f, "cannot watch {place}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,12 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use capture::model::OpenError;
 use clap::Args;
-use recorder::{ListenError, Place};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
-use viewer::subject::State;
+use viewer::subject::{Failure, State};
 use viewer::{Server, Subject};
 
 use crate::bus_choice::BusChoice;
@@ -55,7 +53,7 @@ impl View {
     fn show(&self) -> Result<(), ViewError> {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
         let subject = match self.live {
-            true => Subject::bus(&self.bus.place())?,
+            true => Subject::bus(self.bus.place()).map_err(ViewError::Nothing)?,
             false => Subject::recordings(self.files.clone()),
         };
         let server = Server::bind(self.port, subject.clone())?;
@@ -69,7 +67,7 @@ impl View {
         loop {
             let state = subject.state();
             if let State::Failed(error) = state {
-                return Err(ViewError::Open(error));
+                return Err(ViewError::Nothing(error));
             }
             let is_loading = matches!(state, State::Loading);
             let tick = (is_loading || browser == Browser::Wanted).then_some(TICK);
@@ -103,18 +101,10 @@ fn open_browser(url: &str) {
 /// Why there is nothing to look at.
 #[derive(Debug)]
 enum ViewError {
-    /// A recording cannot be read.
-    Open(Arc<OpenError>),
-    /// The bus does not let us.
-    Bus(Place, ListenError),
+    /// A recording cannot be read, or the bus does not let us.
+    Nothing(Arc<Failure>),
     /// The system does not let us serve the page, or wait.
     System(io::Error),
-}
-
-impl From<(Place, ListenError)> for ViewError {
-    fn from((place, error): (Place, ListenError)) -> Self {
-        Self::Bus(place, error)
-    }
 }
 
 impl From<io::Error> for ViewError {
@@ -126,8 +116,7 @@ impl From<io::Error> for ViewError {
 impl fmt::Display for ViewError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(error) => write!(f, "cannot read {error}"),
-            Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
+            Self::Nothing(failure) => failure.fmt(f),
             Self::System(error) => error.fmt(f),
         }
     }

@@ -42,6 +42,8 @@ pub(super) struct PageFront {
 pub(super) struct Hints {
     /// Where it listens.
     pub(super) address: String,
+    /// Where a browser finds the picture of it.
+    pub(super) link: Option<String>,
     /// A line for a shell, to try.
     pub(super) example: &'static str,
 }
@@ -113,6 +115,7 @@ impl Front {
             snapshot: &page.snapshot,
             view: &page.view,
             address: &page.hints.address,
+            link: page.hints.link.as_deref(),
             example: page.hints.example,
             palette: page.palette,
         };

@@ -31,8 +31,10 @@ use live::Live;
 use logs::Logs;
 use page::{Colours, Palette};
 use plain::Plain;
+use recorder::Place;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
+use viewer::{Server, Subject};
 use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
@@ -82,7 +84,8 @@ fn show(up: Up) -> Result<(), UpError> {
         Err(error) => return Err(UpError::Start { error, log: rest_of(&mut logs) }),
     };
     let address = short_address(bus.address());
-    let hints = Hints { address, example: if up.demo { DEMO_EXAMPLE } else { EXAMPLE } };
+    let link = serve(&address);
+    let hints = Hints { address, link, example: if up.demo { DEMO_EXAMPLE } else { EXAMPLE } };
     print_hints(&hints)?;
     let mut live = Live::new(bus, logs, signals)?;
     if up.demo {
@@ -96,7 +99,20 @@ fn show(up: Up) -> Result<(), UpError> {
 fn print_hints(hints: &Hints) -> io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{}\n{}", export_line(&hints.address), hints.example)?;
+    if let Some(link) = &hints.link {
+        writeln!(out, "{link}")?;
+    }
     out.flush()
+}
+
+/// Serves the picture of the bus, and says where. Nobody listens to the bus for it until somebody
+/// looks. The bus is worth as much where there is no port left for it.
+fn serve(address: &str) -> Option<String> {
+    let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
+    let server = Server::bind(None, subject).ok()?;
+    let link = server.url();
+    server.start().ok()?;
+    Some(link)
 }
 
 /// A page where there is somebody who sees it and can press keys, lines anywhere else.
@@ -169,7 +185,8 @@ const DEMO_EXAMPLE: &str = "gdbus call -e -d com.example.Battery -o /com/example
 
 const LONG_HELP: &str = "\
 Starts a bus for this user, prints two lines to paste into another shell, one that points its \
-programs at the bus and one to try, and shows what happens on the bus: who is connected, who sends \
+programs at the bus and one to try, and the address of a page that has the picture of it, and shows \
+what happens on the bus: who is connected, who sends \
 what and how much, for whom messages wait, and what goes wrong. Press h for the keys; q ends the \
 bus and all that was started with it.
 

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{RenderDirection, Sparkline};
 
 use super::table::cells;
-use super::{Page, inner, line_of};
+use super::{Page, ROOM_FOR_LINKS, inner, line_of};
 use crate::commands::up::model::Snapshot;
 use crate::commands::up::units;
 use crate::commands::up::view::Following;
@@ -16,8 +16,13 @@ pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
     let area = inner(area);
     frame.render_widget(summary(page, area.width), line_of(area, 0));
     frame.render_widget(address(page, area.width), line_of(area, 1));
-    let below = Rect { y: area.y.saturating_add(2), ..area }.intersection(area);
-    let below = Rect { height: area.height.saturating_sub(2), ..below };
+    let mut lines = 2;
+    if let Some(link) = page.link.filter(|_| frame.area().height >= ROOM_FOR_LINKS) {
+        frame.render_widget(browser(page, link, area.width), line_of(area, lines));
+        lines += 1;
+    }
+    let below = Rect { y: area.y.saturating_add(lines), ..area }.intersection(area);
+    let below = Rect { height: area.height.saturating_sub(lines), ..below };
     draw_traffic(page, frame, below);
 }
 
@@ -66,6 +71,13 @@ fn facts(page: &Page<'_>) -> Vec<(String, Style)> {
 fn address(page: &Page<'_>, width: u16) -> Line<'static> {
     let export = super::super::export_line(page.address);
     let text = if cells(&export) <= usize::from(width) { export } else { page.address.to_owned() };
+    Line::styled(text, page.palette.address())
+}
+
+/// Where a browser finds the picture; the address alone where there is no room for more.
+fn browser(page: &Page<'_>, link: &str, width: u16) -> Line<'static> {
+    let text = format!("in a browser: {link}");
+    let text = if cells(&text) <= usize::from(width) { text } else { link.to_owned() };
     Line::styled(text, page.palette.address())
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Page<'a> {
     pub(crate) view: &'a View,
     /// Where the bus listens.
     pub(crate) address: &'a str,
+    /// Where a browser finds the picture of the bus.
+    pub(crate) link: Option<&'a str>,
     /// A line for a shell, to try.
     pub(crate) example: &'a str,
     /// The colours.
@@ -44,7 +46,8 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     /// Draws everything.
     pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
-        let places = Places::new(frame.area(), self.view.connections(self.snapshot).len());
+        let places =
+            Places::new(frame.area(), self.view.connections(self.snapshot).len(), self.links());
         header::draw(self, frame, places.header);
         connections::draw(self, frame, places.connections);
         members::draw(self, frame, places.members);
@@ -53,6 +56,11 @@ impl Page<'_> {
         if self.view.overlay == Overlay::Help {
             help::draw(self, frame);
         }
+    }
+
+    /// Lines of the header with a link.
+    fn links(&self) -> u16 {
+        u16::from(self.link.is_some())
     }
 
     fn draw_footer(&self, frame: &mut Frame<'_>, area: Rect) {
@@ -102,8 +110,12 @@ struct Places {
 
 impl Places {
     /// Divides the screen. The parts do not move when a single connection comes or goes.
-    fn new(screen: Rect, connections: usize) -> Self {
-        let header = if screen.height >= TALL { HEADER_LINES_TALL } else { HEADER_LINES };
+    fn new(screen: Rect, connections: usize, links: u16) -> Self {
+        let header = match screen.height {
+            TALL.. => HEADER_LINES_TALL + links,
+            ROOM_FOR_LINKS.. => HEADER_LINES + links,
+            _ => HEADER_LINES,
+        };
         let footer = u16::from(screen.height > header);
         let body = screen.height.saturating_sub(header + footer);
         let wanted = connections.next_multiple_of(CONNECTIONS_STEP).min(usize::from(u16::MAX));
@@ -147,6 +159,9 @@ fn inner(area: Rect) -> Rect {
 
 /// From this height on the header has a higher curve.
 const TALL: u16 = 36;
+
+/// From this height on it has a line for a link.
+const ROOM_FOR_LINKS: u16 = 20;
 const HEADER_LINES: u16 = 3;
 const HEADER_LINES_TALL: u16 = 5;
 
