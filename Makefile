@@ -4,6 +4,8 @@ CARGO  ?= cargo
 PREFIX ?= /usr/local
 DESTDIR ?=
 
+PAGE := crates/viewer/web
+
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM     := $(TARGET)/release/diligence
 HELPER      := $(TARGET)/release/dbus-daemon-launch-helper
@@ -40,6 +42,7 @@ help:
 	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
+	@scripts/build-page --if-possible
 	$(CARGO) build --release --locked --package diligence-cli --package diligence-launch-helper
 
 run: build
@@ -50,8 +53,11 @@ check: packages-build
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO) test --workspace --lib --bins --locked --quiet
 
-# The program is built first, since the tests of whole processes run it.
+# The program is built first, since the tests of whole processes run it, and the page before that, since
+# it is a part of the program.
 test: packages-test
+	@scripts/build-page
+	cd $(PAGE) && npm run --silent check && npm run --silent test
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
@@ -59,6 +65,7 @@ test: packages-test
 	$(CARGO) check --locked --package diligence-export --no-default-features
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
+	cd $(PAGE) && npm run --silent e2e
 
 # What is not there of the standard library for musl is fetched by rustup.
 static: packages-static
