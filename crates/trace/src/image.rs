@@ -2,9 +2,8 @@
 
 use std::io::{self, Read};
 
-use crate::layout::{MAGIC, RECORD_HEADER, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
+use crate::layout::{Header, MAGIC, RECORD_HEADER, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
 use crate::record::{Entry, Kind, Missed, Place, Record};
-use crate::ring::Header;
 
 /// The records of a ring that was written to a file. Nothing in the file is trusted.
 #[derive(Debug)]

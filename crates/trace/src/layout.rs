@@ -28,6 +28,10 @@
 //! | 2 | when, in nanoseconds of the monotonic clock |
 //! | 3 | what it says |
 
+use std::time::Duration;
+
+use crate::record::{Place, halves};
+
 /// The first bytes.
 pub const MAGIC: [u8; 8] = *b"DLGTRACE";
 /// The version of this layout.
@@ -40,21 +44,48 @@ pub const RING_MIN: usize = 64 * 1024;
 /// Bytes of the largest ring.
 pub const RING_MAX: usize = 1 << 30;
 
-/// Offsets in the header.
-pub(crate) mod at {
-    pub(crate) const VERSION: usize = 8;
-    pub(crate) const RING_LEN: usize = 16;
-    pub(crate) const CLOCK: usize = 24;
-    pub(crate) const KEPT: usize = 32;
-    pub(crate) const RESERVED: usize = 64;
-    pub(crate) const COMMITTED: usize = 72;
-    pub(crate) const STOPPED: usize = 80;
-    pub(crate) const SEGMENT_TABLE: usize = 512;
-    pub(crate) const RING: usize = 4096;
+/// Offsets from the start.
+pub mod at {
+    /// The version.
+    pub const VERSION: usize = 8;
+    /// Bytes in the ring.
+    pub const RING_LEN: usize = 16;
+    /// From the monotonic clock to the time of day.
+    pub const CLOCK: usize = 24;
+    /// Bytes kept of each message.
+    pub const KEPT: usize = 32;
+    /// The position up to which the writer may be writing.
+    pub const RESERVED: usize = 64;
+    /// The position up to which everything is written.
+    pub const COMMITTED: usize = 72;
+    /// Whether the writer has stopped.
+    pub const STOPPED: usize = 80;
+    /// The first position of each segment.
+    pub const SEGMENT_TABLE: usize = 512;
+    /// The ring.
+    pub const RING: usize = 4096;
 }
 
 /// Bytes before what a record says.
-pub(crate) const RECORD_HEADER: usize = 24;
+pub const RECORD_HEADER: usize = 24;
 
 /// The share of a ring that one record may take: what is longer is cut.
-pub(crate) const RECORD_PART: usize = 4;
+pub const RECORD_PART: usize = 4;
+
+/// What stands before what a record says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) len: u32,
+    pub(crate) kind: u32,
+    pub(crate) place: Place,
+    pub(crate) at: Duration,
+}
+
+impl Header {
+    pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
+        let ((len, kind), (records, messages)) = (halves(word(0)), halves(word(8)));
+        let place = Place { records, messages };
+        Self { len, kind, place, at: Duration::from_nanos(word(16)) }
+    }
+}

@@ -1,5 +1,7 @@
 //! The memory, its writer and its reader.
 
+mod encode;
+
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
@@ -7,10 +9,11 @@ use std::time::Duration;
 
 use sys::shared::{ReadOnly, Unprovided, Writable};
 
-use crate::layout::{MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at};
-use crate::record::{
-    DELIVERED, Encoded, Entry, Kind, Message, Missed, Place, Recipients, Record, halves, pair,
+use crate::layout::{
+    Header, MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at,
 };
+use crate::record::{DELIVERED, Entry, Kind, Message, Missed, Place, Recipients, Record};
+use encode::{Encoded, pair};
 
 /// Writes records. Nothing here waits or fails.
 #[derive(Debug)]
@@ -332,23 +335,6 @@ enum Found {
     Missed(Missed),
     Nothing,
     Stopped,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Header {
-    pub(crate) len: u32,
-    pub(crate) kind: u32,
-    pub(crate) place: Place,
-    pub(crate) at: Duration,
-}
-
-impl Header {
-    pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
-        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
-        let ((len, kind), (records, messages)) = (halves(word(0)), halves(word(8)));
-        let place = Place { records, messages };
-        Self { len, kind, place, at: Duration::from_nanos(word(16)) }
-    }
 }
 
 /// The length that a ring's header gives, if it is one, and has that length.
