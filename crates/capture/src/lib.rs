@@ -19,6 +19,9 @@
 //! - [`text`]: amounts as people write them, numbers with units, columns of a terminal.
 //! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
 //! - [`trace`]: what a bus of ours writes about its messages, as records.
+//!
+//! All of it runs as WebAssembly too, where recordings are in memory: there
+//! [`Capture::from_bytes`] takes the place of [`Capture::open`].
 
 #![forbid(unsafe_code)]
 

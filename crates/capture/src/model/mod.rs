@@ -4,12 +4,14 @@
 //! and can be asked at any time. Of a message it keeps 72 bytes; the message's own bytes stay in
 //! the file they came from. Texts are kept once.
 
+#[cfg(not(target_family = "wasm"))]
 mod ahead;
 mod arguments;
 mod directory;
 mod label;
 mod learn;
 mod message;
+#[cfg(not(target_family = "wasm"))]
 mod open;
 mod pairs;
 mod row;
@@ -19,15 +21,18 @@ mod strings;
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::Arc;
 
 use wire::message::{InvalidMessage, MessageType};
 
 pub use directory::{Directory, Ownership, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
+#[cfg(not(target_family = "wasm"))]
 pub use open::OpenError;
 pub use row::Health;
 pub use strings::{Strings, Text};
 
+use crate::file::Reader;
 use crate::record::{
     Bus, BusId, Content, Damage, Delivery, EndCause, Fact, Gap, Origin, RawMessage, Record, Time,
 };
@@ -95,6 +100,24 @@ impl Default for Capture {
 }
 
 impl Capture {
+    /// Reads a file that is in memory, whichever format it has. The messages of one that is not
+    /// compressed stay in it.
+    ///
+    /// # Errors
+    ///
+    /// Of kind `InvalidData` if it has no format that is known.
+    pub fn from_bytes(file: Vec<u8>) -> io::Result<Self> {
+        let mut capture = Self::default();
+        let file = Arc::new(file);
+        let mut reader = Reader::new(file.as_slice())?.ok_or_else(not_a_recording)?;
+        let part = capture.store.open(Arc::clone(&file));
+        capture.store.select(part);
+        while let Some(record) = reader.next_record()? {
+            capture.push(record);
+        }
+        Ok(capture)
+    }
+
     /// Takes in the next thing that a recording says.
     pub fn push(&mut self, record: Record<'_>) {
         match record {
@@ -184,6 +207,10 @@ impl Capture {
     fn intern(&mut self, text: &str) -> Text {
         self.scanner.strings.intern(text)
     }
+}
+
+fn not_a_recording() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages")
 }
 
 /// A reply counts if it comes from whom the call was addressed to, or from the bus. A well-known

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Stdin};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
-use super::Capture;
 use super::ahead::Ahead;
-use super::store::Part;
+use super::store::{Part, ReadAt};
+use super::{Capture, not_a_recording};
 use crate::file::Reader;
 use crate::record::{Bus, BusId, Gap, RawMessage, Record};
 
@@ -42,8 +43,7 @@ impl Capture {
 
     /// Opens a file and the parts that belong to it.
     fn open_set(&mut self, path: &Path, set: usize, sources: &mut Vec<Source>) -> io::Result<()> {
-        let unknown = || io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages");
-        let first = self.open_source(path, set)?.ok_or_else(unknown)?;
+        let first = self.open_source(path, set)?.ok_or_else(not_a_recording)?;
         sources.push(first);
         for part in parts(path) {
             sources.extend(self.open_source(&part, set)?);
@@ -128,6 +128,7 @@ struct Sets {
 impl Source {
     /// Reads all of it into a capture that nothing else is read into.
     fn read(&mut self, capture: &mut Capture) -> Result<(), OpenError> {
+        self.select(capture);
         while let Some(record) = self.ahead.next().map_err(of(&self.path))? {
             capture.push(with_place(record, self.part));
         }
@@ -135,15 +136,20 @@ impl Source {
     }
 
     fn push_next(&mut self, capture: &mut Capture, sets: &mut Sets) -> Result<(), OpenError> {
-        if let Some(part) = self.part {
-            capture.store.select(part);
-        }
+        self.select(capture);
         let record = self.ahead.next().map_err(of(&self.path))?;
         let record = record.and_then(|record| self.buses.renumber(record, capture, sets));
         if let Some(record) = record {
             capture.push(with_place(record, self.part));
         }
         Ok(())
+    }
+
+    /// Has the places of the next records be in this file.
+    fn select(&self, capture: &mut Capture) {
+        if let Some(part) = self.part {
+            capture.store.select(part);
+        }
     }
 }
 
@@ -197,6 +203,12 @@ impl Sets {
             self.buses[set].push(id);
         }
         id
+    }
+}
+
+impl ReadAt for File {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        FileExt::read_exact_at(self, buffer, offset)
     }
 }
 

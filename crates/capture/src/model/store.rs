@@ -1,8 +1,8 @@
 //! Where the bytes of messages are.
 
-use std::fs::File;
+use std::fmt;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 /// A place in the [`Store`]: which part of it, and how far from the start of that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,9 +11,25 @@ pub(super) struct Place(u64);
 /// The bytes of all messages: those of an uncompressed file stay in it, all others are kept here.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    files: Vec<File>,
+    files: Vec<Box<dyn ReadAt>>,
     current: Part,
     kept: Vec<u8>,
+}
+
+/// A file of which any part can be read again.
+pub(super) trait ReadAt: fmt::Debug + Send + Sync {
+    /// Fills `buffer` with what begins `offset` bytes from the start.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+/// A file that is in memory.
+impl ReadAt for Arc<Vec<u8>> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let rest = usize::try_from(offset).ok().and_then(|start| self.get(start..));
+        let bytes = rest.and_then(|rest| rest.get(..buffer.len()));
+        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
 }
 
 /// One of the files: its number, from 1. 0 is what is kept here.
@@ -38,14 +54,13 @@ impl Place {
 }
 
 impl Store {
-    /// From now on, places are in this file.
-    pub(super) fn open(&mut self, file: File) -> Part {
-        self.files.push(file);
-        self.current = Part(self.files.len() as u64);
-        self.current
+    /// Takes a file in which places can be.
+    pub(super) fn open(&mut self, file: impl ReadAt + 'static) -> Part {
+        self.files.push(Box::new(file));
+        Part(self.files.len() as u64)
     }
 
-    /// From now on, places are in this file again.
+    /// From now on, places are in this file.
     pub(super) const fn select(&mut self, part: Part) {
         self.current = part;
     }
