@@ -11,7 +11,7 @@
 //! # Ok::<(), diligence_capture::introspection::InvalidDocument>(())
 //! ```
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -88,6 +88,55 @@ impl Introspection {
         let tree = tree.map_err(|_| InvalidDocument::NotXml)?;
         let interfaces = children(tree.root_element(), "interface").filter_map(interface);
         Ok(Self { interfaces: interfaces.collect() })
+    }
+}
+
+/// As a document with all that was read, and nothing else.
+impl fmt::Display for Introspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<node>")?;
+        self.interfaces.iter().try_for_each(|interface| interface.write(f))?;
+        f.write_str("</node>")
+    }
+}
+
+impl Interface {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<interface name=\"{}\">", Escaped(&self.name))?;
+        for method in &self.methods {
+            write!(f, "<method name=\"{}\">", Escaped(&method.name))?;
+            method.arguments.iter().try_for_each(|argument| argument.write(f, "in"))?;
+            method.results.iter().try_for_each(|result| result.write(f, "out"))?;
+            f.write_str("</method>")?;
+        }
+        for signal in &self.signals {
+            write!(f, "<signal name=\"{}\">", Escaped(&signal.name))?;
+            signal.arguments.iter().try_for_each(|argument| argument.write(f, "out"))?;
+            f.write_str("</signal>")?;
+        }
+        f.write_str("</interface>")
+    }
+}
+
+impl Argument {
+    fn write(&self, f: &mut fmt::Formatter<'_>, direction: &str) -> fmt::Result {
+        f.write_str("<arg")?;
+        if let Some(name) = &self.name {
+            write!(f, " name=\"{}\"", Escaped(name))?;
+        }
+        write!(f, " type=\"{}\" direction=\"{direction}\"/>", Escaped(&self.types))
+    }
+}
+
+/// A text as the value of an attribute.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '"' | '&' | '<' | '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(character)),
+            _ => f.write_char(character),
+        })
     }
 }
 
@@ -183,9 +232,13 @@ mod tests {
                  </signal><property name='P' type='s'/></interface><interface name='c.D'/></node>",
                 "a.B: M(x:s,y:b)->u S!(z:); c.D:",
             ),
+            ("<node><interface name='a&amp;&quot;&lt;&#10;'/></node>", "a&\"<\n:"),
             ("<!DOCTYPE n [<!ENTITY a 'aa'><!ENTITY b '&a;&b;'>]><node>&b;</node>", "invalid"),
         ] {
             assert_eq!(told(document), expected, "{document}");
+            if let Ok(found) = Introspection::parse(document) {
+                assert_eq!(Introspection::parse(&found.to_string()), Ok(found));
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //!
 //! - [`record`]: what a recording is made of, whichever format it has.
 //! - [`losses`]: how much is missing.
+//! - [`bodies`]: how much of each message is kept, and taking the rest out.
 //! - [`file`](mod@file): the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bodies;
 pub mod budget;
 mod collected;
 pub mod compare;

@@ -10,7 +10,6 @@
 //! - [`objects`]: what the objects of services say they have.
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
-//! - [`bodies`], `redact`: how much of each message is kept.
 //! - `scheduler`: when the processes that talk have a processor.
 //! - [`standing`]: what was learnt and still holds.
 //! - [`rolling`]: the last messages, so that they can be asked about.
@@ -20,7 +19,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bodies;
 mod census;
 pub mod clock;
 pub mod listener;
@@ -28,7 +26,6 @@ pub mod objects;
 pub mod origin;
 pub mod place;
 mod process;
-mod redact;
 pub mod rolling;
 mod scheduler;
 pub mod session;
@@ -38,7 +35,6 @@ pub mod tape;
 pub mod wanted;
 pub mod watch;
 
-pub use bodies::Bodies;
 pub use clock::Clock;
 pub use listener::{ListenError, Notice};
 pub use objects::Objects;

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use capture::Capture;
+use capture::bodies::Bodies;
 use capture::model::Health;
 use capture::record::{Bus, Content, Origin};
-use diligence_recorder::{Bodies, Destination, Tape, TapeError, TapeNotice};
+use diligence_recorder::{Destination, Tape, TapeError, TapeNotice};
 use diligence_testkit::recording::Recording;
 
 /// A folder that is gone with the test.

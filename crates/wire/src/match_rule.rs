@@ -107,6 +107,12 @@ impl MatchRule {
         &self.args
     }
 
+    /// The same rule for messages with any arguments.
+    #[must_use]
+    pub fn without_args(self) -> Self {
+        Self { args: Vec::new(), ..self }
+    }
+
     /// `eavesdrop='true'`: whether the rule is also for messages that are addressed to others.
     pub fn eavesdrops(&self) -> bool {
         self.reach == Reach::Everything

@@ -12,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use capture::bodies::{Bodies, Reducer};
 use capture::losses::Losses;
 use capture::query::Query;
 use capture::record::{Bus, BusId, Gap, GapCause, Origin, Record, Time};
@@ -21,7 +22,6 @@ use file::Plain;
 use ring::Ring;
 use trigger::{FILES_MAX, Trigger};
 
-use crate::bodies::Bodies;
 use crate::standing::Standing;
 
 /// Where a recording goes.
@@ -56,8 +56,7 @@ pub enum Destination {
 /// once there is room again.
 #[derive(Debug)]
 pub struct Tape {
-    bodies: Bodies,
-    scratch: Vec<u8>,
+    reducer: Reducer,
     standing: Standing,
     output: Output,
     room: Room,
@@ -136,8 +135,7 @@ impl Tape {
             }
         };
         Ok(Self {
-            bodies,
-            scratch: Vec::new(),
+            reducer: Reducer::new(bodies),
             standing: Standing::new(origin),
             output,
             room: Room::Free,
@@ -149,7 +147,7 @@ impl Tape {
     pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
         self.count(&record);
         self.output.look(&record);
-        let reduced = self.bodies.reduce(record, &mut self.scratch)?;
+        let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
         match &mut self.room {
             Room::Free => {

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use capture::bodies::Bodies;
 use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    Beside, Bodies, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn,
-    Wanted, origin,
+    Beside, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted, origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::SignalSource;
