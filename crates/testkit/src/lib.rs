@@ -7,7 +7,9 @@
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
 //! - [`recording`]: recordings with content that is known.
+//! - [`findings`]: all that is found in a recording, to compare.
 
+pub mod findings;
 pub mod golden;
 pub mod model;
 pub mod random;

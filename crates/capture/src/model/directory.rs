@@ -77,6 +77,11 @@ pub struct Directory {
 }
 
 impl Directory {
+    /// How many connections there are.
+    pub(super) const fn len(&self) -> usize {
+        self.peers.len()
+    }
+
     /// All connections, in the order in which they were first seen.
     pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
         self.peers.iter().enumerate().map(|(index, peer)| (PeerId(index as u32), peer))
@@ -136,12 +141,35 @@ impl Directory {
     }
 
     /// A connection is the recorder's own.
-    pub(super) fn found_recorder(&mut self, bus: BusId, unique: Text) {
-        let id = self.peer_named(bus, unique);
-        self.peer_mut(id).role = Role::Recorder;
-        if !self.is_recorder(bus, unique) {
-            self.recorders.push((bus, unique));
+    pub(super) fn found_recorder(&mut self, id: PeerId) -> News {
+        let peer = &mut self.peers[id.index()];
+        if peer.role == Role::Recorder {
+            return News::Old;
         }
+        peer.role = Role::Recorder;
+        self.recorders.push((peer.bus, peer.unique));
+        News::New
+    }
+
+    /// More is known of the process behind a connection.
+    pub(super) fn identified(&mut self, id: PeerId, process: Process) -> News {
+        let known = &mut self.peers[id.index()].process;
+        if known.as_ref() == Some(&process) {
+            return News::Old;
+        }
+        *known = Some(process);
+        News::New
+    }
+
+    /// A connection is gone, and the bus says why perhaps.
+    pub(super) fn left(&mut self, id: PeerId, at: Time, why: Option<String>) -> News {
+        let peer = &mut self.peers[id.index()];
+        if peer.left.is_some() && (why.is_none() || why == peer.why) {
+            return News::Old;
+        }
+        peer.left.get_or_insert(at);
+        peer.why = why.or(peer.why.take());
+        News::New
     }
 
     pub(super) fn peer_mut(&mut self, id: PeerId) -> &mut Peer {
@@ -155,22 +183,21 @@ impl Directory {
         name: Text,
         owner: Option<PeerId>,
         at: Time,
-    ) {
-        self.owner_ends(bus, name, at);
-        if let Some(owner) = owner {
-            self.add_ownership(bus, name, Ownership { owner, since: Some(at), until: None });
-        }
+    ) -> News {
+        let ended = self.owner_ends(bus, name, at);
+        let Some(owner) = owner else { return ended };
+        self.add_ownership(bus, name, Ownership { owner, since: Some(at), until: None })
     }
 
     /// A name is found to have an owner; since when is not known unless it was seen already.
-    pub(super) fn owner_found(&mut self, bus: BusId, name: Text, owner: PeerId, at: Time) {
+    pub(super) fn owner_found(&mut self, bus: BusId, name: Text, owner: PeerId, at: Time) -> News {
         let known = self.owners.get_mut(&(bus, name)).and_then(|all| all.last_mut());
         match known {
-            Some(last) if last.owner == owner && last.until.is_none() => {}
+            Some(last) if last.owner == owner && last.until.is_none() => News::Old,
             Some(last) if last.until.is_none() => self.owner_changed(bus, name, Some(owner), at),
             Some(last) => {
                 let since = last.until;
-                self.add_ownership(bus, name, Ownership { owner, since, until: None });
+                self.add_ownership(bus, name, Ownership { owner, since, until: None })
             }
             None => self.add_ownership(bus, name, Ownership { owner, since: None, until: None }),
         }
@@ -184,17 +211,28 @@ impl Directory {
         }
     }
 
-    fn owner_ends(&mut self, bus: BusId, name: Text, at: Time) {
-        if let Some(last) = self.owners.get_mut(&(bus, name)).and_then(|all| all.last_mut()) {
-            last.until.get_or_insert(at);
-        }
+    fn owner_ends(&mut self, bus: BusId, name: Text, at: Time) -> News {
+        let last = self.owners.get_mut(&(bus, name)).and_then(|all| all.last_mut());
+        let Some(last) = last.filter(|last| last.until.is_none()) else { return News::Old };
+        last.until = Some(at);
+        News::New
     }
 
-    fn add_ownership(&mut self, bus: BusId, name: Text, ownership: Ownership) {
+    fn add_ownership(&mut self, bus: BusId, name: Text, ownership: Ownership) -> News {
         let names = &mut self.peers[ownership.owner.index()].names;
         if !names.contains(&name) {
             names.push(name);
         }
         self.owners.entry((bus, name)).or_default().push(ownership);
+        News::New
     }
+}
+
+/// Whether something that was said was not known yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum News {
+    /// It was not.
+    New,
+    /// It was, or it says nothing.
+    Old,
 }

@@ -4,7 +4,8 @@ use wire::Message as WireMessage;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::directory::PeerId;
+use super::asides::Said;
+use super::directory::{News, PeerId};
 use super::row::{Health, Row};
 use super::{Capture, Text};
 use crate::record::{BusId, Fact, Process, Time};
@@ -79,40 +80,58 @@ impl Capture {
         }
         let Ok(message) = WireMessage::parse(bytes) else { return };
         if call.member == words.hello {
-            self.directory.peer_named(row.bus, row.destination);
+            self.met(row.at, row.bus, row.destination);
             return;
         }
         let Some(name) = self.first_argument(call) else { return };
         if call.member == words.get_name_owner {
             let Ok(owner) = message.read::<(&str,)>() else { return };
-            let (name, owner) = (self.intern(&name), self.intern(owner.0));
-            self.found_owner(row.bus, name, owner, row.at);
+            self.found_owner(row.at, row.bus, &name, owner.0);
             return;
         }
-        let Some(peer) = self.peer_for(row.bus, &name, row.at) else { return };
-        let process = self.directory.peer_mut(peer).process.get_or_insert_default();
+        let Some(peer) = self.peer_for(row.at, row.bus, &name) else { return };
+        let mut process = self.directory.peer(peer).process.clone().unwrap_or_default();
         if call.member == words.credentials {
-            learn_credentials(process, &message);
+            learn_credentials(&mut process, &message);
         } else if let Ok((number,)) = message.read::<(u32,)>() {
             let what = if call.member == words.user { &mut process.uid } else { &mut process.pid };
             *what = Some(number);
         }
+        let news = self.directory.identified(peer, process);
+        self.note(news, row.at, Said::Peer(peer));
     }
 
-    fn peer_for(&mut self, bus: BusId, name: &str, at: Time) -> Option<PeerId> {
+    fn peer_for(&mut self, at: Time, bus: BusId, name: &str) -> Option<PeerId> {
         let text = self.intern(name);
         if name.starts_with(':') {
-            return Some(self.directory.peer_named(bus, text));
+            return Some(self.met(at, bus, text));
         }
         self.directory.resolve(bus, text, at)
     }
 
-    fn found_owner(&mut self, bus: BusId, name: Text, owner: Text, at: Time) {
-        let owner = self.directory.peer_named(bus, owner);
+    /// A connection of which not only headers and signals of the bus tell.
+    fn met(&mut self, at: Time, bus: BusId, unique: Text) -> PeerId {
+        let known = self.directory.len();
+        let peer = self.directory.peer_named(bus, unique);
+        let news = if self.directory.len() > known { News::New } else { News::Old };
+        self.note(news, at, Said::Peer(peer));
+        peer
+    }
+
+    fn found_owner(&mut self, at: Time, bus: BusId, name: &str, owner: &str) {
+        let (text, owner) = (self.intern(name), self.intern(owner));
+        let owner = self.met(at, bus, owner);
         // The bus owns its own name, and each connection its unique one; nobody needs to be told.
-        let text = self.strings().get(name);
-        if !text.starts_with(':') && name != self.words.driver {
-            self.directory.owner_found(bus, name, owner, at);
+        if !name.starts_with(':') && text != self.words.driver {
+            let news = self.directory.owner_found(bus, text, owner, at);
+            self.note(news, at, Said::Owner(bus, text, Some(owner)));
+        }
+    }
+
+    /// Remembers that something was said, if it was news.
+    fn note(&mut self, news: News, at: Time, said: Said) {
+        if news == News::New {
+            self.asides.add(at, said);
         }
     }
 
@@ -130,49 +149,54 @@ impl Capture {
     pub(super) fn learn_fact(&mut self, at: Time, bus: BusId, fact: Fact) {
         match fact {
             Fact::Peer { unique, process } => {
-                let unique = self.intern(&unique);
-                let peer = self.directory.peer_named(bus, unique);
-                let peer = self.directory.peer_mut(peer);
+                let peer = self.met_named(at, bus, &unique);
                 if let Some(process) = process {
-                    peer.process = Some(process.or(peer.process.take().unwrap_or_default()));
+                    let known = self.directory.peer(peer).process.clone();
+                    let news =
+                        self.directory.identified(peer, process.or(known.unwrap_or_default()));
+                    self.note(news, at, Said::Peer(peer));
                 }
             }
             Fact::Recorder { unique } => {
-                let unique = self.intern(&unique);
-                self.directory.found_recorder(bus, unique);
+                let peer = self.met_named(at, bus, &unique);
+                let news = self.directory.found_recorder(peer);
+                self.note(news, at, Said::Recorder(peer));
             }
             Fact::Left { unique, why } => {
-                let unique = self.intern(&unique);
-                let peer = self.directory.peer_named(bus, unique);
-                let peer = self.directory.peer_mut(peer);
-                peer.left.get_or_insert(at);
-                peer.why = why.or(peer.why.take());
+                let peer = self.met_named(at, bus, &unique);
+                let news = self.directory.left(peer, at, why);
+                self.note(news, at, Said::Left(peer));
             }
             Fact::Owner { name, unique: Some(unique) } => {
-                let (name, unique) = (self.intern(&name), self.intern(&unique));
-                self.found_owner(bus, name, unique, at);
+                self.found_owner(at, bus, &name, &unique);
             }
             Fact::Owner { name, unique: None } => {
                 let name = self.intern(&name);
-                self.directory.owner_changed(bus, name, None, at);
+                let news = self.directory.owner_changed(bus, name, None, at);
+                self.note(news, at, Said::Owner(bus, name, None));
             }
             // Each part of a recording tells all that the recorder has found at its start.
             Fact::Rule { ref unique, ref rule, .. }
                 if !self.told_rules.insert((bus, unique.clone(), rule.clone())) => {}
-            other => {
-                match &other {
-                    Fact::Introspection { name, xml, .. } => {
-                        self.learn_introspection(at, bus, name, xml);
-                    }
-                    Fact::Rule { unique, .. } => {
-                        let unique = self.intern(unique);
-                        self.directory.peer_named(bus, unique);
-                    }
-                    _ => {}
-                }
-                self.facts.push((at, bus, other));
-            }
+            other => self.keep_fact(at, bus, other),
         }
+    }
+
+    fn keep_fact(&mut self, at: Time, bus: BusId, fact: Fact) {
+        match &fact {
+            Fact::Introspection { name, xml, .. } => self.learn_introspection(at, bus, name, xml),
+            Fact::Rule { unique, .. } => {
+                self.met_named(at, bus, unique);
+            }
+            _ => {}
+        }
+        self.asides.add(at, Said::Fact);
+        self.facts.push((at, bus, fact));
+    }
+
+    fn met_named(&mut self, at: Time, bus: BusId, unique: &str) -> PeerId {
+        let unique = self.intern(unique);
+        self.met(at, bus, unique)
     }
 }
 

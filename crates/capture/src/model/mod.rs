@@ -7,6 +7,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod ahead;
 mod arguments;
+mod asides;
+mod copy;
 mod directory;
 mod label;
 mod learn;
@@ -37,6 +39,7 @@ use crate::record::{
     Bus, BusId, Content, Damage, Delivery, EndCause, Fact, Gap, Origin, RawMessage, Record, Time,
 };
 use arguments::Members;
+use asides::{Asides, Said};
 use learn::Words;
 use pairs::Pending;
 use row::{NOBODY, Row};
@@ -58,6 +61,7 @@ pub struct Capture {
     facts: Vec<(Time, BusId, Fact)>,
     /// Match rules among them, each of which counts as it was told first.
     told_rules: HashSet<(BusId, String, String)>,
+    asides: Asides,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
     more_damage: u64,
@@ -90,6 +94,7 @@ impl Default for Capture {
             members: Members::default(),
             facts: Vec::new(),
             told_rules: HashSet::new(),
+            asides: Asides::default(),
             gaps: Vec::new(),
             damage: Vec::new(),
             more_damage: 0,
@@ -125,8 +130,14 @@ impl Capture {
             Record::Bus(bus) => self.buses.push(bus),
             Record::Message(raw) => self.push_message(&raw),
             Record::Fact { at, bus, fact } => self.learn_fact(at, bus, fact),
-            Record::Gap(gap) => self.gaps.push(gap),
-            Record::Damage(damage) if self.damage.len() < DAMAGE_MAX => self.damage.push(damage),
+            Record::Gap(gap) => {
+                self.asides.add(gap.at.unwrap_or_default(), Said::Gap);
+                self.gaps.push(gap);
+            }
+            Record::Damage(damage) if self.damage.len() < DAMAGE_MAX => {
+                self.asides.add(Time::default(), Said::Damage);
+                self.damage.push(damage);
+            }
             Record::Damage(_) => self.more_damage += 1,
         }
     }
@@ -141,6 +152,7 @@ impl Capture {
             row.health = Health::BodyRedacted;
         }
         let index = self.rows.len() as u32;
+        self.asides.stand_behind(index + 1);
         if let Some(reason) = invalid {
             self.invalid.push((MessageId(index), reason));
         }

@@ -3,6 +3,7 @@
 
 mod baseline;
 mod calls;
+mod copies;
 mod errors;
 mod objects;
 mod report;

@@ -39,7 +39,7 @@ fn changed_by(recording: &Recording, change: impl Fn(Record<'_>) -> Record<'_>) 
 }
 
 /// All that the other tests play, by what it is called.
-fn recordings() -> impl Iterator<Item = (&'static str, Recording)> {
+pub(crate) fn recordings() -> impl Iterator<Item = (&'static str, Recording)> {
     let played = cases().flat_map(|case| {
         [(case.name, case.recording(case.raises)), (case.name, case.recording(case.misses))]
     });

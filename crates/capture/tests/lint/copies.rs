@@ -1,0 +1,54 @@
+//! A copy of a recording tells what the recording does, and a redacted one nothing that was said.
+
+use diligence_capture::Capture;
+use diligence_capture::bodies::Bodies;
+use diligence_capture::record::Fact;
+use diligence_testkit::findings::{findings, said};
+
+use crate::unread::recordings;
+
+fn copy(capture: &Capture, bodies: Bodies) -> Vec<u8> {
+    let mut file = Vec::new();
+    capture.write(&mut file, bodies).expect("memory takes all");
+    file
+}
+
+#[test]
+fn a_copy_tells_the_same() {
+    for (name, recording) in recordings() {
+        let capture = Capture::from_bytes(recording.pcapng()).expect("a recording");
+        for capture in [capture, recording.capture()] {
+            let copy = Capture::from_bytes(copy(&capture, Bodies::Whole)).expect("a recording");
+            // A recording in memory has no origin.
+            let comparable = |capture| {
+                let mut found = findings(capture);
+                found.retain(|(what, _)| what != "origins");
+                found
+            };
+            for (found, again) in comparable(&capture).into_iter().zip(comparable(&copy)) {
+                assert_eq!(found, again, "{name}");
+            }
+        }
+    }
+}
+
+/// Names that are asked for, and rules that ask for no arguments, stand elsewhere too.
+#[test]
+fn a_redacted_copy_has_nothing_that_was_said() {
+    for (name, recording) in recordings() {
+        let capture = recording.capture();
+        let file = copy(&capture, Bodies::Redacted);
+        let redacted = Capture::from_bytes(file.clone()).expect("a recording");
+        let strings = redacted.strings();
+        let rules = redacted.facts().iter().filter_map(|(_, _, fact)| match fact {
+            Fact::Rule { rule, .. } => Some(rule.as_str()),
+            _ => None,
+        });
+        let names: Vec<_> = strings.ids().map(|id| strings.get(id)).chain(rules).collect();
+        for text in said(&capture) {
+            let is_name = names.iter().any(|name| name.contains(&text));
+            let is_there = file.windows(text.len()).any(|window| window == text.as_bytes());
+            assert!(is_name || !is_there, "{name}: {text}");
+        }
+    }
+}
