@@ -23,8 +23,6 @@ PACKAGE := target/package
 # A program without libraries, for a device on which nothing can be installed.
 STATIC_FOR := $(shell uname -m)-unknown-linux-musl
 STATIC     := $(TARGET)/diligence-static
-# What of the analysis is needed in a page runs there as WebAssembly.
-PAGE_FOR   := wasm32-unknown-unknown
 
 # Of each target.
 FUZZ_SECONDS ?= 300
@@ -65,8 +63,6 @@ test: packages-test
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
 	$(CARGO) check --locked --package diligence-wire --package diligence-bus
 	$(CARGO) check --locked --package diligence-export --no-default-features
-	@rustup target list --installed | grep --quiet '^$(PAGE_FOR)$$' || rustup target add $(PAGE_FOR)
-	$(CARGO) check --locked --package diligence-capture --target $(PAGE_FOR)
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
 	cd $(PAGE) && npm run --silent e2e

@@ -11,10 +11,13 @@
 //! - [`selection`]: which of its messages are meant.
 //! - [`question`]: what can be asked.
 //! - `answers`: what is answered, a module for each part of the page.
+//! - `exports`: what a page calls that has this crate in it.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(target_family = "wasm"), forbid(unsafe_code))]
 
 mod answers;
+#[cfg(target_family = "wasm")]
+mod exports;
 pub mod feed;
 pub mod frame;
 pub mod question;

@@ -12,11 +12,16 @@ struct Asset {
 
 include!(concat!(env!("OUT_DIR"), "/built.rs"));
 
+/// What is in the file of this path, if there is one.
+pub(crate) fn bytes(path: &str) -> Option<&'static [u8]> {
+    BUILT.iter().find(|asset| asset.path == path).map(|asset| asset.bytes)
+}
+
 /// The file of this path; the empty one is the page itself.
 pub(crate) fn file(path: &str) -> Response {
     let path = if path.is_empty() { INDEX } else { path };
-    match BUILT.iter().find(|asset| asset.path == path) {
-        Some(asset) => ([(header::CONTENT_TYPE, media_type(path))], asset.bytes).into_response(),
+    match bytes(path) {
+        Some(bytes) => ([(header::CONTENT_TYPE, media_type(path))], bytes).into_response(),
         None if path == INDEX => {
             ([(header::CONTENT_TYPE, media_type(path))], NOT_BUILT).into_response()
         }

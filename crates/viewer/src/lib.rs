@@ -7,16 +7,19 @@
 //! - `assets`: the files of the page.
 //! - `guard`: who may ask.
 //! - `stream`: the recording as it is told to the page, and on while it grows.
+//! - [`mod@export`]: all of it in one file.
 //! - [`server`]: all of it behind an address.
 
 #![forbid(unsafe_code)]
 
 mod assets;
+pub mod export;
 mod guard;
 pub mod server;
 mod stream;
 pub mod subject;
 
+pub use export::{ExportError, export};
 pub use server::Server;
 pub use subject::Subject;
 

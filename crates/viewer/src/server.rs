@@ -8,12 +8,14 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use capture::bodies::Bodies;
 use tokio::task::spawn_blocking;
 
+use crate::export::{ExportError, export};
 use crate::guard::{self, Token};
 use crate::subject::Subject;
 use crate::{assets, stream};
@@ -64,6 +66,7 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/{token}/", get(page))
         .route("/{token}/stream", get(told))
         .route("/{token}/ask", post(asked))
+        .route("/{token}/save/{bodies}", get(saved))
         .route("/{token}/{*path}", get(file))
         .layer(DefaultBodyLimit::max(QUESTION_MAX))
         .layer(middleware::from_fn_with_state(Arc::clone(&site), guarded))
@@ -103,6 +106,34 @@ async fn asked(State(site): State<Arc<Site>>, question: Bytes) -> Response {
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
+
+/// The whole as one file, to be saved.
+async fn saved(
+    State(site): State<Arc<Site>>,
+    Path((_, bodies)): Path<(String, String)>,
+) -> Response {
+    let bodies = match bodies.as_str() {
+        "whole" => Bodies::Whole,
+        "redacted" => Bodies::Redacted,
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
+    let write = move || {
+        let mut file = Vec::new();
+        let title = site.subject.title();
+        site.subject.with(|shown| export(shown.capture(), title, bodies, &mut file))?;
+        Ok(file)
+    };
+    match spawn_blocking(write).await {
+        Ok(Ok(file)) => ([(CONTENT_DISPOSITION, SAVED_AS)], file).into_response(),
+        Ok(Err(error @ ExportError::NotBuilt)) => {
+            (StatusCode::NOT_FOUND, error.to_string()).into_response()
+        }
+        Ok(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+const SAVED_AS: &str = "attachment; filename=\"diligence.html\"";
 
 fn framed(body: Body) -> Response {
     ([(CONTENT_TYPE, "application/octet-stream")], body).into_response()

@@ -68,7 +68,7 @@ pub(crate) enum Shown {
 impl Subject {
     /// Recordings, which are read by a thread from now on.
     pub fn recordings(paths: Vec<PathBuf>) -> Self {
-        let title: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+        let title = title(&paths);
         let shared = Arc::new(RwLock::new(Shown::Recording(Box::default())));
         let (sender, changes) = watch::channel(State::Loading);
         let place = Arc::clone(&shared);
@@ -82,7 +82,7 @@ impl Subject {
             };
             sender.send_replace(state);
         });
-        Self { title: title.join(", "), kind: Kind::Recording, shared, changes, looks: None }
+        Self { title, kind: Kind::Recording, shared, changes, looks: None }
     }
 
     /// A bus, which a thread listens to from now on.
@@ -182,6 +182,16 @@ impl Shown {
             rolling.push(record);
         }
     }
+}
+
+/// What people call recordings: the names of the files, without their folders, which are nobody's
+/// business to whom the page is sent.
+pub fn title(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths
+        .iter()
+        .map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+        .collect();
+    names.join(", ")
 }
 
 fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {

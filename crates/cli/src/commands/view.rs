@@ -2,21 +2,24 @@
 //!
 //! The page and the server that shows it are [`viewer`].
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
+use capture::bodies::Bodies;
 use clap::Args;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 use viewer::subject::{Failure, State};
-use viewer::{Server, Subject};
+use viewer::{ExportError, Server, Subject};
 
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, failed, print};
 use crate::private_bus::asked_to_end;
+use crate::recording::{self, ReadError};
 
 /// What to look at, and how.
 #[derive(Debug, Args)]
@@ -36,6 +39,13 @@ pub(crate) struct View {
     /// Print the address of the page, and do not open a browser
     #[arg(long)]
     no_open: bool,
+    /// Write the page with the recording into this file instead, which needs nothing else; `-` is the
+    /// standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "no_open", "port"])]
+    export: Option<PathBuf>,
+    /// Leave out what messages say: their types, sizes and times stay, and who sends what to whom
+    #[arg(long, requires = "export")]
+    redact: bool,
     /// The port of the loopback address to listen on [default: any that is free]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
@@ -43,13 +53,30 @@ pub(crate) struct View {
 
 /// Shows the page until somebody ends it.
 pub(crate) fn run(view: &View) -> ExitCode {
-    match view.show() {
+    let done = match &view.export {
+        Some(out) => view.write(out),
+        None => view.show(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed("view", &error, ExitCode::FAILURE),
     }
 }
 
 impl View {
+    fn write(&self, out: &Path) -> Result<(), ViewError> {
+        let capture = recording::open(&self.files).map_err(ViewError::Read)?;
+        let title = viewer::subject::title(&self.files);
+        let bodies = if self.redact { Bodies::Redacted } else { Bodies::Whole };
+        let written = match out.to_str() {
+            Some("-") => viewer::export(&capture, &title, bodies, io::stdout().lock()),
+            _ => File::create(out)
+                .map_err(ExportError::Io)
+                .and_then(|file| viewer::export(&capture, &title, bodies, file)),
+        };
+        written.map_err(|error| ViewError::Write { path: out.to_owned(), error })
+    }
+
     fn show(&self) -> Result<(), ViewError> {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
         let subject = match self.live {
@@ -103,6 +130,10 @@ fn open_browser(url: &str) {
 enum ViewError {
     /// A recording cannot be read, or the bus does not let us.
     Nothing(Arc<Failure>),
+    /// A recording that is to be written cannot be read.
+    Read(ReadError),
+    /// The page cannot be written.
+    Write { path: PathBuf, error: ExportError },
     /// The system does not let us serve the page, or wait.
     System(io::Error),
 }
@@ -117,6 +148,8 @@ impl fmt::Display for ViewError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing(failure) => failure.fmt(f),
+            Self::Read(error) => error.fmt(f),
+            Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
             Self::System(error) => error.fmt(f),
         }
     }
@@ -131,6 +164,10 @@ const LONG_HELP: &str = "\
 The page has everything that the other commands tell of a recording, and the picture of it: who called \
 whom, when, and how long it took. It is served on the loopback address alone, under a name that cannot \
 be guessed, until Ctrl-C ends it.
+
+With --export it becomes one file, to be sent to a colleague: it works from the disk, without this \\
+program and without a network. With --redact it has nothing in it that a message says, nor arguments \\
+of command lines.
 
 The exit status is 0 when it was ended, 1 when there was nothing to show, and 2 when the command line \
 is wrong.";

@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App } from "./page/App";
+import { EmbeddedSource, isEmbedded } from "./source/embedded";
 import { HttpSource } from "./source/http";
 import { StoreContext } from "./state/context";
 import { Store } from "./state/store";
@@ -10,7 +11,7 @@ import "./styles/parts.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");
-const store = new Store(new HttpSource());
+const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
 followAddress(store);
 render(
   <StoreContext.Provider value={store}>

@@ -1,0 +1,113 @@
+//! A recording and the page that shows it, in one file that needs nothing else.
+//!
+//! The file is a document with four things in it: the page, what answers it (the same code as in this
+//! program, as WebAssembly), the recording, and a few words about it. All but the page is in Base64, so
+//! nothing that a message says can be taken for markup. The document says of itself that it may load
+//! nothing and talk to nobody.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
+use capture::Capture;
+use capture::bodies::Bodies;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::assets;
+use crate::guard::Token;
+
+/// Writes a capture with the page that shows it. `title` is what people call it.
+///
+/// # Errors
+///
+/// If the page is not part of this program, if the recording cannot be read any more, or those of `out`.
+pub fn export(
+    capture: &Capture,
+    title: &str,
+    bodies: Bodies,
+    out: impl Write,
+) -> Result<(), ExportError> {
+    let part = |path| assets::bytes(path).ok_or(ExportError::NotBuilt);
+    let (script, style, analyst) = (part("page.js")?, part("page.css")?, part("analyst.wasm")?);
+    let mut out = BufWriter::new(out);
+    let nonce = Token::random()?;
+    let nonce = nonce.as_str();
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         script-src 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'nonce-{nonce}'; img-src data:; \
+         worker-src blob:\">\n<title>Diligence</title>\n<style nonce=\"{nonce}\">"
+    )?;
+    out.write_all(style)?;
+    out.write_all(b"</style>\n</head>\n<body>\n<div id=\"page\"></div>\n")?;
+    data(&mut out, "about", |out| Ok(out.write_all(about(title, bodies).as_bytes())?))?;
+    data(&mut out, "analyst", |out| Ok(out.write_all(analyst)?))?;
+    data(&mut out, "recording", |out| Ok(capture.write(out, bodies)?))?;
+    write!(out, "<script type=\"module\" nonce=\"{nonce}\">")?;
+    out.write_all(&as_inline_script(script))?;
+    out.write_all(b"</script>\n</body>\n</html>\n")?;
+    Ok(out.flush()?)
+}
+
+/// A few words about the recording.
+fn about(title: &str, bodies: Bodies) -> String {
+    let redacted = bodies == Bodies::Redacted;
+    serde_json::json!({ "title": title, "redacted": redacted }).to_string()
+}
+
+/// An element with something in it that is compressed and then text.
+fn data(
+    out: &mut impl Write,
+    id: &str,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    write!(out, "<script type=\"application/octet-stream\" id=\"{id}\">")?;
+    {
+        let mut text = EncoderWriter::new(&mut *out, &STANDARD);
+        let mut packed = GzEncoder::new(&mut text, Compression::best());
+        fill(&mut packed)?;
+        packed.finish()?;
+        text.finish()?;
+    }
+    Ok(out.write_all(b"</script>\n")?)
+}
+
+/// A script without what would end the element that it stands in, or begin a comment there. In
+/// strings and expressions, where alone a script has these, the backslash means nothing.
+fn as_inline_script(script: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(script);
+    text.replace("</script", "<\\/script").replace("<!--", "<\\!--").into_bytes()
+}
+
+/// Why there is no such file.
+#[derive(Debug)]
+pub enum ExportError {
+    /// The program was built without the page.
+    NotBuilt,
+    /// The recording cannot be read, or the file cannot be written.
+    Io(io::Error),
+}
+
+impl From<io::Error> for ExportError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBuilt => f.write_str(
+                "this program was built without the page; `make build` builds it, with Node",
+            ),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
