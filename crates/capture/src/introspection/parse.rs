@@ -1,0 +1,303 @@
+//! Reading the documents.
+
+use std::fmt;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::{
+    Access, Annotation, Argument, EmitsChange, Interface, Introspection, Method, Property, Signal,
+};
+
+/// Why a document says nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InvalidDocument {
+    /// It is longer than [`DOCUMENT_MAX`].
+    TooLong,
+    /// It declares entities, which no object needs, and by which little text becomes very much.
+    Entities,
+    /// It is no XML, or more of it than an object needs.
+    NotXml,
+}
+
+impl Introspection {
+    /// Reads a document. What is in it that the specification does not know is passed over, as is
+    /// what has no name.
+    ///
+    /// # Errors
+    ///
+    /// If it is no XML or too much.
+    pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
+        if document.len() > DOCUMENT_MAX {
+            return Err(InvalidDocument::TooLong);
+        }
+        if document.contains("<!ENTITY") {
+            return Err(InvalidDocument::Entities);
+        }
+        // Most documents name the DTD of the specification.
+        let options = ParsingOptions { allow_dtd: true, nodes_limit: NODES_MAX, ..<_>::default() };
+        let tree = Document::parse_with_options(document, options);
+        let tree = tree.map_err(|_| InvalidDocument::NotXml)?;
+        let root = tree.root_element();
+        let mut below = Vec::new();
+        push_children(root, "", NESTED_MAX, &mut below);
+        Ok(Self { interfaces: all(root, "interface", interface), children: below })
+    }
+}
+
+/// Appends the paths of the objects below `node`, and of those below these that the same document
+/// has: at most so many levels of them.
+fn push_children(node: Node<'_, '_>, prefix: &str, levels: usize, paths: &mut Vec<String>) {
+    for child in elements(node, "node") {
+        let Some(name) = name(child) else { continue };
+        let path = format!("{prefix}{name}");
+        if path.len() > CHILD_PATH_MAX {
+            continue;
+        }
+        let inside = format!("{path}/");
+        paths.push(path);
+        if levels > 0 {
+            push_children(child, &inside, levels - 1, paths);
+        }
+    }
+}
+
+fn interface(node: Node<'_, '_>) -> Option<Interface> {
+    let annotations = annotations(node);
+    let usual = emits_change(&annotations).unwrap_or(EmitsChange::Value);
+    Some(Interface {
+        name: name(node)?,
+        methods: all(node, "method", method),
+        signals: all(node, "signal", signal),
+        properties: all(node, "property", |node| property(node, usual)),
+        annotations,
+    })
+}
+
+fn method(node: Node<'_, '_>) -> Option<Method> {
+    let is_result = |node: &Node<'_, '_>| node.attribute("direction") == Some("out");
+    let (results, arguments) = elements(node, "arg").partition::<Vec<_>, _>(is_result);
+    let read = |nodes: Vec<_>| nodes.into_iter().map(argument).collect();
+    Some(Method {
+        name: name(node)?,
+        arguments: read(arguments),
+        results: read(results),
+        annotations: annotations(node),
+    })
+}
+
+fn signal(node: Node<'_, '_>) -> Option<Signal> {
+    let arguments = elements(node, "arg").map(argument).collect();
+    Some(Signal { name: name(node)?, arguments, annotations: annotations(node) })
+}
+
+fn property(node: Node<'_, '_>, usual: EmitsChange) -> Option<Property> {
+    let annotations = annotations(node);
+    let access = match node.attribute("access") {
+        Some("write") => Access::Write,
+        Some("readwrite") => Access::ReadWrite,
+        _ => Access::Read,
+    };
+    Some(Property {
+        name: name(node)?,
+        types: types(node),
+        access,
+        emits_change: emits_change(&annotations).unwrap_or(usual),
+        annotations,
+    })
+}
+
+fn argument(node: Node<'_, '_>) -> Argument {
+    Argument { name: name(node), types: types(node) }
+}
+
+fn annotations(node: Node<'_, '_>) -> Vec<Annotation> {
+    all(node, "annotation", |node| {
+        let value = node.attribute("value").unwrap_or_default().to_owned();
+        Some(Annotation { name: name(node)?, value })
+    })
+}
+
+fn emits_change(annotations: &[Annotation]) -> Option<EmitsChange> {
+    let said = annotations.iter().find(|annotation| annotation.name == EMITS_CHANGE)?;
+    match said.value.as_str() {
+        "true" => Some(EmitsChange::Value),
+        "invalidates" => Some(EmitsChange::Invalidates),
+        "const" => Some(EmitsChange::Const),
+        "false" => Some(EmitsChange::No),
+        _ => None,
+    }
+}
+
+fn types(node: Node<'_, '_>) -> String {
+    node.attribute("type").unwrap_or_default().to_owned()
+}
+
+fn name(node: Node<'_, '_>) -> Option<String> {
+    node.attribute("name").filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn all<T>(
+    node: Node<'_, '_>,
+    tag: &'static str,
+    read: impl FnMut(Node<'_, '_>) -> Option<T>,
+) -> Vec<T> {
+    elements(node, tag).filter_map(read).collect()
+}
+
+fn elements<'a, 'i>(node: Node<'a, 'i>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(move |child| child.has_tag_name(tag))
+}
+
+impl fmt::Display for InvalidDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "it is longer than {DOCUMENT_MAX} bytes"),
+            Self::Entities => f.write_str("it declares entities"),
+            Self::NotXml => f.write_str("it is no XML, or has too many elements"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidDocument {}
+
+const EMITS_CHANGE: &str = "org.freedesktop.DBus.Property.EmitsChangedSignal";
+
+/// Bytes of a document at most; a root object with a thousand children has a tenth of that.
+pub const DOCUMENT_MAX: usize = 512 << 10;
+
+/// Elements and texts of a document at most: what they take in memory is bounded so.
+const NODES_MAX: u32 = 50_000;
+
+/// Levels of objects inside the objects of one document. Their paths grow with each.
+const NESTED_MAX: usize = 16;
+
+/// Bytes of the path of an object below the one that was asked; others are passed over, as many of
+/// them with a long beginning in common would be much more than the document.
+const CHILD_PATH_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of it when it is written.
+    fn written(mut found: Introspection) -> Introspection {
+        found.children.clear();
+        for interface in &mut found.interfaces {
+            interface.properties.clear();
+            interface.annotations.clear();
+            interface.methods.iter_mut().for_each(|method| method.annotations.clear());
+            interface.signals.iter_mut().for_each(|signal| signal.annotations.clear());
+        }
+        found
+    }
+
+    /// `interface: method(in) -> out; signal!(in)`, each argument as `name:type`; properties with
+    /// access and changes, annotations in brackets, and behind a bar the children.
+    fn told(document: &str) -> String {
+        let Ok(found) = Introspection::parse(document) else { return "invalid".to_owned() };
+        let interfaces: Vec<_> = found.interfaces.iter().map(interface_told).collect();
+        match found.children.is_empty() {
+            true => interfaces.join("; "),
+            false => format!("{} | {}", interfaces.join("; "), found.children.join(" ")),
+        }
+    }
+
+    fn interface_told(interface: &Interface) -> String {
+        let methods = interface.methods.iter().map(|one| {
+            let (taken, given) = (arguments(&one.arguments), arguments(&one.results));
+            format!(" {}({taken})->{given}{}", one.name, said(&one.annotations))
+        });
+        let signals = interface.signals.iter();
+        let signals = signals.map(|one| {
+            format!(" {}!({}){}", one.name, arguments(&one.arguments), said(&one.annotations))
+        });
+        let properties = interface.properties.iter().map(|one| {
+            format!(" {}:{} {:?} {:?}", one.name, one.types, one.access, one.emits_change)
+        });
+        let members: String = methods.chain(signals).chain(properties).collect();
+        format!("{}{}:{members}", interface.name, said(&interface.annotations))
+    }
+
+    fn arguments(all: &[Argument]) -> String {
+        let all = all.iter().map(|one| match &one.name {
+            Some(name) => format!("{name}:{}", one.types),
+            None => one.types.clone(),
+        });
+        all.collect::<Vec<_>>().join(",")
+    }
+
+    fn said(annotations: &[Annotation]) -> String {
+        annotations.iter().map(|one| format!("[{}={}]", one.name, one.value)).collect()
+    }
+
+    #[test]
+    fn documents_are_read() {
+        let emits = |value| format!("<annotation name='{EMITS_CHANGE}' value='{value}'/>");
+        let changes = format!(
+            "<node><interface name='a.B'>{}<property name='P' type='s' access='read'/>\
+             <property name='Q' type='u' access='write'>{}</property>\
+             <property name='R' access='readwrite'>{}</property>\
+             <property name='S' type='v' access='huh'>{}</property></interface></node>",
+            emits("const"),
+            emits("false"),
+            emits("invalidates"),
+            emits("true"),
+        );
+        let expected = format!(
+            "a.B[{EMITS_CHANGE}=const]: P:s Read Const Q:u Write No R: ReadWrite Invalidates \
+             S:v Read Value"
+        );
+        for (document, expected) in [
+            ("", "invalid"),
+            ("<node", "invalid"),
+            ("<node/>", ""),
+            ("<node><interface/><interface name=''/><node name='a'/></node>", " | a"),
+            (
+                "<node><node name='a'><node name='b/c'><interface name='x.Y'/></node></node>\
+                 <node/><node name=''/><node name='/d e'/></node>",
+                " | a a/b/c /d e",
+            ),
+            (
+                "<!DOCTYPE node PUBLIC '-//freedesktop//DTD D-BUS Object Introspection 1.0//EN' \
+                 'http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd'>\
+                 <node><interface name='a.B'><method name='M'><arg type='s' name='x'/>\
+                 <arg type='u' direction='out'/><arg type='b' name='y' direction='in'/>\
+                 <annotation name='n' value='v'/></method><signal name='S'><arg name='z'/>\
+                 <annotation name='e'/></signal></interface><interface name='c.D'/></node>",
+                "a.B: M(x:s,y:b)->u[n=v] S!(z:)[e=]; c.D:",
+            ),
+            ("<node><interface name='a&amp;&quot;&lt;&#10;'/></node>", "a&\"<\n:"),
+            (changes.as_str(), expected.as_str()),
+            ("<!DOCTYPE n [<!ENTITY a 'aa'><!ENTITY b '&a;&b;'>]><node>&b;</node>", "invalid"),
+        ] {
+            assert_eq!(told(document), expected, "{document}");
+            if let Ok(found) = Introspection::parse(document) {
+                assert_eq!(Introspection::parse(&found.to_string()), Ok(written(found)));
+            }
+        }
+    }
+
+    #[test]
+    fn documents_are_bounded() {
+        let long = format!("<node>{}</node>", " ".repeat(DOCUMENT_MAX));
+        assert_eq!(Introspection::parse(&long), Err(InvalidDocument::TooLong));
+        let many = format!("<node>{}</node>", "<a/>".repeat(NODES_MAX as usize));
+        assert_eq!(Introspection::parse(&many), Err(InvalidDocument::NotXml));
+        // It would be 16 GiB of text.
+        let (text, uses) = ("a".repeat(DOCUMENT_MAX / 2), "&a;".repeat(DOCUMENT_MAX / 8));
+        let bomb = format!("<!DOCTYPE n [<!ENTITY a '{text}'>]><node>{uses}</node>");
+        assert_eq!(Introspection::parse(&bomb), Err(InvalidDocument::Entities));
+    }
+
+    #[test]
+    fn objects_inside_objects_are_read_to_a_limit() {
+        let deep =
+            |levels| format!("{}{}", "<node name='a'>".repeat(levels), "</node>".repeat(levels));
+        let found = Introspection::parse(&deep(18_000)).expect("it is XML");
+        assert_eq!(found.children.len(), NESTED_MAX + 1);
+        assert_eq!(found.children[2], "a/a/a");
+        let long = "a".repeat(CHILD_PATH_MAX);
+        let long = format!("<node><node name='{long}'><node name='b'/></node></node>");
+        assert_eq!(Introspection::parse(&long).expect("it is XML").children.len(), 1);
+    }
+}
