@@ -1,0 +1,298 @@
+//! Calling a method.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use client::{Connection, IntoName, PendingCall, Received, Values};
+use serde::{Deserialize, Serialize};
+use wire::body::{ReadError, Value};
+use wire::message::{Builder, Flags};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+use crate::asking::{introspect, within};
+use crate::introspection::Introspection;
+use crate::json::{Json, read_arguments};
+use crate::tree::{nanos, read};
+use crate::{Failure, Inspector, Starting, TypedValue};
+
+/// A method to be called.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// Who is called: a name on the bus.
+    pub service: String,
+    /// Which object.
+    pub path: String,
+    /// The interface of the method. Without one the object chooses.
+    #[serde(default)]
+    pub interface: Option<String>,
+    /// The method.
+    pub method: String,
+    /// The types of the arguments. Without them the object is asked first.
+    #[serde(default)]
+    pub signature: Option<String>,
+    /// The arguments ([`json`](crate::json)).
+    #[serde(default)]
+    pub arguments: Vec<Json>,
+}
+
+/// How something is called.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manner {
+    /// Milliseconds that are waited for the answer.
+    pub timeout_ms: u64,
+    /// Whether the service may be started.
+    pub starting: Starting,
+    /// Whether there is an answer.
+    pub reply: Reply,
+    /// Whether somebody may be asked for a password.
+    pub authorization: Authorization,
+}
+
+/// Whether a call is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// It is, by results or an error.
+    #[default]
+    Expected,
+    /// It is not: the other side is told that nobody waits.
+    Unwanted,
+}
+
+/// Whether the user may be asked to allow what he may not.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Authorization {
+    /// He is not: it is refused.
+    #[default]
+    Silent,
+    /// He may be.
+    Interactive,
+}
+
+/// What came of a call that was sent.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Answer {
+    /// Results, an error, or nothing.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Nanoseconds from the call to its answer.
+    pub took_ns: u64,
+}
+
+/// What a call brought.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It was done.
+    Returned {
+        /// The unique name of who answered.
+        sender: String,
+        /// The results.
+        results: Vec<TypedValue>,
+        /// The descriptors that came along, in the order of their places. They are closed again.
+        descriptors: Vec<Descriptor>,
+    },
+    /// It was not, or nobody said so.
+    Failed(Failure),
+    /// It was sent, and no answer is wanted.
+    Sent {},
+}
+
+/// A descriptor that came with an answer.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Descriptor {
+    /// What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`.
+    pub what: String,
+}
+
+impl Call {
+    /// A call without arguments that names no interface.
+    pub fn new(service: &str, path: &str, method: &str) -> Self {
+        Self {
+            service: service.to_owned(),
+            path: path.to_owned(),
+            interface: None,
+            method: method.to_owned(),
+            signature: None,
+            arguments: Vec::new(),
+        }
+    }
+}
+
+impl Default for Manner {
+    /// 25 s, as other programs wait; nothing is started, nobody is asked.
+    fn default() -> Self {
+        Self {
+            timeout_ms: 25_000,
+            starting: Starting::default(),
+            reply: Reply::default(),
+            authorization: Authorization::default(),
+        }
+    }
+}
+
+impl Inspector {
+    /// Calls a method.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was sent: names or arguments are none, or their types are not known. An error that
+    /// comes as the answer is an [`Outcome::Failed`].
+    pub fn call(&self, call: &Call, manner: &Manner) -> Result<Answer, Failure> {
+        let begun = Instant::now();
+        let target = Target::of(call)?;
+        let arguments = match &call.signature {
+            Some(signature) => read_arguments(signature, &call.arguments)?,
+            None => {
+                let signature = self.signature_of(call, &target, manner)?;
+                read_arguments(&signature, &call.arguments)?
+            }
+        };
+        let left = manner.timeout().saturating_sub(begun.elapsed());
+        self.send(&target, &arguments, manner, left)
+    }
+
+    /// The types of what a method takes, as its object tells.
+    fn signature_of(
+        &self,
+        call: &Call,
+        target: &Target<'_>,
+        manner: &Manner,
+    ) -> Result<String, Failure> {
+        let found = self.introspect(target.service, target.path, manner)?;
+        let mut interfaces = found.interfaces.iter();
+        let method = match &call.interface {
+            Some(name) => found.interface(name).and_then(|one| one.method(&call.method)),
+            None => interfaces.find_map(|one| one.method(&call.method)),
+        };
+        let method = method.ok_or_else(|| undescribed("method", &call.method, &call.interface))?;
+        Ok(method.signature())
+    }
+
+    /// What an object says it has.
+    pub(crate) fn introspect(
+        &self,
+        service: BusName<'_>,
+        path: ObjectPath<'_>,
+        manner: &Manner,
+    ) -> Result<Introspection, Failure> {
+        let patience = self.patience.answer.min(manner.timeout());
+        introspect(&self.connection, service, path, manner.starting, patience)
+            .and_then(PendingCall::wait)
+            .map_err(|error| Failure::of_call(error, patience))
+            .and_then(|reply| read(&reply))
+    }
+
+    /// Sends a call, and waits for its answer if one is wanted.
+    pub(crate) fn send(
+        &self,
+        target: &Target<'_>,
+        arguments: &[Value],
+        manner: &Manner,
+        patience: Duration,
+    ) -> Result<Answer, Failure> {
+        let message = target.message(manner);
+        let begun = Instant::now();
+        let outcome = match manner.reply {
+            Reply::Expected => wait(&self.connection, &message, arguments, patience)?,
+            Reply::Unwanted => {
+                let sent = self.connection.send(&message, &Values(arguments), Vec::new());
+                sent.map_err(Failure::Unsendable)?;
+                self.connection.flush()?;
+                Outcome::Sent {}
+            }
+        };
+        Ok(Answer { outcome, took_ns: nanos(begun.elapsed()) })
+    }
+}
+
+/// What is called, by names that are names.
+pub(crate) struct Target<'a> {
+    pub(crate) service: BusName<'a>,
+    pub(crate) path: ObjectPath<'a>,
+    pub(crate) interface: Option<InterfaceName<'a>>,
+    pub(crate) method: MemberName<'a>,
+}
+
+impl<'a> Target<'a> {
+    fn of(call: &'a Call) -> Result<Self, Failure> {
+        let interface = call.interface.as_deref().map(IntoName::into_name).transpose()?;
+        Ok(Self {
+            service: call.service.as_str().into_name()?,
+            path: call.path.as_str().into_name()?,
+            interface,
+            method: call.method.as_str().into_name()?,
+        })
+    }
+
+    fn message(&self, manner: &Manner) -> Builder<'a> {
+        let message = Builder::method_call(self.path, self.method)
+            .destination(self.service)
+            .flags(manner.flags());
+        match self.interface {
+            Some(interface) => message.interface(interface),
+            None => message,
+        }
+    }
+}
+
+impl Manner {
+    /// How long is waited for the answer.
+    pub const fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    fn flags(&self) -> Flags {
+        let reply = match self.reply {
+            Reply::Expected => Flags::NONE,
+            Reply::Unwanted => Flags::NO_REPLY_EXPECTED,
+        };
+        let authorization = match self.authorization {
+            Authorization::Silent => Flags::NONE,
+            Authorization::Interactive => Flags::ALLOW_INTERACTIVE_AUTHORIZATION,
+        };
+        self.starting.flags().with(reply).with(authorization)
+    }
+}
+
+fn wait(
+    connection: &Connection,
+    message: &Builder<'_>,
+    arguments: &[Value],
+    patience: Duration,
+) -> Result<Outcome, Failure> {
+    let failed = |error| Failure::of_call(error, patience);
+    let call = connection.start_call(message, &Values(arguments), within(patience));
+    let answer = call.map_err(failed)?.wait().map_err(failed);
+    let returned = answer.and_then(|reply| Ok(returned(&reply)?));
+    Ok(returned.unwrap_or_else(Outcome::Failed))
+}
+
+fn returned(reply: &Received) -> Result<Outcome, ReadError> {
+    Ok(Outcome::Returned {
+        sender: reply.sender().unwrap_or_default().to_owned(),
+        results: values(reply)?,
+        descriptors: reply.descriptors().iter().map(descriptor).collect(),
+    })
+}
+
+/// All arguments of a message.
+pub(crate) fn values(message: &Received) -> Result<Vec<TypedValue>, ReadError> {
+    let mut reader = message.reader();
+    let types = message.signature().types();
+    types.map(|kind| Value::read(kind, &mut reader).map(TypedValue)).collect()
+}
+
+fn descriptor(descriptor: &OwnedFd) -> Descriptor {
+    let place = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    let what = std::fs::read_link(place).map(|what| what.to_string_lossy().into_owned());
+    Descriptor { what: what.unwrap_or_default() }
+}
+
+/// That the types of a member are not known.
+pub(crate) fn undescribed(what: &'static str, name: &str, interface: &Option<String>) -> Failure {
+    let interface = interface.clone();
+    Failure::Undescribed { what, member: name.to_owned(), interface }
+}

@@ -1,0 +1,188 @@
+//! Why JSON is not the values that it should be.
+
+use std::fmt;
+
+use wire::names::NameError;
+use wire::signature::{SignatureBuf, SignatureError, Type};
+
+use super::expected::expected;
+use super::{Json, example, text_of};
+
+/// Why arguments do not fit. The text says which one, what it must be, what it is, and has an
+/// example.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ArgumentError {
+    /// What should be their types is no signature.
+    Signature {
+        /// The text.
+        text: Box<str>,
+        /// Which rule it breaks.
+        error: SignatureError,
+    },
+    /// They are not as many as there are types.
+    Count {
+        /// The types.
+        signature: SignatureBuf,
+        /// How many that are.
+        expected: usize,
+        /// How many were given.
+        given: usize,
+    },
+    /// One is not of its type.
+    Misfit {
+        /// Which one, counted from 1.
+        number: usize,
+        /// What does not fit.
+        misfit: Box<Misfit>,
+    },
+}
+
+impl ArgumentError {
+    /// Which argument is wrong, counted from 1; `None` if it is not one alone.
+    pub const fn argument(&self) -> Option<usize> {
+        match self {
+            Self::Misfit { number, .. } => Some(*number),
+            Self::Signature { .. } | Self::Count { .. } => None,
+        }
+    }
+}
+
+/// A value, or a part of one, that is not of its type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Misfit {
+    /// The way to the part, from the outside.
+    pub steps: Vec<Step>,
+    /// The type.
+    pub types: String,
+    /// What it asks for, in words.
+    pub expected: &'static str,
+    /// The JSON that was given, cut if it is long.
+    pub given: String,
+    /// JSON that would do.
+    pub example: String,
+    /// What is wrong with it.
+    pub reason: Reason,
+}
+
+/// A step into a container.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// To an element of an array, counted from 1.
+    Element(usize),
+    /// To a field of a struct, or to the key (1) or value (2) of a pair.
+    Field(usize),
+    /// To the key of a dictionary.
+    Key,
+    /// To the value that a dictionary has for a key.
+    ValueOf(Box<str>),
+    /// Into a variant.
+    Variant,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// It is something else.
+    Kind,
+    /// It is a number that the type cannot hold.
+    Range,
+    /// It has a 0 byte, which no text of D-Bus has.
+    Nul,
+    /// It is no object path.
+    Path(NameError),
+    /// It is no signature.
+    Signature(SignatureError),
+    /// The type of a variant is not one type.
+    VariantNotSingle,
+    /// It has not as many fields as the type.
+    Fields {
+        /// How many the type has.
+        expected: usize,
+        /// How many were given.
+        given: usize,
+    },
+    /// Descriptors cannot be written in JSON.
+    Descriptor,
+    /// More containers are inside each other than a message may have.
+    TooDeep,
+}
+
+impl Misfit {
+    pub(super) fn new(kind: Type<'_>, given: &Json, reason: Reason) -> Box<Self> {
+        Box::new(Self {
+            steps: Vec::new(),
+            types: text_of(kind),
+            expected: expected(kind),
+            given: shortened(given.to_string()),
+            example: example(kind).to_string(),
+            reason,
+        })
+    }
+
+    /// The same, seen from one container further out.
+    pub(super) fn inside(mut self: Box<Self>, step: Step) -> Box<Self> {
+        self.steps.insert(0, step);
+        self
+    }
+}
+
+/// Cut where people stop reading.
+fn shortened(mut text: String) -> String {
+    if text.len() > GIVEN_MAX {
+        let end = (0..=GIVEN_MAX).rev().find(|&at| text.is_char_boundary(at));
+        text.truncate(end.unwrap_or_default());
+        text.push('…');
+    }
+    text
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signature { text, error } => write!(f, "{text:?} is no signature: {error}"),
+            Self::Count { signature, expected, given } => {
+                write!(f, "the types \"{signature}\" are those of {expected} arguments, and ")?;
+                match given {
+                    1 => f.write_str("there is 1"),
+                    given => write!(f, "there are {given}"),
+                }
+            }
+            Self::Misfit { number, misfit } => write!(f, "argument {number}{misfit}"),
+        }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
+        write!(f, " must be {} ({}), and is {}", self.expected, self.types, self.given)?;
+        match self.reason {
+            Reason::Kind | Reason::Range => {}
+            Reason::Nul => f.write_str(", which has a 0 byte")?,
+            Reason::Path(error) => write!(f, ": {error}")?,
+            Reason::Signature(error) => write!(f, ": {error}")?,
+            Reason::VariantNotSingle => f.write_str(": a variant has one type")?,
+            Reason::Fields { expected, given } => write!(f, ": {given} instead of {expected}")?,
+            Reason::Descriptor => return f.write_str("; descriptors cannot be written so"),
+            Reason::TooDeep => return f.write_str("; more than 64 containers are nested"),
+        }
+        write!(f, "; an example is {}", self.example)
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(number) => write!(f, "element {number}"),
+            Self::Field(number) => write!(f, "field {number}"),
+            Self::Key => f.write_str("a key"),
+            Self::ValueOf(key) => write!(f, "the value of {key:?}"),
+            Self::Variant => f.write_str("inside"),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+/// Bytes of what was given that are shown.
+const GIVEN_MAX: usize = 60;

@@ -1,0 +1,30 @@
+//! What a type asks for, in words.
+
+use wire::signature::Type;
+
+/// What a value of this type is, in JSON.
+pub(super) const fn expected(kind: Type<'_>) -> &'static str {
+    match kind {
+        Type::Byte => "a whole number from 0 to 255",
+        Type::Boolean => "true or false",
+        Type::Int16 => "a whole number from -32768 to 32767",
+        Type::Uint16 => "a whole number from 0 to 65535",
+        Type::Int32 => "a whole number from -2147483648 to 2147483647",
+        Type::Uint32 => "a whole number from 0 to 4294967295",
+        Type::Int64 => "a whole number from -9223372036854775808 to 9223372036854775807",
+        Type::Uint64 => "a whole number from 0 to 18446744073709551615",
+        Type::Double => "a number",
+        Type::String => "a text",
+        Type::ObjectPath => "an object path",
+        Type::Signature => "a signature",
+        Type::UnixFd => "a file descriptor",
+        Type::Variant => "a value with its type",
+        Type::Array(element) => match element.as_bytes() {
+            [b'{', ..] => "an object or a list of pairs",
+            [b'y'] => "a list of bytes",
+            _ => "a list",
+        },
+        Type::Struct(_) => "a list of the fields",
+        Type::DictEntry(_) => "a pair of key and value",
+    }
+}

@@ -1,0 +1,87 @@
+//! Values as JSON that keep their types, and back.
+//!
+//! The shape is that of `busctl --json`: a value is an object of its type and its data,
+//! `{"type":"a{sv}","data":…}`, and so is what a variant holds. In the data nothing is lost, unlike
+//! there:
+//!
+//! | type | data |
+//! | --- | --- |
+//! | `y n q i u` | a number |
+//! | `x t` | a text of digits, as many readers of JSON keep only 53 bits of a number |
+//! | `h` | a number: the place of the descriptor among those of the message |
+//! | `d` | a number, or one of the texts `NaN`, `Infinity`, `-Infinity`; one NaN is as good as another |
+//! | `b` | `true`, `false` |
+//! | `s o g` | a text |
+//! | `v` | `{"type":…,"data":…}` |
+//! | `(…)` | a list of the fields |
+//! | `a{…}` | a list of pairs, `[key, value]`, in their order |
+//! | other `a` | a list, that of bytes too |
+//!
+//! What is written so can be read again. Besides, what people write is read: a number for `x` and
+//! `t`, and an object for a dictionary. Its keys are texts; those of other types are read from
+//! them. Nothing else is guessed: a number with a fraction is no integer, a text is no number, and
+//! a variant says its type.
+
+mod error;
+mod example;
+mod expected;
+mod read;
+mod write;
+
+pub use error::{ArgumentError, Misfit, Reason, Step};
+pub use example::example;
+pub use read::{read_arguments, read_value};
+use serde::Serialize;
+use wire::body::Value;
+use wire::signature::Type;
+
+/// A value that is serialised with its type.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TypedValue(pub Value);
+
+/// JSON, as `serde_json` has it.
+pub type Json = serde_json::Value;
+
+impl TypedValue {
+    /// The type.
+    pub fn signature(&self) -> String {
+        let mut text = String::new();
+        self.0.push_signature(&mut text);
+        text
+    }
+}
+
+impl From<Value> for TypedValue {
+    fn from(value: Value) -> Self {
+        Self(value)
+    }
+}
+
+impl Serialize for TypedValue {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write::typed(&self.0, serializer)
+    }
+}
+
+/// The type as text.
+fn text_of(kind: Type<'_>) -> String {
+    match kind {
+        Type::Byte => "y".into(),
+        Type::Boolean => "b".into(),
+        Type::Int16 => "n".into(),
+        Type::Uint16 => "q".into(),
+        Type::Int32 => "i".into(),
+        Type::Uint32 => "u".into(),
+        Type::Int64 => "x".into(),
+        Type::Uint64 => "t".into(),
+        Type::Double => "d".into(),
+        Type::String => "s".into(),
+        Type::ObjectPath => "o".into(),
+        Type::Signature => "g".into(),
+        Type::UnixFd => "h".into(),
+        Type::Variant => "v".into(),
+        Type::Array(element) => format!("a{element}"),
+        Type::Struct(fields) => format!("({fields})"),
+        Type::DictEntry(types) => format!("{{{types}}}"),
+    }
+}

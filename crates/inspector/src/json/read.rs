@@ -1,0 +1,230 @@
+//! JSON to values, each checked against the type that it must have.
+
+use wire::body::Value;
+use wire::limits::VALUE_DEPTH_MAX;
+use wire::names::ObjectPath;
+use wire::signature::{Signature, SignatureBuf, Type};
+
+use super::Json;
+use super::error::{ArgumentError, Misfit, Reason, Step};
+use super::write::{INFINITY, NAN, NEGATIVE_INFINITY};
+
+/// Reads the arguments of a message, whose types are `signature`.
+///
+/// ```
+/// use diligence_inspector::json::read_arguments;
+/// use serde_json::json;
+///
+/// assert!(read_arguments("sy", &[json!("text"), json!(7)]).is_ok());
+/// let error = read_arguments("sy", &[json!("text"), json!(256)]).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "argument 2 must be a whole number from 0 to 255 (y), and is 256; an example is 7",
+/// );
+/// ```
+///
+/// # Errors
+///
+/// If the signature is none, or the arguments are not as many or not of these types.
+pub fn read_arguments(signature: &str, given: &[Json]) -> Result<Vec<Value>, ArgumentError> {
+    let signature = checked(signature)?;
+    let types: Vec<_> = signature.types().collect();
+    if types.len() != given.len() {
+        let (signature, given) = (signature.into(), given.len());
+        return Err(ArgumentError::Count { signature, expected: types.len(), given });
+    }
+    let pairs = types.into_iter().zip(given).enumerate();
+    pairs.map(|(place, (kind, given))| argument(place + 1, kind, given)).collect()
+}
+
+/// Reads one value of the type `signature`.
+///
+/// # Errors
+///
+/// If the signature is not that of one type, or the value is not of it.
+pub fn read_value(signature: &str, given: &Json) -> Result<Value, ArgumentError> {
+    let values = read_arguments(signature, std::slice::from_ref(given))?;
+    Ok(values.into_iter().next().expect("as many as were given"))
+}
+
+fn checked(signature: &str) -> Result<Signature<'_>, ArgumentError> {
+    Signature::new(signature)
+        .map_err(|error| ArgumentError::Signature { text: signature.into(), error })
+}
+
+fn argument(number: usize, kind: Type<'_>, given: &Json) -> Result<Value, ArgumentError> {
+    value(kind, given, 0).map_err(|misfit| ArgumentError::Misfit { number, misfit })
+}
+
+/// Reads a value that stands inside `depth` containers.
+fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
+    let wrong = |reason| Misfit::new(kind, given, reason);
+    let read = match kind {
+        Type::Byte => whole(given).map(Value::Byte),
+        Type::Boolean => given.as_bool().map(Value::Boolean).ok_or(Reason::Kind),
+        Type::Int16 => whole(given).map(Value::Int16),
+        Type::Uint16 => whole(given).map(Value::Uint16),
+        Type::Int32 => whole(given).map(Value::Int32),
+        Type::Uint32 => whole(given).map(Value::Uint32),
+        Type::Int64 => whole_or_digits(given).map(Value::Int64),
+        Type::Uint64 => whole_or_digits(given).map(Value::Uint64),
+        Type::Double => double(given).map(Value::Double),
+        Type::String => text(given).map(Value::from),
+        Type::ObjectPath => object_path(given),
+        Type::Signature => signature(given),
+        Type::UnixFd => Err(Reason::Descriptor),
+        Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_)
+            if depth >= VALUE_DEPTH_MAX =>
+        {
+            Err(Reason::TooDeep)
+        }
+        Type::Variant => return variant(given, depth + 1),
+        Type::Array(element) => return array(element, given, depth + 1),
+        Type::Struct(types) => return Ok(Value::Struct(fields(kind, types, given, depth + 1)?)),
+        Type::DictEntry(types) => return entry(kind, types, given, depth + 1),
+    };
+    read.map_err(wrong)
+}
+
+fn whole<T: TryFrom<i128>>(given: &Json) -> Result<T, Reason> {
+    let signed = given.as_i64().map(i128::from);
+    let number = signed.or_else(|| given.as_u64().map(i128::from)).ok_or(Reason::Kind)?;
+    T::try_from(number).map_err(|_| Reason::Range)
+}
+
+fn whole_or_digits<T: TryFrom<i128>>(given: &Json) -> Result<T, Reason> {
+    let Some(digits) = given.as_str() else { return whole(given) };
+    let unsigned = digits.strip_prefix('-').unwrap_or(digits);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Reason::Kind);
+    }
+    let number = digits.parse::<i128>().map_err(|_| Reason::Range)?;
+    T::try_from(number).map_err(|_| Reason::Range)
+}
+
+fn double(given: &Json) -> Result<f64, Reason> {
+    match given.as_str() {
+        None => given.as_f64().ok_or(Reason::Kind),
+        Some(NAN) => Ok(f64::NAN),
+        Some(INFINITY) => Ok(f64::INFINITY),
+        Some(NEGATIVE_INFINITY) => Ok(f64::NEG_INFINITY),
+        Some(_) => Err(Reason::Kind),
+    }
+}
+
+fn text(given: &Json) -> Result<&str, Reason> {
+    let text = given.as_str().ok_or(Reason::Kind)?;
+    if text.contains('\0') { Err(Reason::Nul) } else { Ok(text) }
+}
+
+fn object_path(given: &Json) -> Result<Value, Reason> {
+    let path = ObjectPath::new(text(given)?).map_err(Reason::Path)?;
+    Ok(Value::ObjectPath(path.into()))
+}
+
+fn signature(given: &Json) -> Result<Value, Reason> {
+    let types = Signature::new(text(given)?).map_err(Reason::Signature)?;
+    Ok(Value::Signature(types.into()))
+}
+
+/// `{"type":…,"data":…}`, with nothing besides.
+fn variant(given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
+    let wrong = |reason| Misfit::new(Type::Variant, given, reason);
+    let members = given.as_object().filter(|members| members.len() == 2);
+    let members = members.and_then(|members| Some((members.get("type")?, members.get("data")?)));
+    let (types, data) = members.ok_or_else(|| wrong(Reason::Kind))?;
+    let types = text(types).map_err(wrong)?;
+    let types = Signature::new(types).map_err(|error| wrong(Reason::Signature(error)))?;
+    let kind = types.single().ok_or_else(|| wrong(Reason::VariantNotSingle))?;
+    let inside = value(kind, data, depth).map_err(|misfit| misfit.inside(Step::Variant))?;
+    Ok(Value::Variant(Box::new(inside)))
+}
+
+fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
+    let kind = element.single().expect("an array has one element type");
+    let items = match (kind, given) {
+        (Type::DictEntry(types), Json::Object(members)) => members
+            .iter()
+            .map(|(key, given)| member(types, key, given, depth + 1))
+            .collect::<Result<_, _>>()?,
+        (_, Json::Array(items)) => elements(kind, items, depth)?,
+        _ => return Err(Misfit::new(Type::Array(element), given, Reason::Kind)),
+    };
+    Ok(match kind {
+        Type::Byte => Value::Bytes(items.iter().filter_map(byte).collect()),
+        _ => Value::Array { element: SignatureBuf::from(element), items },
+    })
+}
+
+fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, Box<Misfit>> {
+    let items = items.iter().enumerate();
+    let read = items.map(|(place, item)| {
+        value(kind, item, depth).map_err(|misfit| misfit.inside(Step::Element(place + 1)))
+    });
+    read.collect()
+}
+
+const fn byte(value: &Value) -> Option<u8> {
+    match value {
+        Value::Byte(byte) => Some(*byte),
+        _ => None,
+    }
+}
+
+/// An entry of a dictionary that is an object in JSON.
+fn member(
+    types: Signature<'_>,
+    key: &str,
+    given: &Json,
+    depth: usize,
+) -> Result<Value, Box<Misfit>> {
+    let (key_kind, value_kind) = key_and_value(types);
+    let key_value = value(key_kind, &key_as_json(key_kind, key), depth)
+        .map_err(|misfit| misfit.inside(Step::Key))?;
+    let value = value(value_kind, given, depth)
+        .map_err(|misfit| misfit.inside(Step::ValueOf(key.into())))?;
+    Ok(Value::DictEntry(Box::new((key_value, value))))
+}
+
+/// An entry of a dictionary that is a list in JSON.
+fn entry(
+    kind: Type<'_>,
+    types: Signature<'_>,
+    given: &Json,
+    depth: usize,
+) -> Result<Value, Box<Misfit>> {
+    let pair = fields(kind, types, given, depth)?;
+    let pair = <[Value; 2]>::try_from(pair).expect("a dict entry has a key and a value");
+    Ok(Value::DictEntry(Box::new(pair.into())))
+}
+
+fn key_and_value(types: Signature<'_>) -> (Type<'_>, Type<'_>) {
+    let mut types = types.types();
+    types.next().zip(types.next()).expect("a dict entry has a key and a value")
+}
+
+/// A key that JSON can only have as a text.
+fn key_as_json(kind: Type<'_>, key: &str) -> Json {
+    match kind {
+        Type::String | Type::ObjectPath | Type::Signature => key.into(),
+        _ => serde_json::from_str(key).unwrap_or_else(|_| key.into()),
+    }
+}
+
+fn fields(
+    kind: Type<'_>,
+    types: Signature<'_>,
+    given: &Json,
+    depth: usize,
+) -> Result<Vec<Value>, Box<Misfit>> {
+    let items = given.as_array().ok_or_else(|| Misfit::new(kind, given, Reason::Kind))?;
+    let expected = types.types().count();
+    if items.len() != expected {
+        return Err(Misfit::new(kind, given, Reason::Fields { expected, given: items.len() }));
+    }
+    let fields = types.types().zip(items).enumerate();
+    let read = fields.map(|(place, (field, item))| {
+        value(field, item, depth).map_err(|misfit| misfit.inside(Step::Field(place + 1)))
+    });
+    read.collect()
+}

@@ -1,0 +1,228 @@
+//! Which names there are, and who is behind them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use capture::record::{Process, Time};
+use client::{CallError, Connection, PendingCall, Received};
+use serde::Serialize;
+use sys::clock;
+use sys::users::User;
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
+
+use crate::asking::{Asking, Question, within};
+use crate::{Credentials, Failure, Inspector};
+
+/// A name on a bus: of a connection, of a service, or of one that can be started.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Name {
+    /// The name.
+    pub name: String,
+    /// The connection that has it, by its unique name; of a unique name itself. `None` if it can
+    /// only be started, and for the bus, which has no connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Whether the bus can start a service that will own it.
+    pub is_activatable: bool,
+    /// Who that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub who: Option<Who>,
+    /// Why the owner, or who it is, is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// A program with a connection.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Who {
+    /// The process.
+    #[serde(flatten)]
+    pub process: Process,
+    /// The name of the user it runs as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The numbers of the groups it is in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<u32>,
+    /// Its label in the security module of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+impl Inspector {
+    /// All names: those of services in the order of the alphabet, then those of connections in the
+    /// order in which they came.
+    ///
+    /// # Errors
+    ///
+    /// If the bus does not tell its names. What it does not tell of one of them is that one's
+    /// [`failure`](Name::failure).
+    pub fn names(&self) -> Result<Vec<Name>, Failure> {
+        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
+        asking.push(Ask::Names);
+        asking.push(Ask::Activatable);
+        let mut census = Census::default();
+        while let Some((question, answer)) = asking.next() {
+            let found = census.answered(question, answer)?;
+            found.into_iter().for_each(|more| asking.push(more));
+        }
+        let unasked: Vec<_> = asking.unasked().collect();
+        unasked.into_iter().for_each(|question| census.left_out(&question));
+        Ok(census.finish())
+    }
+}
+
+#[derive(Debug)]
+enum Ask {
+    Names,
+    Activatable,
+    Owner(String),
+    Who(String),
+}
+
+impl Question for Ask {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
+        let message = |member| {
+            Builder::method_call(PATH, member).interface(DRIVER).destination(BusName::from(BUS))
+        };
+        let options = within(patience);
+        match self {
+            Self::Names => connection.start_call(&message(LIST_NAMES), &(), options),
+            Self::Activatable => connection.start_call(&message(LIST_ACTIVATABLE), &(), options),
+            Self::Owner(name) => connection.start_call(&message(OWNER), &(name,), options),
+            Self::Who(name) => connection.start_call(&message(CREDENTIALS), &(name,), options),
+        }
+    }
+}
+
+/// What is known so far.
+#[derive(Default)]
+struct Census {
+    names: BTreeMap<String, Name>,
+    /// By unique name; of the bus by its own.
+    who: HashMap<String, Who>,
+    users: HashMap<u32, Option<String>>,
+}
+
+impl Census {
+    /// Takes an answer, and gives what is to be asked because of it.
+    fn answered(
+        &mut self,
+        question: Ask,
+        answer: Result<Received, Failure>,
+    ) -> Result<Vec<Ask>, Failure> {
+        match question {
+            Ask::Names => return Ok(self.found(list(&answer?)?)),
+            Ask::Activatable => self.activatable(list(&answer?)?),
+            Ask::Owner(name) => match answer.and_then(|reply| owner(&reply)) {
+                Ok(owner) => self.name(name).owner = Some(owner),
+                Err(failure) => self.failed(name, failure),
+            },
+            Ask::Who(name) => match answer {
+                Ok(reply) => self.learn(name, Credentials::read(&reply)),
+                Err(failure) => self.failed(name, failure),
+            },
+        }
+        Ok(Vec::new())
+    }
+
+    fn found(&mut self, names: Vec<String>) -> Vec<Ask> {
+        let mut questions = Vec::new();
+        for name in names {
+            let known = self.name(name.clone());
+            if name.starts_with(':') {
+                known.owner = Some(name.clone());
+            }
+            questions.push(match name.starts_with(':') || name == BUS.as_str() {
+                true => Ask::Who(name),
+                false => Ask::Owner(name),
+            });
+        }
+        questions
+    }
+
+    fn activatable(&mut self, names: Vec<String>) {
+        names.into_iter().for_each(|name| self.name(name).is_activatable = true);
+    }
+
+    fn learn(&mut self, name: String, credentials: Credentials) {
+        let process = credentials.process(now());
+        let user = process.uid.and_then(|uid| {
+            let found = || User::by_id(uid).ok().flatten().map(|user| user.name());
+            self.users.entry(uid).or_insert_with(found).clone()
+        });
+        let Credentials { groups, label, .. } = credentials;
+        self.who.insert(name, Who { process, user, groups, label });
+    }
+
+    /// A name that nobody has any more is gone, if nobody can be started for it either.
+    fn failed(&mut self, name: String, failure: Failure) {
+        if failure.error_name() != Some(NOBODY) {
+            self.name(name).failure = Some(failure);
+        } else if let Some(known) = self.names.get_mut(&name) {
+            known.owner = None;
+            if !known.is_activatable {
+                self.names.remove(&name);
+            }
+        }
+    }
+
+    fn left_out(&mut self, question: &Ask) {
+        if let Ask::Owner(name) | Ask::Who(name) = question {
+            self.name(name.clone()).failure = Some(Failure::LeftOut(crate::Bound::Time));
+        }
+    }
+
+    fn name(&mut self, name: String) -> &mut Name {
+        self.names.entry(name.clone()).or_insert(Name {
+            name,
+            owner: None,
+            is_activatable: false,
+            who: None,
+            failure: None,
+        })
+    }
+
+    fn finish(self) -> Vec<Name> {
+        let Self { names, who, .. } = self;
+        let mut names: Vec<_> = names.into_values().collect();
+        for name in &mut names {
+            name.who = who.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
+        }
+        names.sort_by_cached_key(|name| (unique_number(&name.name), name.name.clone()));
+        names
+    }
+}
+
+fn list(reply: &Received) -> Result<Vec<String>, Failure> {
+    let (names,) = reply.read()?;
+    Ok(names)
+}
+
+fn owner(reply: &Received) -> Result<String, Failure> {
+    let (owner,) = reply.read()?;
+    Ok(owner)
+}
+
+/// The numbers of a unique name; none for others, which so come first.
+fn unique_number(name: &str) -> Vec<u64> {
+    let numbers = name.strip_prefix(':').into_iter().flat_map(|rest| rest.split('.'));
+    numbers.map(|number| number.parse().unwrap_or(u64::MAX)).collect()
+}
+
+fn now() -> Time {
+    Time(i64::try_from(clock::realtime().as_nanos()).unwrap_or(i64::MAX))
+}
+
+const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+const DRIVER: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
+const LIST_NAMES: MemberName<'static> = MemberName::literal("ListNames");
+const LIST_ACTIVATABLE: MemberName<'static> = MemberName::literal("ListActivatableNames");
+const OWNER: MemberName<'static> = MemberName::literal("GetNameOwner");
+const CREDENTIALS: MemberName<'static> = MemberName::literal("GetConnectionCredentials");
+const NOBODY: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
+
+/// Questions that are under way at once: a system bus allows each connection 128 or so.
+const AT_ONCE: usize = 64;

@@ -1,0 +1,241 @@
+//! One object: its interfaces, and the values of its properties.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use capture::introspection::{Annotation, Interface, Method, Property, Signal};
+use client::{CallError, Connection, IntoName, PendingCall, Received};
+use serde::Serialize;
+use wire::body::Value;
+use wire::message::{Builder, Flags};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+use crate::asking::{Asking, Question, introspect, within};
+use crate::tree::{nanos, read};
+use crate::{Bound, Failure, Inspector, Starting, TypedValue};
+
+/// What an object has.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Object {
+    /// The name by which its service was asked.
+    pub service: String,
+    /// Its path.
+    pub path: String,
+    /// Its interfaces.
+    pub interfaces: Vec<ObjectInterface>,
+    /// The objects below it, relative to its path, as it tells: checked by nothing.
+    pub children: Vec<String>,
+    /// Nanoseconds that it took to learn this.
+    pub took_ns: u64,
+}
+
+/// An interface of an object.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ObjectInterface {
+    /// Its name.
+    pub name: String,
+    /// What can be called.
+    pub methods: Vec<Method>,
+    /// What it emits.
+    pub signals: Vec<Signal>,
+    /// What can be read or set, with values.
+    pub properties: Vec<ObjectProperty>,
+    /// Properties that have a value, and of which the object does not tell.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub undescribed: BTreeMap<String, TypedValue>,
+    /// What is said of it besides.
+    pub annotations: Vec<Annotation>,
+    /// Why GetAll had no values. Each property without one was asked for by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// A property with its value.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ObjectProperty {
+    /// What the object says of it.
+    #[serde(flatten)]
+    pub description: Property,
+    /// What came of reading it; `None` if it can only be set.
+    #[serde(flatten)]
+    pub reading: Option<Reading>,
+}
+
+/// What came of reading a property.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// The value. Its type can be another than the one that the object told.
+    Value(TypedValue),
+    /// None, and why.
+    Failure(Failure),
+}
+
+impl Inspector {
+    /// What an object has, with the values of its properties. Nothing is started for it.
+    ///
+    /// # Errors
+    ///
+    /// If the object does not tell what it has. A property that cannot be read is its own
+    /// [`Reading::Failure`], and the others are still there.
+    pub fn object(&self, service: &str, path: &str) -> Result<Object, Failure> {
+        let begun = Instant::now();
+        let (name, at): (BusName<'_>, ObjectPath<'_>) = (service.into_name()?, path.into_name()?);
+        let patience = self.patience.answer;
+        let found = introspect(&self.connection, name, at, Starting::Never, patience)
+            .and_then(PendingCall::wait)
+            .map_err(|error| Failure::of_call(error, patience))
+            .and_then(|reply| read(&reply))?;
+        let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
+        self.read_properties(Place { service: name, path: at }, &mut interfaces);
+        Ok(Object {
+            service: service.to_owned(),
+            path: path.to_owned(),
+            interfaces,
+            children: found.children,
+            took_ns: nanos(begun.elapsed()),
+        })
+    }
+
+    /// Reads all at once, and one by one where that fails.
+    fn read_properties(&self, place: Place<'_>, interfaces: &mut [ObjectInterface]) {
+        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
+        for (number, interface) in interfaces.iter().enumerate() {
+            if interface.properties.iter().any(|one| one.description.access.is_readable()) {
+                let name = interface.name.clone();
+                asking.push(Ask { place, interface: name, part: Part::All { number } });
+            }
+        }
+        while let Some((Ask { interface: name, part, .. }, answer)) = asking.next() {
+            match part {
+                Part::All { number } => {
+                    let interface = &mut interfaces[number];
+                    match answer.and_then(|reply| all(&reply)) {
+                        Ok(values) => interface.take_all(values),
+                        Err(failure) => interface.failure = Some(failure),
+                    }
+                    for part in interface.one_by_one(number) {
+                        asking.push(Ask { place, interface: name.clone(), part });
+                    }
+                }
+                Part::One { number, property, .. } => {
+                    let value = answer.and_then(|reply| one(&reply));
+                    interfaces[number].properties[property].reading = Some(value.into());
+                }
+            }
+        }
+    }
+}
+
+/// The object that is asked.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    service: BusName<'a>,
+    path: ObjectPath<'a>,
+}
+
+struct Ask<'a> {
+    place: Place<'a>,
+    interface: String,
+    part: Part,
+}
+
+/// What is asked of the interface with this number.
+enum Part {
+    All { number: usize },
+    One { number: usize, property: usize, name: String },
+}
+
+impl Question for Ask<'_> {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
+        let Place { service, path } = self.place;
+        let message = |member| {
+            Builder::method_call(path, member)
+                .interface(PROPERTIES)
+                .destination(service)
+                .flags(Flags::NO_AUTO_START)
+        };
+        let interface = self.interface.as_str();
+        match &self.part {
+            Part::All { .. } => {
+                connection.start_call(&message(GET_ALL), &(interface,), within(patience))
+            }
+            Part::One { name, .. } => {
+                connection.start_call(&message(GET), &(interface, name), within(patience))
+            }
+        }
+    }
+}
+
+/// An interface whose values are not known: whatever is not asked for any more was left out.
+fn unread(interface: Interface) -> ObjectInterface {
+    let Interface { name, methods, signals, properties, annotations } = interface;
+    let properties = properties.into_iter().map(|description| {
+        let is_readable = description.access.is_readable();
+        let reading = is_readable.then_some(Reading::Failure(Failure::LeftOut(Bound::Time)));
+        ObjectProperty { description, reading }
+    });
+    ObjectInterface {
+        name,
+        methods,
+        signals,
+        properties: properties.collect(),
+        undescribed: BTreeMap::new(),
+        annotations,
+        failure: None,
+    }
+}
+
+impl ObjectInterface {
+    /// Puts values where they belong.
+    fn take_all(&mut self, mut values: BTreeMap<String, Value>) {
+        for property in &mut self.properties {
+            if let Some(value) = values.remove(&property.description.name) {
+                property.reading = Some(Reading::Value(value.into()));
+            }
+        }
+        let values = values.into_iter().map(|(name, value)| (name, TypedValue(value)));
+        self.undescribed = values.collect();
+    }
+
+    /// Each property that can be read and has no value.
+    fn one_by_one(&self, number: usize) -> Vec<Part> {
+        let is_missing = |one: &ObjectProperty| matches!(one.reading, Some(Reading::Failure(_)));
+        let properties = self.properties.iter().enumerate();
+        let missing = properties.filter(|(_, one)| is_missing(one));
+        let ask = |(property, one): (usize, &ObjectProperty)| Part::One {
+            number,
+            property,
+            name: one.description.name.clone(),
+        };
+        missing.map(ask).collect()
+    }
+}
+
+impl From<Result<Value, Failure>> for Reading {
+    fn from(read: Result<Value, Failure>) -> Self {
+        match read {
+            Ok(value) => Self::Value(value.into()),
+            Err(failure) => Self::Failure(failure),
+        }
+    }
+}
+
+fn all(reply: &Received) -> Result<BTreeMap<String, Value>, Failure> {
+    let (values,) = reply.read()?;
+    Ok(values)
+}
+
+/// The value in the answer to Get.
+pub(crate) fn one(reply: &Received) -> Result<Value, Failure> {
+    let (value,) = reply.read()?;
+    Ok(value)
+}
+
+pub(crate) const PROPERTIES: InterfaceName<'static> =
+    InterfaceName::literal("org.freedesktop.DBus.Properties");
+pub(crate) const GET: MemberName<'static> = MemberName::literal("Get");
+const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
+
+/// Questions under way at once.
+const AT_ONCE: usize = 32;

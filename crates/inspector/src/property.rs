@@ -1,0 +1,100 @@
+//! Getting and setting one property.
+
+use std::time::Instant;
+
+use client::IntoName;
+use serde::{Deserialize, Serialize};
+use wire::body::Value;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+use crate::call::{Answer, Manner, Outcome, Target, undescribed};
+use crate::json::{Json, read_value};
+use crate::object::{GET, PROPERTIES};
+use crate::{Failure, Inspector, TypedValue};
+
+/// Which property of whom.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PropertyName {
+    /// The service: a name on the bus.
+    pub service: String,
+    /// The object.
+    pub path: String,
+    /// The interface.
+    pub interface: String,
+    /// The property.
+    pub property: String,
+}
+
+impl Inspector {
+    /// Reads a property. It is the one result of the answer, not inside a variant.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was sent, since a name is none.
+    pub fn get(&self, property: &PropertyName, manner: &Manner) -> Result<Answer, Failure> {
+        let mut answer =
+            self.send(&property.target(GET)?, &property.arguments(), manner, manner.timeout())?;
+        if let Outcome::Returned { results, .. } = &mut answer.outcome
+            && let [TypedValue(Value::Variant(inside))] = results.as_mut_slice()
+        {
+            let value = std::mem::replace(&mut **inside, Value::Byte(0));
+            *results = vec![TypedValue(value)];
+        }
+        Ok(answer)
+    }
+
+    /// Sets a property to a value ([`json`](crate::json)) of the type `signature`; without that the
+    /// object is asked first.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was sent: a name is none, or the value is not of the type, or that is not known.
+    pub fn set(
+        &self,
+        property: &PropertyName,
+        signature: Option<&str>,
+        value: &Json,
+        manner: &Manner,
+    ) -> Result<Answer, Failure> {
+        let begun = Instant::now();
+        let target = property.target(SET)?;
+        let value = match signature {
+            Some(signature) => read_value(signature, value)?,
+            None => read_value(&self.type_of(property, &target, manner)?, value)?,
+        };
+        let mut arguments = property.arguments();
+        arguments.push(Value::Variant(Box::new(value)));
+        let left = manner.timeout().saturating_sub(begun.elapsed());
+        self.send(&target, &arguments, manner, left)
+    }
+
+    fn type_of(
+        &self,
+        property: &PropertyName,
+        target: &Target<'_>,
+        manner: &Manner,
+    ) -> Result<String, Failure> {
+        let found = self.introspect(target.service, target.path, manner)?;
+        let PropertyName { interface, property, .. } = property;
+        let described = found.interface(interface).and_then(|one| one.property(property));
+        let undescribed = || undescribed("property", property, &Some(interface.clone()));
+        Ok(described.ok_or_else(undescribed)?.types.clone())
+    }
+}
+
+impl PropertyName {
+    fn target<'a>(&'a self, method: MemberName<'a>) -> Result<Target<'a>, Failure> {
+        // The object checks its interface and property; that they are names is checked here.
+        let _: (InterfaceName<'_>, MemberName<'_>) =
+            (self.interface.as_str().into_name()?, self.property.as_str().into_name()?);
+        let service: BusName<'_> = self.service.as_str().into_name()?;
+        let path: ObjectPath<'_> = self.path.as_str().into_name()?;
+        Ok(Target { service, path, interface: Some(PROPERTIES), method })
+    }
+
+    fn arguments(&self) -> Vec<Value> {
+        vec![Value::from(self.interface.as_str()), Value::from(self.property.as_str())]
+    }
+}
+
+const SET: MemberName<'static> = MemberName::literal("Set");

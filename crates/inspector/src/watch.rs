@@ -1,0 +1,108 @@
+//! The signals of one object, as they come.
+
+use std::time::Duration;
+
+use client::{IntoName, Received, Subscription, SubscriptionError};
+use serde::Serialize;
+use sys::clock;
+use wire::names::{BusName, ObjectPath};
+
+use crate::call::values;
+use crate::{Failure, Inspector, TypedValue};
+
+/// The signals of one object. It ends when it is dropped.
+#[derive(Debug)]
+#[must_use = "a watch that is dropped has ended"]
+pub struct Watch {
+    subscription: Subscription,
+}
+
+/// What a watch hears.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Heard {
+    /// A signal.
+    Signal(HeardSignal),
+    /// More signals came than are kept, and some were dropped.
+    Lost {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// A signal that came.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HeardSignal {
+    /// When it was taken, in microseconds since 1970: more digits would not survive in JSON.
+    pub at_us: u64,
+    /// The unique name of its sender.
+    pub sender: String,
+    /// The object.
+    pub path: String,
+    /// The interface.
+    pub interface: String,
+    /// The signal.
+    pub member: String,
+    /// What it carries.
+    pub arguments: Vec<TypedValue>,
+}
+
+impl Inspector {
+    /// Watches the signals of an object from now on. If the service has a well-known name, it is
+    /// whoever owns that at the time. Nothing is started for it.
+    ///
+    /// # Errors
+    ///
+    /// If a name is none, or the bus does not take the match rule.
+    pub fn watch(&self, service: &str, path: &str) -> Result<Watch, Failure> {
+        let service: BusName<'_> = service.into_name()?;
+        let path: ObjectPath<'_> = path.into_name()?;
+        let rule = format!("type='signal',sender='{service}',path='{path}'");
+        let subscription = self.connection.subscribe(rule.as_str());
+        Ok(Watch { subscription: subscription.map_err(Failure::Unwatchable)? })
+    }
+}
+
+impl Watch {
+    /// Waits for the next signal, for at most `timeout`, or for ever; `None` when none came.
+    ///
+    /// # Errors
+    ///
+    /// If the connection has ended, or a signal breaks the rules of the specification.
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, Failure> {
+        heard(self.subscription.next(timeout))
+    }
+
+    /// The next signal, if it is there already. This is for programs that wait in
+    /// [`process`](client::Connection::process) or in a loop of their own.
+    ///
+    /// # Errors
+    ///
+    /// As of [`next`](Self::next).
+    pub fn poll(&self) -> Result<Option<Heard>, Failure> {
+        heard(self.subscription.poll())
+    }
+}
+
+fn heard(found: Result<Option<Received>, SubscriptionError>) -> Result<Option<Heard>, Failure> {
+    match found {
+        Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)?))),
+        Ok(None) => Ok(None),
+        Err(SubscriptionError::Lost { count }) => Ok(Some(Heard::Lost { count })),
+        Err(SubscriptionError::Disconnected(ended)) => Err(Failure::Disconnected(ended)),
+    }
+}
+
+impl HeardSignal {
+    fn read(signal: &Received) -> Result<Self, Failure> {
+        let text = |field: Option<&str>| field.unwrap_or_default().to_owned();
+        Ok(Self {
+            at_us: u64::try_from(clock::realtime().as_micros()).unwrap_or(u64::MAX),
+            sender: text(signal.sender()),
+            path: text(signal.path()),
+            interface: text(signal.interface()),
+            member: text(signal.member()),
+            arguments: values(signal)?,
+        })
+    }
+}
