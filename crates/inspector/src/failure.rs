@@ -124,7 +124,9 @@ impl fmt::Display for Failure {
             }
             Self::Refused { name, message } if message.is_empty() => f.write_str(name),
             Self::Refused { name, message } => write!(f, "{name}: {message}"),
-            Self::Silent { after } => write!(f, "no answer came within {after:?}"),
+            Self::Silent { after } => {
+                write!(f, "no answer came within {:?}", to_milliseconds(*after))
+            }
             Self::LeftOut(bound) => bound.fmt(f),
             Self::Unsendable(error) => error.fmt(f),
             Self::Unreadable(error) => write!(f, "the answer cannot be read: {error}"),
@@ -138,6 +140,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// As people say it: what other questions have used up of it is no matter.
+fn to_milliseconds(span: Duration) -> Duration {
+    let milliseconds = span.as_micros().div_ceil(1000);
+    Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
+}
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

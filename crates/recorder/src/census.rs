@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Process, Record};
-use client::wire::body::Value;
+use capture::record::{BusId, Fact, Record};
 use client::wire::message::Builder;
 use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
 use client::{
     CallError, CallOptions, Connection, Ended, PendingCall, Processed, Received, SubscribeError,
     Subscription, SubscriptionError,
 };
+use inspector::Credentials;
 
 use crate::clock::Clock;
 use crate::objects::{Introspector, Objects};
-use crate::process;
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
 /// Nothing here waits for the bus.
@@ -155,9 +154,11 @@ impl Census {
                 let Ok((unique,)) = reply.read::<(String,)>() else { return };
                 learn(Fact::Owner { name, unique: Some(unique) });
             }
-            Question::Bus => learn(Fact::Bus { process: process_of(reply, clock) }),
+            Question::Bus => {
+                learn(Fact::Bus { process: Credentials::read(reply).process(clock.now()) })
+            }
             Question::Process(unique) => {
-                let process = Some(process_of(reply, clock));
+                let process = Some(Credentials::read(reply).process(clock.now()));
                 learn(Fact::Peer { unique, process });
             }
         }
@@ -231,17 +232,6 @@ fn found_rules(rules: HashMap<String, Vec<String>>, learn: &mut dyn FnMut(Fact))
             learn(Fact::Rule { unique: unique.clone(), rule, times });
         }
     }
-}
-
-/// The process that the bus says is behind a connection, while it can still be looked at.
-fn process_of(reply: &Received, clock: Clock) -> Process {
-    let entries = reply.read::<(HashMap<String, Value>,)>().map(|(entries,)| entries);
-    let entries = entries.unwrap_or_default();
-    let number = |key: &str| match entries.get(key) {
-        Some(Value::Uint32(number)) => Some(*number),
-        _ => None,
-    };
-    process::look(number("ProcessID"), number("UnixUserID"), clock)
 }
 
 const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");

@@ -6,7 +6,7 @@
 //! - [`place`], [`clock`]: which bus, and what time it is.
 //! - [`wanted`]: what is to be heard of it.
 //! - `source`: where the messages of one bus come from.
-//! - `census`, `process`: a second connection that asks who is there; what the system knows of them.
+//! - `census`: a second connection that asks who is there.
 //! - [`objects`]: what the objects of services say they have.
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
@@ -25,7 +25,6 @@ pub mod listener;
 pub mod objects;
 pub mod origin;
 pub mod place;
-mod process;
 pub mod rolling;
 mod scheduler;
 pub mod session;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use capture::introspection::Introspection;
 use capture::record::Fact;
-use client::wire::message::{Builder, Flags, MessageType};
-use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use client::{CallError, CallOptions, Connection, PendingCall, Received, Timeout};
+use client::wire::message::MessageType;
+use client::wire::names::{BusName, InterfaceName, ObjectPath};
+use client::{CallError, Connection, PendingCall, Received};
+use inspector::start_introspect;
 use wire::Message;
 
 /// Whether objects are asked what they have.
@@ -112,8 +113,9 @@ impl Introspector {
         while self.asked.len() < ASKED_MAX
             && let Some(object) = self.next()
         {
+            let (service, path) = (object.service.as_str(), object.path.as_str());
             // What cannot be sent is a connection that has ended, which shows when it is flushed.
-            if let Some(call) = ask(connection, &object) {
+            if let Ok(call) = start_introspect(connection, service, path, PATIENCE) {
                 self.questions += 1;
                 self.asked.push((object, call));
             }
@@ -184,18 +186,7 @@ fn object<'m>(message: &Message<'m>) -> Option<(BusName<'m>, ObjectPath<'m>)> {
     service.zip(message.path())
 }
 
-fn ask(connection: &Connection, object: &Object) -> Option<PendingCall> {
-    let path = ObjectPath::new(&object.path).ok()?;
-    let message = Builder::method_call(path, MemberName::new("Introspect").ok()?)
-        .interface(InterfaceName::new(INTROSPECTABLE).ok()?)
-        .destination(BusName::new(&object.service).ok()?)
-        .flags(Flags::NO_AUTO_START);
-    let options = CallOptions { timeout: Timeout::After(PATIENCE), ..CallOptions::default() };
-    connection.start_call(&message, &(), options).ok()
-}
-
 const DRIVER: &str = "org.freedesktop.DBus";
-const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
 const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
 
 /// Services that are asked.

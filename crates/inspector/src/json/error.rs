@@ -141,11 +141,12 @@ impl fmt::Display for ArgumentError {
         match self {
             Self::Signature { text, error } => write!(f, "{text:?} is no signature: {error}"),
             Self::Count { signature, expected, given } => {
-                write!(f, "the types \"{signature}\" are those of {expected} arguments, and ")?;
-                match given {
-                    1 => f.write_str("there is 1"),
-                    given => write!(f, "there are {given}"),
-                }
+                let arguments = if *expected == 1 { "argument" } else { "arguments" };
+                let are = if *given == 1 { "is" } else { "are" };
+                write!(
+                    f,
+                    "\"{signature}\" asks for {expected} {arguments}, and there {are} {given}"
+                )
             }
             Self::Misfit { number, misfit } => write!(f, "argument {number}{misfit}"),
         }

@@ -1,0 +1,228 @@
+//! Services that answer slowly, never, or with garbage.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use client::Request;
+use client::wire::body::Value;
+use client::wire::names::ErrorName;
+use diligence_inspector::{Call, Failure, Manner, Outcome, Reading, Told, Tree, TreeOptions};
+
+use crate::support::{HASTE, NAME, TestBus};
+
+const BROKEN: ErrorName<'static> = ErrorName::literal("org.example.Error.Broken");
+
+/// What a request asks for: its path, and its member.
+fn asked(request: &Request) -> (&str, &str) {
+    let message = request.message();
+    (message.path().unwrap_or_default(), message.member().unwrap_or_default())
+}
+
+fn tree_of(bus: &TestBus, options: &TreeOptions) -> Tree {
+    bus.inspector().tree(NAME, options).expect("the names are names")
+}
+
+fn hasty() -> TreeOptions {
+    TreeOptions { patience: HASTE, ..TreeOptions::default() }
+}
+
+/// `path` of each node that told, `path: why` of each that did not.
+fn told(tree: &Tree) -> Vec<String> {
+    let nodes = tree.nodes.iter().map(|node| match &node.told {
+        Told::Interfaces(_) => node.path.clone(),
+        Told::Failure(failure) => format!("{}: {failure}", node.path),
+    });
+    nodes.collect()
+}
+
+#[test]
+fn documents_that_are_none_are_told() {
+    let bus = TestBus::start();
+    let bomb = "<!DOCTYPE n [<!ENTITY a 'aaaaaaaaaa'>]><node>&a;</node>";
+    let _service = bus.answer(move |request| {
+        let long = format!("<node>{}</node>", " ".repeat(600_000));
+        let deep = format!("{}{}", "<node name='a'>".repeat(9_000), "</node>".repeat(9_000));
+        let document = match asked(&request).0 {
+            "/" => {
+                "<node><node name='bomb'/><node name='deep'/><node name='empty'/>\
+                 <node name='long'/><node name='none'/><node name='broken'/><node name='gone'/>\
+                 <node name='a b'/><node name='../up'/><node name='good'/></node>"
+            }
+            "/bomb" => bomb,
+            "/deep" => deep.as_str(),
+            "/empty" => "",
+            "/long" => long.as_str(),
+            "/good" => "<node/>",
+            "/none" => return request.reply(&(7_u32,)).expect("the bus is there"),
+            "/broken" => {
+                return request.reply_error(BROKEN, "it is broken").expect("the bus is there");
+            }
+            _ => return request.reply(&("<node/>",)).expect("the bus is there"),
+        };
+        request.reply(&(document,)).expect("the bus is there");
+    });
+    let told = told(&tree_of(&bus, &TreeOptions::default()));
+    let unreadable = "what the object says it has cannot be read: ";
+    for expected in [
+        "/".to_owned(),
+        format!("/bomb: {unreadable}it declares entities"),
+        format!("/empty: {unreadable}it is no XML, or has too many elements"),
+        format!("/long: {unreadable}it is longer than 524288 bytes"),
+        "/broken: org.example.Error.Broken: it is broken".to_owned(),
+        "/deep".to_owned(),
+        "/deep/a/a".to_owned(),
+        "/good".to_owned(),
+        "/gone".to_owned(),
+    ] {
+        assert!(told.contains(&expected), "{expected}: {told:#?}");
+    }
+    let begin_with = |start: &str| told.iter().any(|one| one.starts_with(start));
+    assert!(begin_with("/none: the answer cannot be read: "), "{told:#?}");
+    assert!(begin_with("/a b: \"/a b\" is no object path: "), "{told:#?}");
+    assert!(begin_with("/../up: \"/../up\" is no object path: "), "{told:#?}");
+}
+
+#[test]
+fn trees_without_end_are_bounded() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| {
+        let document = "<node><node name='a'/><node name='b'/></node>";
+        request.reply(&(document,)).expect("the bus is there");
+    });
+    let tree = tree_of(&bus, &TreeOptions { nodes: 500, ..TreeOptions::default() });
+    assert_eq!(tree.nodes.len(), 500);
+    assert!(tree.left_out > 0);
+
+    let chain = TestBus::start();
+    let _service = chain.answer(|request| {
+        request.reply(&("<node><node name='a'/></node>",)).expect("the bus is there");
+    });
+    let tree = tree_of(&chain, &TreeOptions::default());
+    assert_eq!(tree.nodes.len(), 66, "64 below the root, and one that is not asked");
+    let last = told(&tree).pop().expect("there are some");
+    assert!(last.ends_with("/a: not asked: it is too deep below the others"), "{last}");
+}
+
+#[test]
+fn objects_that_keep_silent_do_not_hold_up_the_others() {
+    let bus = TestBus::start();
+    let _service = bus.answer(move |request| match asked(&request).0 {
+        "/" => {
+            let children: String = (0..100).map(|n| format!("<node name='n{n}'/>")).collect();
+            request.reply(&(format!("<node>{children}</node>"),)).expect("the bus is there");
+        }
+        path if path.ends_with('7') => drop(request),
+        _ => request.reply(&("<node/>",)).expect("the bus is there"),
+    });
+    let begun = Instant::now();
+    let told = told(&tree_of(&bus, &hasty()));
+    let silent = told.iter().filter(|one| one.ends_with("no answer came within 300ms")).count();
+    assert_eq!((told.len(), silent), (101, 10), "{told:#?}");
+    assert!(begun.elapsed() < 2 * HASTE.answer, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn who_answers_slowly_has_so_much_time_in_all() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| {
+        std::thread::sleep(Duration::from_millis(20));
+        let children: String = (0..500).map(|n| format!("<node name='n{n}'/>")).collect();
+        let document = format!("<node>{children}</node>");
+        let document = if asked(&request).0 == "/" { document } else { "<node/>".into() };
+        request.reply(&(document,)).expect("the bus is there");
+    });
+    let begun = Instant::now();
+    let options = TreeOptions { at_once: 4, ..hasty() };
+    let told = told(&tree_of(&bus, &options));
+    assert!(begun.elapsed() < HASTE.whole + HASTE.answer, "{:?}", begun.elapsed());
+    let answered = told.iter().filter(|one| !one.contains(':')).count();
+    let out = "not asked: the time for all questions was used up";
+    let left_out = told.iter().filter(|one| one.ends_with(out)).count();
+    assert_eq!(told.len(), 501);
+    assert!(answered > 20 && left_out > 300, "{answered} {left_out}");
+}
+
+#[test]
+fn properties_are_read_one_by_one_where_they_must() {
+    let bus = TestBus::start();
+    let _service = bus.answer(move |request| match asked(&request).1 {
+        "Introspect" => {
+            let document = "<node><interface name='org.example.A'>\
+                <property name='Good' type='s' access='read'/>\
+                <property name='Bad' type='s' access='read'/>\
+                <property name='Odd' type='s' access='read'/>\
+                <property name='Silent' type='s' access='read'/>\
+                <property name='Set' type='s' access='write'/></interface>\
+                <interface name='org.example.B'>\
+                <property name='Kept' type='s' access='readwrite'/>\
+                <property name='Forgotten' type='s' access='read'/></interface></node>";
+            request.reply(&(document,)).expect("the bus is there");
+        }
+        "GetAll" => match request.read::<(&str,)>() {
+            Ok(("org.example.B",)) => {
+                let value = Value::from("v");
+                let values = BTreeMap::from([("Kept", value.clone()), ("Unheard", value)]);
+                request.reply(&(values,)).expect("the bus is there");
+            }
+            _ => request.reply_error(BROKEN, "all is broken").expect("the bus is there"),
+        },
+        _ => match request.read::<(&str, &str)>() {
+            Ok((_, "Bad")) => request.reply_error(BROKEN, "this").expect("the bus is there"),
+            Ok((_, "Odd")) => request.reply(&("no variant",)).expect("the bus is there"),
+            Ok((_, "Silent")) => drop(request),
+            _ => request.reply(&(Value::from("one"),)).expect("the bus is there"),
+        },
+    });
+    let object = bus.hasty_inspector().object(NAME, "/").expect("it tells what it has");
+    let all = object.interfaces.iter().flat_map(|interface| &interface.properties);
+    let all = all.map(|one| {
+        let reading = match &one.reading {
+            None => String::from("-"),
+            Some(Reading::Value(value)) => serde_json::to_string(value).expect("JSON"),
+            Some(Reading::Failure(failure)) => failure.to_string(),
+        };
+        format!("{}: {reading}", one.description.name)
+    });
+    let text = |text: &str| format!(r#"{{"type":"s","data":"{text}"}}"#);
+    let all: Vec<_> = all.collect();
+    assert_eq!(all[0], format!("Good: {}", text("one")));
+    assert_eq!(all[1], "Bad: org.example.Error.Broken: this");
+    assert!(all[2].starts_with("Odd: the answer cannot be read: "), "{}", all[2]);
+    assert_eq!(all[3], "Silent: no answer came within 300ms");
+    assert_eq!(all[4], "Set: -");
+    assert_eq!(all[5], format!("Kept: {}", text("v")));
+    assert_eq!(all[6], format!("Forgotten: {}", text("one")));
+    let [broken, whole] = object.interfaces.as_slice() else { panic!("{object:?}") };
+    assert!(broken.failure.as_ref().is_some_and(|failure| failure.to_string().ends_with("broken")));
+    assert_eq!(whole.undescribed.keys().collect::<Vec<_>>(), ["Unheard"]);
+}
+
+#[test]
+fn calls_end_in_time() {
+    let bus = TestBus::start();
+    let _service = bus.answer(drop);
+    let inspector = bus.inspector();
+    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let begun = Instant::now();
+    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Wait") };
+    let answer = inspector.call(&call, &manner).expect("it is sent");
+    let Outcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
+    assert_eq!(failure.to_string(), "no answer came within 200ms");
+    let untyped = Call::new(NAME, "/", "Wait");
+    let failure = inspector.call(&untyped, &manner).expect_err("it does not tell its types");
+    assert_eq!(failure, Failure::Silent { after: Duration::from_millis(200) });
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_bus_that_ends_is_told() {
+    let bus = TestBus::start();
+    let inspector = bus.inspector();
+    let watch = inspector.watch("org.freedesktop.DBus", "/").expect("the bus takes the rule");
+    drop(bus);
+    assert_eq!(inspector.names().expect_err("it is gone").kind(), "disconnected");
+    let tree = inspector.tree(NAME, &TreeOptions::default()).expect("the names are names");
+    let Told::Failure(failure) = &tree.nodes[0].told else { panic!("{tree:?}") };
+    assert_eq!(failure.kind(), "disconnected");
+    assert_eq!(watch.next(None).expect_err("it is gone").kind(), "disconnected");
+}

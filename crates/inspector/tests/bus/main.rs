@@ -1,0 +1,6 @@
+//! The inspector on a real bus, with services of every kind.
+
+mod hostile;
+mod objects;
+mod support;
+mod who;

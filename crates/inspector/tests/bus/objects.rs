@@ -1,0 +1,309 @@
+//! Objects of services that behave: trees, properties, calls, signals.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::time::Duration;
+
+use client::wire::body::{UnixFd, Value};
+use client::{Connection, Interface, MethodError, Values};
+use diligence_inspector::introspection::{Access, EmitsChange};
+use diligence_inspector::json::Json;
+use diligence_inspector::{
+    Answer, Call, Emission, Failure, Heard, Inspector, Manner, Object, ObjectProperty, Outcome,
+    PropertyName, Reading, Reply, Told, TreeOptions,
+};
+use serde_json::json;
+
+use crate::support::{NAME, TestBus};
+
+const PATH: &str = "/org/example/Player";
+const PLAYER: &str = "org.example.Player";
+
+struct Player {
+    volume: f64,
+    tags: BTreeMap<String, Value>,
+}
+
+fn player() -> Interface<Player> {
+    Interface::<Player>::builder(PLAYER)
+        .method("Play", &["song"], &["length"], |_, _, (song,): (String,)| match song.as_str() {
+            "" => Err(MethodError::invalid_args("the song has no name")),
+            _ => Ok((215_u32,)),
+        })
+        .method("Tag", &["tags", "id"], &["count"], |player, _, arguments| {
+            let (tags, id): (BTreeMap<String, Value>, u64) = arguments;
+            player.tags.extend(tags);
+            Ok((id + player.tags.len() as u64,))
+        })
+        .annotate("org.freedesktop.DBus.Deprecated", "true")
+        .writable_property(
+            "Volume",
+            |player| player.volume,
+            |player, volume: f64| {
+                player.volume = volume;
+                Ok(())
+            },
+        )
+        .property("Tags", |player| player.tags.clone())
+        .emits_change(client::EmitsChange::Invalidates)
+        .write_only_property("Secret", |_, _: u32| Ok(()))
+        .signal::<(String,)>("Ended", &["song"])
+        .build()
+        .expect("a valid interface")
+}
+
+fn serve_player(connection: &Connection) {
+    let tags = BTreeMap::from([("year".to_owned(), Value::Uint16(1999))]);
+    connection.add_object(PATH, &player(), Player { volume: 0.5, tags }).expect("none is there");
+}
+
+fn seen(inspector: &Inspector) -> Object {
+    inspector.object(NAME, PATH).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn property<'o>(object: &'o Object, name: &str) -> &'o ObjectProperty {
+    let mut all = object.interfaces.iter().flat_map(|interface| &interface.properties);
+    all.find(|one| one.description.name == name).unwrap_or_else(|| panic!("{name}: {object:?}"))
+}
+
+fn results(answer: Result<Answer, Failure>) -> Json {
+    match answer.unwrap_or_else(|failure| panic!("{failure}")).outcome {
+        Outcome::Returned { results, .. } => serde_json::to_value(results).expect("JSON"),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn named(name: &str) -> PropertyName {
+    PropertyName {
+        service: NAME.into(),
+        path: PATH.into(),
+        interface: PLAYER.into(),
+        property: name.into(),
+    }
+}
+
+fn calling(method: &str, arguments: Vec<Json>) -> Call {
+    Call { arguments, interface: Some(PLAYER.into()), ..Call::new(NAME, PATH, method) }
+}
+
+#[test]
+fn trees_have_all_objects_in_order() {
+    let bus = TestBus::start();
+    let _service = bus.serve(|connection| {
+        serve_player(connection);
+        for number in 0..1000 {
+            let path = format!("/org/example/Song{number}");
+            let song = Player { volume: 0.0, tags: BTreeMap::new() };
+            connection.add_object(&path, &player(), song).expect("none is there");
+        }
+    });
+    let tree = bus.inspector().tree(NAME, &TreeOptions::default()).expect("the names are names");
+    assert_eq!(tree.nodes.len(), 1004, "{} {}", tree.nodes[0].path, tree.left_out);
+    let paths: Vec<_> = tree.nodes.iter().map(|node| node.path.as_str()).collect();
+    assert_eq!(paths[..5], ["/", "/org", "/org/example", PATH, "/org/example/Song0"]);
+    let Told::Interfaces(interfaces) = &tree.nodes[3].told else { panic!("{:?}", tree.nodes[3]) };
+    assert!(interfaces.iter().any(|name| name == PLAYER), "{interfaces:?}");
+    println!("1004 objects in {:?}", Duration::from_nanos(tree.took_ns));
+    assert!(Duration::from_nanos(tree.took_ns) < Duration::from_secs(5));
+}
+
+#[test]
+fn trees_begin_where_they_are_told_and_keep_their_bounds() {
+    let bus = TestBus::start();
+    let _service = bus.serve(serve_player);
+    let inspector = bus.inspector();
+    let tree = |options: TreeOptions| {
+        let tree = inspector.tree(NAME, &options).expect("the names are names");
+        let nodes = tree.nodes.iter().map(|node| match &node.told {
+            Told::Interfaces(_) => node.path.clone(),
+            Told::Failure(failure) => format!("{} {failure}", node.path),
+        });
+        (nodes.collect::<Vec<_>>(), tree.left_out)
+    };
+    let all = TreeOptions::default;
+    let (nodes, left_out) = tree(TreeOptions { root: "/org/example".into(), ..all() });
+    assert_eq!((nodes.join(" "), left_out), (format!("/org/example {PATH}"), 0));
+    let (nodes, _) = tree(TreeOptions { depth: 1, ..all() });
+    assert_eq!(nodes, ["/", "/org", "/org/example not asked: it is too deep below the others"]);
+    let (nodes, left_out) = tree(TreeOptions { nodes: 2, ..all() });
+    assert_eq!((nodes.join(" "), left_out), ("/ /org".into(), 1));
+    let (nodes, _) = tree(TreeOptions { bytes: 0, ..all() });
+    assert_eq!(nodes, ["/", "/org not asked: there is too much to remember"]);
+}
+
+#[test]
+fn objects_have_members_and_values() {
+    let bus = TestBus::start();
+    let _service = bus.serve(serve_player);
+    let object = seen(&bus.inspector());
+    let player = object.interfaces.iter().find(|one| one.name == PLAYER).expect("it is there");
+    let tag = player.methods.iter().find(|one| one.name == "Tag").expect("it is there");
+    assert_eq!(tag.signature(), "a{sv}t");
+    assert_eq!(tag.arguments[1].name.as_deref(), Some("id"));
+    assert_eq!(tag.annotations[0].name, "org.freedesktop.DBus.Deprecated");
+    assert_eq!(player.signals[0].arguments[0].name.as_deref(), Some("song"));
+    assert!(player.undescribed.is_empty() && player.failure.is_none());
+
+    let volume = property(&object, "Volume");
+    assert_eq!(volume.description.access, Access::ReadWrite);
+    assert_eq!(volume.reading, Some(Reading::Value(Value::Double(0.5).into())));
+    let tags = property(&object, "Tags");
+    assert_eq!(tags.description.emits_change, EmitsChange::Invalidates);
+    assert_eq!(
+        serde_json::to_value(tags).expect("JSON"),
+        json!({
+            "name": "Tags", "type": "a{sv}", "access": "read", "emits_change": "invalidates",
+            "annotations": [{
+                "name": "org.freedesktop.DBus.Property.EmitsChangedSignal",
+                "value": "invalidates",
+            }],
+            "value": {"type": "a{sv}", "data": [["year", {"type": "q", "data": 1999}]]},
+        })
+    );
+    assert_eq!(property(&object, "Secret").reading, None);
+}
+
+#[test]
+fn methods_are_called_with_types_from_the_object_or_given() {
+    let bus = TestBus::start();
+    let _service = bus.serve(serve_player);
+    let inspector = bus.inspector();
+    let manner = Manner::default();
+    let call = |call: &Call| inspector.call(call, &manner);
+
+    let big =
+        calling("Tag", vec![json!({"a": {"type": "s", "data": "b"}}), json!("9007199254740993")]);
+    assert_eq!(results(call(&big)), json!([{"type": "t", "data": "9007199254740995"}]));
+    let given = Call { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) };
+    assert_eq!(results(call(&given)), json!([{"type": "u", "data": 215}]));
+    let anywhere = Call { interface: None, ..given };
+    assert_eq!(results(call(&anywhere)), json!([{"type": "u", "data": 215}]));
+
+    let failure = call(&calling("Play", vec![json!(7)])).expect_err("7 is no text");
+    assert_eq!(failure.kind(), "arguments", "{failure}");
+    assert_eq!(serde_json::to_value(&failure).expect("JSON")["argument"], json!(1));
+    let failure = call(&calling("Plya", vec![])).expect_err("there is none");
+    assert_eq!(
+        failure.to_string(),
+        "the object does not tell of a method Plya of org.example.Player, so its types must be given",
+    );
+    let failure = call(&calling("no name", vec![])).expect_err("it is no name");
+    assert_eq!(failure.kind(), "name", "{failure}");
+
+    let answer = call(&calling("Play", vec![json!("")])).expect("it is sent");
+    let answer = serde_json::to_value(&answer).expect("JSON");
+    assert_eq!(answer["failed"]["name"], json!("org.freedesktop.DBus.Error.InvalidArgs"));
+    assert_eq!(answer["failed"]["message"], json!("the song has no name"));
+    assert!(answer["took_ns"].as_u64().is_some_and(|took| took > 1000), "{answer}");
+
+    let unheard = Manner { reply: Reply::Unwanted, ..Manner::default() };
+    let answer = inspector.call(&given_play(), &unheard).expect("it is sent");
+    assert_eq!(answer.outcome, Outcome::Sent {});
+}
+
+fn given_play() -> Call {
+    Call { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) }
+}
+
+#[test]
+fn properties_are_read_and_set() {
+    let bus = TestBus::start();
+    let _service = bus.serve(serve_player);
+    let inspector = bus.inspector();
+    let manner = Manner::default();
+    let get = |name: &str| inspector.get(&named(name), &manner);
+    assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.5}]));
+    assert_eq!(results(inspector.set(&named("Volume"), None, &json!(0.75), &manner)), json!([]));
+    assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.75}]));
+    let answer = inspector.set(&named("Volume"), Some("s"), &json!("loud"), &manner);
+    let Outcome::Failed(failure) = answer.expect("it is sent").outcome else { panic!() };
+    assert!(failure.error_name().is_some_and(|name| name.ends_with("InvalidArgs")), "{failure}");
+    let failure = inspector.set(&named("Volume"), None, &json!("loud"), &manner);
+    let failure = failure.expect_err("it is no number").to_string();
+    assert_eq!(failure, "argument 1 must be a number (d), and is \"loud\"; an example is 1.5");
+    let failure = inspector.set(&named("Loudness"), None, &json!(1), &manner);
+    assert_eq!(failure.expect_err("there is none").kind(), "undescribed");
+    let Outcome::Failed(failure) = get("Secret").expect("it is sent").outcome else { panic!() };
+    assert_eq!(failure.kind(), "refused");
+}
+
+#[test]
+fn every_type_goes_there_and_comes_back() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| {
+        let message = request.message();
+        let mut reader = message.reader();
+        let types = message.signature().types();
+        let values: Result<Vec<_>, _> = types.map(|kind| Value::read(kind, &mut reader)).collect();
+        request.reply(&Values(&values.expect("the bus checked it"))).expect("the bus is there");
+    });
+    let inspector = bus.inspector();
+    let given = [
+        ("y", json!(255)),
+        ("bnqiu", json!([true, -1, 65535, -1, 4_294_967_295_u32])),
+        ("xtd", json!(["-9223372036854775808", "18446744073709551615", "-Infinity"])),
+        ("sog", json!(["ü", "/a", "a{sv}"])),
+        ("v", json!({"type": "(av)", "data": [[{"type": "y", "data": 1}]]})),
+        ("ay", json!([0, 1, 255])),
+        ("a{us}", json!([[2, "b"], [1, "a"], [2, "c"]])),
+        ("a(sa{sv})", json!([["a", [["k", {"type": "ad", "data": [0.1, "NaN"]}]]]])),
+    ];
+    for (signature, data) in given {
+        let several = signature.len() > 1 && !signature.starts_with('a');
+        let arguments =
+            if several { data.as_array().cloned().expect("a list") } else { vec![data] };
+        let mut call = Call::new(NAME, "/", "Echo");
+        call.signature = Some(signature.into());
+        call.arguments.clone_from(&arguments);
+        let results = results(inspector.call(&call, &Manner::default()));
+        let results = results.as_array().expect("a list").iter();
+        let (types, data): (String, Vec<_>) =
+            results.map(|one| (one["type"].as_str().expect("a text"), one["data"].clone())).unzip();
+        assert_eq!((types.as_str(), data), (signature, arguments));
+    }
+}
+
+#[test]
+fn descriptors_that_come_are_told() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| {
+        let file = File::open("/dev/null").expect("it is there").into();
+        request.reply_with_descriptors(&(UnixFd(0),), vec![file]).expect("the bus is there");
+    });
+    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Open") };
+    let answer = bus.inspector().call(&call, &Manner::default()).expect("it is sent");
+    let answer = serde_json::to_value(&answer).expect("JSON");
+    assert_eq!(answer["returned"]["results"], json!([{"type": "h", "data": 0}]));
+    assert_eq!(answer["returned"]["descriptors"], json!([{"what": "/dev/null"}]));
+}
+
+#[test]
+fn signals_of_one_object_are_heard() {
+    let bus = TestBus::start();
+    let (listening, emitting) = (bus.inspector(), bus.inspector());
+    let sender = emitting.connection().unique_name().as_str().to_owned();
+    let watch = listening.watch(&sender, PATH).expect("the bus takes the rule");
+    let mut emission = Emission {
+        path: "/other".into(),
+        interface: PLAYER.into(),
+        signal: "Ended".into(),
+        destination: None,
+        signature: "st".into(),
+        arguments: vec![json!("a song"), json!("7")],
+    };
+    emitting.emit(&emission).expect("the bus is there");
+    emission.path = PATH.into();
+    emitting.emit(&emission).expect("the bus is there");
+    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(Heard::Signal(signal)) = heard else { panic!("{heard:?}") };
+    assert_eq!((signal.path.as_str(), signal.member.as_str()), (PATH, "Ended"));
+    assert_eq!(signal.sender, sender);
+    let arguments = serde_json::to_value(&signal.arguments).expect("JSON");
+    assert_eq!(arguments, json!([{"type": "s", "data": "a song"}, {"type": "t", "data": "7"}]));
+    assert!(signal.at_us > 1_500_000_000_000_000);
+    assert_eq!(watch.next(Some(Duration::from_millis(50))), Ok(None));
+
+    emission.arguments.pop();
+    let failure = emitting.emit(&emission).expect_err("one is missing").to_string();
+    assert_eq!(failure, "\"st\" asks for 2 arguments, and there is 1");
+}

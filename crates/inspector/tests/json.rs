@@ -1,0 +1,278 @@
+//! Values as JSON with their types, and back.
+
+use diligence_inspector::TypedValue;
+use diligence_inspector::json::{Json, example, read_arguments, read_value};
+use wire::body::Value;
+use wire::signature::Signature;
+
+/// The JSON of the value that is read from `given`.
+fn through(signature: &str, given: &str) -> String {
+    let given: Json = serde_json::from_str(given).expect("it is JSON");
+    match read_value(signature, &given) {
+        Ok(value) => data_of(&TypedValue(value), signature),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn data_of(value: &TypedValue, signature: &str) -> String {
+    let text = serde_json::to_string(value).expect("it has no map with strange keys");
+    let start = format!(r#"{{"type":"{signature}","data":"#);
+    let data = text.strip_prefix(&start).unwrap_or_else(|| panic!("{text} is no {signature}"));
+    data.strip_suffix('}').expect("an object").to_owned()
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    for (signature, data) in [
+        ("y", "0"),
+        ("y", "255"),
+        ("b", "true"),
+        ("b", "false"),
+        ("n", "-32768"),
+        ("q", "65535"),
+        ("i", "-2147483648"),
+        ("u", "4294967295"),
+        ("x", r#""-9223372036854775808""#),
+        ("x", r#""9223372036854775807""#),
+        ("t", r#""18446744073709551615""#),
+        ("d", "0.1"),
+        ("d", "-0.0"),
+        ("d", "5e-324"),
+        ("d", "1.7976931348623157e+308"),
+        ("d", r#""NaN""#),
+        ("d", r#""Infinity""#),
+        ("d", r#""-Infinity""#),
+        ("s", r#""""#),
+        ("s", r#""a\"\\\n\u0001ü🙂""#),
+        ("o", r#""/""#),
+        ("o", r#""/org/example_1""#),
+        ("g", r#""""#),
+        ("g", r#""a{s(iv)}""#),
+        ("v", r#"{"type":"t","data":"7"}"#),
+        ("v", r#"{"type":"v","data":{"type":"ay","data":[1,2]}}"#),
+        ("ay", "[]"),
+        ("ay", "[0,255]"),
+        ("as", "[]"),
+        ("as", r#"["a",""]"#),
+        ("aay", "[[],[1]]"),
+        ("av", r#"[{"type":"s","data":"a"},{"type":"(id)","data":[1,2.5]}]"#),
+        ("(s)", r#"["a"]"#),
+        ("(y(bx)as)", r#"[1,[true,"2"],["c"]]"#),
+        ("a(su)", r#"[["a",1],["b",2]]"#),
+        ("a{sv}", "[]"),
+        ("a{sv}", r#"[["b",{"type":"y","data":1}],["a",{"type":"a{us}","data":[[7,"x"]]}]]"#),
+        ("a{us}", r#"[[7,"x"],[7,"the same key"]]"#),
+        ("a{xd}", r#"[["-1",0.5]]"#),
+        ("a{bo}", r#"[[true,"/"]]"#),
+        ("a{dg}", r#"[["NaN","s"]]"#),
+        ("aa{oa{sv}}", r#"[[["/a",[]]]]"#),
+    ] {
+        assert_eq!(through(signature, data), data, "{signature}");
+    }
+}
+
+/// Readers of JSON that hurry take the next double but one.
+#[test]
+fn doubles_keep_their_last_bit() {
+    let mut bits = 0x0123_4567_89ab_cdef_u64;
+    for _ in 0..10_000 {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let number = f64::from_bits(bits);
+        if number.is_finite() {
+            let text = data_of(&TypedValue(Value::Double(number)), "d");
+            let given = serde_json::from_str(&text).expect("it is JSON");
+            assert_eq!(read_value("d", &given), Ok(Value::Double(number)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_people_write_is_read() {
+    for (signature, given, data) in [
+        ("x", "-7", r#""-7""#),
+        ("t", "18446744073709551615", r#""18446744073709551615""#),
+        ("d", "7", "7.0"),
+        ("a{ss}", r#"{"a":"b"}"#, r#"[["a","b"]]"#),
+        ("a{us}", r#"{"7":"b"}"#, r#"[[7,"b"]]"#),
+        ("a{ts}", r#"{"7":"b"}"#, r#"[["7","b"]]"#),
+        ("a{bs}", r#"{"true":"b"}"#, r#"[[true,"b"]]"#),
+        ("a{ds}", r#"{"1.5":"b","NaN":"c"}"#, r#"[[1.5,"b"],["NaN","c"]]"#),
+        ("v", r#"{"data":1,"type":"u"}"#, r#"{"type":"u","data":1}"#),
+    ] {
+        assert_eq!(through(signature, given), data, "{signature}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    for (signature, given, error) in [
+        (
+            "y",
+            "256",
+            "argument 1 must be a whole number from 0 to 255 (y), and is 256; an example is 7",
+        ),
+        (
+            "u",
+            "-1",
+            "argument 1 must be a whole number from 0 to 4294967295 (u), and is -1; an example is 7",
+        ),
+        (
+            "i",
+            "1.0",
+            "argument 1 must be a whole number from -2147483648 to 2147483647 (i), and is 1.0; \
+             an example is 7",
+        ),
+        (
+            "n",
+            r#""7""#,
+            "argument 1 must be a whole number from -32768 to 32767 (n), and is \"7\"; \
+             an example is 7",
+        ),
+        (
+            "t",
+            r#""18446744073709551616""#,
+            "argument 1 must be a whole number from 0 to 18446744073709551615 (t), \
+             and is \"18446744073709551616\"; an example is \"7\"",
+        ),
+        (
+            "x",
+            r#""+7""#,
+            "argument 1 must be a whole number from -9223372036854775808 to 9223372036854775807 \
+             (x), and is \"+7\"; an example is \"7\"",
+        ),
+        ("b", "1", "argument 1 must be true or false (b), and is 1; an example is true"),
+        ("d", r#""nan""#, "argument 1 must be a number (d), and is \"nan\"; an example is 1.5"),
+        ("s", "7", "argument 1 must be a text (s), and is 7; an example is \"text\""),
+        (
+            "s",
+            r#""a\u0000""#,
+            "argument 1 must be a text (s), and is \"a\\u0000\", which has a 0 byte; \
+             an example is \"text\"",
+        ),
+        (
+            "o",
+            r#""a""#,
+            "argument 1 must be an object path (o), and is \"a\": \
+             the object path does not begin with '/' (at byte 0); an example is \"/org/example\"",
+        ),
+        (
+            "g",
+            r#""a""#,
+            "argument 1 must be a signature (g), and is \"a\": \
+             an array has no element type (at byte 0); an example is \"a{sv}\"",
+        ),
+        (
+            "h",
+            "0",
+            "argument 1 must be a file descriptor (h), and is 0; descriptors cannot be written so",
+        ),
+        (
+            "v",
+            "7",
+            "argument 1 must be a value with its type (v), and is 7; \
+             an example is {\"data\":\"text\",\"type\":\"s\"}",
+        ),
+        (
+            "v",
+            r#"{"type":"ss","data":7}"#,
+            "argument 1 must be a value with its type (v), and is {\"data\":7,\"type\":\"ss\"}: \
+             a variant has one type; an example is {\"data\":\"text\",\"type\":\"s\"}",
+        ),
+        ("as", r#""a""#, "argument 1 must be a list (as), and is \"a\"; an example is [\"text\"]"),
+        (
+            "(su)",
+            r#"["a"]"#,
+            "argument 1 must be a list of the fields ((su)), and is [\"a\"]: 1 instead of 2; \
+             an example is [\"text\",7]",
+        ),
+        (
+            "a{s(yav)}",
+            r#"{"k":[1,[{"type":"u","data":1},{"type":"u","data":"x"}]]}"#,
+            "argument 1, the value of \"k\", field 2, element 2, inside must be a whole number from \
+             0 to 4294967295 (u), and is \"x\"; an example is 7",
+        ),
+        (
+            "a{us}",
+            r#"{"x":"b"}"#,
+            "argument 1, a key must be a whole number from 0 to 4294967295 (u), and is \"x\"; \
+             an example is 7",
+        ),
+        (
+            "a{us}",
+            r#"[["x"]]"#,
+            "argument 1, element 1 must be a pair of key and value ({us}), and is [\"x\"]: \
+             1 instead of 2; an example is [7,\"text\"]",
+        ),
+        ("z", "7", "\"z\" is no signature: a byte is no type code (at byte 0)"),
+        ("ss", "7", "\"ss\" asks for 2 arguments, and there is 1"),
+    ] {
+        assert_eq!(through(signature, given), error, "{signature}");
+    }
+}
+
+#[test]
+fn the_wrong_one_of_several_arguments_is_named() {
+    let given = ["a".into(), 7.into(), "c".into()];
+    let error = read_arguments("sss", &given).expect_err("7 is no text");
+    assert_eq!(error.argument(), Some(2));
+    let error = read_arguments("s", &given).expect_err("it is one");
+    assert_eq!(error.argument(), None);
+    assert_eq!(error.to_string(), "\"s\" asks for 1 argument, and there are 3");
+}
+
+#[test]
+fn what_was_given_is_cut_at_a_character() {
+    let given = Json::from("ü".repeat(1000));
+    let error = read_value("u", &given).expect_err("it is a text").to_string();
+    assert!(error.contains("ü…;"), "{error}");
+    assert!(error.len() < 200, "{error}");
+}
+
+#[test]
+fn containers_end_where_those_of_messages_end() {
+    let nested = |levels| {
+        let innermost = serde_json::json!({"type": "y", "data": 1});
+        (1..levels).fold(innermost, |inside, _| serde_json::json!({"type": "v", "data": inside}))
+    };
+    assert!(read_value("v", &nested(64)).is_ok());
+    let error = read_value("v", &nested(65)).expect_err("it is too deep").to_string();
+    assert!(error.ends_with("more than 64 containers are nested"), "{error}");
+}
+
+#[test]
+fn examples_are_of_their_types() {
+    for types in [
+        "y",
+        "b",
+        "n",
+        "q",
+        "i",
+        "u",
+        "x",
+        "t",
+        "d",
+        "s",
+        "o",
+        "g",
+        "v",
+        "ay",
+        "as",
+        "a{sv}",
+        "a{oa{sv}}",
+        "a{us}",
+        "(sa(id)v)",
+        "aay",
+        "av",
+        "a{gs}",
+    ] {
+        let kind = Signature::new(types).expect("a signature").single().expect("one type");
+        let example = example(kind);
+        let read = read_value(types, &example);
+        assert!(read.is_ok(), "{example} is no {types}: {read:?}");
+    }
+}
+
+#[test]
+fn descriptors_are_shown() {
+    assert_eq!(data_of(&TypedValue(Value::UnixFd(3)), "h"), "3");
+}
