@@ -116,10 +116,10 @@ mod name;
 
 pub use blocking::{
     Anonymous, ArgTypes, AttemptError, CALL_TIMEOUT, CallError, CallOptions, ConnectError,
-    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Interface, InterfaceBuilder,
-    InterfaceError, IntoRule, MethodError, NameFlags, Object, PendingCall, Processed, Proxy,
-    Received, ReleaseReply, Request, RequestReply, ServeError, StandardBus, SubscribeError,
-    Subscription, SubscriptionError, Timeout, error_name,
+    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Flushed, Interface,
+    InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object, PendingCall,
+    Processed, Proxy, Received, ReleaseReply, Request, RequestReply, ServeError, StandardBus,
+    SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use derive::{Decode, Encode, Typed};
 pub use name::{IntoName, InvalidName, NameKind};

@@ -10,8 +10,8 @@ use diligence_client::wire::body::{ReadError, Value};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::{
-    CallError, CallOptions, Connection, Ended, NameFlags, NameKind, Processed, ReleaseReply,
-    RequestReply, Timeout, error_name,
+    CallError, CallOptions, Connection, Ended, Flushed, NameFlags, NameKind, Processed,
+    ReleaseReply, RequestReply, Timeout, error_name,
 };
 use support::TestBus;
 
@@ -277,4 +277,22 @@ fn more_than_fits_the_socket_does_not_block_both_sides() {
         let signal = own.next(Some(Duration::from_secs(5))).unwrap().expect("all come back");
         assert_eq!(signal.read::<(u32, &str)>().unwrap().0, index);
     }
+}
+
+#[test]
+fn a_bus_that_takes_nothing_does_not_hold_up_anybody_for_ever() {
+    let bus = TestBus::start();
+    let connection = bus.connect();
+    bus.stop();
+    let text = "x".repeat(8 << 20);
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap());
+    let timeout = Timeout::After(Duration::from_millis(200));
+    let options = CallOptions { timeout, ..CallOptions::default() };
+    let begun = Instant::now();
+    let call = connection.start_call(&message, &(text.as_str(),), options).unwrap();
+    assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
+    connection.set_call_timeout(Some(Duration::from_millis(200)));
+    connection.emit("/a", "org.example.A", "Long", &(text.as_str(),)).unwrap();
+    assert_eq!(connection.flush_within(Duration::from_millis(200)), Ok(Flushed::InPart));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }

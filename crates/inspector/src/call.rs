@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use client::{Connection, IntoName, PendingCall, Received, Values};
+use client::{Connection, Flushed, IntoName, PendingCall, Received, Values};
 use serde::{Deserialize, Serialize};
 use wire::body::{ReadError, Value};
 use wire::message::{Builder, Flags};
@@ -121,6 +121,16 @@ impl Call {
     }
 }
 
+impl Outcome {
+    /// Why it was not done.
+    pub const fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed(failure) => Some(failure),
+            Self::Returned { .. } | Self::Sent {} => None,
+        }
+    }
+}
+
 impl Default for Manner {
     /// 25 s, as other programs wait; nothing is started, nobody is asked.
     fn default() -> Self {
@@ -143,14 +153,13 @@ impl Inspector {
     pub fn call(&self, call: &Call, manner: &Manner) -> Result<Answer, Failure> {
         let begun = Instant::now();
         let target = Target::of(call)?;
-        let arguments = match &call.signature {
-            Some(signature) => read_arguments(signature, &call.arguments)?,
-            None => {
-                let signature = self.signature_of(call, &target, manner)?;
-                read_arguments(&signature, &call.arguments)?
-            }
+        let signature = match &call.signature {
+            Some(signature) => signature.clone(),
+            None => self.signature_of(call, &target, manner)?,
         };
+        // The object was asked in the same time.
         let left = manner.timeout().saturating_sub(begun.elapsed());
+        let arguments = read_arguments(&signature, &call.arguments)?;
         self.send(&target, &arguments, manner, left)
     }
 
@@ -198,13 +207,28 @@ impl Inspector {
         let outcome = match manner.reply {
             Reply::Expected => wait(&self.connection, &message, arguments, patience)?,
             Reply::Unwanted => {
-                let sent = self.connection.send(&message, &Values(arguments), Vec::new());
-                sent.map_err(Failure::Unsendable)?;
-                self.connection.flush()?;
+                self.post(&message, arguments, patience)?;
                 Outcome::Sent {}
             }
         };
         Ok(Answer { outcome, took_ns: nanos(begun.elapsed()) })
+    }
+}
+
+impl Inspector {
+    /// Sends what nobody answers.
+    pub(crate) fn post(
+        &self,
+        message: &Builder<'_>,
+        arguments: &[Value],
+        patience: Duration,
+    ) -> Result<(), Failure> {
+        let sent = self.connection.send(message, &Values(arguments), Vec::new());
+        sent.map_err(Failure::Unsendable)?;
+        match self.connection.flush_within(patience)? {
+            Flushed::Whole => Ok(()),
+            Flushed::InPart => Err(Failure::Untaken { after: patience }),
+        }
     }
 }
 

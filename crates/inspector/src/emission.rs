@@ -1,6 +1,6 @@
 //! Emitting a signal.
 
-use client::{IntoName, Values};
+use client::IntoName;
 use serde::{Deserialize, Serialize};
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
@@ -44,8 +44,6 @@ impl Inspector {
             message = message.destination(destination);
         }
         let arguments = read_arguments(&emission.signature, &emission.arguments)?;
-        let sent = self.connection.send(&message, &Values(&arguments), Vec::new());
-        sent.map_err(Failure::Unsendable)?;
-        Ok(self.connection.flush()?)
+        self.post(&message, &arguments, self.patience.answer)
     }
 }

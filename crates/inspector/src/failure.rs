@@ -43,6 +43,11 @@ pub enum Failure {
         /// How long it was waited for.
         after: Duration,
     },
+    /// The bus did not take it in time; it may still.
+    Untaken {
+        /// How long it was waited for.
+        after: Duration,
+    },
     /// It was not asked for, since there is a limit.
     LeftOut(Bound),
     /// What is sent cannot be sent.
@@ -78,6 +83,7 @@ impl Failure {
             Self::Undescribed { .. } => "undescribed",
             Self::Refused { .. } => "refused",
             Self::Silent { .. } => "silent",
+            Self::Untaken { .. } => "untaken",
             Self::LeftOut(_) => "left-out",
             Self::Unsendable(_) => "unsendable",
             Self::Unreadable(_) => "unreadable",
@@ -126,6 +132,9 @@ impl fmt::Display for Failure {
             Self::Refused { name, message } => write!(f, "{name}: {message}"),
             Self::Silent { after } => {
                 write!(f, "no answer came within {:?}", to_milliseconds(*after))
+            }
+            Self::Untaken { after } => {
+                write!(f, "the bus did not take it within {:?}", to_milliseconds(*after))
             }
             Self::LeftOut(bound) => bound.fmt(f),
             Self::Unsendable(error) => error.fmt(f),

@@ -58,13 +58,14 @@ impl Inspector {
     ) -> Result<Answer, Failure> {
         let begun = Instant::now();
         let target = property.target(SET)?;
-        let value = match signature {
-            Some(signature) => read_value(signature, value)?,
-            None => read_value(&self.type_of(property, &target, manner)?, value)?,
+        let signature = match signature {
+            Some(signature) => signature.to_owned(),
+            None => self.type_of(property, &target, manner)?,
         };
-        let mut arguments = property.arguments();
-        arguments.push(Value::Variant(Box::new(value)));
+        // The object was asked in the same time.
         let left = manner.timeout().saturating_sub(begun.elapsed());
+        let mut arguments = property.arguments();
+        arguments.push(Value::Variant(Box::new(read_value(&signature, value)?)));
         self.send(&target, &arguments, manner, left)
     }
 

@@ -94,6 +94,15 @@ pub enum Processed {
     Nothing,
 }
 
+/// How much [`Connection::flush_within`] sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flushed {
+    /// All that was queued.
+    Whole,
+    /// Not all: the bus did not take it in time. What is left is sent when anything next waits.
+    InPart,
+}
+
 /// What became of waiting.
 enum Waited<T> {
     Found(T),
@@ -183,7 +192,9 @@ impl Connection {
             Timeout::Never => None,
         };
         let deadline = deadline(timeout);
-        let id = self.queue(|core| core.call(message, arguments, options.descriptors, deadline))?;
+        let call =
+            |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
+        let id = self.queue(call, || deadline)?;
         Ok(PendingCall::new(self.clone(), id))
     }
 
@@ -208,12 +219,12 @@ impl Connection {
         body: &impl Body,
         descriptors: Vec<OwnedFd>,
     ) -> Result<std::num::NonZeroU32, SendError> {
-        self.queue(|core| core.send(message, body, descriptors))
+        self.queue(|core| core.send(message, body, descriptors), || self.send_deadline())
     }
 
     /// Queues bytes that are whole messages already, for programs that make their own.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
-        self.queue(|core| core.send_bytes(messages))
+        self.queue(|core| core.send_bytes(messages), || self.send_deadline())
     }
 
     /// Sends what is queued, and waits while the bus is too busy to take it.
@@ -221,6 +232,17 @@ impl Connection {
         let mut core = self.shared.core.borrow_mut();
         self.shared.flush(&mut core);
         core.ended().map_or(Ok(()), Err)
+    }
+
+    /// Sends what is queued, and waits for at most `timeout` while the bus is too busy to take it.
+    pub fn flush_within(&self, timeout: Duration) -> Result<Flushed, Ended> {
+        let mut core = self.shared.core.borrow_mut();
+        self.shared.flush_until(&mut core, deadline(Some(timeout)));
+        match core.ended() {
+            Some(ended) => Err(ended),
+            None if core.waiting_len() > 0 => Ok(Flushed::InPart),
+            None => Ok(Flushed::Whole),
+        }
     }
 }
 
@@ -340,17 +362,24 @@ impl Connection {
         look(&mut self.shared.core.borrow_mut())
     }
 
-    /// Queues something, and sends it if much has gathered.
+    /// Queues something, and sends it if much has gathered; waits for the bus to take it until the
+    /// deadline, behind which it stays queued.
     fn queue<T>(
         &self,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
+        deadline: impl FnOnce() -> Option<Duration>,
     ) -> Result<T, SendError> {
         let mut core = self.shared.core.borrow_mut();
         let queued = queue(&mut core)?;
         if core.waiting_len() >= GATHERED_MAX {
-            self.shared.flush(&mut core);
+            self.shared.flush_until(&mut core, deadline());
         }
         Ok(queued)
+    }
+
+    /// Until when what nobody answers waits for a bus that is too busy: as long as a call would.
+    fn send_deadline(&self) -> Option<Duration> {
+        deadline(self.shared.call_timeout.get())
     }
 
     fn take(&self, more: Taking) {

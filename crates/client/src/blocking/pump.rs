@@ -24,7 +24,8 @@ impl Shared {
         core: &mut Core<OwnedFd>,
         deadline: Option<Duration>,
     ) -> Exchange {
-        self.flush(core);
+        let wake = [deadline, core.next_timeout()].into_iter().flatten().min();
+        self.flush_until(core, wake);
         let now = clock::monotonic();
         let next = core.next_timeout();
         if next.is_some_and(|next| next <= now) {
@@ -62,18 +63,18 @@ impl Shared {
 
     /// Sends what is queued, and waits while the socket is full.
     pub(super) fn flush(&self, core: &mut Core<OwnedFd>) {
-        self.flush_within(core, None);
+        self.flush_until(core, None);
     }
 
-    /// Sends what is queued. Gives up once the socket was full for so long.
+    /// Sends what is queued. Gives up when the socket is full at the deadline.
     ///
     /// While the socket is full, what comes is read, so that two sides that both have much to say
     /// do not wait for each other.
-    fn flush_within(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) {
+    pub(super) fn flush_until(&self, core: &mut Core<OwnedFd>, deadline: Option<Duration>) {
         while let Some(transmit) = core.poll_transmit() {
             match self.socket.send(&transmit) {
                 Ok(Departure::Bytes(count)) => core.transmitted(count),
-                Ok(Departure::Full) => match self.make_room(core, patience) {
+                Ok(Departure::Full) => match self.make_room(core, deadline) {
                     Ok(Woken::Ready) => {}
                     Ok(Woken::TimedOut) => return,
                     Err(ended) => core.handle_ended(ended),
@@ -90,8 +91,9 @@ impl Shared {
     fn make_room(
         &self,
         core: &mut Core<OwnedFd>,
-        patience: Option<Duration>,
+        deadline: Option<Duration>,
     ) -> Result<Woken, Ended> {
+        let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
         if self.taking.get() == Taking::Messages {
             return self.socket.wait_for(Room::ToSend, patience);
         }
@@ -116,7 +118,8 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.flush_within(&mut self.core.borrow_mut(), Some(LINGER));
+        let deadline = clock::monotonic().saturating_add(LINGER);
+        self.flush_until(&mut self.core.borrow_mut(), Some(deadline));
     }
 }
 

@@ -73,6 +73,13 @@ impl TestBus {
         self.daemon.wait().expect("it was started here");
     }
 
+    /// Stops the bus, so that it takes nothing any more, until it is killed.
+    pub(crate) fn stop(&self) {
+        let command = format!("kill -STOP {}", self.daemon.id());
+        let done = Command::new("sh").args(["-c", &command]).status().expect("a shell");
+        assert!(done.success());
+    }
+
     /// Runs a program of others on this bus, and returns what it printed.
     pub(crate) fn run(&self, program: &str, package: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(program);

@@ -9,11 +9,11 @@ use super::Json;
 ///
 /// ```
 /// use diligence_inspector::json::example;
-/// use diligence_wire::signature::Signature;
+/// use wire::signature::Signature;
 ///
 /// let hints = Signature::new("a{sv}")?.single().expect("it is one type");
 /// assert_eq!(example(hints).to_string(), r#"{"text":{"data":"text","type":"s"}}"#);
-/// # Ok::<(), diligence_wire::signature::SignatureError>(())
+/// # Ok::<(), wire::signature::SignatureError>(())
 /// ```
 pub fn example(kind: Type<'_>) -> Json {
     match kind {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use client::Request;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
-use diligence_inspector::{Call, Failure, Manner, Outcome, Reading, Told, Tree, TreeOptions};
+use diligence_inspector::{Call, Emission, Failure, Manner, Reading, Told, Tree, TreeOptions};
 
 use crate::support::{HASTE, NAME, TestBus};
 
@@ -206,12 +206,41 @@ fn calls_end_in_time() {
     let begun = Instant::now();
     let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Wait") };
     let answer = inspector.call(&call, &manner).expect("it is sent");
-    let Outcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
+    let failure = answer.outcome.failure().expect("it keeps silent");
     assert_eq!(failure.to_string(), "no answer came within 200ms");
     let untyped = Call::new(NAME, "/", "Wait");
     let failure = inspector.call(&untyped, &manner).expect_err("it does not tell its types");
     assert_eq!(failure, Failure::Silent { after: Duration::from_millis(200) });
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_bus_that_takes_nothing_is_told() {
+    let bus = TestBus::start();
+    let inspector = bus.hasty_inspector();
+    bus.stop();
+    let begun = Instant::now();
+    let mut emission = Emission {
+        path: "/".into(),
+        interface: NAME.into(),
+        signal: "Long".into(),
+        destination: None,
+        signature: "s".into(),
+        arguments: vec!["x".repeat(8 << 20).into()],
+    };
+    let failure = inspector.emit(&emission).expect_err("it is stopped");
+    assert_eq!(failure.to_string(), "the bus did not take it within 300ms");
+    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let call = Call {
+        signature: Some("s".into()),
+        arguments: std::mem::take(&mut emission.arguments),
+        ..Call::new(NAME, "/", "Long")
+    };
+    let answer = inspector.call(&call, &manner).expect("it is queued");
+    let silent = Failure::Silent { after: Duration::from_millis(200) };
+    assert_eq!(answer.outcome.failure().map(ToString::to_string), Some(silent.to_string()));
+    assert_eq!(inspector.names().expect_err("it is stopped").kind(), "silent");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -57,6 +57,13 @@ impl TestBus {
         Connection::open(&self.address).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// Stops the bus, so that it takes nothing any more, until it is killed.
+    pub(crate) fn stop(&self) {
+        let command = format!("kill -STOP {}", self.daemon.id());
+        let done = Command::new("sh").args(["-c", &command]).status().expect("a shell");
+        assert!(done.success());
+    }
+
     /// The process of the bus.
     pub(crate) fn pid(&self) -> u32 {
         self.daemon.id()
