@@ -131,7 +131,7 @@ impl<'c, Q: Question> Asking<'c, Q> {
         let polled = |(place, asked): (usize, &mut Asked<Q>)| Some((place, asked.call.poll()?));
         let (place, answer) = self.asked.iter_mut().enumerate().find_map(polled)?;
         let Asked { question, patience, .. } = self.asked.swap_remove(place);
-        Some((question, answer.map_err(|error| Failure::of_call(error, patience))))
+        Some((question, checked(answer, patience)))
     }
 
     fn give_up(&mut self, failure: Failure) -> Option<(Q, Result<Received, Failure>)> {
@@ -168,10 +168,31 @@ pub(crate) fn introspect(
     connection.start_call(&message, &(), within(patience))
 }
 
+/// What came of a call that was waited for so long.
+pub(crate) fn checked(
+    answer: Result<Received, CallError>,
+    waited: Duration,
+) -> Result<Received, Failure> {
+    let message = answer.map_err(|error| Failure::of_call(error, waited))?;
+    check_len(&message)?;
+    Ok(message)
+}
+
+/// Values take many times the memory of their bytes, so nobody may send too many.
+pub(crate) fn check_len(message: &Received) -> Result<(), Failure> {
+    match message.bytes().len() {
+        len if len > MESSAGE_MAX => Err(Failure::TooLong { len }),
+        _ => Ok(()),
+    }
+}
+
 /// The options of a call that is waited for so long.
 pub(crate) fn within(patience: Duration) -> CallOptions {
     CallOptions { timeout: Timeout::After(patience), ..CallOptions::default() }
 }
+
+/// Bytes of a message that is read.
+pub const MESSAGE_MAX: usize = 8 << 20;
 
 const INTROSPECTABLE: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Introspectable");

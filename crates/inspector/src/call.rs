@@ -9,7 +9,7 @@ use wire::body::{ReadError, Value};
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::{introspect, within};
+use crate::asking::{checked, introspect, within};
 use crate::introspection::Introspection;
 use crate::json::{Json, read_arguments};
 use crate::tree::{nanos, read};
@@ -188,10 +188,8 @@ impl Inspector {
         manner: &Manner,
     ) -> Result<Introspection, Failure> {
         let patience = self.patience.answer.min(manner.timeout());
-        introspect(&self.connection, service, path, manner.starting, patience)
-            .and_then(PendingCall::wait)
-            .map_err(|error| Failure::of_call(error, patience))
-            .and_then(|reply| read(&reply))
+        let call = introspect(&self.connection, service, path, manner.starting, patience);
+        read(&checked(call.and_then(PendingCall::wait), patience)?)
     }
 
     /// Sends a call, and waits for its answer if one is wanted.
@@ -289,7 +287,7 @@ fn wait(
 ) -> Result<Outcome, Failure> {
     let failed = |error| Failure::of_call(error, patience);
     let call = connection.start_call(message, &Values(arguments), within(patience));
-    let answer = call.map_err(failed)?.wait().map_err(failed);
+    let answer = checked(call.map_err(failed)?.wait(), patience);
     let returned = answer.and_then(|reply| Ok(returned(&reply)?));
     Ok(returned.unwrap_or_else(Outcome::Failed))
 }

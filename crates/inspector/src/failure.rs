@@ -9,6 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use wire::body::ReadError;
 
+use crate::asking::MESSAGE_MAX;
 use crate::json::ArgumentError;
 
 /// Why something was not learnt or not done. Its text is a sentence for people.
@@ -48,12 +49,17 @@ pub enum Failure {
         /// How long it was waited for.
         after: Duration,
     },
-    /// It was not asked for, since there is a limit.
+    /// It was not asked for, or not taken, since there is a limit.
     LeftOut(Bound),
     /// What is sent cannot be sent.
     Unsendable(SendError),
     /// The answer has not the types that it must have, or breaks the rules of the specification.
     Unreadable(ReadError),
+    /// The answer, or a signal, is longer than [`MESSAGE_MAX`](crate::MESSAGE_MAX).
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// What the object says it has is no such document.
     Document(InvalidDocument),
     /// The bus does not take the match rule.
@@ -87,6 +93,7 @@ impl Failure {
             Self::LeftOut(_) => "left-out",
             Self::Unsendable(_) => "unsendable",
             Self::Unreadable(_) => "unreadable",
+            Self::TooLong { .. } => "too-long",
             Self::Document(_) => "document",
             Self::Unwatchable(_) => "unwatchable",
             Self::Disconnected(_) => "disconnected",
@@ -139,6 +146,9 @@ impl fmt::Display for Failure {
             Self::LeftOut(bound) => bound.fmt(f),
             Self::Unsendable(error) => error.fmt(f),
             Self::Unreadable(error) => write!(f, "the answer cannot be read: {error}"),
+            Self::TooLong { len } => {
+                write!(f, "it has {len} bytes, and at most {MESSAGE_MAX} are read")
+            }
             Self::Document(error) => {
                 write!(f, "what the object says it has cannot be read: {error}")
             }
@@ -159,9 +169,9 @@ fn to_milliseconds(span: Duration) -> Duration {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Time => "not asked: the time for all questions was used up",
-            Self::Depth => "not asked: it is too deep below the others",
-            Self::Size => "not asked: there is too much to remember",
+            Self::Time => "left out: the time for all questions was used up",
+            Self::Depth => "left out: it is too deep below the others",
+            Self::Size => "left out: there is too much to remember",
         })
     }
 }

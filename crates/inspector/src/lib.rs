@@ -45,7 +45,7 @@ pub mod property;
 pub mod tree;
 pub mod watch;
 
-pub use asking::{Patience, Starting, start_introspect};
+pub use asking::{MESSAGE_MAX, Patience, Starting, start_introspect};
 pub use call::{Answer, Authorization, Call, Descriptor, Manner, Outcome, Reply};
 pub use capture::introspection;
 pub use client::Connection;
@@ -57,7 +57,7 @@ pub use names::{Name, Who};
 pub use object::{Object, ObjectInterface, ObjectProperty, Reading};
 pub use property::PropertyName;
 pub use tree::{Node, Told, Tree, TreeOptions};
-pub use watch::{Heard, HeardSignal, Watch};
+pub use watch::{Carried, Heard, HeardSignal, Watch};
 
 /// Asks a bus, one question after the other as far as its user can tell.
 #[derive(Clone, Debug)]

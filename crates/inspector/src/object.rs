@@ -10,9 +10,9 @@ use wire::body::Value;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::{Asking, Question, introspect, within};
+use crate::asking::{Asking, Question, checked, introspect, within};
 use crate::tree::{nanos, read};
-use crate::{Bound, Failure, Inspector, Starting, TypedValue};
+use crate::{Bound, Failure, Inspector, MESSAGE_MAX, Starting, TypedValue};
 
 /// What an object has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -82,10 +82,8 @@ impl Inspector {
         let begun = Instant::now();
         let (name, at): (BusName<'_>, ObjectPath<'_>) = (service.into_name()?, path.into_name()?);
         let patience = self.patience.answer;
-        let found = introspect(&self.connection, name, at, Starting::Never, patience)
-            .and_then(PendingCall::wait)
-            .map_err(|error| Failure::of_call(error, patience))
-            .and_then(|reply| read(&reply))?;
+        let call = introspect(&self.connection, name, at, Starting::Never, patience);
+        let found = read(&checked(call.and_then(PendingCall::wait), patience)?)?;
         let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
         self.read_properties(Place { service: name, path: at }, &mut interfaces);
         Ok(Object {
@@ -106,7 +104,9 @@ impl Inspector {
                 asking.push(Ask { place, interface: name, part: Part::All { number } });
             }
         }
+        let mut room = VALUES_MAX;
         while let Some((Ask { interface: name, part, .. }, answer)) = asking.next() {
+            let answer = answer.and_then(|reply| take_room(&mut room, reply));
             match part {
                 Part::All { number } => {
                     let interface = &mut interfaces[number];
@@ -221,6 +221,12 @@ impl From<Result<Value, Failure>> for Reading {
     }
 }
 
+/// Gives the answer if there is room for it among the others.
+fn take_room(room: &mut usize, reply: Received) -> Result<Received, Failure> {
+    *room = room.checked_sub(reply.bytes().len()).ok_or(Failure::LeftOut(Bound::Size))?;
+    Ok(reply)
+}
+
 fn all(reply: &Received) -> Result<BTreeMap<String, Value>, Failure> {
     let (values,) = reply.read()?;
     Ok(values)
@@ -236,6 +242,9 @@ pub(crate) const PROPERTIES: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Properties");
 pub(crate) const GET: MemberName<'static> = MemberName::literal("Get");
 const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
+
+/// Bytes of the answers of one object at most: it may have thousands of interfaces.
+const VALUES_MAX: usize = 4 * MESSAGE_MAX;
 
 /// Questions under way at once.
 const AT_ONCE: usize = 32;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sys::clock;
 use wire::names::{BusName, ObjectPath};
 
+use crate::asking::check_len;
 use crate::call::values;
 use crate::{Failure, Inspector, TypedValue};
 
@@ -44,7 +45,18 @@ pub struct HeardSignal {
     /// The signal.
     pub member: String,
     /// What it carries.
-    pub arguments: Vec<TypedValue>,
+    #[serde(flatten)]
+    pub carried: Carried,
+}
+
+/// What a signal carries.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Carried {
+    /// Its arguments.
+    Arguments(Vec<TypedValue>),
+    /// Nothing that is read, and why.
+    Failure(Failure),
 }
 
 impl Inspector {
@@ -68,7 +80,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the connection has ended, or a signal breaks the rules of the specification.
+    /// If the connection has ended.
     pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, Failure> {
         heard(self.subscription.next(timeout))
     }
@@ -86,7 +98,7 @@ impl Watch {
 
 fn heard(found: Result<Option<Received>, SubscriptionError>) -> Result<Option<Heard>, Failure> {
     match found {
-        Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)?))),
+        Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)))),
         Ok(None) => Ok(None),
         Err(SubscriptionError::Lost { count }) => Ok(Some(Heard::Lost { count })),
         Err(SubscriptionError::Disconnected(ended)) => Err(Failure::Disconnected(ended)),
@@ -94,15 +106,22 @@ fn heard(found: Result<Option<Received>, SubscriptionError>) -> Result<Option<He
 }
 
 impl HeardSignal {
-    fn read(signal: &Received) -> Result<Self, Failure> {
+    fn read(signal: &Received) -> Self {
         let text = |field: Option<&str>| field.unwrap_or_default().to_owned();
-        Ok(Self {
+        Self {
             at_us: u64::try_from(clock::realtime().as_micros()).unwrap_or(u64::MAX),
             sender: text(signal.sender()),
             path: text(signal.path()),
             interface: text(signal.interface()),
             member: text(signal.member()),
-            arguments: values(signal)?,
-        })
+            carried: Carried::read(signal).unwrap_or_else(Carried::Failure),
+        }
+    }
+}
+
+impl Carried {
+    fn read(signal: &Received) -> Result<Self, Failure> {
+        check_len(signal)?;
+        Ok(Self::Arguments(values(signal)?))
     }
 }

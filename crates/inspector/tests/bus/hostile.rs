@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use client::Request;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
-use diligence_inspector::{Call, Emission, Failure, Manner, Reading, Told, Tree, TreeOptions};
+use diligence_inspector::{
+    Call, Carried, Emission, Failure, Heard, MESSAGE_MAX, Manner, Reading, Told, Tree, TreeOptions,
+};
 
 use crate::support::{HASTE, NAME, TestBus};
 
@@ -100,7 +102,7 @@ fn trees_without_end_are_bounded() {
     let tree = tree_of(&chain, &TreeOptions::default());
     assert_eq!(tree.nodes.len(), 66, "64 below the root, and one that is not asked");
     let last = told(&tree).pop().expect("there are some");
-    assert!(last.ends_with("/a: not asked: it is too deep below the others"), "{last}");
+    assert!(last.ends_with("/a: left out: it is too deep below the others"), "{last}");
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn who_answers_slowly_has_so_much_time_in_all() {
     let told = told(&tree_of(&bus, &options));
     assert!(begun.elapsed() < HASTE.whole + HASTE.answer, "{:?}", begun.elapsed());
     let answered = told.iter().filter(|one| !one.contains(':')).count();
-    let out = "not asked: the time for all questions was used up";
+    let out = "left out: the time for all questions was used up";
     let left_out = told.iter().filter(|one| one.ends_with(out)).count();
     assert_eq!(told.len(), 501);
     assert!(answered > 20 && left_out > 300, "{answered} {left_out}");
@@ -212,6 +214,53 @@ fn calls_end_in_time() {
     let failure = inspector.call(&untyped, &manner).expect_err("it does not tell its types");
     assert_eq!(failure, Failure::Silent { after: Duration::from_millis(200) });
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn more_than_can_be_shown_is_not_read() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| {
+        let bytes = vec![0_u8; MESSAGE_MAX];
+        request.reply(&(bytes,)).expect("the bus is there");
+    });
+    let inspector = bus.inspector();
+    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Much") };
+    let answer = inspector.call(&call, &Manner::default()).expect("it is sent");
+    let failure = answer.outcome.failure().expect("it is too long").to_string();
+    assert!(failure.ends_with("and at most 8388608 are read"), "{failure}");
+
+    let sender = bus.inspector();
+    let own = sender.connection().unique_name();
+    let watch = inspector.watch(own.as_str(), "/").expect("the bus takes the rule");
+    let text = "x".repeat(MESSAGE_MAX);
+    sender.connection().emit("/", NAME, "Much", &(text,)).expect("a signal");
+    sender.connection().flush().expect("the bus is there");
+    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(Heard::Signal(signal)) = heard else { panic!("none came") };
+    let Carried::Failure(failure) = signal.carried else { panic!("it was read") };
+    assert_eq!(failure.kind(), "too-long");
+}
+
+#[test]
+fn values_of_one_object_are_bounded_together() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| match asked(&request).1 {
+        "Introspect" => {
+            let interface =
+                |n| format!("<interface name='a.I{n}'><property name='P' type='s'/></interface>");
+            let document: String = (0..8).map(interface).collect();
+            request.reply(&(format!("<node>{document}</node>"),)).expect("the bus is there");
+        }
+        "GetAll" => {
+            let value = Value::from("x".repeat(MESSAGE_MAX - 1000));
+            request.reply(&(BTreeMap::from([("P", value)]),)).expect("the bus is there");
+        }
+        _ => request.reply_error(BROKEN, "once was enough").expect("the bus is there"),
+    });
+    let object = bus.inspector().object(NAME, "/").expect("it tells what it has");
+    let is_left_out = |failure: &Failure| failure.kind() == "left-out";
+    let left_out = object.interfaces.iter().filter_map(|one| one.failure.as_ref());
+    assert_eq!(left_out.filter(|failure| is_left_out(failure)).count(), 4);
 }
 
 #[test]
