@@ -7,18 +7,21 @@
 //! - `assets`: the files of the page.
 //! - `guard`: who may ask.
 //! - `stream`: the recording as it is told to the page, and on while it grows.
+//! - [`bus`]: what it asks of a running bus.
 //! - [`mod@export`]: all of it in one file.
 //! - [`server`]: all of it behind an address.
 
 #![forbid(unsafe_code)]
 
 mod assets;
+pub mod bus;
 pub mod export;
 mod guard;
 pub mod server;
 mod stream;
 pub mod subject;
 
+pub use bus::Calls;
 pub use export::{ExportError, export};
 pub use server::Server;
 pub use subject::Subject;

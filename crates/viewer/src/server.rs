@@ -6,15 +6,17 @@ use std::{io, thread};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use capture::bodies::Bodies;
+use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
+use crate::bus::{Bus, Calls};
 use crate::export::{ExportError, export};
 use crate::guard::{self, Token};
 use crate::subject::Subject;
@@ -32,15 +34,19 @@ struct Site {
     address: SocketAddr,
     token: Token,
     subject: Subject,
+    /// The bus, if it is one that is looked at.
+    bus: Option<Bus>,
 }
 
 impl Server {
-    /// Listens on this port of the loopback address, or on any that is free.
-    pub fn bind(port: Option<u16>, subject: Subject) -> io::Result<Self> {
+    /// Listens on this port of the loopback address, or on any that is free. `calls` is what the page
+    /// may do on a bus.
+    pub fn bind(port: Option<u16>, subject: Subject, calls: Calls) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
         listener.set_nonblocking(true)?;
         let (address, token) = (listener.local_addr()?, Token::random()?);
-        Ok(Self { listener, site: Arc::new(Site { address, token, subject }) })
+        let bus = subject.place().map(|place| Bus::new(place.clone(), calls));
+        Ok(Self { listener, site: Arc::new(Site { address, token, subject, bus }) })
     }
 
     /// Where the page is.
@@ -66,6 +72,8 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/{token}/", get(page))
         .route("/{token}/stream", get(told))
         .route("/{token}/ask", post(asked))
+        .route("/{token}/bus", post(wished))
+        .route("/{token}/watch", get(watched))
         .route("/{token}/save/{bodies}", get(saved))
         .route("/{token}/{*path}", get(file))
         .layer(DefaultBodyLimit::max(QUESTION_MAX))
@@ -95,7 +103,8 @@ async fn file(Path((_, path)): Path<(String, String)>) -> Response {
 }
 
 async fn told(State(site): State<Arc<Site>>) -> Response {
-    framed(stream::body(site.subject.clone()))
+    let calls = site.bus.as_ref().map(Bus::calls);
+    framed(stream::body(site.subject.clone(), calls))
 }
 
 async fn asked(State(site): State<Arc<Site>>, question: Bytes) -> Response {
@@ -104,6 +113,32 @@ async fn asked(State(site): State<Arc<Site>>, question: Bytes) -> Response {
     match spawn_blocking(answer).await {
         Ok(bytes) => framed(Body::from(bytes)),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Asks the bus, or does something there.
+async fn wished(State(site): State<Arc<Site>>, wish: Bytes) -> Response {
+    let Some(bus) = &site.bus else { return StatusCode::NOT_FOUND.into_response() };
+    match serde_json::from_slice(&wish) {
+        Ok(wish) => {
+            let told = bus.fulfil(wish).await.to_string();
+            ([(CONTENT_TYPE, "application/json")], told).into_response()
+        }
+        Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+    }
+}
+
+/// Which object is watched.
+#[derive(Debug, Deserialize)]
+struct Watched {
+    service: String,
+    path: String,
+}
+
+async fn watched(State(site): State<Arc<Site>>, Query(asked): Query<Watched>) -> Response {
+    match &site.bus {
+        Some(bus) => framed(bus.watch(asked.service, asked.path)),
+        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 

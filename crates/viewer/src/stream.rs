@@ -8,13 +8,16 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::subject::{Kind, Shown, State, Subject};
+use crate::bus::Calls;
+use crate::subject::{Shown, State, Subject};
 
 /// All frames, one behind the other, for as long as there is something to tell.
-pub(crate) fn body(subject: Subject) -> Body {
+/// `calls` is what the page may do on the bus, if it is one.
+pub(crate) fn body(subject: Subject, calls: Option<Calls>) -> Body {
     subject.look();
     let changes = subject.changes();
-    let teller = Teller { subject, changes, stage: Stage::Start, feed: Feed::default(), before: 0 };
+    let (stage, feed) = (Stage::Start, Feed::default());
+    let teller = Teller { subject, calls, changes, stage, feed, before: 0 };
     Body::from_stream(stream::unfold(teller, |mut teller| async move {
         let frame = teller.next().await?;
         Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame.into_bytes())), teller))
@@ -25,6 +28,7 @@ pub(crate) fn body(subject: Subject) -> Body {
 #[derive(Debug)]
 struct Teller {
     subject: Subject,
+    calls: Option<Calls>,
     changes: watch::Receiver<State>,
     stage: Stage,
     feed: Feed,
@@ -53,15 +57,17 @@ impl Teller {
     }
 
     fn hello(&self) -> Frame {
-        let mode = match self.subject.kind() {
-            Kind::Bus => "live",
-            Kind::Recording => "recording",
+        let mode = match self.subject.place() {
+            Some(_) => "live",
+            None => "recording",
         };
         Frame::new("hello")
             .with("version", frame::VERSION)
             .with("program", env!("CARGO_PKG_VERSION"))
             .with("title", self.subject.title())
             .with("mode", mode)
+            .with("objects", self.calls.is_some())
+            .with("calls", self.calls == Some(Calls::Allowed))
     }
 
     /// Waits until there is something to tell.

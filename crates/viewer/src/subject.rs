@@ -14,20 +14,12 @@ use tokio::sync::watch;
 #[derive(Clone, Debug)]
 pub struct Subject {
     title: String,
-    kind: Kind,
+    /// Where it is, if it is a bus.
+    place: Option<Place>,
     shared: Arc<RwLock<Shown>>,
     changes: watch::Receiver<State>,
     /// Told when somebody looks, if that makes a difference.
     looks: Option<mpsc::SyncSender<()>>,
-}
-
-/// What kind of thing is looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// What was recorded.
-    Recording,
-    /// What goes over a bus.
-    Bus,
 }
 
 /// Why there is nothing to look at.
@@ -82,7 +74,7 @@ impl Subject {
             };
             sender.send_replace(state);
         });
-        Self { title, kind: Kind::Recording, shared, changes, looks: None }
+        Self { title, place: None, shared, changes, looks: None }
     }
 
     /// A bus, which a thread listens to from now on.
@@ -112,7 +104,7 @@ impl Subject {
         let (looks, looked_at) = mpsc::sync_channel(1);
         let subject = Self {
             title: place.to_string(),
-            kind: Kind::Bus,
+            place: Some(place.clone()),
             shared: Arc::clone(&shared),
             changes,
             looks: Some(looks),
@@ -134,9 +126,9 @@ impl Subject {
         }
     }
 
-    /// What kind of thing it is.
-    pub(crate) const fn kind(&self) -> Kind {
-        self.kind
+    /// Where it is, if it is a bus.
+    pub(crate) const fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     /// What people call it.

@@ -14,7 +14,7 @@ use clap::Args;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
 use viewer::subject::{Failure, State};
-use viewer::{ExportError, Server, Subject};
+use viewer::{Calls, ExportError, Server, Subject};
 
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, failed, print};
@@ -39,6 +39,9 @@ pub(crate) struct View {
     /// Print the address of the page, and do not open a browser
     #[arg(long)]
     no_open: bool,
+    /// Let the page call methods and set properties on the bus
+    #[arg(long, requires = "live")]
+    allow_calls: bool,
     /// Write the page with the recording into this file instead, which needs nothing else; `-` is the
     /// standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "no_open", "port"])]
@@ -83,7 +86,8 @@ impl View {
             true => Subject::bus(self.bus.place()).map_err(ViewError::Nothing)?,
             false => Subject::recordings(self.files.clone()),
         };
-        let server = Server::bind(self.port, subject.clone())?;
+        let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
+        let server = Server::bind(self.port, subject.clone(), calls)?;
         let url = server.url();
         server.start()?;
         print(&format!("{url}\n"));

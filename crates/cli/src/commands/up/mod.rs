@@ -34,7 +34,7 @@ use plain::Plain;
 use recorder::Place;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
-use viewer::{Server, Subject};
+use viewer::{Calls, Server, Subject};
 use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
@@ -50,6 +50,9 @@ pub(crate) struct Up {
     /// Also start some programs that talk to each other
     #[arg(long)]
     demo: bool,
+    /// Let the page in the browser call methods and set properties
+    #[arg(long)]
+    allow_calls: bool,
     /// Where the bus listens [default: a socket in a new directory]
     #[arg(long, value_name = "ADDRESS", value_parser = listenable)]
     address: Option<AddressList>,
@@ -84,7 +87,8 @@ fn show(up: Up) -> Result<(), UpError> {
         Err(error) => return Err(UpError::Start { error, log: rest_of(&mut logs) }),
     };
     let address = short_address(bus.address());
-    let link = serve(&address);
+    let calls = if up.allow_calls { Calls::Allowed } else { Calls::Refused };
+    let link = serve(&address, calls);
     let hints = Hints { address, link, example: if up.demo { DEMO_EXAMPLE } else { EXAMPLE } };
     print_hints(&hints)?;
     let mut live = Live::new(bus, logs, signals)?;
@@ -107,9 +111,9 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
 
 /// Serves the picture of the bus, and says where. Nobody listens to the bus for it until somebody
 /// looks. The bus is worth as much where there is no port left for it.
-fn serve(address: &str) -> Option<String> {
+fn serve(address: &str, calls: Calls) -> Option<String> {
     let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
-    let server = Server::bind(None, subject).ok()?;
+    let server = Server::bind(None, subject, calls).ok()?;
     let link = server.url();
     server.start().ok()?;
     Some(link)
