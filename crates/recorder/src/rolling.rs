@@ -74,6 +74,9 @@ const KEPT_LEN: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
+    use capture::bodies::Bodies;
+    use capture::record::Bus;
+    use diligence_testkit::findings::findings;
     use diligence_testkit::recording::Recording;
 
     use super::*;
@@ -97,6 +100,26 @@ mod tests {
             assert!(message.from().is_some() && !message.is_of_recorder());
         });
         assert_eq!(answered, 100);
+    }
+
+    #[test]
+    fn what_is_kept_can_be_written() {
+        let mut recording = Recording::new();
+        recording.bus(Bus::default()).process(":1.5", 42, "mailer");
+        let mut rolling = Rolling::new(10);
+        for _ in 0..25 {
+            let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
+            recording.wait_ms(3).reply(&call, ":1.6", &()).owner("org.example.Mail", ":1.7");
+        }
+        recording.each(|record| {
+            rolling.push(record);
+            let mut file = Vec::new();
+            rolling.capture().write(&mut file, Bodies::Whole).expect("memory takes all");
+            let again = Capture::from_bytes(file).expect("a recording");
+            let found = findings(rolling.capture()).into_iter().zip(findings(&again));
+            let mut found = found.filter(|(found, _)| found.0 != "origins");
+            assert_eq!(found.find(|(found, again)| found != again), None);
+        });
     }
 
     #[test]

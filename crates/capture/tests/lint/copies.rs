@@ -39,6 +39,7 @@ fn a_redacted_copy_has_nothing_that_was_said() {
         let capture = recording.capture();
         let file = copy(&capture, Bodies::Redacted);
         let redacted = Capture::from_bytes(file.clone()).expect("a recording");
+        let file = String::from_utf8_lossy(&file);
         let strings = redacted.strings();
         let rules = redacted.facts().iter().filter_map(|(_, _, fact)| match fact {
             Fact::Rule { rule, .. } => Some(rule.as_str()),
@@ -47,8 +48,7 @@ fn a_redacted_copy_has_nothing_that_was_said() {
         let names: Vec<_> = strings.ids().map(|id| strings.get(id)).chain(rules).collect();
         for text in said(&capture) {
             let is_name = names.iter().any(|name| name.contains(&text));
-            let is_there = file.windows(text.len()).any(|window| window == text.as_bytes());
-            assert!(is_name || !is_there, "{name}: {text}");
+            assert!(is_name || !file.contains(&text), "{name}: {text}");
         }
     }
 }

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::support::{Folder, Running, eventually, text};
 
 /// A bus on which the demonstration plays, and its address.
-fn demo(folder: &Folder) -> (Running, String) {
+pub(crate) fn demo(folder: &Folder) -> (Running, String) {
     let socket = folder.join("bus");
     let address = format!("unix:path={}", socket.display());
     let mut up = folder.diligence();

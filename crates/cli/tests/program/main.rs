@@ -1,6 +1,7 @@
 //! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
 
 mod command_line;
+mod copies;
 mod export;
 mod introspect;
 mod lint;

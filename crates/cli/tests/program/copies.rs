@@ -1,0 +1,63 @@
+//! What was recorded of the demonstration, written again: whole, and without what was said.
+
+use std::path::Path;
+
+use capture::Capture;
+use capture::bodies::Bodies;
+use capture::record::Fact;
+use diligence_testkit::findings::{findings, said};
+
+use crate::live::demo;
+use crate::recorder::read;
+use crate::support::{Folder, Running, text};
+
+fn record(folder: &Folder, address: &str) -> Capture {
+    let file = folder.join("a.pcapng").display().to_string();
+    let mut command = folder.diligence();
+    command.args(["record", "--introspect", "--max-time", "4s", "--address", address, "-o", &file]);
+    let output = Running::start(&mut command).ended();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    read(Path::new(&file))
+}
+
+fn copy(capture: &Capture, bodies: Bodies) -> Vec<u8> {
+    let mut file = Vec::new();
+    capture.write(&mut file, bodies).expect("memory takes all");
+    file
+}
+
+/// What a redacted recording may say: names, and what is known of processes and objects.
+fn names(capture: &Capture) -> String {
+    let strings = capture.strings();
+    let texts = strings.ids().map(|id| strings.get(id).to_owned());
+    let processes = capture.directory().peers().map(|(_, peer)| format!("{:?}", peer.process));
+    let facts = capture.facts().iter().filter_map(|(_, _, fact)| match fact {
+        Fact::Introspection { xml, .. } => Some(xml.clone()),
+        Fact::Rule { rule, .. } => Some(rule.clone()),
+        Fact::Activatable { name } => Some(name.clone()),
+        _ => None,
+    });
+    texts.chain(processes).chain(facts).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_demonstration_can_be_passed_on() {
+    let folder = Folder::new();
+    let (_bus, address) = demo(&folder);
+    let capture = record(&folder, &address);
+    assert!(capture.len() > 100, "{}", capture.len());
+    let whole = Capture::from_bytes(copy(&capture, Bodies::Whole)).expect("a recording");
+    for (found, again) in findings(&capture).into_iter().zip(findings(&whole)) {
+        assert!(found == again, "{}: {}\n{}", found.0, found.1, again.1);
+    }
+    let file = copy(&capture, Bodies::Redacted);
+    let redacted = Capture::from_bytes(file.clone()).expect("a recording");
+    assert_eq!(redacted.len(), capture.len());
+    let file = String::from_utf8_lossy(&file);
+    let (names, texts) = (names(&redacted), said(&capture));
+    let secrets: Vec<_> = texts.iter().filter(|text| !names.contains(*text)).collect();
+    assert!(secrets.len() > 20, "{secrets:?}");
+    for text in secrets {
+        assert!(!file.contains(text), "{text}");
+    }
+}
