@@ -8,6 +8,7 @@ import { followAddress } from "./state/url";
 import "./styles/theme.css";
 import "./styles/page.css";
 import "./styles/parts.css";
+import "./styles/menu.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

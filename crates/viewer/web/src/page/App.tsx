@@ -7,6 +7,7 @@ import { FindingsView } from "../findings/FindingsView";
 import { ObjectsView } from "../objects/ObjectsView";
 import { Overview } from "../overview/Overview";
 import { count, counted } from "../parts/format";
+import { MenuHost } from "../parts/Menu";
 import { QueryBar } from "../query/QueryBar";
 import { SequenceView } from "../sequence/SequenceView";
 import { ServicesPanel } from "../services/ServicesPanel";
@@ -46,6 +47,7 @@ export function App(): JSX.Element {
       <aside class="details" aria-label="Details">
         <DetailsPanel />
       </aside>
+      <MenuHost />
     </div>
   );
 }

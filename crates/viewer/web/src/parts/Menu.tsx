@@ -1,0 +1,106 @@
+// The menu that is open, above all else.
+
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import {
+  closeMenu,
+  lineStartingWith,
+  type MenuItem,
+  nextAction,
+  type OpenMenu,
+  openedMenu,
+  placed,
+} from "./openMenu";
+
+export { action, type MenuItem, openMenu } from "./openMenu";
+
+/** Shows the menu that `openMenu` has opened. There is one in the page. */
+export function MenuHost(): JSX.Element | null {
+  const menu = openedMenu.value;
+  return menu === undefined ? null : <Menu menu={menu} />;
+}
+
+function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
+  const ref = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const box = ref.current;
+    if (box === null) return;
+    const room = { width: innerWidth, height: innerHeight };
+    const { x, y } = placed(menu.at, box.getBoundingClientRect(), room);
+    box.style.transform = `translate(${x}px, ${y}px)`;
+    focusLine(box, nextAction(menu.items, -1, 1));
+  }, [menu]);
+  useClosing(ref);
+  return (
+    <div
+      class="menu"
+      role="menu"
+      ref={ref}
+      onKeyDown={(event) => steer(event, menu.items)}
+      onContextMenu={(event) => event.preventDefault()}
+    >
+      {menu.items.map((item, place) => (
+        <Line key={place} item={item} place={place} />
+      ))}
+    </div>
+  );
+}
+
+function Line({ item, place }: { readonly item: MenuItem; readonly place: number }): JSX.Element {
+  if (item.kind === "separator") return <hr />;
+  if (item.kind === "heading") return <p class="menu-heading">{item.label}</p>;
+  const choose = (): void => {
+    closeMenu();
+    item.run();
+  };
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      data-line={place}
+      tabIndex={-1}
+      onClick={choose}
+      onPointerMove={(event) => event.currentTarget.focus({ preventScroll: true })}
+    >
+      <span class="menu-label">{item.label}</span>
+      {item.hint === undefined ? null : <span class="menu-hint">{item.hint}</span>}
+    </button>
+  );
+}
+
+/** Closes the menu when something else is pressed, or the page moves below it. */
+function useClosing(ref: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const press = (event: Event): void => {
+      if (!ref.current?.contains(event.target as Node)) openedMenu.value = undefined;
+    };
+    addEventListener("pointerdown", press, true);
+    addEventListener("wheel", press, true);
+    addEventListener("resize", closeMenu);
+    return () => {
+      removeEventListener("pointerdown", press, true);
+      removeEventListener("wheel", press, true);
+      removeEventListener("resize", closeMenu);
+    };
+  }, [ref]);
+}
+
+function steer(event: KeyboardEvent, items: readonly MenuItem[]): void {
+  const box = event.currentTarget as HTMLElement;
+  const line = Number(document.activeElement?.getAttribute("data-line") ?? -1);
+  // Keys of the page do not act while a menu is open.
+  event.stopPropagation();
+  if (event.key === "Escape" || event.key === "Tab") closeMenu();
+  else if (event.key === "ArrowDown") focusLine(box, nextAction(items, line, 1));
+  else if (event.key === "ArrowUp") focusLine(box, nextAction(items, line, -1));
+  else if (event.key === "Home") focusLine(box, nextAction(items, -1, 1));
+  else if (event.key === "End") focusLine(box, nextAction(items, items.length, -1));
+  else if (event.key.length === 1 && event.key !== " ") {
+    focusLine(box, lineStartingWith(items, line, event.key.toLowerCase()));
+  } else return;
+  event.preventDefault();
+}
+
+function focusLine(box: HTMLElement, line: number): void {
+  box.querySelector<HTMLElement>(`[data-line="${line}"]`)?.focus({ preventScroll: false });
+}
