@@ -1,11 +1,12 @@
 // What all parts of the page share: the recording, what of it is shown, and what is selected.
 
-import { computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { Frame } from "../format/frame";
 import { VERSION } from "../format/frame";
 import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
 import { Refusal } from "../source/source";
+import { Selector } from "./selector";
 import type { ViewName } from "./views";
 import { type Visible, visibleOf } from "./visible";
 
@@ -36,6 +37,10 @@ export class Store {
   readonly view = signal<ViewName>("sequence");
   /** The query that selects; the last one that was right. */
   readonly query = signal("");
+  /** The query as it is written, right or not. */
+  readonly draft = signal("");
+  /** The query that was asked for last, right or not. */
+  private readonly wanted = signal("");
   readonly queryProblem = signal<QueryProblem | undefined>(undefined);
   /** Connections that are unticked: their columns and all messages they are involved in are hidden. */
   readonly hidden = signal<ReadonlySet<number>>(new Set());
@@ -53,6 +58,9 @@ export class Store {
     return { query: this.query.value, hidden, from: span?.from, until: span?.until };
   });
 
+  private readonly selector = new Selector((question, abort) => this.ask(question, abort));
+  private typing: ReturnType<typeof setTimeout> | undefined;
+
   constructor(readonly source: Source) {
     effect(() => this.select());
   }
@@ -68,7 +76,18 @@ export class Store {
 
   /** Has a query select from now on, if it is one. */
   setQuery(query: string): void {
-    this.query.value = query;
+    clearTimeout(this.typing);
+    batch(() => {
+      this.draft.value = query;
+      this.wanted.value = query;
+    });
+  }
+
+  /** Has a query select once nothing more is typed. */
+  typeQuery(query: string): void {
+    this.draft.value = query;
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => this.setQuery(query), TYPING_MS);
   }
 
   /** Shows or hides connections. */
@@ -123,30 +142,28 @@ export class Store {
     this.progress.value = why === null ? { state: "whole" } : { state: "ended", why };
   }
 
-  private selecting: AbortController | undefined;
-
   /** Finds the messages that are shown, whenever that may have changed. */
   private select(): void {
-    const { query, hidden } = this.selection.value;
+    const query = this.wanted.value;
+    const hidden = [...this.hidden.value];
     this.grown.value;
     const recording = this.recording.value;
-    this.selecting?.abort();
     if (recording.length === 0) return;
-    const controller = new AbortController();
-    this.selecting = controller;
-    this.ask({ ask: "select", query, hidden }, controller.signal)
-      .then((frame) => {
-        if (controller.signal.aborted) return;
-        this.queryProblem.value = undefined;
-        this.visible.value = visibleOf(recording.length, frame.columns.get("selected"));
-      })
-      .catch((error: unknown) => {
-        if (controller.signal.aborted) return;
-        const column = error instanceof Refusal ? error.column : undefined;
-        const message = error instanceof Error ? error.message : String(error);
-        this.queryProblem.value = { message, column };
-      });
+    this.selector.select({ query, hidden, of: recording }, (found) =>
+      batch(() => {
+        this.queryProblem.value = problemOf(found);
+        if (found instanceof Error) return;
+        this.query.value = query;
+        this.visible.value = visibleOf(recording.length, found.columns.get("selected"));
+      }),
+    );
   }
+}
+
+function problemOf(found: Frame | Error): QueryProblem | undefined {
+  if (!(found instanceof Error)) return undefined;
+  const column = found instanceof Refusal ? found.column : undefined;
+  return { message: found.message, column };
 }
 
 /** A stretch of time, in nanoseconds since the first message. */
@@ -154,3 +171,6 @@ export interface Span {
   readonly from: number;
   readonly until: number;
 }
+
+/** So long nothing must be typed before a query is asked. */
+const TYPING_MS = 120;

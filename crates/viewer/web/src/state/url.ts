@@ -59,7 +59,7 @@ export function followAddress(store: Store): void {
   const read = (): void => {
     wanted = parsePlace(location.hash);
     store.view.value = wanted.view;
-    store.query.value = wanted.query;
+    store.setQuery(wanted.query);
     store.span.value = wanted.span;
     resolve();
   };
@@ -88,7 +88,7 @@ export function followAddress(store: Store): void {
     const selected = store.selected.value;
     const place: Place = {
       view: store.view.value,
-      query: store.query.value,
+      query: store.draft.value,
       hidden: [...store.hidden.value].map((id) => addressName(recording, id)),
       span: store.span.value,
       message: selected === undefined ? undefined : selected + 1 + recording.before,

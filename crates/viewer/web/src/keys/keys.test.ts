@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { bindingFor, isPressed, type KeyPart, keyName, type Pressed, parseChord } from "./keys";
+
+function press(key: string, held: string[] = []): Pressed {
+  return {
+    key,
+    ctrlKey: held.includes("Ctrl"),
+    metaKey: held.includes("Meta"),
+    altKey: held.includes("Alt"),
+    shiftKey: held.includes("Shift"),
+  };
+}
+
+test.each<[string, Pressed, boolean]>([
+  ["t", press("t"), true],
+  ["t", press("T", ["Shift"]), false],
+  ["t", press("t", ["Ctrl"]), false],
+  ["t", press("t", ["Alt"]), false],
+  ["Shift+G", press("G", ["Shift"]), true],
+  ["?", press("?", ["Shift"]), true],
+  ["?", press("?"), true],
+  ["/", press("/", ["Shift"]), true],
+  ["+", press("+", ["Shift"]), true],
+  ["Ctrl++", press("+", ["Ctrl"]), true],
+  ["Ctrl+Shift+P", press("P", ["Ctrl", "Shift"]), true],
+  ["Ctrl+Shift+P", press("P", ["Meta", "Shift"]), true],
+  ["Ctrl+Shift+P", press("p", ["Ctrl"]), false],
+  ["ArrowUp", press("ArrowUp"), true],
+  ["ArrowUp", press("ArrowUp", ["Shift"]), false],
+])("%s when %o is pressed: %s", (text, event, expected) => {
+  expect(isPressed(parseChord(text), event)).toBe(expected);
+});
+
+test("the part that came last has the first say, while it can act", () => {
+  let isOpen = false;
+  const run = (): void => {};
+  const page = { keys: ["Escape"], about: "unselects", run };
+  const panel = { keys: ["Escape"], about: "closes", when: () => isOpen, run };
+  const parts: KeyPart[] = [
+    { name: "page", bindings: [page] },
+    { name: "panel", bindings: [panel] },
+  ];
+  expect(bindingFor(parts, press("Escape"))).toBe(page);
+  isOpen = true;
+  expect(bindingFor(parts, press("Escape"))).toBe(panel);
+  expect(bindingFor(parts, press("x"))).toBeUndefined();
+});
+
+test.each([
+  ["ArrowUp", "↑"],
+  ["Ctrl+Shift+P", "Ctrl+Shift+P"],
+  [" ", "Space"],
+  ["Ctrl++", "Ctrl++"],
+  ["+", "+"],
+])("%j is called %s", (text, expected) => {
+  expect(keyName(text)).toBe(expected);
+});

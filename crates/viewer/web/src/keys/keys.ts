@@ -1,0 +1,91 @@
+// Keys of the page: what is pressed, and what it does.
+
+import { signal } from "@preact/signals";
+
+/** Keys that do something, told in a sentence. */
+export interface KeyBinding {
+  /** Any of them does it: `g`, `Shift+G`, `ArrowUp`, `Ctrl+Shift+P`, `?`. */
+  readonly keys: readonly string[];
+  readonly about: string;
+  /** Whether they do it now; always if it is not said. */
+  readonly when?: () => boolean;
+  readonly run: (event: KeyboardEvent) => void;
+}
+
+/** The keys of one part of the page. */
+export interface KeyPart {
+  readonly name: string;
+  readonly bindings: readonly KeyBinding[];
+}
+
+/** The parts that are there now, in the order in which they came. */
+export const keyParts = signal<readonly KeyPart[]>([]);
+
+/** Adds the keys of a part; gives what takes them away. The part that came last has the first say. */
+export function registerKeys(name: string, bindings: readonly KeyBinding[]): () => void {
+  const part: KeyPart = { name, bindings };
+  keyParts.value = [...keyParts.peek(), part];
+  return () => {
+    keyParts.value = keyParts.peek().filter((other) => other !== part);
+  };
+}
+
+/** A key with those that are held down with it. */
+export interface Chord {
+  readonly key: string;
+  readonly ctrl: boolean;
+  readonly alt: boolean;
+  readonly shift: boolean;
+}
+
+/** What `Ctrl+Shift+P` means. */
+export function parseChord(text: string): Chord {
+  // The key may be a plus itself.
+  const parts = text.replace(/\+\+$/, "+Plus").split("+");
+  const key = text === "+" ? "+" : (parts.at(-1) ?? "").replace("Plus", "+");
+  const held = (name: string): boolean => text !== "+" && parts.slice(0, -1).includes(name);
+  return { key, ctrl: held("Ctrl"), alt: held("Alt"), shift: held("Shift") };
+}
+
+/** What of an event of a key is looked at. */
+export type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
+
+/** Whether this is what was pressed. */
+export function isPressed(chord: Chord, event: Pressed): boolean {
+  if (chord.ctrl !== (event.ctrlKey || event.metaKey) || chord.alt !== event.altKey) return false;
+  if (chord.key.toLowerCase() !== event.key.toLowerCase()) return false;
+  // Where signs are on a keyboard, and whether they need Shift, is its own affair.
+  const isSign = event.key.length === 1 && event.key.toLowerCase() === event.key.toUpperCase();
+  return isSign || chord.shift === event.shiftKey;
+}
+
+/** What the keys that are pressed do, if anything. */
+export function bindingFor(parts: readonly KeyPart[], event: Pressed): KeyBinding | undefined {
+  for (const part of parts.toReversed()) {
+    const found = part.bindings.find(
+      ({ keys, when }) =>
+        keys.some((key) => isPressed(parseChord(key), event)) && (when?.() ?? true),
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** How a key is called on the sheet: `Ctrl+Shift+P`, `↑`. */
+export function keyName(text: string): string {
+  const chord = parseChord(text);
+  const held = [chord.ctrl && "Ctrl", chord.alt && "Alt", chord.shift && "Shift"];
+  const name = NAMES[chord.key] ?? chord.key;
+  return [...held.filter((word) => word !== false), name].join("+");
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+  " ": "Space",
+  PageUp: "Page Up",
+  PageDown: "Page Down",
+};

@@ -1,0 +1,30 @@
+// Keys of parts of the page, for as long as they are shown.
+
+import { useEffect } from "preact/hooks";
+import { bindingFor, type KeyBinding, keyParts, registerKeys } from "./keys";
+
+/** Has these keys act while the part is shown. */
+export function useKeys(name: string, bindings: () => readonly KeyBinding[]): void {
+  useEffect(() => registerKeys(name, bindings()), []);
+}
+
+/** Has the keys of all parts act, except where text is written or something else has taken them. */
+export function listenForKeys(): () => void {
+  const press = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || event.isComposing || isTaken(event)) return;
+    const binding = bindingFor(keyParts.peek(), event);
+    if (binding === undefined) return;
+    event.preventDefault();
+    binding.run(event);
+  };
+  addEventListener("keydown", press);
+  return () => removeEventListener("keydown", press);
+}
+
+function isTaken(event: KeyboardEvent): boolean {
+  const target = event.target;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input, textarea, select, [contenteditable], dialog") !== null) return true;
+  const isPress = event.key === "Enter" || event.key === " ";
+  return isPress && target.closest("button, a, summary, [role=option], [role=menuitem]") !== null;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { Frame } from "../format/frame";
+import type { Question } from "../source/source";
+import { Selector } from "./selector";
+
+interface Asking {
+  readonly query: string;
+  readonly abort: AbortSignal;
+  readonly answer: (frame: Frame) => void;
+  readonly refuse: (error: Error) => void;
+}
+
+const FRAME: Frame = { kind: "answer", head: {}, columns: new Map() };
+const RECORDING = {};
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+/** A selector, what it has asked, and what it has told. */
+function selector() {
+  const asked: Asking[] = [];
+  const told: string[] = [];
+  const ask = (question: Question, abort: AbortSignal): Promise<Frame> =>
+    new Promise((answer, refuse) => {
+      asked.push({ query: "query" in question ? question.query : "", abort, answer, refuse });
+    });
+  const asks = new Selector(ask);
+  const select = (query: string, of: object = RECORDING): void => {
+    asks.select({ query, hidden: [], of }, (found) => {
+      told.push(found instanceof Error ? `${query}: ${found.message}` : query);
+    });
+  };
+  return { asked, told, select };
+}
+
+test("another query ends the question that is under way", async () => {
+  const { asked, told, select } = selector();
+  select("a");
+  select("b");
+  expect(asked.map(({ query, abort }) => [query, abort.aborted])).toEqual([
+    ["a", true],
+    ["b", false],
+  ]);
+  asked[0]?.answer(FRAME);
+  asked[1]?.answer(FRAME);
+  await settled();
+  expect(told).toEqual(["b"]);
+});
+
+test("the same query of more messages is asked once after the answer", async () => {
+  const { asked, told, select } = selector();
+  for (let turn = 0; turn < 3; turn++) select("a");
+  expect(asked.length).toBe(1);
+  asked[0]?.answer(FRAME);
+  await settled();
+  expect([told, asked.length]).toEqual([["a"], 2]);
+  asked[1]?.answer(FRAME);
+  await settled();
+  expect([told, asked.length]).toEqual([["a", "a"], 2]);
+});
+
+test("another recording has other rows", () => {
+  const { asked, select } = selector();
+  select("a");
+  select("a", {});
+  expect(asked.map(({ abort }) => abort.aborted)).toEqual([true, false]);
+});
+
+test("what is wrong is told", async () => {
+  const { asked, told, select } = selector();
+  select("a");
+  asked[0]?.refuse(new Error("no"));
+  await settled();
+  expect(told).toEqual(["a: no"]);
+});

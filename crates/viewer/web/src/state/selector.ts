@@ -1,0 +1,60 @@
+// Asking which messages are shown: one question at a time.
+
+import type { Frame } from "../format/frame";
+import type { Question } from "../source/source";
+
+/** Which messages are to be found, and in what. */
+export interface Wanted {
+  readonly query: string;
+  readonly hidden: readonly number[];
+  /** The recording they are rows of; those of another one mean nothing. */
+  readonly of: object;
+}
+
+/** Told of what was found, or why nothing was. */
+type Told = (found: Frame | Error) => void;
+
+/**
+ * Asks which messages are meant. Another wish ends the question that is under way. The same wish,
+ * asked again because there are more messages, waits for it: so that a bus on which much happens
+ * gets its answers too.
+ */
+export class Selector {
+  private asked: Wanted | undefined;
+  private controller: AbortController | undefined;
+  private again: (() => void) | undefined;
+
+  constructor(private readonly ask: (question: Question, abort: AbortSignal) => Promise<Frame>) {}
+
+  select(wanted: Wanted, told: Told): void {
+    if (this.controller !== undefined && isSame(this.asked, wanted)) {
+      this.again = () => this.start(wanted, told);
+      return;
+    }
+    this.controller?.abort();
+    this.start(wanted, told);
+  }
+
+  private start(wanted: Wanted, told: Told): void {
+    const controller = new AbortController();
+    this.asked = wanted;
+    this.controller = controller;
+    this.again = undefined;
+    const { query, hidden } = wanted;
+    const finish = (found: Frame | Error): void => {
+      if (controller.signal.aborted) return;
+      this.controller = undefined;
+      told(found);
+      this.again?.();
+    };
+    this.ask({ ask: "select", query, hidden }, controller.signal).then(finish, (error: unknown) =>
+      finish(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+}
+
+function isSame(one: Wanted | undefined, other: Wanted): boolean {
+  if (one === undefined || one.query !== other.query || one.of !== other.of) return false;
+  const { hidden } = other;
+  return one.hidden.length === hidden.length && one.hidden.every((id, at) => id === hidden[at]);
+}
