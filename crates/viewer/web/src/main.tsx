@@ -4,15 +4,20 @@ import { EmbeddedSource, isEmbedded } from "./source/embedded";
 import { HttpSource } from "./source/http";
 import { StoreContext } from "./state/context";
 import { Store } from "./state/store";
+import { followTheme } from "./state/theme";
 import { followAddress } from "./state/url";
 import "./styles/theme.css";
 import "./styles/page.css";
 import "./styles/parts.css";
 import "./styles/menu.css";
+import "./styles/header.css";
+import "./styles/query.css";
+import "./styles/details.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");
 const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
+followTheme(document.documentElement);
 followAddress(store);
 render(
   <StoreContext.Provider value={store}>

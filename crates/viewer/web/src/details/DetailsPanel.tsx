@@ -1,6 +1,10 @@
 import type { JSX } from "preact";
 
 /** Everything about the selected message. */
-export function DetailsPanel(): JSX.Element {
-  return <p class="empty">Details</p>;
+export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  return (
+    <button type="button" onClick={onClose}>
+      Details
+    </button>
+  );
 }

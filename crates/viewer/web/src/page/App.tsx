@@ -1,20 +1,26 @@
 // The frame of the page: what is above the views, and beside them.
 
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { CompareView } from "../compare/CompareView";
-import { DetailsPanel } from "../details/DetailsPanel";
+import { DetailsAside } from "../details/DetailsAside";
 import { FindingsView } from "../findings/FindingsView";
+import { KeySheet } from "../keys/KeySheet";
+import { listenForKeys, useKeys } from "../keys/useKeys";
 import { ObjectsView } from "../objects/ObjectsView";
 import { Overview } from "../overview/Overview";
 import { count, counted } from "../parts/format";
 import { MenuHost } from "../parts/Menu";
+import { Chips } from "../query/Chips";
 import { QueryBar } from "../query/QueryBar";
 import { SequenceView } from "../sequence/SequenceView";
 import { ServicesPanel } from "../services/ServicesPanel";
 import { useStore } from "../state/context";
-import { VIEWS, type ViewName } from "../state/views";
+import type { ViewName } from "../state/views";
 import { StatisticsView } from "../statistics/StatisticsView";
 import { TimelineView } from "../timeline/TimelineView";
+import { Header } from "./Header";
+import { pageKeys } from "./pageKeys";
 
 const PARTS: Record<ViewName, () => JSX.Element> = {
   sequence: SequenceView,
@@ -28,11 +34,14 @@ const PARTS: Record<ViewName, () => JSX.Element> = {
 export function App(): JSX.Element {
   const store = useStore();
   const View = PARTS[store.view.value];
+  useEffect(listenForKeys, []);
   return (
     <div class="page">
+      <PageKeys />
       <Header />
       <div class="bar">
         <QueryBar />
+        <Chips />
         <Counts />
       </div>
       <div class="overview">
@@ -44,49 +53,18 @@ export function App(): JSX.Element {
       <main class="view" aria-label={store.view.value}>
         <View />
       </main>
-      <aside class="details" aria-label="Details">
-        <DetailsPanel />
-      </aside>
+      <DetailsAside />
       <MenuHost />
+      <KeySheet />
     </div>
   );
 }
 
-function Header(): JSX.Element {
+/** Comes before all other parts, so that each of them can have a key of the page for itself. */
+function PageKeys(): null {
   const store = useStore();
-  return (
-    <header class="header">
-      <h1 class="brand">Diligence</h1>
-      <nav class="tabs" aria-label="Views">
-        {VIEWS.map(({ name, title, about }) => (
-          <button
-            key={name}
-            type="button"
-            class="tab"
-            aria-current={store.view.value === name ? "page" : undefined}
-            title={about}
-            onClick={() => (store.view.value = name)}
-          >
-            {title}
-          </button>
-        ))}
-      </nav>
-      <span class="title" title={store.title.value}>
-        {store.title.value}
-      </span>
-      <ProgressMark />
-    </header>
-  );
-}
-
-function ProgressMark(): JSX.Element {
-  const progress = useStore().progress.value;
-  const why = "why" in progress ? progress.why : undefined;
-  return (
-    <span class={`progress progress-${progress.state}`} role="status" title={why}>
-      {why ?? progress.state}
-    </span>
-  );
+  useKeys("Everywhere", () => pageKeys(store));
+  return null;
 }
 
 function Counts(): JSX.Element {

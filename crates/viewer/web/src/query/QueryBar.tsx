@@ -1,18 +1,154 @@
-import type { JSX } from "preact";
-import { useStore } from "../state/context";
+// The query that selects what is shown.
 
-/** The query that selects what is shown. */
+import type { JSX, RefObject } from "preact";
+import { useRef } from "preact/hooks";
+import { useKeys } from "../keys/useKeys";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import { accept, type Offer } from "./completion";
+import { Offers, offerId } from "./Offers";
+import { Problem } from "./Problem";
+import { openQueries } from "./queriesMenu";
+import { noteUsed } from "./remembered";
+import { type Completing, useCompletion } from "./useCompletion";
+
 export function QueryBar(): JSX.Element {
   const store = useStore();
-  const problem = store.queryProblem.value;
+  const input = useRef<HTMLInputElement>(null);
+  const completing = useCompletion();
+  useKeys("Query", () => [
+    { keys: ["/"], about: "writes a query", run: () => input.current?.select() },
+  ]);
+  const isEmpty = store.draft.value === "";
+  return (
+    <div class="query" role="search">
+      <QueryInput input={input} completing={completing} />
+      <button
+        type="button"
+        class="plain query-clear"
+        hidden={isEmpty}
+        title="Show all"
+        aria-label="Clear the query"
+        onClick={() => clear(store, input)}
+      >
+        ×
+      </button>
+      <button
+        type="button"
+        class="plain query-more"
+        title="Queries that were used, and those that are kept"
+        aria-haspopup="menu"
+        onClick={(event) => openQueries(event, store)}
+      >
+        ▾
+      </button>
+      <div class="query-below">
+        <Offers
+          offered={completing.offered.value}
+          onTake={(offer) => take(store, input, completing, offer)}
+        />
+        <Problem query={store.draft.value} problem={store.queryProblem.value} />
+      </div>
+    </div>
+  );
+}
+
+interface InputProps {
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly completing: Completing;
+}
+
+function QueryInput({ input, completing }: InputProps): JSX.Element {
+  const store = useStore();
+  const query = store.draft.value;
+  const isWrong = store.queryProblem.value !== undefined;
+  const offered = completing.offered.value;
+  const state = query === "" ? "" : isWrong ? " wrong" : " right";
   return (
     <input
-      class={`query-input${problem === undefined ? "" : " wrong"}`}
-      type="search"
+      class={`query-input${state}`}
+      ref={input}
+      type="text"
+      role="combobox"
       aria-label="Query"
-      placeholder="member:Get* dur>50ms"
-      value={store.query.value}
-      onInput={(event) => store.setQuery(event.currentTarget.value)}
+      aria-expanded={offered !== undefined}
+      aria-controls="query-offers"
+      aria-autocomplete="list"
+      aria-activedescendant={offered && offered.marked >= 0 ? offerId(offered.marked) : undefined}
+      aria-invalid={isWrong}
+      aria-describedby="query-problem"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      placeholder="Filter: member:Get* dur>50ms, a word, or a match rule  ( / )"
+      value={query}
+      onInput={(event) => {
+        store.typeQuery(event.currentTarget.value);
+        suggest(event.currentTarget, completing);
+      }}
+      onKeyDown={(event) => steer(event, store, input, completing)}
+      onBlur={() => leave(store, completing)}
     />
   );
+}
+
+function steer(
+  event: KeyboardEvent,
+  store: Store,
+  input: RefObject<HTMLInputElement | null>,
+  completing: Completing,
+): void {
+  const offered = completing.offered.peek();
+  const marked = offered?.offers[offered.marked];
+  const first = event.key === "Tab" && !event.shiftKey ? offered?.offers[0] : undefined;
+  const chosen = marked ?? first;
+  if (event.key === "ArrowDown" && offered !== undefined) completing.mark(1);
+  else if (event.key === "ArrowUp" && offered !== undefined) completing.mark(-1);
+  else if (event.key === "ArrowDown" && input.current !== null) suggest(input.current, completing);
+  else if (event.key === "ArrowUp") openQueries(event, store);
+  else if ((event.key === "Enter" || event.key === "Tab") && chosen !== undefined) {
+    take(store, input, completing, chosen);
+  } else if (event.key === "Enter") use(store, completing);
+  else if (event.key === "Escape" && offered !== undefined) completing.close();
+  else if (event.key === "Escape") input.current?.blur();
+  else return;
+  event.preventDefault();
+}
+
+function suggest(input: HTMLInputElement, completing: Completing): void {
+  completing.suggest({ text: input.value, cursor: input.selectionStart ?? input.value.length });
+}
+
+/** Puts an offer into the text, and asks what may follow the name of a field. */
+function take(
+  store: Store,
+  ref: RefObject<HTMLInputElement | null>,
+  completing: Completing,
+  offer: Offer,
+): void {
+  const input = ref.current;
+  const offered = completing.offered.peek();
+  if (input === null || offered === undefined) return;
+  const { text, cursor } = accept(input.value, offered, offer);
+  completing.close();
+  input.value = text;
+  input.setSelectionRange(cursor, cursor);
+  store.typeQuery(text);
+  suggest(input, completing);
+}
+
+function use(store: Store, completing: Completing): void {
+  completing.close();
+  store.setQuery(store.draft.peek());
+  noteUsed(store.draft.peek());
+}
+
+function leave(store: Store, completing: Completing): void {
+  completing.close();
+  if (store.queryProblem.peek() === undefined) noteUsed(store.draft.peek());
+}
+
+function clear(store: Store, input: RefObject<HTMLInputElement | null>): void {
+  store.setQuery("");
+  input.current?.focus();
 }

@@ -1,0 +1,75 @@
+// The sheet of all keys.
+
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { type KeyPart, keyName, keyParts } from "./keys";
+
+const isOpen = signal(false);
+
+/** Shows all keys, or no longer. */
+export function toggleKeySheet(): void {
+  isOpen.value = !isOpen.value;
+}
+
+/** The sheet of all keys, by the part of the page that they belong to. */
+export function KeySheet(): JSX.Element | null {
+  return isOpen.value ? <Sheet /> : null;
+}
+
+function Sheet(): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  // A modal dialog keeps the focus, and gives it back.
+  useEffect(() => ref.current?.showModal(), []);
+  const close = (): void => {
+    isOpen.value = false;
+  };
+  return (
+    <dialog
+      class="sheet"
+      ref={ref}
+      aria-labelledby="sheet-title"
+      onClose={close}
+      onClick={(event) => {
+        if (event.target === ref.current) ref.current?.close();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "?") ref.current?.close();
+      }}
+    >
+      <div class="sheet-inside">
+        <header>
+          <h2 id="sheet-title">Keys</h2>
+          <button type="button" class="plain" onClick={() => ref.current?.close()}>
+            Close
+          </button>
+        </header>
+        <div class="sheet-parts">
+          {keyParts.value.map((part) => (
+            <Part key={part.name} part={part} />
+          ))}
+        </div>
+      </div>
+    </dialog>
+  );
+}
+
+function Part({ part }: { readonly part: KeyPart }): JSX.Element {
+  return (
+    <section>
+      <h3>{part.name}</h3>
+      <dl>
+        {part.bindings.map(({ keys, about }) => (
+          <div key={about}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{keyName(key)}</kbd>
+              ))}
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

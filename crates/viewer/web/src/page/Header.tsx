@@ -1,0 +1,141 @@
+// The head of the page: its views, what is shown in it, and how it looks.
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { toggleKeySheet } from "../keys/KeySheet";
+import { copyText } from "../parts/copy";
+import { count, rate } from "../parts/format";
+import { useStore } from "../state/context";
+import { nextTheme, type Theme, theme } from "../state/theme";
+import { VIEWS } from "../state/views";
+import { Rate } from "./rate";
+
+export function Header(): JSX.Element {
+  const store = useStore();
+  return (
+    <header class="header">
+      <h1 class="brand">Diligence</h1>
+      <Tabs />
+      <span class="title" title={store.title.value}>
+        {store.title.value}
+      </span>
+      <ProgressMark />
+      <div class="tools">
+        <LinkButton />
+        <ThemeButton />
+        <button
+          type="button"
+          class="plain"
+          title="All keys (?)"
+          aria-label="All keys"
+          onClick={toggleKeySheet}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Tabs(): JSX.Element {
+  const store = useStore();
+  return (
+    <nav class="tabs" aria-label="Views">
+      {VIEWS.map(({ name, title, about }, place) => (
+        <button
+          key={name}
+          type="button"
+          class="tab"
+          aria-current={store.view.value === name ? "page" : undefined}
+          title={`${about} (${place + 1})`}
+          onClick={() => (store.view.value = name)}
+        >
+          {title}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function ProgressMark(): JSX.Element {
+  const progress = useStore().progress.value;
+  if (progress.state === "live") return <LiveMark />;
+  const why = "why" in progress ? progress.why : undefined;
+  return (
+    <span class={`progress progress-${progress.state}`} role="status" title={why}>
+      {why ?? progress.state}
+    </span>
+  );
+}
+
+/** Says of a bus how many messages there were and how many come, often enough to be read. */
+function LiveMark(): JSX.Element {
+  const store = useStore();
+  const seen = useMemo(() => new Rate(), []);
+  const told = useSignal("");
+  useEffect(() => {
+    const look = (): void => {
+      const recording = store.recording.peek();
+      const messages = recording.before + recording.length;
+      seen.note(performance.now(), messages);
+      const perSecond = seen.perSecond;
+      told.value = `${count(messages)}${perSecond === undefined ? "" : ` · ${rate(perSecond)}`}`;
+    };
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [store]);
+  return (
+    <span
+      class="progress progress-live"
+      title="messages since the page looks, and how many come now"
+    >
+      <span class="sr-only">live: </span>
+      {told.value}
+    </span>
+  );
+}
+
+function LinkButton(): JSX.Element {
+  const isCopied = useSignal(false);
+  const copy = async (): Promise<void> => {
+    await copyText(location.href);
+    isCopied.value = true;
+    setTimeout(() => (isCopied.value = false), SAID_MS);
+  };
+  return (
+    <button
+      type="button"
+      class="plain"
+      title="Copy the address of exactly what is seen: view, query, time, message"
+      onClick={() => void copy()}
+    >
+      {isCopied.value ? "Copied" : "Link"}
+    </button>
+  );
+}
+
+function ThemeButton(): JSX.Element {
+  const { sign, words } = LOOKS[theme.value];
+  return (
+    <button
+      type="button"
+      class="plain"
+      title={`${words} (t)`}
+      aria-label={words}
+      onClick={() => (theme.value = nextTheme(theme.value))}
+    >
+      {sign}
+    </button>
+  );
+}
+
+const LOOKS: Record<Theme, { readonly sign: string; readonly words: string }> = {
+  system: { sign: "◐", words: "Colours: as the desktop has them" },
+  light: { sign: "☀", words: "Colours: light" },
+  dark: { sign: "☾", words: "Colours: dark" },
+};
+
+const LOOK_MS = 500;
+const SAID_MS = 1500;

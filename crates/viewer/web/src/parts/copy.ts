@@ -1,0 +1,22 @@
+// Texts for other programs.
+
+/** Copies a text; also where the browser has no clipboard for pages, as in a page from a file. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): void {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "sr-only";
+  document.body.append(area);
+  const focused = document.activeElement;
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+}

@@ -1,0 +1,46 @@
+// What else limits what is shown, each to be taken away.
+
+import type { JSX } from "preact";
+import { duration, sinceStart } from "../parts/format";
+import { useStore } from "../state/context";
+
+export function Chips(): JSX.Element {
+  const store = useStore();
+  const hidden = store.hidden.value.size;
+  const span = store.span.value;
+  return (
+    <div class="chips">
+      {hidden === 0 ? null : (
+        <Chip
+          text={`${hidden} hidden`}
+          about="Services that are hidden, with all messages they are involved in"
+          onRemove={() => store.setHidden([])}
+        />
+      )}
+      {span === undefined ? null : (
+        <Chip
+          text={`${sinceStart(span.from)} + ${duration(span.until - span.from)}`}
+          about="The stretch of time that is looked at"
+          onRemove={() => (store.span.value = undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ChipProps {
+  readonly text: string;
+  readonly about: string;
+  readonly onRemove: () => void;
+}
+
+function Chip({ text, about, onRemove }: ChipProps): JSX.Element {
+  return (
+    <span class="chip" title={about}>
+      {text}
+      <button type="button" aria-label={`Remove: ${text}`} onClick={onRemove}>
+        ×
+      </button>
+    </span>
+  );
+}

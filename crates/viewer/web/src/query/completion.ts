@@ -1,0 +1,61 @@
+// Completion of queries: what is asked for, and how an offer gets into the text.
+
+import { quoted } from "./terms";
+
+/** Something that may be written. */
+export interface Offer {
+  readonly text: string;
+  readonly about: string;
+}
+
+/** What may be written at a place; the part that an offer replaces is counted in UTF-8 bytes. */
+export interface Completions {
+  readonly from: number;
+  readonly to: number;
+  readonly offers: readonly Offer[];
+}
+
+/** A text, and where the cursor is in it. */
+export interface Written {
+  readonly text: string;
+  /** In units of UTF-16, as an input has it. */
+  readonly cursor: number;
+}
+
+/** The bytes of UTF-8 before a place. */
+export function bytesBefore({ text, cursor }: Written): number {
+  return new TextEncoder().encode(text.slice(0, cursor)).length;
+}
+
+/** The place in a text behind so many bytes of UTF-8. */
+export function placeBehind(text: string, bytes: number): number {
+  let left = bytes;
+  let place = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    left -= code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (left < 0) break;
+    place += character.length;
+  }
+  return place;
+}
+
+/** The text with an offer taken. A value gets quotes if it needs them, and a blank behind it. */
+export function accept(text: string, completions: Completions, offer: Offer): Written {
+  const from = placeBehind(text, completions.from);
+  const to = placeBehind(text, completions.to);
+  const rest = text.slice(to);
+  const isValue = /[:=~<>]$/.test(text.slice(0, from));
+  const isField = !isValue && /[:=~<>]$/.test(offer.text);
+  const written = isValue ? quoted(offer.text) : offer.text;
+  const blank = isField || /^[\s)]/.test(rest) ? "" : " ";
+  const before = text.slice(0, from) + written + blank;
+  return { text: before + rest, cursor: before.length };
+}
+
+/** Whether an offer says more than what is written already. */
+export function hasNews(text: string, completions: Completions): boolean {
+  const { from, to, offers } = completions;
+  const written = text.slice(placeBehind(text, from), placeBehind(text, to));
+  return offers.some((offer) => offer.text !== written);
+}

@@ -1,0 +1,26 @@
+// What can be done with a value, wherever it stands.
+
+import { copyText } from "../parts/copy";
+import { action, type MenuItem } from "../parts/Menu";
+import type { Store } from "../state/store";
+import { addNotTerm, addTerm, type Field, replaceQuery, term } from "./terms";
+
+/** Lines of a menu that filter by a value, and copy it. */
+export function filterItems(store: Store, field: Field, value: string | number): MenuItem[] {
+  return [...termItems(store, term(field, value)), ...copyItems(String(value))];
+}
+
+/** Lines of a menu that filter by a term. */
+export function termItems(store: Store, text: string): MenuItem[] {
+  return [
+    action("Apply as filter", () => addTerm(store, text), text),
+    action("And not", () => addNotTerm(store, text), `!${text}`),
+    action("This alone", () => replaceQuery(store, text)),
+    { kind: "separator" },
+  ];
+}
+
+/** Lines of a menu that copy a text. */
+export function copyItems(text: string): MenuItem[] {
+  return [action("Copy", () => void copyText(text))];
+}

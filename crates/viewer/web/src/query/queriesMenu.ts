@@ -1,0 +1,41 @@
+// Queries to choose from.
+
+import { action, type MenuItem, openMenu } from "../parts/Menu";
+import type { Store } from "../state/store";
+import { forget, noteUsed, save, savedQueries, usedQueries } from "./remembered";
+
+/** Opens a menu of the queries that are kept, and of those that were used. */
+export function openQueries(event: MouseEvent | KeyboardEvent, store: Store): void {
+  const query = store.draft.peek().trim();
+  openMenu(event, [
+    ...group("Kept", savedQueries.peek(), store),
+    ...group("Used", usedQueries.peek(), store),
+    ...keeping(query, store),
+  ]);
+}
+
+function group(label: string, queries: readonly string[], store: Store): MenuItem[] {
+  if (queries.length === 0) return [];
+  const choose = (query: string) => (): void => {
+    store.setQuery(query);
+    noteUsed(query);
+  };
+  return [
+    { kind: "heading", label },
+    ...queries.map((query) => action(query, choose(query))),
+    { kind: "separator" },
+  ];
+}
+
+function keeping(query: string, store: Store): MenuItem[] {
+  const items: MenuItem[] = [];
+  const isKept = savedQueries.peek().includes(query);
+  const isRight = store.queryProblem.peek() === undefined;
+  if (isKept) items.push(action("Keep this query no longer", () => forget(query)));
+  else if (query !== "" && isRight) items.push(action("Keep this query", () => save(query)));
+  if (usedQueries.peek().length > 0) {
+    items.push(action("Forget those that were used", () => (usedQueries.value = [])));
+  }
+  if (items.length === 0) items.push({ kind: "heading", label: "No queries yet" });
+  return items;
+}

@@ -1,0 +1,84 @@
+// Offers for what is being written.
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import { bytesBefore, type Completions, hasNews, type Written } from "./completion";
+
+/** Offers, and which of them is marked. */
+export interface Offered extends Completions {
+  /** The place of the one that is marked; -1 for none. */
+  readonly marked: number;
+}
+
+/** Asks for offers, and shows those of the last question. */
+export interface Completing {
+  readonly offered: Signal<Offered | undefined>;
+  suggest(written: Written): void;
+  mark(step: 1 | -1): void;
+  close(): void;
+}
+
+export function useCompletion(): Completing {
+  const store = useStore();
+  const offered = useSignal<Offered | undefined>(undefined);
+  const completing = useMemo(() => new Asking(store, offered), [store, offered]);
+  useEffect(() => () => completing.close(), [completing]);
+  return completing;
+}
+
+class Asking implements Completing {
+  private controller: AbortController | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly store: Store,
+    readonly offered: Signal<Offered | undefined>,
+  ) {}
+
+  suggest(written: Written): void {
+    this.stop();
+    this.timer = setTimeout(() => void this.ask(written), TYPING_MS);
+  }
+
+  mark(step: 1 | -1): void {
+    const offered = this.offered.peek();
+    if (offered === undefined) return;
+    const count = offered.offers.length;
+    const from = offered.marked === -1 && step === -1 ? 0 : offered.marked;
+    this.offered.value = { ...offered, marked: (from + step + count) % count };
+  }
+
+  close(): void {
+    this.stop();
+    this.offered.value = undefined;
+  }
+
+  private stop(): void {
+    clearTimeout(this.timer);
+    this.controller?.abort();
+  }
+
+  private async ask(written: Written): Promise<void> {
+    const controller = new AbortController();
+    this.controller = controller;
+    const question = {
+      ask: "complete",
+      query: written.text,
+      cursor: bytesBefore(written),
+    } as const;
+    try {
+      const { head } = await this.store.ask(question, controller.signal);
+      if (controller.signal.aborted) return;
+      const found = head.answer as Completions;
+      this.offered.value = hasNews(written.text, found) ? { ...found, marked: -1 } : undefined;
+    } catch {
+      // Without offers one writes on; what is wrong with the query is told elsewhere.
+      if (!controller.signal.aborted) this.offered.value = undefined;
+    }
+  }
+}
+
+/** So long nothing must be typed before offers are asked for. */
+const TYPING_MS = 60;

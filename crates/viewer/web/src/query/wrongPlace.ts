@@ -1,0 +1,32 @@
+// Where a query is wrong, shown in a piece of it.
+
+/** A piece of a query: before the wrong place, at it, and behind it. */
+export interface Wrong {
+  readonly before: string;
+  readonly at: string;
+  readonly behind: string;
+}
+
+/** Characters that are shown on each side of the wrong place. */
+const SIDE = 40;
+
+/** The piece of a query around a column, which counts characters from 1. */
+export function around(query: string, column: number): Wrong {
+  const characters = [...query.replace(/\s/gu, " ")];
+  const place = Math.max(0, column - 1);
+  const from = Math.max(0, place - SIDE);
+  const to = place + 1 + SIDE;
+  const before = characters.slice(from, place).join("");
+  const behind = characters.slice(place + 1, to).join("");
+  return {
+    before: from > 0 ? `…${before}` : before,
+    at: characters[place] ?? " ",
+    behind: to < characters.length ? `${behind}…` : behind,
+  };
+}
+
+/** The sentence without the column, which is shown. */
+export function sentence(message: string): string {
+  const words = message.replace(/^column \d+: /, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
