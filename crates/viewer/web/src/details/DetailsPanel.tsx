@@ -1,10 +1,159 @@
-import type { JSX } from "preact";
+// Everything about the selected message.
 
-/** Everything about the selected message. */
+import { useComputed } from "@preact/signals";
+import type { JSX } from "preact";
+import { NONE, type Peer, type Recording } from "../model/recording";
+import { count } from "../parts/format";
+import { oneLine } from "../parts/seen";
+import { useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import type { Details } from "./answer";
+import { Commands } from "./Commands";
+import { Facts } from "./Facts";
+import { Others } from "./Others";
+import { Recipients } from "./Recipients";
+import { Section } from "./Section";
+import { Arguments } from "./ValueTree";
+import { Way } from "./Way";
+
 export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const store = useStore();
+  // A call whose reply comes later is asked for again.
+  const partner = useComputed(() => {
+    store.grown.value;
+    const row = store.selected.value;
+    const { length } = store.recording.value;
+    return row === undefined || row >= length ? NONE : store.recording.peek().partnerOf(row);
+  });
+  const asked = useAnswer<Details>(() => {
+    partner.value;
+    const id = store.selected.value;
+    return id === undefined ? undefined : { ask: "message", id };
+  });
+  const { answer, problem, isWaiting } = asked.value;
+  const isSelected = store.selected.value !== undefined;
   return (
-    <button type="button" onClick={onClose}>
-      Details
-    </button>
+    <div class="details-inside">
+      <button
+        type="button"
+        class="plain details-close"
+        title="Put away (i)"
+        aria-label="Put the details away"
+        onClick={onClose}
+      >
+        ×
+      </button>
+      {!isSelected ? <Nothing /> : null}
+      {isSelected && problem !== undefined ? <p class="banner">{problem}</p> : null}
+      {isSelected && answer !== undefined && answer.id < store.recording.value.length ? (
+        <div class={isWaiting ? "details-told waiting" : "details-told"} aria-busy={isWaiting}>
+          <Told key={answer.id} details={answer} />
+        </div>
+      ) : null}
+    </div>
   );
 }
+
+function Nothing(): JSX.Element {
+  return <p class="empty">Select a message to see all that is known of it.</p>;
+}
+
+function Told({ details }: { readonly details: Details }): JSX.Element {
+  const recording = useStore().recording.value;
+  const subject = recording.subjectOf(details.id);
+  const method = recording.buses[recording.bus.get(details.id)]?.method ?? "unknown";
+  const { deliveries, problem } = details;
+  const isTimed = details.phases !== null || details.duration_ns !== null;
+  return (
+    <>
+      <Title details={details} subject={subject} />
+      {problem === null ? null : (
+        <p class="banner" role="note">
+          {oneLine(problem)}
+        </p>
+      )}
+      <Facts details={details} subject={subject} />
+      <Section title="Arguments" note={details.signature}>
+        <ArgumentsOrNone details={details} />
+      </Section>
+      {isTimed ? (
+        <Section title="Time">
+          <Way details={details} method={method} />
+        </Section>
+      ) : null}
+      {deliveries === null ? null : (
+        <Section title="Recipients" note={count(deliveries.length)}>
+          {deliveries.length === 0 ? <p class="note">{nobody(details)}</p> : null}
+          <Recipients deliveries={deliveries} peers={peersOf(recording, details.id)} />
+        </Section>
+      )}
+      {recording.member.get(subject) === 0 ? null : <Others subject={subject} />}
+      <Section title="Copy as">
+        <Commands commands={details.commands} />
+      </Section>
+    </>
+  );
+}
+
+function nobody({ destination }: Details): string {
+  const isForBus = destination.name === "org.freedesktop.DBus";
+  return isForBus ? "The bus itself has taken it." : "No connection got a copy.";
+}
+
+function ArgumentsOrNone({ details }: { readonly details: Details }): JSX.Element {
+  if (details.arguments.length > 0) return <Arguments values={details.arguments} />;
+  const why = details.signature === "" ? "It has none." : "They cannot be read.";
+  return <p class="note">{why}</p>;
+}
+
+interface TitleProps {
+  readonly details: Details;
+  readonly subject: number;
+}
+
+/** What it is, and the way to what belongs to it. */
+function Title({ details, subject }: TitleProps): JSX.Element {
+  const store = useStore();
+  const recording = store.recording.value;
+  const { id, kind, partner } = details;
+  const { word, look, other } = KINDS[kind] ?? OTHER_KIND;
+  const member = kind === "error" ? details.member : recording.text(recording.member.get(subject));
+  return (
+    <header class="details-title">
+      <div>
+        <span class={`kind kind-${look}`}>{word}</span>
+        <span class="note">message {count(id + 1 + recording.before)}</span>
+        {partner === null ? null : (
+          <button type="button" class="plain" onClick={() => store.selectMessage(partner)}>
+            {other}
+          </button>
+        )}
+      </div>
+      <h2>{oneLine(member, TITLE_MAX)}</h2>
+    </header>
+  );
+}
+
+/** The connections of the bus of a message, by their unique names. */
+function peersOf(recording: Recording, row: number): ReadonlyMap<string, Peer> {
+  const bus = recording.bus.get(row);
+  const own = recording.peers.filter((peer) => peer.bus === bus);
+  return new Map(own.map((peer) => [peer.unique, peer]));
+}
+
+interface KindLook {
+  readonly word: string;
+  readonly look: string;
+  /** What its partner is called. */
+  readonly other: string;
+}
+
+const OTHER_KIND: KindLook = { word: "Message of an unknown type", look: "unknown", other: "" };
+const KINDS: Readonly<Record<string, KindLook>> = {
+  method_call: { word: "Method call", look: "call", other: "to its reply →" },
+  method_return: { word: "Method return", look: "return", other: "← to its call" },
+  error: { word: "Error", look: "error", other: "← to its call" },
+  signal: { word: "Signal", look: "signal", other: "" },
+};
+
+const TITLE_MAX = 300;

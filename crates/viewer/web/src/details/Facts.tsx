@@ -1,0 +1,208 @@
+// What the header of a message says, and what is known beside it.
+
+import type { ComponentChildren, JSX } from "preact";
+import type { Process, Recording } from "../model/recording";
+import { bytes, count, sinceStart, timeOfDay } from "../parts/format";
+import type { MenuItem } from "../parts/Menu";
+import { SeenText } from "../parts/SeenText";
+import { copyItems, filterItems } from "../query/filterMenu";
+import type { Field } from "../query/terms";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import type { Details, Party } from "./answer";
+import { Fact } from "./Fact";
+
+interface FactsProps {
+  readonly details: Details;
+  /** The message that has the path, interface and member: of a reply its call. */
+  readonly subject: number;
+}
+
+export function Facts({ details, subject }: FactsProps): JSX.Element {
+  const store = useStore();
+  const recording = store.recording.value;
+  return (
+    <dl class="facts">
+      <Texts details={details} recording={recording} subject={subject} />
+      <PartyFacts name="From" field="from" party={details.sender} />
+      <PartyFacts name="To" field="to" party={details.destination} />
+      <Times details={details} />
+      <Rest details={details} />
+    </dl>
+  );
+}
+
+interface TextFactProps {
+  readonly name: string;
+  readonly field: Field;
+  readonly value: string;
+}
+
+/** A text that can be filtered by; nothing of one that is not there. */
+function TextFact({ name, field, value }: TextFactProps): JSX.Element | null {
+  const store = useStore();
+  if (value === "") return null;
+  return (
+    <Fact name={name} menu={() => filterItems(store, field, value)}>
+      <SeenText key={value} text={value} />
+    </Fact>
+  );
+}
+
+interface TextsProps extends FactsProps {
+  readonly recording: Recording;
+}
+
+/** Path, interface and member; a reply has those of its call. */
+function Texts({ details, recording, subject }: TextsProps): JSX.Element {
+  // Of an error that answers no call, the member would be its name once more.
+  const hasMember = details.kind !== "error" || subject !== details.id;
+  const text = (column: "path" | "interface" | "member"): string =>
+    recording.text(recording[column].get(subject));
+  return (
+    <>
+      {details.kind === "error" ? (
+        <TextFact name="Error" field="error" value={details.member} />
+      ) : null}
+      <TextFact name="Path" field="path" value={text("path")} />
+      <TextFact name="Interface" field="interface" value={text("interface")} />
+      {hasMember ? <TextFact name="Member" field="member" value={text("member")} /> : null}
+    </>
+  );
+}
+
+interface PartyProps {
+  readonly name: string;
+  readonly field: Field;
+  readonly party: Party;
+}
+
+/** A connection: by the name in the message, by what it is called, and by its process. */
+function PartyFacts({ name, field, party }: PartyProps): JSX.Element | null {
+  const recording = useStore().recording.value;
+  const peer = party.peer === null ? undefined : recording.peers[party.peer];
+  if (party.name === "" && peer === undefined) return null;
+  const unique = peer?.unique ?? "";
+  const label = party.label ?? party.name;
+  // Labels of programs are no names: they end with the unique name, by which the query asks.
+  const asked = peer !== undefined && !peer.names.includes(label) ? unique : label;
+  const others = [party.name, unique].filter((other) => other !== "" && !label.includes(other));
+  return (
+    <>
+      <TextFactAs name={name} field={field} shown={label} asked={asked}>
+        {[...new Set(others)].map((other) => (
+          <span key={other} class="note">
+            <SeenText text={other} />
+          </span>
+        ))}
+      </TextFactAs>
+      {peer?.process ? <ProcessFacts process={peer.process} /> : null}
+    </>
+  );
+}
+
+interface TextFactAsProps {
+  readonly name: string;
+  readonly field: Field;
+  readonly shown: string;
+  readonly asked: string;
+  readonly children: ComponentChildren;
+}
+
+function TextFactAs({ name, field, shown, asked, children }: TextFactAsProps): JSX.Element {
+  const store = useStore();
+  return (
+    <Fact name={name} menu={() => filterItems(store, field, asked)}>
+      <strong>
+        <SeenText key={shown} text={shown} />
+      </strong>
+      {children}
+    </Fact>
+  );
+}
+
+function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
+  const store = useStore();
+  const { pid, uid, comm, exe, command, unit } = process;
+  const line = command.length > 0 ? command.join(" ") : (exe ?? "");
+  const menu = (): MenuItem[] =>
+    pid === null ? copyItems(line) : [...filterItems(store, "pid", pid), ...copyItems(line)];
+  return (
+    <Fact name="" menu={menu}>
+      <div class="process">
+        {pid === null ? null : <span>pid {pid}</span>}
+        {comm === null ? null : <SeenText text={comm} />}
+        {uid === null ? null : <span>uid {uid}</span>}
+        {unit === null ? null : <SeenText text={unit} />}
+      </div>
+      {line === "" ? null : (
+        <code class="note">
+          <SeenText text={line} />
+        </code>
+      )}
+    </Fact>
+  );
+}
+
+/** When it was, on both clocks. */
+function Times({ details }: { readonly details: Details }): JSX.Element {
+  const { wall_ns, since_start_ns } = details.at;
+  const time = timeOfDay(BigInt(wall_ns));
+  const since = sinceStart(since_start_ns);
+  return (
+    <Fact name="Time" menu={() => copyItems(time)}>
+      <span title="Since the first message">{since}</span>
+      <span class="note" title="Time of day, in the zone of this computer">
+        {time}
+      </span>
+    </Fact>
+  );
+}
+
+function Rest({ details }: { readonly details: Details }): JSX.Element {
+  const store = useStore();
+  const { serial, reply_serial, bus, signature, size, unix_fds } = details;
+  return (
+    <>
+      <Fact name="Serial" menu={() => filterItems(store, "serial", serial)}>
+        {serial}
+        {reply_serial === 0 ? null : <span class="note">answers {reply_serial}</span>}
+      </Fact>
+      <TextFact name="Signature" field="sig" value={signature} />
+      <Fact name="Size" menu={() => filterItems(store, "size", size)}>
+        {bytes(size)}
+        {size < EXACT_FROM ? null : <span class="note">{count(size)} bytes</span>}
+        {unix_fds === 0 ? null : <span class="note">with {unix_fds} file descriptors</span>}
+      </Fact>
+      <FlagsFact details={details} store={store} />
+      <TextFact name="Bus" field="bus" value={bus} />
+    </>
+  );
+}
+
+interface FlagsProps {
+  readonly details: Details;
+  readonly store: Store;
+}
+
+function FlagsFact({ details, store }: FlagsProps): JSX.Element | null {
+  const { flags } = details;
+  if (flags.length === 0) return null;
+  const menu = (): MenuItem[] =>
+    flags.flatMap((flag) => filterItems(store, "flags", FLAG_WORDS[flag] ?? flag).slice(0, 2));
+  return (
+    <Fact name="Flags" menu={menu}>
+      {flags.join(", ")}
+    </Fact>
+  );
+}
+
+/** Flags as queries have them. */
+const FLAG_WORDS: Readonly<Record<string, string>> = {
+  "no reply expected": "no-reply",
+  "no auto start": "no-auto-start",
+  "allow interactive authorization": "interactive",
+};
+
+/** Sizes up to this one are told in bytes anyway. */
+const EXACT_FROM = 1000;

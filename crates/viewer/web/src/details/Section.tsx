@@ -1,0 +1,33 @@
+// A part of the panel with a title, that can be folded.
+
+import type { ComponentChildren, JSX } from "preact";
+import { remembered, textsOf } from "../state/remember";
+
+interface SectionProps {
+  readonly title: string;
+  /** Stands small beside the title. */
+  readonly note?: string;
+  readonly children: ComponentChildren;
+}
+
+/** The titles of parts that are folded. */
+const folded = remembered<readonly string[]>("details-folded", [], textsOf);
+
+export function Section({ title, note, children }: SectionProps): JSX.Element {
+  const isOpen = !folded.value.includes(title);
+  const fold = (): void => {
+    const others = folded.peek().filter((other) => other !== title);
+    folded.value = isOpen ? [...others, title] : others;
+  };
+  return (
+    <section class="details-section">
+      <h3>
+        <button type="button" class="section-fold" aria-expanded={isOpen} onClick={fold}>
+          {title}
+          {note === undefined ? null : <span class="section-note">{note}</span>}
+        </button>
+      </h3>
+      {isOpen ? children : null}
+    </section>
+  );
+}

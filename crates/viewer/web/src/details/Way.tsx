@@ -1,0 +1,74 @@
+// Where the time of a call went.
+
+import type { JSX } from "preact";
+import type { Bus } from "../model/recording";
+import { duration, share } from "../parts/format";
+import type { Details } from "./answer";
+import { type Part, partsOf, total } from "./phases";
+
+interface WayProps {
+  readonly details: Details;
+  readonly method: Bus["method"];
+}
+
+/** The time of a call and its reply: the way as the bus has noted it, or what a monitor saw. */
+export function Way({ details, method }: WayProps): JSX.Element | null {
+  const { phases, duration_ns } = details;
+  if (phases !== null) return <Phases parts={partsOf(phases)} whole={total(phases)} />;
+  if (duration_ns === null) return null;
+  return (
+    <p class="way-duration">
+      <strong>{duration(duration_ns)}</strong>
+      <span class="note">
+        {method === "trace"
+          ? "from call to reply; not all of its way was recorded"
+          : "from call to reply as a monitor saw it: an estimate"}
+      </span>
+    </p>
+  );
+}
+
+function Phases({
+  parts,
+  whole,
+}: {
+  readonly parts: readonly Part[];
+  readonly whole: number;
+}): JSX.Element {
+  const seen = parts.filter(({ ns }) => ns > 0);
+  return (
+    <div class="way">
+      <div class="way-bar" aria-hidden="true">
+        {seen.map((part) => (
+          <span
+            key={part.name}
+            class={part.look}
+            style={{ flexGrow: part.share }}
+            title={`${part.name}: ${duration(part.ns)}, ${share(part.share)}`}
+          />
+        ))}
+      </div>
+      <table class="way-legend">
+        <tbody>
+          {parts.map((part) => (
+            <tr key={part.name} title={part.about} class={part.ns === 0 ? "none" : ""}>
+              <th scope="row">
+                <span class={`swatch ${part.look}`} aria-hidden="true" />
+                {part.name}
+              </th>
+              <td>{duration(part.ns)}</td>
+              <td>{share(part.share)}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr title="From when the bus received the call until the reply had left it">
+            <th scope="row">in all</th>
+            <td>{duration(whole)}</td>
+            <td />
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { oneLine, stretches } from "./seen";
+
+test.each<[string, string[]]>([
+  ["plain text", ["plain text"]],
+  ["", []],
+  ["a\nb", ["a", "[\\n]", "\n", "b"]],
+  ["\0", ["[\\0]"]],
+  ["user\u202egpj.exe", ["user", "[\\u202E]", "gpj.exe"]],
+  ["a\u00a0b", ["a", "[\\u00A0]", "b"]],
+  ["\u{e0001}", ["[\\u{E0001}]"]],
+  ["ä€😀", ["ä€😀"]],
+])("%j in stretches", (text, expected) => {
+  const found = stretches(text).map(({ text, isMark }) => (isMark ? `[${text}]` : text));
+  expect(found).toEqual(expected);
+});
+
+test("one line", () => {
+  expect(oneLine("a\nb")).toBe("a\\nb");
+  expect(oneLine("abcdef", 3)).toBe("abc…");
+});
