@@ -6,6 +6,7 @@ import { useKeys } from "../keys/useKeys";
 import { useStore } from "../state/context";
 import { numberOf, remembered } from "../state/remember";
 import { DetailsPanel } from "./DetailsPanel";
+import { detailsKeys } from "./detailsKeys";
 
 /** Widths in pixels: at first, at least, and for a press of a key. */
 const WIDTH = 360;
@@ -20,9 +21,7 @@ const isOpen = remembered("details-open", true, (kept) =>
 /** Everything about the selected message, in a panel that can be made wider, or put away. */
 export function DetailsAside(): JSX.Element {
   const store = useStore();
-  useKeys("Details", () => [
-    { keys: ["i"], about: "opens the panel of the selected message, or puts it away", run: toggle },
-  ]);
+  useKeys("Details", () => detailsKeys(store, toggle));
   if (!isOpen.value) return <Closed />;
   const isUsed = store.selected.value !== undefined;
   return (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Flag, Kind, NONE, Recording } from "../model/recording";
-import { barOf, barRange, durationsOf, histogramOf, Siblings } from "./siblings";
+import { barOf, barRange, durationsOf, histogramOf, neighbour, Siblings } from "./siblings";
 
 /** A message: kind, member, time, its partner. */
 type Row = readonly [kind: Kind, member: number, at: number, partner: number, flags?: number];
@@ -41,6 +41,17 @@ test("calls of a method are found, also when more come", () => {
   expect(siblings.placeOf(6)).toBe(2);
   expect([0, 2, 5].map((row) => siblings.has(recording, row))).toEqual([true, false, false]);
   expect(siblings.has(new Recording(), 0)).toBe(false);
+});
+
+test.each<[number, 1 | -1, number | undefined]>([
+  [0, 1, 3],
+  [3, 1, 6],
+  [7, 1, undefined],
+  [6, -1, 3],
+  [0, -1, undefined],
+  [5, 1, undefined],
+])("beside the call %d in steps of %d is %s", (row, step, expected) => {
+  expect(neighbour(recordingOf(TALK), row, step)).toBe(expected);
 });
 
 test("what became of them is counted", () => {

@@ -52,6 +52,15 @@ export class Siblings {
   }
 }
 
+/** The next message like this call or signal, in steps of 1 or -1; undefined if there is none. */
+export function neighbour(recording: Recording, subject: number, step: 1 | -1): number | undefined {
+  const siblings = new Siblings(recording, subject);
+  for (let row = subject + step; row >= 0 && row < recording.length; row += step) {
+    if (siblings.has(recording, row)) return row;
+  }
+  return undefined;
+}
+
 /** How long calls took. */
 export interface Durations {
   readonly answered: number;

@@ -19,7 +19,7 @@ export function Chips(): JSX.Element {
       )}
       {span === undefined ? null : (
         <Chip
-          text={`${sinceStart(span.from)} + ${duration(span.until - span.from)}`}
+          text={`${duration(span.until - span.from)} from ${sinceStart(span.from)}`}
           about="The stretch of time that is looked at"
           onRemove={() => (store.span.value = undefined)}
         />

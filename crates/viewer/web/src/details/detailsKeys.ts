@@ -1,0 +1,46 @@
+// Keys that lead from a message to those that belong to it.
+
+import type { KeyBinding } from "../keys/keys";
+import { NONE } from "../model/recording";
+import type { Store } from "../state/store";
+import { neighbour } from "./siblings";
+
+/** What keys do with the selected message. */
+export function detailsKeys(store: Store, toggle: () => void): readonly KeyBinding[] {
+  const when = (): boolean => store.selected.peek() !== undefined;
+  return [
+    {
+      keys: ["i"],
+      about: "opens the details of the selected message, or puts them away",
+      run: toggle,
+    },
+    {
+      keys: ["p"],
+      about: "from a call to its reply, and back",
+      when,
+      run: () => goToPartner(store),
+    },
+    {
+      keys: ["]"],
+      about: "to the next call of the same method, or signal of the same name",
+      when,
+      run: () => goBeside(store, 1),
+    },
+    { keys: ["["], about: "to the one before", when, run: () => goBeside(store, -1) },
+  ];
+}
+
+function goToPartner(store: Store): void {
+  const row = store.selected.peek() ?? NONE;
+  const recording = store.recording.peek();
+  const partner = row < recording.length ? recording.partnerOf(row) : NONE;
+  if (partner !== NONE) store.selectMessage(partner);
+}
+
+function goBeside(store: Store, step: 1 | -1): void {
+  const row = store.selected.peek() ?? NONE;
+  const recording = store.recording.peek();
+  if (row >= recording.length) return;
+  const next = neighbour(recording, recording.subjectOf(row), step);
+  if (next !== undefined) store.selectMessage(next);
+}
