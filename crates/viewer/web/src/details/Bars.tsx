@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { counted, duration } from "../parts/format";
-import { barOf, barRange, type Histogram } from "./siblings";
+import { barOf, barRange, type Histogram } from "./tally";
 
 interface BarsProps {
   readonly histogram: Histogram;

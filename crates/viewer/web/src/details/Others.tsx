@@ -1,57 +1,69 @@
 // Other calls of the same method, or signals of the same name.
 
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
-import { Kind, type Recording } from "../model/recording";
+import { useEffect, useMemo } from "preact/hooks";
+import { Kind } from "../model/recording";
 import { count, counted, duration } from "../parts/format";
 import { useStore } from "../state/context";
 import { Bars } from "./Bars";
+import { Follower } from "./follow";
 import { Section } from "./Section";
-import { durationsOf, Siblings } from "./siblings";
+import { type Siblings, siblingsOf } from "./siblings";
+
+interface OthersProps {
+  /** The call or signal that they are like. */
+  readonly subject: number;
+}
 
 /** Those that are like this call or signal. */
-export function Others({ subject }: { readonly subject: number }): JSX.Element | null {
-  const store = useStore();
+export function Others({ subject }: OthersProps): JSX.Element {
   const siblings = useSiblings(subject);
-  const { recording, rows } = siblings;
-  const place = siblings.placeOf(subject);
-  const isCall = recording.kind.get(subject) === Kind.Call;
+  const isCall = siblings.recording.kind.get(subject) === Kind.Call;
   const title = isCall ? "Calls of this method" : "Signals of this name";
-  const go = (to: number): void => store.selectMessage(rows[to]);
+  // Once all were counted, more of them are no reason to show none.
+  const isKnown = siblings.rows[siblings.placeOf(subject)] === subject;
   return (
-    <Section title={title} note={count(rows.length)}>
-      <div class="others-steps">
-        <button type="button" class="plain" disabled={place === 0} onClick={() => go(place - 1)}>
-          ← previous
-        </button>
-        <span class="note">
-          {count(place + 1)} of {count(rows.length)}
-        </span>
-        <button
-          type="button"
-          class="plain"
-          disabled={place + 1 >= rows.length}
-          onClick={() => go(place + 1)}
-        >
-          next →
-        </button>
-      </div>
-      {isCall ? <Calls recording={recording} rows={rows} subject={subject} /> : null}
+    <Section title={title} note={isKnown ? count(siblings.rows.length) : "…"}>
+      {isKnown ? <Steps siblings={siblings} subject={subject} /> : null}
+      {isKnown && isCall ? <Calls siblings={siblings} subject={subject} /> : null}
     </Section>
   );
 }
 
-interface CallsProps {
-  readonly recording: Recording;
-  readonly rows: readonly number[];
-  readonly subject: number;
+interface PartProps extends OthersProps {
+  readonly siblings: Siblings;
 }
 
-function Calls({ recording, rows, subject }: CallsProps): JSX.Element {
+/** The ways to those before and behind it. */
+function Steps({ siblings, subject }: PartProps): JSX.Element {
   const store = useStore();
-  const { answered, failed, unanswered, slowest, histogram } = durationsOf(recording, rows);
-  const own = recording.durationOf(subject);
+  const { rows } = siblings;
+  const place = siblings.placeOf(subject);
+  const step = (words: string, to: number): JSX.Element => (
+    <button
+      type="button"
+      class="plain"
+      disabled={rows[to] === undefined}
+      onClick={() => store.selectMessage(rows[to])}
+    >
+      {words}
+    </button>
+  );
+  return (
+    <div class="others-steps">
+      {step("← previous", place - 1)}
+      <span class="note">
+        {count(place + 1)} of {count(rows.length)}
+      </span>
+      {step("next →", place + 1)}
+    </div>
+  );
+}
+
+function Calls({ siblings, subject }: PartProps): JSX.Element {
+  const { answered, failed, unanswered, slowest, histogram } = siblings.tally;
+  const own = siblings.recording.durationOf(subject);
   return (
     <>
       {histogram === undefined ? null : <Bars histogram={histogram} own={own} />}
@@ -60,43 +72,52 @@ function Calls({ recording, rows, subject }: CallsProps): JSX.Element {
         {failed === 0 ? "" : `, ${count(failed)} with an error`}
         {unanswered === 0 ? "" : `, ${count(unanswered)} not`}
       </p>
-      {slowest.length < 2 ? null : (
-        <ol class="slowest" aria-label="The slowest">
-          {slowest.map((row) => (
-            <li key={row} class={row === subject ? "marked" : ""}>
-              <button type="button" onClick={() => store.selectMessage(row)}>
-                <span>{duration(recording.durationOf(row) ?? 0)}</span>
-                <span class="note">message {count(row + 1 + recording.before)}</span>
-              </button>
-            </li>
-          ))}
-        </ol>
-      )}
+      {slowest.length < 2 ? null : <Slowest rows={slowest} subject={subject} />}
     </>
   );
 }
 
-/** All that are like it; as often as is looked at while more come. */
-function useSiblings(subject: number): Siblings {
-  const store = useStore();
-  const turn = useSignal(0);
-  const known = useRef<Siblings | undefined>(undefined);
-  const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const recording = useComputed(() => store.recording.value).value;
-  useSignalEffect(() => {
-    store.grown.value;
-    later.current ??= setTimeout(() => {
-      later.current = undefined;
-      turn.value++;
-    }, LOOK_MS);
-  });
-  turn.value;
-  if (known.current === undefined || !known.current.has(recording, subject)) {
-    known.current = new Siblings(recording, subject);
-  }
-  known.current.update();
-  return known.current;
+interface SlowestProps extends OthersProps {
+  readonly rows: readonly number[];
 }
 
-/** So often those that have come are looked at. */
-const LOOK_MS = 1000;
+function Slowest({ rows, subject }: SlowestProps): JSX.Element {
+  const store = useStore();
+  const recording = store.recording.value;
+  return (
+    <>
+      <p class="note">The slowest:</p>
+      <ol class="slowest" aria-label="The slowest">
+        {rows.map((row) => (
+          <li key={row} class={row === subject ? "marked" : ""}>
+            <button type="button" onClick={() => store.selectMessage(row)}>
+              <span>{duration(recording.durationOf(row) ?? 0)}</span>
+              <span class="note">message {count(row + 1 + recording.before)}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** All that are like it, as far as they are counted. */
+function useSiblings(subject: number): Siblings {
+  const store = useStore();
+  const recording = store.recording.value;
+  const siblings = useMemo(() => siblingsOf(recording, subject), [recording, subject]);
+  const turn = useSignal(0);
+  turn.value;
+  useEffect(() => {
+    const follower = new Follower(siblings, () => turn.value++);
+    const stop = effect(() => {
+      store.grown.value;
+      follower.wake();
+    });
+    return () => {
+      stop();
+      follower.stop();
+    };
+  }, [siblings, store, turn]);
+  return siblings;
+}

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Flag, Kind, NONE, Recording } from "../model/recording";
-import { barOf, barRange, durationsOf, histogramOf, neighbour, Siblings } from "./siblings";
+import { neighbour, Siblings, siblingsOf } from "./siblings";
+import { barOf, barRange, Tally } from "./tally";
 
 /** A message: kind, member, time, its partner. */
 type Row = readonly [kind: Kind, member: number, at: number, partner: number, flags?: number];
@@ -18,6 +19,17 @@ function recordingOf(rows: readonly Row[]): Recording {
   return recording;
 }
 
+/** Calls of one method that took so long each. */
+function callsOf(durations: readonly number[]): Tally {
+  const rows: Row[] = durations.flatMap((took, call) => [
+    [Kind.Call, 1, 0, call * 2 + 1],
+    [Kind.Return, 0, took, call * 2],
+  ]);
+  const tally = new Tally(recordingOf(rows));
+  for (let call = 0; call < durations.length; call++) tally.add(call * 2);
+  return tally;
+}
+
 const TALK: Row[] = [
   [Kind.Call, 1, 0, 1],
   [Kind.Return, 0, 100, 0],
@@ -29,18 +41,26 @@ const TALK: Row[] = [
   [Kind.Call, 1, 1001, NONE, Flag.NoReplyExpected],
 ];
 
-test("calls of a method are found, also when more come", () => {
+test("calls of a method are found in parts, also when more come", () => {
   const recording = recordingOf(TALK);
   recording.length = 4;
   const siblings = new Siblings(recording, 3);
-  siblings.update();
-  expect(siblings.rows).toEqual([0, 3]);
+  siblings.advance(3);
+  expect([siblings.rows, siblings.isBehind]).toEqual([[0], true]);
+  siblings.advance(3);
+  expect([siblings.rows, siblings.isBehind]).toEqual([[0, 3], false]);
   recording.length = TALK.length;
-  siblings.update();
+  siblings.advance(100);
   expect(siblings.rows).toEqual([0, 3, 6, 7]);
   expect(siblings.placeOf(6)).toBe(2);
-  expect([0, 2, 5].map((row) => siblings.has(recording, row))).toEqual([true, false, false]);
-  expect(siblings.has(new Recording(), 0)).toBe(false);
+});
+
+test("what was found for one is used for another of them", () => {
+  const recording = recordingOf(TALK);
+  const siblings = siblingsOf(recording, 0);
+  expect(siblingsOf(recording, 6)).toBe(siblings);
+  expect(siblingsOf(recording, 5)).not.toBe(siblings);
+  expect(siblingsOf(recordingOf(TALK), 5)).not.toBe(siblingsOf(recording, 5));
 });
 
 test.each<[number, 1 | -1, number | undefined]>([
@@ -54,45 +74,48 @@ test.each<[number, 1 | -1, number | undefined]>([
   expect(neighbour(recordingOf(TALK), row, step)).toBe(expected);
 });
 
-test("what became of them is counted", () => {
-  const { histogram, ...told } = durationsOf(recordingOf(TALK), [0, 3, 6, 7]);
-  expect(told).toEqual({ answered: 2, failed: 1, unanswered: 1, slowest: [3, 0] });
-  expect([histogram?.min, histogram?.max]).toEqual([100, 700]);
+test("what became of calls is counted, also when a reply comes later", () => {
+  const recording = recordingOf(TALK);
+  const siblings = new Siblings(recording, 0);
+  siblings.advance(TALK.length);
+  const { tally } = siblings;
+  const told = () => [tally.answered, tally.failed, tally.unanswered, tally.slowest];
+  expect(told()).toEqual([2, 1, 1, [3, 0]]);
+  recording.partner.set(6, 4);
+  tally.lookAgain();
+  expect(told()).toEqual([3, 2, 0, [3, 0, 6]]);
 });
 
 test("of many calls the five slowest are told", () => {
-  const calls = [5, 1, 9, 9, 2, 7, 3];
-  const rows: Row[] = calls.flatMap((took, call) => [
-    [Kind.Call, 1, 0, call * 2 + 1],
-    [Kind.Return, 0, took, call * 2],
-  ]);
-  const found = durationsOf(recordingOf(rows), [0, 2, 4, 6, 8, 10, 12]);
-  expect(found.slowest).toEqual([4, 6, 10, 0, 12]);
+  expect(callsOf([5, 1, 9, 9, 2, 7, 3]).slowest).toEqual([4, 6, 10, 0, 12]);
 });
 
 test.each<[number[], number[]]>([
-  [[5], [1, 0, 0]],
+  [[5], [1]],
+  [[5, 5], [2]],
   [
-    [5, 5],
-    [2, 0, 0],
+    [1, 1024],
+    [1, ...Array(21).fill(0), 1],
   ],
   [
-    [1, 10, 100, 1000],
-    [1, 1, 2],
+    [0, 3600e9],
+    [1, ...Array(22).fill(0), 1],
   ],
-  [
-    [0, 1000],
-    [1, 0, 1],
-  ],
-])("durations %j in three bars are %j", (durations, expected) => {
-  expect(histogramOf(Float64Array.from(durations), 3)?.counts).toEqual(expected);
+])("durations %j are %j in bars", (durations, expected) => {
+  expect(callsOf(durations).histogram?.counts).toEqual(expected);
 });
 
-test("bars have ranges, and durations are in theirs", () => {
-  const histogram = { min: 10, max: 10_000, counts: [0, 0, 0] };
-  expect(barRange(histogram, 1).map(Math.round)).toEqual([100, 1000]);
-  expect([1, 10, 99, 101, 10_000, 1e9].map((ns) => barOf(histogram, ns))).toEqual([
-    0, 0, 0, 1, 2, 2,
-  ]);
-  expect(histogramOf(new Float64Array(0), 3)).toBeUndefined();
+test("there are no bars without durations", () => {
+  expect(callsOf([]).histogram).toBeUndefined();
+});
+
+test("a duration is in the range of its bar", () => {
+  const durations = [3, 17, 90, 1234, 99_999, 5e6];
+  const { histogram } = callsOf(durations);
+  if (histogram === undefined) throw new Error("no bars");
+  for (const duration of durations) {
+    const [from, to] = barRange(histogram, barOf(histogram, duration));
+    expect([from <= duration, duration < to]).toEqual([true, true]);
+  }
+  expect([barOf(histogram, 1), barOf(histogram, 1e12)]).toEqual([0, histogram.counts.length - 1]);
 });

@@ -13,15 +13,25 @@ export interface Visible {
 }
 
 /** The messages of which the bit is set, of `length`; none without bits. */
-export function visibleOf(length: number, bits?: Numbers): Visible {
-  const has = (row: number): boolean => (((bits?.[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
-  let rows = new Uint32Array(length);
-  let count = 0;
-  for (let row = 0; row < length; row++) {
-    if (has(row)) rows[count++] = row;
-  }
-  rows = rows.slice(0, count);
+export function visibleOf(length: number, bits: Numbers = new Uint8Array(0)): Visible {
+  const has = (row: number): boolean => (((bits[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
+  const rows = rowsOf(bits, length);
   return { rows, has, placeOf: (row) => lowerBound(rows, row) };
+}
+
+/** The places of the bits that are set, below `length`. */
+function rowsOf(bits: Numbers, length: number): Uint32Array {
+  const bytes = Math.min(bits.length, Math.ceil(length / 8));
+  const rows = new Uint32Array(length);
+  let count = 0;
+  for (let at = 0; at < bytes; at++) {
+    // Of a selection most bytes are empty.
+    for (let left = bits[at] as number; left !== 0; left &= left - 1) {
+      rows[count++] = at * 8 + 31 - Math.clz32(left & -left);
+    }
+  }
+  while (count > 0 && (rows[count - 1] as number) >= length) count--;
+  return rows.slice(0, count);
 }
 
 /** The first place in ascending numbers whose number is not less than this one. */
