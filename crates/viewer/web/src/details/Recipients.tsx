@@ -31,8 +31,8 @@ export function Recipients({ deliveries, peers }: RecipientsProps): JSX.Element 
             menu={() => filterItems(store, "name", recipient)}
           >
             {written_after_ns === null ? "not written" : `after ${duration(written_after_ns)}`}
-            <span class="note">
-              {rules === 0 ? "addressed" : counted(rules, "match rule", "match rules")}
+            <span class="note" title="The match rules of its that have asked for it">
+              {rules === 0 ? "addressed" : counted(rules, "rule", "rules")}
             </span>
           </Fact>
         ))}

@@ -23,7 +23,7 @@ export function Section({ title, note, children }: SectionProps): JSX.Element {
     <section class="details-section">
       <h3>
         <button type="button" class="section-fold" aria-expanded={isOpen} onClick={fold}>
-          {title}
+          <span>{title}</span>
           {note === undefined ? null : <span class="section-note">{note}</span>}
         </button>
       </h3>

@@ -144,6 +144,7 @@ function Type({ value }: { readonly value: Value }): JSX.Element {
 }
 
 function Basic({ value }: { readonly value: Value & { readonly text: string } }): JSX.Element {
+  if (value.text === "") return <span class="note">empty</span>;
   if (value.type === "s") return <SeenText key={value.text} text={value.text} />;
   const hex = hexadecimal(value.type, value.text);
   return (

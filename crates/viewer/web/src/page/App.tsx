@@ -72,9 +72,12 @@ function Counts(): JSX.Element {
   store.grown.value;
   const all = store.recording.value.length;
   const shown = store.visible.value.rows.length;
+  // Of a bus there are always some that were not asked for yet.
+  const isLimited = store.query.value !== "" || store.hidden.value.size > 0;
+  const isPart = shown !== all && (isLimited || !store.isLive.value);
   return (
-    <output class="counts">
-      {shown === all ? "" : `${count(shown)} of `}
+    <output class="counts" title="Messages that are shown; what the recorder itself asked is not">
+      {isPart ? `${count(shown)} of ` : ""}
       {counted(all, "message", "messages")}
     </output>
   );

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Frame } from "../format/frame";
 import type { Question } from "../source/source";
 import { Selector } from "./selector";
@@ -12,7 +12,10 @@ interface Asking {
 
 const FRAME: Frame = { kind: "answer", head: {}, columns: new Map() };
 const RECORDING = {};
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** A selector, what it has asked, and what it has told. */
 function selector() {
@@ -55,6 +58,23 @@ test("the same query of more messages is asked once after the answer", async () 
   asked[1]?.answer(FRAME);
   await settled();
   expect([told, asked.length]).toEqual([["a", "a"], 2]);
+});
+
+test("after an answer that took long the same is not asked at once, another is", async () => {
+  const { asked, select } = selector();
+  select("a");
+  await vi.advanceTimersByTimeAsync(300);
+  asked[0]?.answer(FRAME);
+  await settled();
+  select("a");
+  await vi.advanceTimersByTimeAsync(250);
+  expect(asked.length).toBe(1);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(asked.length).toBe(2);
+  asked[1]?.answer(FRAME);
+  await settled();
+  select("b");
+  expect(asked.length).toBe(3);
 });
 
 test("another recording has other rows", () => {

@@ -16,18 +16,20 @@ type Told = (found: Frame | Error) => void;
 
 /**
  * Asks which messages are meant. Another wish ends the question that is under way. The same wish,
- * asked again because there are more messages, waits for it: so that a bus on which much happens
- * gets its answers too.
+ * asked again because there are more messages, waits for it, so that a bus on which much happens
+ * gets its answers too; and then as long as the answer took, so that half of the time is for others.
  */
 export class Selector {
   private asked: Wanted | undefined;
   private controller: AbortController | undefined;
+  private rest: ReturnType<typeof setTimeout> | undefined;
   private again: (() => void) | undefined;
 
   constructor(private readonly ask: (question: Question, abort: AbortSignal) => Promise<Frame>) {}
 
   select(wanted: Wanted, told: Told): void {
-    if (this.controller !== undefined && isSame(this.asked, wanted)) {
+    const isBusy = this.controller !== undefined || this.rest !== undefined;
+    if (isBusy && isSame(this.asked, wanted)) {
       this.again = () => this.start(wanted, told);
       return;
     }
@@ -37,19 +39,31 @@ export class Selector {
 
   private start(wanted: Wanted, told: Told): void {
     const controller = new AbortController();
+    const started = performance.now();
     this.asked = wanted;
     this.controller = controller;
     this.again = undefined;
+    this.stopRest();
     const { query, hidden } = wanted;
     const finish = (found: Frame | Error): void => {
       if (controller.signal.aborted) return;
       this.controller = undefined;
+      this.rest = setTimeout(() => this.goOn(), performance.now() - started);
       told(found);
-      this.again?.();
     };
     this.ask({ ask: "select", query, hidden }, controller.signal).then(finish, (error: unknown) =>
       finish(error instanceof Error ? error : new Error(String(error))),
     );
+  }
+
+  private goOn(): void {
+    this.stopRest();
+    this.again?.();
+  }
+
+  private stopRest(): void {
+    clearTimeout(this.rest);
+    this.rest = undefined;
   }
 }
 
