@@ -1,0 +1,73 @@
+// A real browser, and pages in it that must not complain.
+
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+
+/** A browser for the tests of a file, and pages that end with each of them. */
+export interface Pages {
+  open(url: string, size?: { width: number; height: number }): Promise<Page>;
+}
+
+/** Has the tests of this file run in a browser. What a page complains of fails the test. */
+export function usePages(): Pages {
+  let browser: Browser;
+  const complaints: string[] = [];
+  const pages: Page[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.close()));
+    expect(complaints.splice(0)).toEqual([]);
+  });
+  return {
+    async open(url, size = { width: 1600, height: 1000 }) {
+      const page = await browser.newPage({ viewport: size });
+      pages.push(page);
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text());
+      });
+      await page.goto(url);
+      await settled(page);
+      return page;
+    },
+  };
+}
+
+/** Waits until the page has all of its recording, or what there is of its bus so far. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector(".progress-whole, .progress-live");
+  await page.waitForFunction(() =>
+    /[1-9]/.test(document.querySelector(".counts")?.textContent ?? ""),
+  );
+}
+
+/** The numbers in the line that says how many messages are shown: of how many, if not all are. */
+export async function counts(page: Page): Promise<{ shown: number; all: number }> {
+  const text = (await page.locator(".counts").textContent()) ?? "";
+  const numbers = [...text.matchAll(/[\d,]+/g)].map(([digits]) =>
+    Number(digits.replaceAll(",", "")),
+  );
+  const all = numbers.at(-1) ?? 0;
+  return { shown: numbers[0] ?? 0, all };
+}
+
+/** Waits until so many messages are shown. */
+export async function waitForShown(page: Page, shown: number): Promise<void> {
+  await expect.poll(async () => (await counts(page)).shown, { timeout: 10_000 }).toBe(shown);
+}
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** A browser of a test looks for nothing but what it is shown. */
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];

@@ -1,0 +1,61 @@
+// The program under test, and what it is run for.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const ROOT = resolve(import.meta.dirname, "../../../../..");
+
+/** The program: what cargo has built, unless another one is named. */
+export const PROGRAM =
+  process.env.DILIGENCE_PROGRAM ??
+  join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/diligence");
+
+/** A program that runs until it is ended. */
+export class Running implements AsyncDisposable {
+  private constructor(
+    private readonly child: ChildProcess,
+    /** The first line that it has printed of those that were waited for. */
+    readonly line: string,
+  ) {}
+
+  /** Starts the program, and waits for a line that begins so. */
+  static async start(words: readonly string[], beginning: string): Promise<Running> {
+    const child = spawn(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface({ input: child.stdout });
+    for await (const line of lines) {
+      if (!line.startsWith(beginning)) continue;
+      // What it prints later has to go somewhere.
+      child.stdout.resume();
+      return new Running(child, line);
+    }
+    throw new Error(`${words.join(" ")} has ended without a line ${beginning}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    const ended = once(this.child, "exit");
+    this.child.kill("SIGTERM");
+    await ended;
+  }
+}
+
+/** Runs the program to its end, and gives what it has printed. */
+export async function run(...words: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(PROGRAM, words, { maxBuffer: 1 << 30 });
+  return stdout;
+}
+
+/** The page of some recordings, or of a bus. */
+export function view(...words: string[]): Promise<Running> {
+  return Running.start(["view", "--no-open", ...words], "http://");
+}
+
+/** A private bus on which the demonstration runs; its line has the address. */
+export async function demo(): Promise<{ bus: Running; address: string }> {
+  const variable = "export DBUS_SESSION_BUS_ADDRESS=";
+  const bus = await Running.start(["up", "--demo"], variable);
+  return { bus, address: bus.line.slice(variable.length).replaceAll("'", "") };
+}
