@@ -6,6 +6,7 @@ import { CompareView } from "../compare/CompareView";
 import { DetailsAside } from "../details/DetailsAside";
 import { FindingsView } from "../findings/FindingsView";
 import { KeySheet } from "../keys/KeySheet";
+import { Palette } from "../keys/Palette";
 import { listenForKeys, useKeys } from "../keys/useKeys";
 import { ObjectsView } from "../objects/ObjectsView";
 import { Overview } from "../overview/Overview";
@@ -56,6 +57,7 @@ export function App(): JSX.Element {
       <DetailsAside />
       <MenuHost />
       <KeySheet />
+      <Palette />
     </div>
   );
 }

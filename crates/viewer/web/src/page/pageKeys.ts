@@ -3,6 +3,7 @@
 import { batch } from "@preact/signals";
 import { toggleKeySheet } from "../keys/KeySheet";
 import type { KeyBinding } from "../keys/keys";
+import { openPalette } from "../keys/Palette";
 import type { Store } from "../state/store";
 import { nextTheme, theme } from "../state/theme";
 import { VIEWS } from "../state/views";
@@ -25,7 +26,12 @@ export function pageKeys(store: Store): readonly KeyBinding[] {
         theme.value = nextTheme(theme.peek());
       },
     },
-    { keys: ["?"], about: "shows these keys", run: toggleKeySheet },
+    { keys: ["?"], about: "shows all keys", run: toggleKeySheet },
+    {
+      keys: [":", "Ctrl+Shift+P"],
+      about: "finds what can be done by its words, or a message by its number",
+      run: openPalette,
+    },
     {
       keys: ["Escape"],
       about: "unselects the message, then the stretch of time",

@@ -1,0 +1,115 @@
+// All that can be done, found by writing.
+
+import { signal, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { count } from "../parts/format";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import { type Command, commandsWith, messageNumber } from "./commands";
+import { keyName, keyParts } from "./keys";
+
+const isOpen = signal(false);
+
+/** Opens the list of all that can be done. */
+export function openPalette(): void {
+  isOpen.value = true;
+}
+
+/** The list of all that can be done, if it is open. */
+export function Palette(): JSX.Element | null {
+  return isOpen.value ? <List /> : null;
+}
+
+function List(): JSX.Element {
+  const store = useStore();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const text = useSignal("");
+  const marked = useSignal(0);
+  useEffect(() => dialog.current?.showModal(), []);
+  const commands = [...goTo(store, text.value), ...commandsWith(keyParts.value, text.value)];
+  const close = (): void => dialog.current?.close();
+  const run = (command: Command | undefined, event: KeyboardEvent): void => {
+    if (command === undefined) return;
+    close();
+    command.run(event);
+  };
+  const steer = (event: KeyboardEvent): void => {
+    const length = Math.max(1, commands.length);
+    if (event.key === "ArrowDown") marked.value = (marked.value + 1) % length;
+    else if (event.key === "ArrowUp") marked.value = (marked.value + length - 1) % length;
+    else if (event.key === "Enter") run(commands[marked.value], event);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      class="palette"
+      ref={dialog}
+      aria-label="What can be done"
+      onClose={() => (isOpen.value = false)}
+      onClick={(event) => event.target === dialog.current && close()}
+    >
+      <input
+        class="palette-input"
+        role="combobox"
+        aria-label="What to do"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`palette-${marked.value}`}
+        placeholder="What to do, or the number of a message"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          marked.value = 0;
+        }}
+        onKeyDown={steer}
+      />
+      <Commands commands={commands} marked={marked.value} onChoose={run} />
+    </dialog>
+  );
+}
+
+interface CommandsProps {
+  readonly commands: readonly Command[];
+  readonly marked: number;
+  readonly onChoose: (command: Command, event: KeyboardEvent) => void;
+}
+
+function Commands({ commands, marked, onChoose }: CommandsProps): JSX.Element {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    list.current?.children[marked]?.scrollIntoView({ block: "nearest" });
+  }, [marked]);
+  return (
+    <div class="offers" id="palette-list" role="listbox" aria-label="What can be done" ref={list}>
+      {commands.map((command, place) => (
+        <div
+          key={`${command.part} ${command.about}`}
+          id={`palette-${place}`}
+          class="offer"
+          role="option"
+          aria-selected={place === marked}
+          onClick={() => onChoose(command, new KeyboardEvent("keydown"))}
+        >
+          <span class="palette-about">
+            <span class="note">{command.part}</span> {command.about}
+          </span>
+          {command.keys.map((key) => (
+            <kbd key={key}>{keyName(key)}</kbd>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A way to the message with the number that is written. */
+function goTo(store: Store, text: string): readonly Command[] {
+  const number = messageNumber(text);
+  const recording = store.recording.peek();
+  const row = number === undefined ? -1 : number - 1 - recording.before;
+  if (number === undefined || row < 0 || row >= recording.length) return [];
+  const run = (): void => store.selectMessage(row);
+  return [{ part: "Go", about: `to message ${count(number)}`, keys: [], run }];
+}
