@@ -13,6 +13,8 @@ import "./styles/menu.css";
 import "./styles/header.css";
 import "./styles/query.css";
 import "./styles/details.css";
+import "./styles/values.css";
+import "./styles/measures.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

@@ -1,8 +1,7 @@
 // What sends the like of a message, to be copied.
 
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { copyText } from "../parts/copy";
+import { CopyButton } from "../parts/CopyButton";
 import { SeenText } from "../parts/SeenText";
 import { remembered } from "../state/remember";
 import type { Command } from "./answer";
@@ -35,22 +34,14 @@ export function Commands({ commands }: { readonly commands: readonly Command[] }
 }
 
 function Words({ command }: { readonly command: Command }): JSX.Element {
-  const isCopied = useSignal(false);
   if ("why" in command) return <p class="note">There is none: {command.why}.</p>;
   const text = command.text.trimEnd();
-  const copy = async (): Promise<void> => {
-    await copyText(text);
-    isCopied.value = true;
-    setTimeout(() => (isCopied.value = false), SAID_MS);
-  };
   return (
     <div class="command">
       <pre tabIndex={0}>
         <SeenLines text={text} />
       </pre>
-      <button type="button" class="plain" onClick={() => void copy()}>
-        {isCopied.value ? "Copied" : "Copy"}
-      </button>
+      <CopyButton label="Copy" text={() => text} />
     </div>
   );
 }
@@ -65,5 +56,3 @@ function SeenLines({ text }: { readonly text: string }): JSX.Element {
     </>
   );
 }
-
-const SAID_MS = 1500;

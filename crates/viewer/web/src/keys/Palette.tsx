@@ -1,6 +1,6 @@
 // All that can be done, found by writing.
 
-import { signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { count } from "../parts/format";
@@ -30,17 +30,8 @@ function List(): JSX.Element {
   const commands = [...goTo(store, text.value), ...commandsWith(keyParts.value, text.value)];
   const close = (): void => dialog.current?.close();
   const run = (command: Command | undefined, event: KeyboardEvent): void => {
-    if (command === undefined) return;
     close();
-    command.run(event);
-  };
-  const steer = (event: KeyboardEvent): void => {
-    const length = Math.max(1, commands.length);
-    if (event.key === "ArrowDown") marked.value = (marked.value + 1) % length;
-    else if (event.key === "ArrowUp") marked.value = (marked.value + length - 1) % length;
-    else if (event.key === "Enter") run(commands[marked.value], event);
-    else return;
-    event.preventDefault();
+    command?.run(event);
   };
   return (
     <dialog
@@ -50,23 +41,53 @@ function List(): JSX.Element {
       onClose={() => (isOpen.value = false)}
       onClick={(event) => event.target === dialog.current && close()}
     >
-      <input
-        class="palette-input"
-        role="combobox"
-        aria-label="What to do"
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-activedescendant={`palette-${marked.value}`}
-        placeholder="What to do, or the number of a message"
-        value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-          marked.value = 0;
-        }}
-        onKeyDown={steer}
+      <Input
+        text={text}
+        marked={marked}
+        length={commands.length}
+        onEnter={(event) => run(commands[marked.value], event)}
       />
       <Commands commands={commands} marked={marked.value} onChoose={run} />
     </dialog>
+  );
+}
+
+interface InputProps {
+  readonly text: Signal<string>;
+  /** The place of the command that is marked. */
+  readonly marked: Signal<number>;
+  /** How many commands there are. */
+  readonly length: number;
+  readonly onEnter: (event: KeyboardEvent) => void;
+}
+
+function Input({ text, marked, length, onEnter }: InputProps): JSX.Element {
+  const mark = (step: number): void => {
+    marked.value = length === 0 ? 0 : (marked.peek() + step + length) % length;
+  };
+  const steer = (event: KeyboardEvent): void => {
+    if (event.key === "ArrowDown") mark(1);
+    else if (event.key === "ArrowUp") mark(-1);
+    else if (event.key === "Enter") onEnter(event);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <input
+      class="palette-input"
+      role="combobox"
+      aria-label="What to do"
+      aria-expanded="true"
+      aria-controls="palette-list"
+      aria-activedescendant={`palette-${marked.value}`}
+      placeholder="What to do, or the number of a message"
+      value={text.value}
+      onInput={(event) => {
+        text.value = event.currentTarget.value;
+        marked.value = 0;
+      }}
+      onKeyDown={steer}
+    />
   );
 }
 

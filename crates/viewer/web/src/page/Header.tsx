@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { toggleKeySheet } from "../keys/KeySheet";
-import { copyText } from "../parts/copy";
+import { CopyButton } from "../parts/CopyButton";
 import { count, rate } from "../parts/format";
 import { useStore } from "../state/context";
 import { nextTheme, type Theme, theme } from "../state/theme";
@@ -22,7 +22,11 @@ export function Header(): JSX.Element {
       </span>
       <ProgressMark />
       <div class="tools">
-        <LinkButton />
+        <CopyButton
+          label="Link"
+          title="Copy the address of exactly what is seen: view, query, time, message"
+          text={() => location.href}
+        />
         <ThemeButton />
         <button
           type="button"
@@ -97,25 +101,6 @@ function LiveMark(): JSX.Element {
   );
 }
 
-function LinkButton(): JSX.Element {
-  const isCopied = useSignal(false);
-  const copy = async (): Promise<void> => {
-    await copyText(location.href);
-    isCopied.value = true;
-    setTimeout(() => (isCopied.value = false), SAID_MS);
-  };
-  return (
-    <button
-      type="button"
-      class="plain"
-      title="Copy the address of exactly what is seen: view, query, time, message"
-      onClick={() => void copy()}
-    >
-      {isCopied.value ? "Copied" : "Link"}
-    </button>
-  );
-}
-
 function ThemeButton(): JSX.Element {
   const { sign, words } = LOOKS[theme.value];
   return (
@@ -138,4 +123,3 @@ const LOOKS: Record<Theme, { readonly sign: string; readonly words: string }> = 
 };
 
 const LOOK_MS = 500;
-const SAID_MS = 1500;
