@@ -15,6 +15,8 @@ import "./styles/query.css";
 import "./styles/details.css";
 import "./styles/values.css";
 import "./styles/measures.css";
+import "./sequence/sequence.css";
+import "./services/services.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

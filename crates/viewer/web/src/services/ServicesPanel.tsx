@@ -1,6 +1,126 @@
-import type { JSX } from "preact";
+// The services of the recording, each of which can be unticked.
 
-/** The services of the recording, each of which can be unticked. */
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { sequenceState } from "../sequence/state";
+import { useStore } from "../state/context";
+import { moveFocus } from "./keys";
+import { SectionList } from "./ServiceList";
+import {
+  inverted,
+  type Section,
+  type Service,
+  type Sorting,
+  sectionsOf,
+  servicesOf,
+  Traffic,
+} from "./services";
+
+/**
+ * The filter of the talk: unticking a service hides its column and all messages that it is involved
+ * in, that is all calls that it makes or gets, their replies, and its signals.
+ */
 export function ServicesPanel(): JSX.Element {
-  return <p class="empty">Services</p>;
+  const store = useStore();
+  const { grouping } = sequenceState(store);
+  const services = useServices();
+  const wanted = useSignal("");
+  const sorting = useSignal<Sorting>("traffic");
+  const sections = sectionsOf(services, wanted.value, sorting.value);
+  return (
+    <div class="services-panel" role="group" aria-label="Services" onKeyDown={moveFocus}>
+      <div class="services-bar">
+        <input
+          type="search"
+          placeholder="Find a service"
+          aria-label="Find a service"
+          value={wanted.value}
+          onInput={(event) => (wanted.value = event.currentTarget.value)}
+        />
+        <Ticks sections={sections} />
+        <div class="services-choices">
+          <select
+            aria-label="A line is"
+            value={grouping.value}
+            onChange={(event) =>
+              (grouping.value = event.currentTarget.value === "process" ? "process" : "connection")
+            }
+          >
+            <option value="connection">By service</option>
+            <option value="process">By process</option>
+          </select>
+          <select
+            aria-label="Sorted by"
+            value={sorting.value}
+            onChange={(event) =>
+              (sorting.value = event.currentTarget.value === "name" ? "name" : "traffic")
+            }
+          >
+            <option value="traffic">Busiest</option>
+            <option value="name">By name</option>
+          </select>
+        </div>
+      </div>
+      {sections.map((section) => (
+        <SectionList key={section.bus} section={section} isAlone={sections.length === 1} />
+      ))}
+      {sections.length === 0 ? <p class="services-none">No service has such a name.</p> : null}
+    </div>
+  );
 }
+
+/** Ticks of all services that are listed. */
+function Ticks({ sections }: { readonly sections: readonly Section[] }): JSX.Element {
+  const store = useStore();
+  const hidden = store.hidden.value;
+  const listed = sections.flatMap(({ services, others }) => [...services, ...others]);
+  const peers = listed.flatMap((service) => service.peers);
+  const ids = peers.map(({ id }) => id);
+  const unlisted = [...hidden].filter((id) => !ids.includes(id));
+  const button = (title: string, about: string, after: () => Iterable<number>): JSX.Element => (
+    <button type="button" class="toggle" title={about} onClick={() => store.setHidden(after())}>
+      {title}
+    </button>
+  );
+  return (
+    <div class="services-choices">
+      {button("All", "Show all that are listed", () => unlisted)}
+      {button("None", "Hide all that are listed", () => [...unlisted, ...ids])}
+      {button("Invert", "Show what is hidden, and hide what is shown", () => [
+        ...unlisted,
+        ...inverted(peers, hidden),
+      ])}
+      {hidden.size === 0 ? null : <span class="services-hidden">{hidden.size} hidden</span>}
+    </div>
+  );
+}
+
+/** The services with their messages, counted a few times a second at most. */
+function useServices(): readonly Service[] {
+  const store = useStore();
+  const { grouping } = sequenceState(store);
+  const traffic = useRef<Traffic | undefined>(undefined);
+  const services = useSignal<readonly Service[]>([]);
+  const counting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useSignalEffect(() => {
+    store.grown.value;
+    const recording = store.recording.value;
+    const by = grouping.value;
+    if (traffic.current?.recording !== recording) traffic.current = new Traffic(recording);
+    const known = traffic.current;
+    const count = (): void => {
+      counting.current = undefined;
+      known.count();
+      services.value = servicesOf(known, by);
+    };
+    if (services.peek().length === 0 || !store.isLive.value) count();
+    else {
+      clearTimeout(counting.current);
+      counting.current = setTimeout(count, PAUSE_MS);
+    }
+  });
+  return services.value;
+}
+
+const PAUSE_MS = 40;

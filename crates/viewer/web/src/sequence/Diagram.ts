@@ -1,0 +1,350 @@
+// The diagram on its canvas: what is drawn, and when.
+
+import { effect, type Signal, signal, untracked } from "@preact/signals";
+import { NONE } from "../model/recording";
+import type { Store } from "../state/store";
+import { lowerBound } from "../state/visible";
+import {
+  type Axis,
+  clampScale,
+  contentHeight,
+  LINE,
+  linesSeen,
+  MARGIN,
+  slotsSeen,
+  timeAt,
+  yOfRow,
+} from "./model/axis";
+import { type Geometry, geometryOf } from "./model/geometry";
+import { type Hit, hitAt } from "./model/hit";
+import { placeOf, rowOfLine, type Scene, sceneOf } from "./model/scene";
+import { shownIn } from "./model/shown";
+import { draw } from "./paint/draw";
+import { Labels } from "./paint/labels";
+import { readTheme, type Theme, watchTheme } from "./paint/theme";
+import type { SequenceState } from "./state";
+import { Viewport } from "./Viewport";
+
+/** The elements of the diagram. */
+export interface Places {
+  readonly canvas: HTMLCanvasElement;
+  readonly scroller: HTMLElement;
+  readonly spacer: HTMLElement;
+}
+
+/** Draws the diagram whenever something of it has changed, once a frame at most. */
+export class Diagram {
+  /** What is drawn; another one whenever the messages or the columns are others. */
+  readonly scene: Signal<Scene>;
+  /** Another number whenever another part is seen. */
+  readonly moved = signal(0);
+  readonly hovered = signal<number | undefined>(undefined);
+  readonly viewport: Viewport;
+  geometry: Geometry = geometryOf({ width: 0, height: 0, columns: 0, scrollX: 0 });
+  axis: Axis = { is: "order" };
+
+  private readonly context: CanvasRenderingContext2D;
+  private readonly labels: Labels;
+  private theme: Theme = readTheme();
+  /** Pixels for each nanosecond where time goes down; as much as fits before it was chosen. */
+  private scale = 0;
+  private frame: number | undefined;
+  private isStale = true;
+  private revealed: number | undefined;
+  private readonly endings: (() => void)[] = [];
+
+  constructor(
+    private readonly places: Places,
+    private readonly store: Store,
+    private readonly state: SequenceState,
+  ) {
+    const context = places.canvas.getContext("2d", { alpha: false });
+    if (context === null) throw new Error("this browser has no canvas");
+    this.context = context;
+    this.labels = new Labels(context);
+    this.scene = signal(this.makeScene(undefined));
+    this.viewport = new Viewport(places.scroller, places.spacer, () => this.request());
+    this.watch();
+  }
+
+  /** Ends all that it has begun. */
+  end(): void {
+    if (this.frame !== undefined) cancelAnimationFrame(this.frame);
+    for (const end of this.endings) end();
+    this.viewport.end();
+  }
+
+  /** Has it drawn with the next frame. */
+  request(): void {
+    this.frame ??= requestAnimationFrame(this.drawFrame);
+  }
+
+  /** What is at a place of the canvas. */
+  hit(x: number, y: number): Hit {
+    return hitAt(this.scene.value, this.geometry, this.axis, this.viewport.offset, x, y);
+  }
+
+  /** The selected message by its row in the scene: while it is paused the recording may go on. */
+  get selected(): number | undefined {
+    const selected = this.store.selected.value;
+    return selected === undefined ? undefined : selected + this.shift;
+  }
+
+  /** Selects a message of the scene. */
+  select(row: number): void {
+    this.store.selectMessage(row - this.shift);
+  }
+
+  private get shift(): number {
+    return this.store.recording.value.before - this.scene.value.recording.before;
+  }
+
+  /** The row that is at the top; undefined if there is none. */
+  firstSeen(): number | undefined {
+    const scene = this.scene.value;
+    const top = this.viewport.offset;
+    const { axis } = this;
+    if (axis.is === "order") {
+      const { start, end } = linesSeen(scene, top + LINE / 2, top + this.viewport.view);
+      return start < end ? rowOfLine(scene, start) : undefined;
+    }
+    const { start, end } = slotsSeen(scene, axis, top, top + this.viewport.view);
+    return start < end ? scene.rows[scene.clock.places[start] as number] : undefined;
+  }
+
+  /** The first message of each line that is seen; where time goes down the first ones. */
+  seenRows(): number[] {
+    const scene = this.scene.value;
+    const { axis } = this;
+    const top = this.viewport.offset;
+    const bottom = top + this.viewport.view;
+    if (axis.is === "order") {
+      const { start, end } = linesSeen(scene, top, bottom);
+      return Array.from({ length: end - start }, (_, line) => rowOfLine(scene, start + line));
+    }
+    const { start, end } = slotsSeen(scene, axis, top, bottom);
+    const places = scene.clock.places.slice(start, Math.min(end, start + SEEN_MAX));
+    return Array.from(places, (place) => scene.rows[place] as number);
+  }
+
+  /** Has keys go to the diagram. */
+  focusElement(): void {
+    this.places.scroller.focus({ preventScroll: true });
+  }
+
+  /** Moves so that a message is seen, if it is shown. */
+  private reveal(row: number): void {
+    if (placeOf(this.scene.value, row) === undefined) return;
+    const y = yOfRow(this.scene.value, this.axis, row);
+    if (y !== undefined) this.viewport.reveal(y - LINE / 2, y + LINE / 2);
+    this.revealed = undefined;
+  }
+
+  /** Moves so that a message is in the middle; where time goes down, with its call and reply. */
+  focus(row: number): void {
+    const { recording } = this.scene.value;
+    const length = recording.durationOf(row);
+    const partner = recording.partnerOf(row);
+    if (this.axis.is === "time" && length !== undefined && length > 0) {
+      this.setScale(this.viewport.view / 2 / length);
+    }
+    const y = yOfRow(this.scene.value, this.axis, row);
+    const other = partner === NONE ? y : yOfRow(this.scene.value, this.axis, partner);
+    if (y === undefined) return;
+    const isBothInView = other !== undefined && Math.abs(other - y) < this.viewport.view - LINE;
+    this.viewport.moveTo((isBothInView ? (y + other) / 2 : y) - this.viewport.view / 2);
+  }
+
+  /** Makes time larger or smaller around a height of the canvas; only where time goes down. */
+  zoom(factor: number, around: number): void {
+    if (this.axis.is !== "time") return;
+    const y = around - this.geometry.head;
+    const time = timeAt(this.axis, this.viewport.offset + y);
+    this.setScale(this.scale * factor);
+    this.viewport.moveTo((time - this.axis.from) * this.scale + MARGIN - y);
+  }
+
+  /** Sees more or fewer lines further down. */
+  pan(lines: number): void {
+    this.viewport.moveTo(this.viewport.offset + lines * LINE);
+  }
+
+  /** The stretch of time that is seen; undefined where time does not go down. */
+  seenTime(): { readonly from: number; readonly until: number } | undefined {
+    if (this.axis.is !== "time") return undefined;
+    const top = timeAt(this.axis, this.viewport.offset);
+    const bottom = timeAt(this.axis, this.viewport.offset + this.viewport.view);
+    return { from: Math.max(top, this.axis.from), until: Math.min(bottom, this.axis.until) };
+  }
+
+  private watch(): void {
+    const { store, state } = this;
+    const observer = new ResizeObserver(() => this.request());
+    observer.observe(this.places.scroller);
+    this.endings.push(
+      () => observer.disconnect(),
+      watchTheme(() => {
+        this.theme = readTheme();
+        this.request();
+      }),
+      effect(() => {
+        void [store.recording.value, store.visible.value, store.hidden.value, store.span.value];
+        void [state.frozen.value, state.grouping.value, state.order.value, state.folding.value];
+        this.isStale = true;
+        this.request();
+      }),
+      effect(() => {
+        const down = state.down.value;
+        untracked(() => this.switchAxis(down));
+      }),
+      effect(() => {
+        this.revealed =
+          store.selected.value === undefined ? undefined : untracked(() => this.selected);
+        this.request();
+      }),
+      effect(() => {
+        void [this.hovered.value, state.timeStyle.value];
+        this.request();
+      }),
+    );
+  }
+
+  private readonly drawFrame = (): void => {
+    this.frame = undefined;
+    if (this.isStale) this.renew();
+    this.measure();
+    if (this.revealed !== undefined) this.reveal(this.revealed);
+    this.labels.begin(this.scene.value.recording, this.theme.fonts, this.geometry.left);
+    draw({
+      context: this.context,
+      labels: this.labels,
+      theme: this.theme,
+      scene: this.scene.value,
+      geometry: this.geometry,
+      axis: this.axis,
+      offset: this.viewport.offset,
+      ...this.pointedOut(),
+      timeStyle: this.state.timeStyle.value,
+    });
+    // The drawing asks for no other one by moving while it is made.
+    if (this.frame !== undefined) cancelAnimationFrame(this.frame);
+    this.frame = undefined;
+    this.moved.value++;
+  };
+
+  private pointedOut(): { selected: number; partner: number; hovered: number } {
+    const { recording } = this.scene.value;
+    const selected = this.selected ?? NONE;
+    const isThere = selected < recording.length;
+    return {
+      selected: isThere ? selected : NONE,
+      partner: isThere ? recording.partnerOf(selected) : NONE,
+      hovered: this.hovered.value ?? NONE,
+    };
+  }
+
+  /** Makes the scene anew; what was at the top stays there, or the end if it was seen. */
+  private renew(): void {
+    this.isStale = false;
+    const last = this.scene.value;
+    const row = this.firstSeen();
+    const y = row === undefined ? undefined : yOfRow(last, this.axis, row);
+    const follows = this.store.isLive.value && this.viewport.isAtEnd;
+    const scene = this.makeScene(last);
+    this.scene.value = scene;
+    this.setAxis();
+    this.measure();
+    if (follows) this.viewport.moveToEnd();
+    else if (row !== undefined && y !== undefined) this.keep(row, y);
+  }
+
+  private makeScene(last: Scene | undefined): Scene {
+    const { store, state } = this;
+    const frozen = state.frozen.value;
+    const recording = frozen?.recording ?? store.recording.value;
+    const visible = frozen?.rows ?? store.visible.value.rows;
+    const rows = shownIn(recording, visible, store.span.value);
+    const columns = {
+      grouping: state.grouping.value,
+      order: state.order.value,
+      hidden: store.hidden.value,
+    };
+    return sceneOf(recording, rows, state.folding.value, columns, last);
+  }
+
+  /** Moves so that a message, or the one after it, is where it was. */
+  private keep(row: number, y: number): void {
+    const { rows } = this.scene.value;
+    const next = rows[Math.min(lowerBound(rows, row), rows.length - 1)];
+    const now = next === undefined ? undefined : yOfRow(this.scene.value, this.axis, next);
+    if (now !== undefined && now !== y) this.viewport.moveTo(this.viewport.offset + now - y);
+  }
+
+  private switchAxis(to: Axis["is"]): void {
+    if (to === this.axis.is) return;
+    const scene = this.scene.peek();
+    const top = this.viewport.offset;
+    const first = this.firstSeen();
+    if (to === "time") {
+      const { start, end } = linesSeen(scene, top, top + this.viewport.view);
+      const times = [start, Math.max(start, end - 1)].map((line) =>
+        scene.lines.count === 0 ? 0 : scene.recording.at.get(rowOfLine(scene, line)),
+      );
+      const length = (times[1] ?? 0) - (times[0] ?? 0);
+      this.axis = { is: "time", from: 0, until: 1, scale: 1 };
+      this.setAxis();
+      this.setScale((this.viewport.view - 2 * MARGIN) / Math.max(1, length));
+    } else this.axis = { is: "order" };
+    this.measure();
+    const y = first === undefined ? undefined : yOfRow(scene, this.axis, first);
+    if (y !== undefined) this.viewport.moveTo(y - MARGIN);
+    this.request();
+  }
+
+  private setScale(scale: number): void {
+    if (this.axis.is !== "time") return;
+    const { from, until } = this.axis;
+    this.scale = clampScale(scale, until - from, this.viewport.view);
+    this.axis = { ...this.axis, scale: this.scale };
+    this.measure();
+    this.request();
+  }
+
+  /** Fits time to what is looked at, if that has become something else. */
+  private setAxis(): void {
+    if (this.axis.is !== "time") return;
+    const span = this.store.span.peek();
+    const from = span?.from ?? 0;
+    const until = span?.until ?? Math.max(1, this.scene.peek().recording.end);
+    const isOther = span !== undefined && (from !== this.axis.from || until !== this.axis.until);
+    this.axis = { ...this.axis, from, until };
+    if (isOther) this.setScale(0);
+  }
+
+  /** Divides the room, and has as many pixels as the screen. */
+  private measure(): void {
+    const { canvas, scroller } = this.places;
+    const width = scroller.clientWidth;
+    const height = scroller.clientHeight;
+    const ratio = devicePixelRatio;
+    if (
+      canvas.width !== Math.round(width * ratio) ||
+      canvas.height !== Math.round(height * ratio)
+    ) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const scene = this.scene.value;
+    const columns = scene.columns.all.length;
+    this.geometry = geometryOf({ width, height, columns, scrollX: this.viewport.scrollX });
+    const { content, head } = this.geometry;
+    const view = Math.max(0, height - head);
+    this.viewport.resize(content, contentHeight(scene, this.axis), view, head);
+  }
+}
+
+/** Messages that are told of to those who cannot see them. */
+const SEEN_MAX = 100;

@@ -1,0 +1,53 @@
+// What is known of what the pointer rests on.
+
+import { Fragment, type JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Diagram } from "./Diagram";
+import type { Pointed } from "./Interaction";
+import { columnFacts, type Fact, messageFacts } from "./model/describe";
+import type { Hit } from "./model/hit";
+import { drawable } from "./model/text";
+import { intoView } from "./place";
+
+interface TipProps {
+  readonly diagram: Diagram;
+  readonly pointed: Pointed | undefined;
+}
+
+export function Tip({ diagram, pointed }: TipProps): JSX.Element | null {
+  const tip = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (tip.current !== null && pointed !== undefined) {
+      intoView(tip.current, pointed.x + BESIDE, pointed.y + BESIDE);
+    }
+  }, [pointed]);
+  if (pointed === undefined) return null;
+  return (
+    <div class="tip" role="tooltip" ref={tip}>
+      <dl>
+        {factsOf(diagram, pointed.hit).map(([name, value], place) => (
+          <Fragment key={`${place} ${name}`}>
+            <dt>{name}</dt>
+            <dd>{drawable(value)}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function factsOf(diagram: Diagram, hit: Hit): Fact[] {
+  const { recording, columns } = diagram.scene.value;
+  switch (hit.is) {
+    case "nothing":
+      return [];
+    case "column": {
+      const column = columns.all[hit.column];
+      return column === undefined ? [] : columnFacts(recording, column);
+    }
+    default:
+      return messageFacts(recording, hit.row);
+  }
+}
+
+const BESIDE = 14;

@@ -1,0 +1,144 @@
+// How the diagram is looked at, to choose from.
+
+import type { JSX } from "preact";
+import { count, duration } from "../parts/format";
+import { useStore } from "../state/context";
+import type { Diagram } from "./Diagram";
+import type { Grouping, Order } from "./model/columns";
+import type { TimeStyle } from "./paint/pen";
+import { sequenceState, toggleFolding, togglePause } from "./state";
+
+interface ToolbarProps {
+  readonly diagram: Diagram | undefined;
+}
+
+export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
+  const state = sequenceState(useStore());
+  const { down, folding, grouping, order, timeStyle } = state;
+  return (
+    <div class="sequence-bar" role="toolbar" aria-label="Sequence diagram">
+      <Choice
+        label="Down goes"
+        title="A line for each message, or to scale with time (t)"
+        value={down.value}
+        options={{ order: "In order", time: "To scale" }}
+        onChoose={(value: "order" | "time") => (down.value = value)}
+      />
+      <Choice
+        label="A column is"
+        title="What has a column of its own"
+        value={grouping.value}
+        options={{ connection: "By service", process: "By process" }}
+        onChoose={(value: Grouping) => (grouping.value = value)}
+      />
+      <Choice
+        label="Columns stand"
+        title="In which order columns stand"
+        value={order.value}
+        options={{ appearance: "First seen", traffic: "Busiest" }}
+        onChoose={(value: Order) => (order.value = value)}
+      />
+      <Choice
+        label="Times are"
+        title="How times are told (c)"
+        value={timeStyle.value}
+        options={{ start: "Since start", wall: "Time of day", delta: "Since last" }}
+        onChoose={(value: TimeStyle) => (timeStyle.value = value)}
+      />
+      <button
+        type="button"
+        class="toggle"
+        aria-pressed={folding.value.folds === "runs"}
+        disabled={down.value === "time"}
+        title="One line for a run of like messages (z)"
+        onClick={() => toggleFolding(state)}
+      >
+        Fold
+      </button>
+      {diagram === undefined ? null : <Stretch diagram={diagram} />}
+      <Pause diagram={diagram} />
+    </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly title: string;
+  readonly value: T;
+  readonly options: Readonly<Record<T, string>>;
+  readonly onChoose: (value: T) => void;
+}
+
+function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
+  const { label, title, value, options, onChoose } = props;
+  return (
+    <select
+      aria-label={label}
+      title={title}
+      value={value}
+      onChange={(event) => onChoose(event.currentTarget.value as T)}
+    >
+      {Object.entries<string>(options).map(([key, text]) => (
+        <option key={key} value={key}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The stretch of time that is looked at, and how to have another. */
+function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element {
+  const store = useStore();
+  const span = store.span.value;
+  const isTime = sequenceState(store).down.value === "time";
+  return (
+    <>
+      {isTime ? (
+        <button
+          type="button"
+          class="toggle"
+          title="Look at the stretch that is seen alone, in all views"
+          onClick={() => (store.span.value = diagram.seenTime())}
+        >
+          Only what is seen
+        </button>
+      ) : null}
+      {span === undefined ? null : (
+        <button
+          type="button"
+          class="toggle chip"
+          title="Look at all of the recording again"
+          onClick={() => (store.span.value = undefined)}
+        >
+          {duration(span.until - span.from)} of {duration(store.recording.value.end)} ✕
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Holds a running bus still. */
+function Pause({ diagram }: ToolbarProps): JSX.Element | null {
+  const store = useStore();
+  if (!store.isLive.value) return null;
+  const state = sequenceState(store);
+  const frozen = state.frozen.value;
+  const more = frozen === undefined ? 0 : store.visible.value.rows.length - frozen.rows.length;
+  return (
+    <>
+      <button
+        type="button"
+        class="toggle"
+        aria-pressed={frozen !== undefined}
+        title="Hold the diagram still while messages go on (space)"
+        onClick={() => togglePause(state, store)}
+      >
+        {frozen === undefined ? "Pause" : `Paused${more > 0 ? `: ${count(more)} more` : ""}`}
+      </button>
+      <button type="button" class="toggle" onClick={() => diagram?.viewport.moveToEnd()}>
+        To the end
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+// What of the drawing is seen, and the native scroll bars for that.
+
+import {
+  clampOffset,
+  type Extent,
+  elementHeight,
+  offsetAfter,
+  offsetMax,
+  scrollTopOf,
+} from "./model/scroll";
+
+/** What of a drawing of any height is seen in a scrolling element. */
+export class Viewport {
+  /** What of the drawing is at the top. */
+  offset = 0;
+  private extent: Extent = { content: 0, view: 0 };
+  private scrollTop = 0;
+  private size = "";
+  private settling: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly scroller: HTMLElement,
+    private readonly spacer: HTMLElement,
+    private readonly moved: () => void,
+  ) {
+    scroller.addEventListener("scroll", this.scrolled, { passive: true });
+  }
+
+  /** Lets go of the element. */
+  end(): void {
+    this.scroller.removeEventListener("scroll", this.scrolled);
+    clearTimeout(this.settling);
+  }
+
+  get scrollX(): number {
+    return this.scroller.scrollLeft;
+  }
+
+  /** The height of what is seen. */
+  get view(): number {
+    return this.extent.view;
+  }
+
+  /** Whether the end is seen. */
+  get isAtEnd(): boolean {
+    return this.offset >= offsetMax(this.extent) - END_SLACK;
+  }
+
+  /** Tells how large the drawing is, and how much of its height can be seen below its head. */
+  resize(width: number, content: number, view: number, head: number): void {
+    const size = `${width} ${content} ${view} ${head}`;
+    if (size === this.size) return;
+    this.size = size;
+    this.extent = { content, view };
+    this.spacer.style.width = `${width}px`;
+    this.spacer.style.height = `${elementHeight(this.extent) + head}px`;
+    this.moveTo(this.offset);
+  }
+
+  /** Sees another part of the drawing. */
+  moveTo(offset: number): void {
+    this.offset = clampOffset(this.extent, offset);
+    this.settle();
+    this.moved();
+  }
+
+  /** Sees the end. */
+  moveToEnd(): void {
+    this.moveTo(offsetMax(this.extent));
+  }
+
+  /** Moves as little as is needed for a stretch of the drawing to be seen. */
+  reveal(top: number, bottom: number): void {
+    const low = bottom + EDGE - this.extent.view;
+    if (top - EDGE < this.offset) this.moveTo(top - EDGE);
+    else if (low > this.offset) this.moveTo(low);
+  }
+
+  private readonly scrolled = (): void => {
+    const { scrollTop } = this.scroller;
+    this.offset = offsetAfter(this.extent, this.offset, this.scrollTop, scrollTop);
+    this.scrollTop = scrollTop;
+    this.moved();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.settle(), SETTLE_MS);
+  };
+
+  /** Puts the scroll bar where it belongs. */
+  private settle(): void {
+    clearTimeout(this.settling);
+    const wanted = scrollTopOf(this.extent, this.offset);
+    if (Math.abs(wanted - this.scroller.scrollTop) >= 1) this.scroller.scrollTop = wanted;
+    this.scrollTop = this.scroller.scrollTop;
+  }
+}
+
+/** After so long without a move nothing moves any more. */
+const SETTLE_MS = 160;
+/** Pixels that are seen above and below what is revealed. */
+const EDGE = 40;
+/** Nearer to the end than this is at the end. */
+const END_SLACK = 4;

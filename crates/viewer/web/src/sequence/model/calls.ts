@@ -1,0 +1,37 @@
+// Calls whose replies are far away.
+
+import { Kind, NONE, type Recording } from "../../model/recording";
+
+/** Rows from a call to its reply that are looked through at each drawing. */
+export const NEAR_ROWS = 2000;
+
+/**
+ * The rows of calls whose replies are further than {@link NEAR_ROWS} rows away, in the order of their
+ * replies. Those `before` are of the first `kept` of these messages.
+ */
+export function farCalls(
+  recording: Recording,
+  rows: Uint32Array,
+  before: readonly number[] = [],
+  kept = 0,
+): readonly number[] {
+  const { length } = recording;
+  const kind = recording.kind.slice(0, length);
+  const partner = recording.partner.slice(0, length);
+  const far = kept === 0 ? [] : [...before];
+  for (let place = kept; place < rows.length; place++) {
+    const row = rows[place] as number;
+    if (kind[row] !== Kind.Return && kind[row] !== Kind.Error) continue;
+    const call = partner[row] as number;
+    if (call !== NONE && row - call > NEAR_ROWS) far.push(call);
+  }
+  return far;
+}
+
+/** Which part of a call's duration it was inside the bus before the callee had it; 0 if not known. */
+export function busShare(recording: Recording, call: number, reply: number): number {
+  const delivered = recording.delivered.get(call);
+  const length = recording.at.get(reply) - recording.at.get(call);
+  if (delivered === NONE || length <= 0) return 0;
+  return Math.min(1, delivered / length);
+}

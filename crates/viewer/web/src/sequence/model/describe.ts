@@ -1,0 +1,127 @@
+// What is pointed at, in words.
+
+import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
+import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
+import { busShare } from "./calls";
+import type { Column } from "./columns";
+import { markOf } from "./scene";
+
+/** A name and what belongs to it. */
+export type Fact = readonly [name: string, value: string];
+
+const KINDS = ["message of an unknown type", "call", "return", "error", "signal"] as const;
+
+/** What a connection is called. */
+export function nameOf(recording: Recording, peer: number): string {
+  return peer === NONE ? "" : (recording.peers[peer]?.label ?? "");
+}
+
+/** A message in one sentence, for those who cannot see it. */
+export function sentenceOf(recording: Recording, row: number): string {
+  const subject = recording.subjectOf(row);
+  const what = KINDS[recording.kind.get(row)] ?? KINDS[0];
+  const member = recording.text(recording.member.get(subject));
+  const error = recording.kind.get(row) === Kind.Error ? textOf(recording, row, "member") : "";
+  const length = recording.durationOf(row);
+  const parts = [
+    `${what} ${member}`,
+    error,
+    `from ${nameOf(recording, recording.from.get(row)) || "nobody known"}`,
+    `to ${receiverOf(recording, row)}`,
+    length === undefined ? "" : duration(length),
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+/** Who gets a message. */
+export function receiverOf(recording: Recording, row: number): string {
+  const to = recording.to.get(row);
+  if (to !== NONE) return nameOf(recording, to);
+  const destination = textOf(recording, row, "destination");
+  if (destination !== "") return `${destination} (owned by nobody)`;
+  const mark = markOf(recording, row);
+  if (mark === "unheard") return "nobody: no match rule selects it";
+  if (mark === "heard")
+    return counted(recording.recipientsOf(row).length, "connection", "connections");
+  return "everybody who listens";
+}
+
+/** What is known of a message at a glance. */
+export function messageFacts(recording: Recording, row: number): Fact[] {
+  const subject = recording.subjectOf(row);
+  const face = textOf(recording, subject, "interface");
+  const member = textOf(recording, subject, "member");
+  const kind = recording.kind.get(row);
+  const length = recording.durationOf(row);
+  const facts: Fact[] = [
+    [KINDS[kind] ?? KINDS[0], face === "" ? member : `${face}.${member}`],
+    ["error", kind === Kind.Error ? textOf(recording, row, "member") : ""],
+    ["path", textOf(recording, subject, "path")],
+    ["from", nameOf(recording, recording.from.get(row))],
+    ["to", receiverOf(recording, row)],
+    ["at", sinceStart(recording.at.get(row))],
+    [
+      "answered",
+      length === undefined ? unanswered(recording, row) : durationText(recording, row, length),
+    ],
+    ["size", bytes(recording.size.get(row))],
+  ];
+  return facts.filter(([, value]) => value !== "");
+}
+
+function unanswered(recording: Recording, row: number): string {
+  const wantsNone = (recording.flags.get(row) & 1) === 1;
+  return recording.kind.get(row) === Kind.Call && !wantsNone ? "not in this recording" : "";
+}
+
+/** How long a call took, and how much of that it was inside the bus, if that is known. */
+function durationText(recording: Recording, row: number, length: number): string {
+  const call = recording.callOf(row);
+  const inBus = busShare(recording, call, recording.partnerOf(call)) * length;
+  const whole = `after ${duration(length)}`;
+  if (inBus === 0) return whole;
+  return `${whole}: ${duration(inBus)} in the bus, ${duration(length - inBus)} by the service`;
+}
+
+/** What is known of a column at a glance. */
+export function columnFacts(
+  recording: Recording,
+  column: Pick<Column, "peers" | "bus" | "messages">,
+): Fact[] {
+  const facts = column.peers.slice(0, PEERS_MAX).flatMap((peer) => peerFacts(peer));
+  const bus = recording.buses.length > 1 ? (recording.buses[column.bus]?.label ?? "") : "";
+  const rest = column.peers.length - PEERS_MAX;
+  return [
+    ...facts,
+    ["bus", bus],
+    ["and", rest > 0 ? `${count(rest)} more` : ""],
+    ["messages", count(column.messages)],
+  ].filter(([, value]) => value !== "") as Fact[];
+}
+
+function peerFacts({ unique, names, process, arrived, left, why }: Peer): Fact[] {
+  return [
+    ["names", names.join(", ")],
+    ["connection", unique],
+    [
+      "process",
+      process?.pid === null || process === null ? "" : `${process.pid} ${process.comm ?? ""}`,
+    ],
+    ["command", process?.command.join(" ") ?? ""],
+    ["unit", process?.unit ?? ""],
+    ["user", process?.uid === null || process === null ? "" : String(process.uid)],
+    ["came", arrived === null ? "" : sinceStart(arrived)],
+    ["left", left === null ? "" : `${sinceStart(left)}${why === null ? "" : `: ${why}`}`],
+  ];
+}
+
+function textOf(
+  recording: Recording,
+  row: number,
+  column: "interface" | "member" | "path" | "destination",
+): string {
+  return recording.text(recording[column].get(row));
+}
+
+/** Connections of one process that are told of. */
+const PEERS_MAX = 3;

@@ -1,0 +1,96 @@
+// Where columns are, from left to right, and how much room there is.
+
+/** The places of things in pixels of the canvas. */
+export interface Geometry {
+  readonly width: number;
+  readonly height: number;
+  /** The height of the names of the columns. */
+  readonly head: number;
+  /** Whether the names of columns are turned to fit. */
+  readonly headStyle: "straight" | "turned";
+  /** The width of the times. */
+  readonly time: number;
+  /** Where the columns begin; what is left of it does not scroll. */
+  readonly left: number;
+  readonly gap: number;
+  readonly columns: number;
+  /** The width of all, seen or not. */
+  readonly content: number;
+  readonly scrollX: number;
+}
+
+/** What is given of the room. */
+export interface Room {
+  readonly width: number;
+  readonly height: number;
+  readonly columns: number;
+  readonly scrollX: number;
+}
+
+/** Divides the room. */
+export function geometryOf({ width, height, columns, scrollX }: Room): Geometry {
+  const text = clamp(Math.round(width * TEXT_SHARE), TEXT_MIN, TEXT_MAX);
+  const left = TIME + text;
+  const gapFor = (free: number): number =>
+    clamp(Math.floor((free - left - 2 * MARGIN) / Math.max(1, columns)), GAP_MIN, GAP_MAX);
+  const headStyle = gapFor(width) < STRAIGHT_MIN ? "turned" : "straight";
+  const over = headStyle === "turned" ? OVER : 0;
+  const gap = gapFor(width - over);
+  return {
+    width,
+    height,
+    head: headStyle === "turned" ? HEAD_TURNED : HEAD_STRAIGHT,
+    headStyle,
+    time: TIME,
+    left,
+    gap,
+    columns,
+    content: left + 2 * MARGIN + columns * gap + over,
+    scrollX,
+  };
+}
+
+/** Where the line of a column is. */
+export function xOf(geometry: Geometry, column: number): number {
+  return geometry.left + MARGIN + (column + 0.5) * geometry.gap - geometry.scrollX;
+}
+
+/** The column that is nearest to a place; undefined if none is near. */
+export function columnAt(geometry: Geometry, x: number): number | undefined {
+  if (x < geometry.left) return undefined;
+  const column = Math.floor((x + geometry.scrollX - geometry.left - MARGIN) / geometry.gap);
+  return column >= 0 && column < geometry.columns ? column : undefined;
+}
+
+/** The columns that can be seen, the first and the one behind the last. */
+export function columnsSeen(geometry: Geometry): { readonly start: number; readonly end: number } {
+  const place = (x: number): number =>
+    (x + geometry.scrollX - geometry.left - MARGIN) / geometry.gap;
+  const start = Math.max(0, Math.floor(place(geometry.left)));
+  // Names that are turned reach over the columns to their right.
+  return {
+    start: Math.max(0, start - 3),
+    end: Math.min(geometry.columns, Math.ceil(place(geometry.width)) + 1),
+  };
+}
+
+function clamp(number: number, least: number, most: number): number {
+  return Math.min(Math.max(number, least), most);
+}
+
+const TIME = 92;
+const TEXT_SHARE = 0.32;
+const TEXT_MIN = 170;
+const TEXT_MAX = 620;
+/** Room for the arcs of the outer columns. */
+const MARGIN = 44;
+const GAP_MIN = 42;
+const GAP_MAX = 230;
+/** Names are straight where there is room for this much of them. */
+const STRAIGHT_MIN = 120;
+const HEAD_STRAIGHT = 30;
+const HEAD_TURNED = 104;
+/** How far the last name reaches over its column. */
+const OVER = 64;
+/** By which names are turned. */
+export const TURN = Math.PI / 5;

@@ -1,0 +1,66 @@
+// What is at a place of the canvas.
+
+import { type Axis, LINE, MARGIN, timeAt } from "./axis";
+import { slotAt } from "./clock";
+import { columnAt, type Geometry, TURN } from "./geometry";
+import { rowOfLine, type Scene } from "./scene";
+
+/** What is pointed at. */
+export type Hit =
+  | { readonly is: "nothing" }
+  | { readonly is: "column"; readonly column: number }
+  | { readonly is: "message"; readonly row: number; readonly column: number | undefined }
+  /** The number of messages of a run, which folds and unfolds it. */
+  | { readonly is: "run"; readonly row: number };
+
+const NOTHING: Hit = { is: "nothing" };
+
+/** What is at a place of the canvas, while `offset` of the drawing is at the top. */
+export function hitAt(
+  scene: Scene,
+  geometry: Geometry,
+  axis: Axis,
+  offset: number,
+  x: number,
+  y: number,
+): Hit {
+  if (y < geometry.head) return headHit(geometry, x, y);
+  const down = y - geometry.head + offset;
+  const column = columnAt(geometry, x);
+  if (axis.is === "time") return timeHit(scene, axis, down, column);
+  const line = Math.floor(down / LINE);
+  if (line < 0 || line >= scene.lines.count) return NOTHING;
+  const row = rowOfLine(scene, line);
+  const isRun = scene.lines.run[line] !== 0;
+  const isAtNumber = x > geometry.left - RUN_WIDTH && x < geometry.left;
+  return isRun && isAtNumber ? { is: "run", row } : { is: "message", row, column };
+}
+
+function headHit(geometry: Geometry, x: number, y: number): Hit {
+  const lean = geometry.headStyle === "turned" ? (geometry.head - y) / Math.tan(TURN) : 0;
+  const column = columnAt(geometry, Math.max(geometry.left, x) - (x < geometry.left ? 0 : lean));
+  return x < geometry.left || column === undefined ? NOTHING : { is: "column", column };
+}
+
+/** The message that is nearest in time, if it is near. */
+function timeHit(
+  scene: Scene,
+  axis: Axis & { readonly is: "time" },
+  y: number,
+  column: number | undefined,
+): Hit {
+  const { clock, rows } = scene;
+  const slot = slotAt(clock, timeAt(axis, y));
+  const distance = (at: number): number => {
+    const time = clock.times[at];
+    return time === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.abs((time - axis.from) * axis.scale + MARGIN - y);
+  };
+  const nearest = distance(slot - 1) <= distance(slot) ? slot - 1 : slot;
+  if (distance(nearest) > NEAR) return NOTHING;
+  return { is: "message", row: rows[clock.places[nearest] as number] as number, column };
+}
+
+const RUN_WIDTH = 84;
+const NEAR = 9;

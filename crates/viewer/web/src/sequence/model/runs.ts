@@ -1,0 +1,117 @@
+// Lines of the diagram: a message each, or a run of like messages that is folded into one.
+
+import { Kind, NONE, type Recording } from "../../model/recording";
+import { lowerBound } from "../../state/visible";
+
+/** Which runs are folded. */
+export interface Folding {
+  readonly folds: "runs" | "nothing";
+  /** Numbers of the messages at which runs begin that are unfolded. */
+  readonly unfolded: ReadonlySet<number>;
+}
+
+/** The lines of the diagram. Places are those of messages among the shown ones. */
+export interface Lines {
+  readonly count: number;
+  /** The place of the first message of each line, and behind them the number of all messages. */
+  readonly first: Uint32Array;
+  /** How many messages the run has that begins at a line, folded or not; 0 if none does. */
+  readonly run: Uint32Array;
+}
+
+/** Fewer messages than this are no run: a call or two with their replies say more than a number. */
+export const RUN_MIN = 5;
+
+const NO_LINES: Lines = { count: 0, first: new Uint32Array(1), run: new Uint32Array(0) };
+
+/**
+ * The lines of messages. Those `before` are of the first `kept` of these messages, with the same
+ * folding, and are gone on with.
+ */
+export function linesOf(
+  recording: Recording,
+  rows: Uint32Array,
+  folding: Folding,
+  before: Lines = NO_LINES,
+  kept = 0,
+): Lines {
+  if (folding.folds === "nothing") return singles(rows.length);
+  const isLike = likeness(recording);
+  const start = resumeAt(before, rows, kept, isLike);
+  const from = before.first[start] ?? 0;
+  const first = new Uint32Array(start + rows.length - from + 1);
+  const run = new Uint32Array(start + rows.length - from);
+  first.set(before.first.subarray(0, start));
+  run.set(before.run.subarray(0, start));
+  let line = start;
+  for (let place = from; place < rows.length; ) {
+    let end = place + 1;
+    while (end < rows.length && isLike(rows[place] as number, rows[end] as number)) end++;
+    const length = end - place;
+    const isRun = length >= RUN_MIN;
+    const isFolded = isRun && !folding.unfolded.has(recording.before + (rows[place] as number));
+    run[line] = isRun ? length : 0;
+    if (isFolded) first[line++] = place;
+    else while (place < end) first[line++] = place++;
+    place = end;
+  }
+  first[line] = rows.length;
+  return { count: line, first: first.slice(0, line + 1), run: run.slice(0, line) };
+}
+
+/** The line in which the message at a place is. */
+export function lineOf(lines: Lines, place: number): number {
+  const line = lowerBound(lines.first, place);
+  return lines.first[line] === place ? Math.min(line, lines.count - 1) : line - 1;
+}
+
+/** How many messages a line stands for. */
+export function spanOf(lines: Lines, line: number): number {
+  return (lines.first[line + 1] ?? 0) - (lines.first[line] ?? 0);
+}
+
+function singles(length: number): Lines {
+  const first = new Uint32Array(length + 1);
+  for (let place = 0; place <= length; place++) first[place] = place;
+  return { count: length, first, run: new Uint32Array(length) };
+}
+
+/** The line from which on lines are made anew: the last run may have become longer. */
+function resumeAt(before: Lines, rows: Uint32Array, kept: number, isLike: Likeness): number {
+  if (kept === 0 || before.count === 0) return 0;
+  let place = kept - 1;
+  while (place > 0 && isLike(rows[place - 1] as number, rows[place] as number)) place--;
+  return lineOf(before, place);
+}
+
+type Likeness = (row: number, other: number) => boolean;
+
+/**
+ * Says of two messages whether they are of one kind: the same member between the same parties. An
+ * error is like nothing: it shall not be lost in a run.
+ */
+function likeness(recording: Recording): Likeness {
+  const { length } = recording;
+  const kind = recording.kind.slice(0, length);
+  const partner = recording.partner.slice(0, length);
+  const columns = [recording.member, recording.interface, recording.from, recording.to].map(
+    (column) => column.slice(0, length),
+  );
+  const [member, face, from, to] = columns as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+  const subject = (row: number): number => {
+    const call = kind[row] === Kind.Return ? (partner[row] as number) : NONE;
+    return call === NONE ? row : call;
+  };
+  return (row, other) => {
+    if (kind[row] === Kind.Error || kind[other] === Kind.Error) return false;
+    const one = subject(row);
+    const two = subject(other);
+    return (
+      member[one] === member[two] &&
+      from[one] === from[two] &&
+      to[one] === to[two] &&
+      face[one] === face[two] &&
+      kind[one] === kind[two]
+    );
+  };
+}

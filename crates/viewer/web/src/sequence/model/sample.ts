@@ -1,0 +1,103 @@
+// Small recordings for tests, a message a line.
+
+import type { Frame, Numbers } from "../../format/frame";
+import { Kind, NONE, type Peer, Recording } from "../../model/recording";
+
+/** A message: when, what, from whom, to whom, and of a reply the row of its call. */
+export interface Sample {
+  readonly at: number;
+  readonly kind: Kind;
+  readonly from: number;
+  readonly to?: number;
+  readonly member?: string;
+  readonly call?: number;
+  /** Connections that got copies, if that is known. */
+  readonly copies?: readonly number[];
+}
+
+/** A call that is not answered. */
+export function call(at: number, from: number, to: number | undefined, member: string): Sample {
+  return { at, kind: Kind.Call, from, member, ...(to === undefined ? {} : { to }) };
+}
+
+/** The reply to the call in a row. */
+export function reply(at: number, from: number, to: number, call: number): Sample {
+  return { at, kind: Kind.Return, from, to, call };
+}
+
+/** A signal, and who got it if that is known. */
+export function signal(at: number, from: number, member: string, copies?: number[]): Sample {
+  return { at, kind: Kind.Signal, from, member, ...(copies === undefined ? {} : { copies }) };
+}
+
+/** A connection on the first bus, with a name and a process if they are given. */
+export function peer(id: number, differs: Partial<Peer> = {}): Peer {
+  const unique = `:1.${id}`;
+  const label = differs.names?.[0] ?? unique;
+  const known = { names: [], process: null, arrived: null, left: null, why: null };
+  return { id, bus: 0, unique, label, recorder: false, ...known, ...differs };
+}
+
+/** A recording of these messages. */
+export function recordingOf(samples: readonly Sample[], peers: readonly Peer[] = []): Recording {
+  const recording = new Recording();
+  add(recording, samples, peers);
+  return recording;
+}
+
+/** Has a recording grow. */
+export function add(
+  recording: Recording,
+  samples: readonly Sample[],
+  peers: readonly Peer[] = [],
+): void {
+  const strings = [...recording.strings];
+  const place = (text: string): number => {
+    if (!strings.includes(text)) strings.push(text);
+    return strings.indexOf(text);
+  };
+  place("");
+  const numbers = (of: (sample: Sample) => number): Uint32Array => Uint32Array.from(samples, of);
+  const copies = samples.flatMap((sample) => sample.copies ?? []);
+  let end = 0;
+  const ends = numbers((sample) => {
+    end += sample.copies?.length ?? 0;
+    return end;
+  });
+  const columns = new Map<string, Numbers>([
+    ["at", Float64Array.from(samples, ({ at }) => at)],
+    ["from", numbers(({ from }) => from)],
+    ["to", numbers(({ to }) => to ?? NONE)],
+    ["member", numbers(({ member }) => place(member ?? ""))],
+    ["partner", numbers((sample) => sample.call ?? NONE)],
+    ["routed", numbers((sample) => (sample.copies === undefined ? NONE : 1))],
+    ["delivered", numbers(() => NONE)],
+    ["recipients_end", ends],
+    ["recipients", Uint32Array.from(copies)],
+  ]);
+  for (const name of ["destination", "path", "interface", "size"]) {
+    columns.set(
+      name,
+      numbers(() => 0),
+    );
+  }
+  for (const name of ["kind", "flags", "health", "bus"]) {
+    columns.set(
+      name,
+      Uint8Array.from(samples, ({ kind }) => (name === "kind" ? kind : 0)),
+    );
+  }
+  const head = {
+    start_ns: "0",
+    strings: strings.slice(recording.strings.length),
+    peers,
+    buses: [{ label: "bus 0", address: null, method: "unknown" }],
+    count: samples.length,
+  };
+  recording.apply({ kind: "messages", head, columns } as Frame);
+}
+
+/** The rows of all messages. */
+export function allRows({ length }: Recording): Uint32Array {
+  return Uint32Array.from({ length }, (_, row) => row);
+}

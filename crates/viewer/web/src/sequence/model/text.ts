@@ -1,0 +1,42 @@
+// Texts that fit. What is cut off is the beginning: the last words of names tell them apart.
+
+/** How wide a text is. */
+export type Measure = (text: string) => number;
+
+/** Stands for what is cut off. */
+export const ELLIPSIS = "…";
+
+/** Longer texts are never drawn whole. */
+const LENGTH_MAX = 240;
+
+/** What would turn the direction of a line, break it, or not be seen. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** A text of a message as it can be drawn: of one line, from left to right, with an end. */
+export function drawable(text: string): string {
+  const end = text.length > LENGTH_MAX ? ELLIPSIS + text.slice(-LENGTH_MAX) : text;
+  return end.replace(UNSEEN, "\ufffd");
+}
+
+/** The end of a drawable text that fits, from the beginning of a word if much is left of it. */
+export function fitting(measure: Measure, text: string, width: number): string {
+  if (measure(text) <= width) return text;
+  let low = 1;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (measure(ELLIPSIS + text.slice(middle)) <= width) high = middle;
+    else low = middle + 1;
+  }
+  if (low >= text.length) return width > 0 ? ELLIPSIS : "";
+  return ELLIPSIS + text.slice(wordStart(text, low));
+}
+
+/** The next beginning of a word, if not too much of what is left is lost by that. */
+function wordStart(text: string, start: number): number {
+  const next = text.slice(start).search(/[./]/);
+  if (next < 0 || next >= (text.length - start) * LOST_MAX) return start;
+  return start + next + (text[start + next] === "." ? 1 : 0);
+}
+
+const LOST_MAX = 0.7;

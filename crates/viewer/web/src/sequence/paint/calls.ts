@@ -1,0 +1,138 @@
+// Calls from their beginning to their end: what the callee is busy with, and arcs from replies to calls.
+
+import { Kind, NONE } from "../../model/recording";
+import { duration } from "../../parts/format";
+import { yOfRow } from "../model/axis";
+import { busShare } from "../model/calls";
+import { xOf } from "../model/geometry";
+import { columnOf, placeOf } from "../model/scene";
+import { bottomOf, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
+
+/** Draws what a callee does from a call until its reply, and how long the call was inside the bus. */
+export function drawActivation(pen: Pen, call: number): void {
+  const { context, scene, theme } = pen;
+  const { recording } = scene;
+  const reply = recording.partnerOf(call);
+  const column = columnOf(scene, recording.to.get(call));
+  const ends = endsOf(pen, call, reply);
+  if (column === NONE || ends === undefined) return;
+  const x = xOf(pen.geometry, column) - BAR / 2;
+  const inBus = ends.top + (ends.bottom - ends.top) * busShare(recording, call, reply);
+  const isError = recording.kind.get(reply) === Kind.Error;
+  context.globalAlpha = isMarked(pen, call) ? 0.6 : 0.3;
+  context.fillStyle = isError ? theme.error : theme.call;
+  fillClipped(pen, x, inBus, ends.bottom);
+  context.globalAlpha = 0.9;
+  context.fillStyle = theme.waiting;
+  fillClipped(pen, x, ends.top, inBus);
+  context.globalAlpha = 1;
+}
+
+/** Draws the arc from a reply to its call, on the caller's side that is away from the callee. */
+export function drawArc(pen: Pen, call: number): void {
+  const { context, scene, theme } = pen;
+  const { recording } = scene;
+  const reply = recording.partnerOf(call);
+  const column = columnOf(scene, recording.from.get(call));
+  const ends = endsOf(pen, call, reply);
+  if (column === NONE || ends === undefined) return;
+  const callee = columnOf(scene, recording.to.get(call));
+  const side = callee !== NONE && callee < column ? 1 : -1;
+  const x = xOf(pen.geometry, column);
+  const height = ends.bottom - ends.top;
+  const bulge = side * Math.min(BULGE_MAX, 8 + 3 * Math.log2(1 + height / BULGE_PIXELS));
+  const isError = recording.kind.get(reply) === Kind.Error;
+  const isStrong = isMarked(pen, call);
+  context.strokeStyle = isError ? theme.error : theme.reply;
+  context.lineWidth = isStrong ? 2 : 1;
+  context.setLineDash(isStrong ? [] : DASH);
+  context.globalAlpha = isStrong ? 1 : 0.75;
+  arc(pen, x, bulge, ends);
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+  if (ends.bottom < pen.geometry.height + TEXT)
+    drawDuration(pen, reply, x + bulge, side, ends.bottom);
+}
+
+interface Ends {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Where on the canvas a call and its reply are; undefined if they are in one line, or not shown. */
+function endsOf(pen: Pen, call: number, reply: number): Ends | undefined {
+  const { scene, axis } = pen;
+  if (reply === NONE || placeOf(scene, reply) === undefined) return undefined;
+  if (placeOf(scene, call) === undefined) return undefined;
+  const top = yOfRow(scene, axis, call);
+  const bottom = yOfRow(scene, axis, reply);
+  if (top === undefined || bottom === undefined || top === bottom) return undefined;
+  return { top: onCanvas(pen, top), bottom: onCanvas(pen, bottom) };
+}
+
+/** A bracket with round corners. What is far outside is not drawn: dashes of it would cost. */
+function arc(pen: Pen, x: number, bulge: number, { top, bottom }: Ends): void {
+  const { context, geometry } = pen;
+  const above = Math.max(top, -OUTSIDE);
+  const below = Math.min(bottom, geometry.height + OUTSIDE);
+  const corner = Math.min(Math.abs(bulge), (bottom - top) / 2);
+  context.beginPath();
+  if (top === above) {
+    context.moveTo(x, top);
+    context.quadraticCurveTo(x + bulge, top, x + bulge, top + corner);
+  } else context.moveTo(x + bulge, above);
+  if (bottom === below) {
+    context.lineTo(x + bulge, bottom - corner);
+    context.quadraticCurveTo(x + bulge, bottom, x, bottom);
+  } else context.lineTo(x + bulge, below);
+  context.stroke();
+}
+
+function drawDuration(pen: Pen, reply: number, x: number, side: number, y: number): void {
+  const { context, scene, theme } = pen;
+  const nanos = scene.recording.durationOf(reply);
+  if (nanos === undefined) return;
+  const isError = scene.recording.kind.get(reply) === Kind.Error;
+  const text = duration(nanos);
+  const width = context.measureText(text).width;
+  context.textAlign = side < 0 ? "right" : "left";
+  context.fillStyle = theme.paper;
+  context.globalAlpha = 0.8;
+  context.fillRect(side < 0 ? x - width - 4 : x + 2, y - TEXT, width + 4, TEXT - 2);
+  context.globalAlpha = 1;
+  const color = isError ? theme.error : theme.reply;
+  write(context, text, x + side * 4, y - TEXT / 2 - 1, theme.fonts.small, color);
+  context.textAlign = "left";
+}
+
+function fillClipped(pen: Pen, x: number, top: number, bottom: number): void {
+  const from = Math.max(top, -OUTSIDE);
+  const until = Math.min(bottom, pen.geometry.height + OUTSIDE);
+  if (until > from) pen.context.fillRect(x, from, BAR, until - from);
+}
+
+/** Joins the two messages that are pointed out, if one of them cannot be seen. */
+export function drawJoin(pen: Pen): void {
+  if (pen.selected === NONE || pen.partner === NONE) return;
+  const call = Math.min(pen.selected, pen.partner);
+  const y = yOfRow(pen.scene, pen.axis, pen.partner);
+  const column = columnOf(pen.scene, pen.scene.recording.from.get(call));
+  if (y === undefined || column === NONE) return;
+  const isAbove = y < pen.offset;
+  if (!isAbove && y <= bottomOf(pen)) return;
+  const { context, geometry, theme } = pen;
+  const edge = isAbove ? geometry.head + 10 : geometry.height - 10;
+  const tip = isAbove ? -6 : 6;
+  const x = xOf(geometry, column);
+  context.strokeStyle = theme.accent;
+  context.lineWidth = 2;
+  stroke(context, x - 6, edge, x, edge + tip);
+  stroke(context, x + 6, edge, x, edge + tip);
+}
+
+const BAR = 7;
+const BULGE_MAX = 36;
+const BULGE_PIXELS = 34;
+const DASH = [3, 3];
+const OUTSIDE = 60;
+const TEXT = 15;

@@ -1,0 +1,80 @@
+// Where there are more messages than pixels.
+
+import { NONE } from "../../model/recording";
+import { count } from "../../parts/format";
+import { type Axis, type Range, slotsSeen } from "../model/axis";
+import { xOf } from "../model/geometry";
+import { columnOf, type Mark, markOf } from "../model/scene";
+import { colorOfMark } from "./marks";
+import { type Pen, write } from "./pen";
+
+/**
+ * Draws some messages of each few lines of pixels, evenly taken and as lines alone: as many
+ * everywhere, so that where little happens there is less to be seen. What is drawn is collected by
+ * colour, since a path of a thousand lines costs little more than one of a single line.
+ */
+export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: Range): void {
+  const { context, geometry, scene, theme } = pen;
+  const paths = new Map<string, Path2D>();
+  let drawn = 0;
+  for (let y = geometry.head; y < geometry.height; y += PIXELS) {
+    const top = y - geometry.head + pen.offset;
+    const { start, end } = slotsSeen(scene, axis, top, top + PIXELS);
+    const step = Math.max(1, Math.ceil((end - start) / SAMPLES));
+    for (let slot = start; slot < end; slot += step, drawn++) {
+      const row = scene.rows[scene.clock.places[slot] as number] as number;
+      const mark = markOf(scene.recording, row);
+      addTo(pathOf(paths, colorOfMark(theme, mark)), pen, row, mark, y);
+    }
+  }
+  context.globalAlpha = 0.4;
+  context.lineWidth = 1;
+  for (const [color, path] of paths) {
+    context.strokeStyle = color;
+    context.stroke(path);
+  }
+  context.globalAlpha = 1;
+  drawNote(pen, drawn, seen.end - seen.start);
+}
+
+function pathOf(paths: Map<string, Path2D>, color: string): Path2D {
+  const known = paths.get(color);
+  if (known !== undefined) return known;
+  const path = new Path2D();
+  paths.set(color, path);
+  return path;
+}
+
+function addTo(path: Path2D, pen: Pen, row: number, mark: Mark, y: number): void {
+  const { geometry, scene } = pen;
+  const from = columnOf(scene, scene.recording.from.get(row));
+  const to = columnOf(scene, scene.recording.to.get(row));
+  if (from === NONE) return;
+  const x = xOf(geometry, from);
+  if (to !== NONE && mark !== "lost") {
+    path.moveTo(x, y);
+    path.lineTo(xOf(geometry, to), y);
+  } else {
+    path.moveTo(x - DASH, y);
+    path.lineTo(x + DASH, y);
+  }
+}
+
+/** Says that not everything is drawn. */
+function drawNote(pen: Pen, drawn: number, all: number): void {
+  const { context, geometry, theme } = pen;
+  const text = `${count(drawn)} of ${count(all)} messages are drawn: zoom in with w`;
+  context.font = theme.fonts.small;
+  const width = context.measureText(text).width + 16;
+  const x = geometry.width - width - 8;
+  const y = geometry.height - 16;
+  context.fillStyle = theme.ground;
+  context.fillRect(x, y - 11, width, 22);
+  context.strokeStyle = theme.line;
+  context.strokeRect(x + 0.5, y - 10.5, width - 1, 21);
+  write(context, text, x + 8, y, theme.fonts.small, theme.soft);
+}
+
+const SAMPLES = 3;
+const PIXELS = 2;
+const DASH = 5;

@@ -1,0 +1,210 @@
+// One drawing of the diagram.
+
+import { Kind, NONE } from "../../model/recording";
+import { lowerBound } from "../../state/visible";
+import {
+  type Axis,
+  LINE,
+  linesSeen,
+  type Range,
+  slotsSeen,
+  tickStep,
+  timeAt,
+  yOfLine,
+  yOfRow,
+  yOfTime,
+} from "../model/axis";
+import { NEAR_ROWS } from "../model/calls";
+import { spanOf } from "../model/runs";
+import { rowOfLine } from "../model/scene";
+import { drawActivation, drawArc, drawJoin } from "./calls";
+import { drawDense } from "./dense";
+import { drawHead } from "./head";
+import { drawLifelines } from "./lifelines";
+import { drawMark } from "./marks";
+import { amongColumns, bottomOf, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
+import { drawName, drawRun, drawShortName, drawTime, formatTime } from "./texts";
+
+type TimeAxis = Axis & { readonly is: "time" };
+
+/** Draws all that is seen. */
+export function draw(pen: Pen): void {
+  const { context, geometry, theme } = pen;
+  context.fillStyle = theme.paper;
+  context.fillRect(0, 0, geometry.width, geometry.height);
+  context.textBaseline = "middle";
+  const { axis } = pen;
+  if (axis.is === "order") drawOrder(pen);
+  else drawTimes(pen, axis);
+  drawHead(pen);
+  drawEdge(pen);
+  amongColumns(pen, () => drawJoin(pen));
+}
+
+/** The edge between what scrolls sideways and what does not. */
+function drawEdge({ context, geometry, theme }: Pen): void {
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  stroke(context, geometry.left - 0.5, 0, geometry.left - 0.5, geometry.height);
+}
+
+function drawOrder(pen: Pen): void {
+  const { scene } = pen;
+  const seen = linesSeen(scene, pen.offset, bottomOf(pen));
+  for (let line = seen.start; line < seen.end; line++) drawGround(pen, line);
+  amongColumns(pen, () => {
+    drawLifelines(pen);
+    const { first } = scene.lines;
+    drawCalls(pen, first[seen.start] ?? 0, first[seen.end] ?? 0);
+    for (let line = seen.start; line < seen.end; line++) drawLine(pen, line);
+  });
+  for (let line = seen.start; line < seen.end; line++) drawTexts(pen, line);
+}
+
+/** The ground of a line that is pointed at or out. */
+function drawGround(pen: Pen, line: number): void {
+  const { context, geometry, theme } = pen;
+  const has = (row: number): boolean => isInLine(pen, line, row);
+  const isHovered = has(pen.hovered);
+  const color = has(pen.selected)
+    ? theme.marked
+    : has(pen.partner)
+      ? theme.accentSoft
+      : theme.ground;
+  if (color === theme.ground && !isHovered) return;
+  context.fillStyle = color;
+  context.fillRect(0, onCanvas(pen, line * LINE), geometry.width, LINE);
+}
+
+function isInLine({ scene }: Pen, line: number, row: number): boolean {
+  if (row === NONE) return false;
+  const start = scene.lines.first[line] as number;
+  const end = scene.lines.first[line + 1] as number;
+  if (end === start + 1) return scene.rows[start] === row;
+  const place = lowerBound(scene.rows, row);
+  return place >= start && place < end && scene.rows[place] === row;
+}
+
+/** The messages of a line; of a folded run the first one, and its reply if there is one. */
+function drawLine(pen: Pen, line: number): void {
+  const { scene } = pen;
+  const row = rowOfLine(scene, line);
+  const y = onCanvas(pen, yOfLine(line));
+  if (spanOf(scene.lines, line) === 1) {
+    drawMark(pen, row, y, y);
+    return;
+  }
+  const hasReplies = scene.recording.kind.get(row) === Kind.Call;
+  drawMark(pen, row, hasReplies ? y - 4 : y, hasReplies ? y - 4 : y);
+  const reply = hasReplies ? scene.recording.partnerOf(row) : NONE;
+  if (reply !== NONE) drawMark(pen, reply, y + 5, y + 5);
+}
+
+function drawTexts(pen: Pen, line: number): void {
+  const { scene } = pen;
+  const row = rowOfLine(scene, line);
+  const y = onCanvas(pen, yOfLine(line));
+  drawTime(pen, row, y);
+  const run = scene.lines.run[line] as number;
+  if (run > 0) drawRun(pen, run, spanOf(scene.lines, line) > 1, y);
+  drawName(pen, row, y, run > 0 ? "beside-run" : "whole");
+}
+
+/** What is between calls and replies, of which one at least is among these places, or on either side. */
+function drawCalls(pen: Pen, start: number, end: number): void {
+  const { recording, rows } = pen.scene;
+  if (start >= end) return;
+  const first = rows[start] as number;
+  const near = lowerBound(rows, Math.max(0, first - NEAR_ROWS));
+  const calls: number[] = [];
+  for (let place = near; place < end; place++) {
+    const row = rows[place] as number;
+    if (recording.kind.get(row) !== Kind.Call) continue;
+    const reply = recording.partnerOf(row);
+    if (reply !== NONE && (place >= start || reply >= first)) calls.push(row);
+  }
+  for (const call of pen.scene.far) {
+    if (call < first - NEAR_ROWS && recording.partnerOf(call) >= first) calls.push(call);
+  }
+  if (calls.length <= CALLS_MAX) for (const call of calls) drawActivation(pen, call);
+  if (calls.length <= CALLS_MAX) for (const call of calls) drawArc(pen, call);
+}
+
+function drawTimes(pen: Pen, axis: TimeAxis): void {
+  const seen = slotsSeen(pen.scene, axis, pen.offset - AROUND, bottomOf(pen) + AROUND);
+  const isDense = seen.end - seen.start > MARKS_MAX;
+  amongColumns(pen, () => {
+    drawLifelines(pen);
+    if (!isDense) drawCalls(pen, ...placesIn(pen, seen));
+    if (isDense) drawDense(pen, axis, seen);
+    else for (let slot = seen.start; slot < seen.end; slot++) drawTimed(pen, axis, slot);
+  });
+  drawTicks(pen, axis);
+  drawNames(pen, axis, seen);
+}
+
+/** The places that the messages of slots have, nearly in order. */
+function placesIn({ scene }: Pen, { start, end }: Range): [number, number] {
+  if (start >= end) return [0, 0];
+  const { places } = scene.clock;
+  return [places[start] as number, (places[end - 1] as number) + 1];
+}
+
+function drawTimed(pen: Pen, axis: TimeAxis, slot: number): void {
+  const { scene } = pen;
+  const row = scene.rows[scene.clock.places[slot] as number] as number;
+  const y = onCanvas(pen, yOfRow(scene, axis, row) as number);
+  const inBus = scene.recording.delivered.get(row);
+  if (isMarked(pen, row)) drawMarked(pen, row, y);
+  drawMark(pen, row, y, y + (inBus === NONE ? 0 : inBus * axis.scale));
+}
+
+function drawMarked(pen: Pen, row: number, y: number): void {
+  const { context, geometry, theme } = pen;
+  context.fillStyle = row === pen.selected ? theme.marked : theme.accentSoft;
+  context.fillRect(geometry.left, y - 8, geometry.width, 16);
+}
+
+/** Marks of time at the left, and lines from them. */
+function drawTicks(pen: Pen, axis: TimeAxis): void {
+  const { context, geometry, scene, theme } = pen;
+  const step = tickStep(axis.scale, TICK_PIXELS);
+  const first = Math.ceil(timeAt(axis, pen.offset) / step) * step;
+  const last = Math.min(timeAt(axis, bottomOf(pen)), axis.until);
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.textAlign = "right";
+  const style = pen.timeStyle === "wall" ? "wall" : "start";
+  for (let time = Math.max(first, 0); time <= last; time += step) {
+    const y = onCanvas(pen, yOfTime(scene, axis, time));
+    stroke(context, geometry.time - 5, y, geometry.time, y);
+    const text = formatTime(style, time, scene.recording.start);
+    write(context, text, geometry.time - 8, y, theme.fonts.small, theme.soft);
+  }
+  context.textAlign = "left";
+}
+
+/** The names of as many messages as there is room for. */
+function drawNames(pen: Pen, axis: TimeAxis, { start, end }: Range): void {
+  const { scene } = pen;
+  let slot = start;
+  for (let free = pen.geometry.head + NAME / 2; slot < end; ) {
+    const row = scene.rows[scene.clock.places[slot] as number] as number;
+    const y = onCanvas(pen, yOfRow(scene, axis, row) as number);
+    if (y >= free) {
+      drawShortName(pen, row, y);
+      free = y + NAME;
+      // The next one that there is room for; those between are not looked at one by one.
+      const next = slotsSeen(scene, axis, free - pen.geometry.head + pen.offset, bottomOf(pen));
+      slot = Math.max(slot + 1, next.start);
+    } else slot++;
+  }
+}
+
+/** Above this nothing could be told apart. */
+const CALLS_MAX = 800;
+const MARKS_MAX = 1500;
+const TICK_PIXELS = 64;
+const NAME = 17;
+/** Messages so far outside reach into what is seen. */
+const AROUND = 40;

@@ -1,0 +1,90 @@
+// The names of the columns, which stay above them.
+
+import { colorOf } from "../../services/hue";
+import type { Column } from "../model/columns";
+import { columnsSeen, TURN, xOf } from "../model/geometry";
+import { drawable } from "../model/text";
+import { type Pen, stroke, write } from "./pen";
+
+/** Draws the names of the columns, and what the columns at the left are. */
+export function drawHead(pen: Pen): void {
+  const { context, geometry, theme } = pen;
+  context.fillStyle = theme.ground;
+  context.fillRect(0, 0, geometry.width, geometry.head);
+  context.save();
+  context.beginPath();
+  context.rect(geometry.left, 0, geometry.width, geometry.head);
+  context.clip();
+  const { start, end } = columnsSeen(geometry);
+  for (let place = start; place < end; place++) {
+    const column = pen.scene.columns.all[place];
+    if (column === undefined) continue;
+    drawColumnName(pen, column, xOf(geometry, place));
+    const isFirst = pen.scene.columns.all[place - 1]?.bus !== column.bus;
+    if (isFirst) drawBusName(pen, column.bus, xOf(geometry, place));
+  }
+  context.restore();
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  stroke(context, 0, geometry.head - 0.5, geometry.width, geometry.head - 0.5);
+  drawTitles(pen);
+}
+
+function drawTitles(pen: Pen): void {
+  const { context, geometry, theme } = pen;
+  const y = geometry.head - 13;
+  context.textAlign = "right";
+  write(context, TITLES[pen.timeStyle], geometry.time - 8, y, theme.fonts.small, theme.soft);
+  context.textAlign = "left";
+  write(context, "Message", geometry.time, y, theme.fonts.small, theme.soft);
+}
+
+function drawColumnName(pen: Pen, column: Column, x: number): void {
+  if (pen.geometry.headStyle === "turned") drawTurned(pen, column, x);
+  else drawStraight(pen, column, x);
+}
+
+function drawStraight(pen: Pen, column: Column, x: number): void {
+  const { context, geometry, labels, theme } = pen;
+  const { head } = theme.fonts;
+  const label = labels.cut(column.label, head, geometry.gap - 24);
+  const left = x - (label.width + 14) / 2;
+  const y = geometry.head / 2;
+  drawDot(pen, column, left + 4, y);
+  write(context, label.text, left + 14, y, head, theme.ink);
+}
+
+/** Where there are several buses, the first column of each says which one it is. */
+function drawBusName({ context, geometry, scene, theme }: Pen, bus: number, x: number): void {
+  const { buses } = scene.recording;
+  if (buses.length < 2) return;
+  const left = x - geometry.gap / 2;
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  stroke(context, left, 0, left, geometry.head);
+  const label = drawable(buses[bus]?.label ?? "");
+  write(context, label, left + 4, 9, theme.fonts.small, theme.soft);
+}
+
+function drawTurned(pen: Pen, column: Column, x: number): void {
+  const { context, geometry, labels, theme } = pen;
+  const { head } = theme.fonts;
+  const label = labels.cut(column.label, head, TURNED_WIDTH);
+  context.save();
+  context.translate(x, geometry.head - 12);
+  drawDot(pen, column, 0, 0);
+  context.rotate(-TURN);
+  write(context, label.text, 9, 0, head, theme.ink);
+  context.restore();
+}
+
+function drawDot({ context }: Pen, column: Column, x: number, y: number): void {
+  context.fillStyle = colorOf(column.label);
+  context.beginPath();
+  context.arc(x, y, 4, 0, 2 * Math.PI);
+  context.fill();
+}
+
+const TITLES = { start: "Time", wall: "Time of day", delta: "After" } as const;
+
+const TURNED_WIDTH = 134;

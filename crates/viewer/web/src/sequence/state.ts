@@ -1,0 +1,72 @@
+// How the diagram is looked at. It stays while other views are.
+
+import { type Signal, signal } from "@preact/signals";
+import type { Recording } from "../model/recording";
+import type { Store } from "../state/store";
+import type { Grouping, Order } from "./model/columns";
+import type { Folding } from "./model/runs";
+import type { TimeStyle } from "./paint/pen";
+
+/** What is shown while it is paused. */
+export interface Frozen {
+  readonly recording: Recording;
+  readonly rows: Uint32Array;
+}
+
+/** How the diagram is looked at. */
+export interface SequenceState {
+  readonly down: Signal<"order" | "time">;
+  readonly grouping: Signal<Grouping>;
+  readonly order: Signal<Order>;
+  readonly folding: Signal<Folding>;
+  readonly timeStyle: Signal<TimeStyle>;
+  readonly frozen: Signal<Frozen | undefined>;
+}
+
+const states = new WeakMap<Store, SequenceState>();
+
+/** How the diagram of this store is looked at. */
+export function sequenceState(store: Store): SequenceState {
+  const known = states.get(store);
+  if (known !== undefined) return known;
+  const state: SequenceState = {
+    down: signal("order"),
+    grouping: signal("connection"),
+    order: signal("appearance"),
+    folding: signal({ folds: "runs", unfolded: new Set<number>() }),
+    timeStyle: signal("start"),
+    frozen: signal(undefined),
+  };
+  states.set(store, state);
+  return state;
+}
+
+/** Folds or unfolds the run that begins with a message, by its number. */
+export function toggleRun({ folding }: SequenceState, message: number): void {
+  const unfolded = new Set(folding.value.unfolded);
+  if (!unfolded.delete(message)) unfolded.add(message);
+  folding.value = { ...folding.value, unfolded };
+}
+
+/** Folds all runs, or none. */
+export function toggleFolding({ folding }: SequenceState): void {
+  const folds = folding.value.folds === "runs" ? "nothing" : "runs";
+  folding.value = { folds, unfolded: new Set() };
+}
+
+/** Has time go down to scale, or each message have a line. */
+export function toggleDown({ down }: SequenceState): void {
+  down.value = down.value === "order" ? "time" : "order";
+}
+
+/** Goes on to the next way of telling times. */
+export function nextTimeStyle({ timeStyle }: SequenceState): void {
+  const next = { start: "wall", wall: "delta", delta: "start" } as const;
+  timeStyle.value = next[timeStyle.value];
+}
+
+/** Stops taking in what is new, or goes on. */
+export function togglePause(state: SequenceState, store: Store): void {
+  const now = { recording: store.recording.value, rows: store.visible.value.rows };
+  state.frozen.value = state.frozen.value === undefined ? now : undefined;
+}

@@ -1,0 +1,145 @@
+// The services of a recording, as they are listed.
+
+import type { Peer, Recording } from "../model/recording";
+import { DRIVER, type Grouping, keyOf } from "../sequence/model/columns";
+
+/** A connection, or those of a process. */
+export interface Service {
+  /** A name of it that no other service has. */
+  readonly key: string;
+  readonly label: string;
+  readonly peers: readonly Peer[];
+  readonly bus: number;
+  /** Messages that it sends or is sent. */
+  readonly messages: number;
+  readonly standing: Standing;
+}
+
+/** Whether it is known by a name that says what it is. */
+export type Standing = "bus" | "named" | "unnamed";
+
+/** In which order services are listed. */
+export type Sorting = "traffic" | "name";
+
+/** Services of one bus. Those without names are told apart where there are many. */
+export interface Section {
+  readonly bus: number;
+  readonly services: readonly Service[];
+  readonly others: readonly Service[];
+}
+
+/** The messages of each connection, counted once and on while there are more. */
+export class Traffic {
+  readonly messages: number[] = [];
+  private counted = 0;
+
+  constructor(readonly recording: Recording) {}
+
+  /** Counts what has not been counted. */
+  count(): void {
+    const { length } = this.recording;
+    const from = this.recording.from.slice(0, length);
+    const to = this.recording.to.slice(0, length);
+    for (; this.counted < length; this.counted++) {
+      const sender = from[this.counted] as number;
+      const receiver = to[this.counted] as number;
+      this.messages[sender] = (this.messages[sender] ?? 0) + 1;
+      if (receiver !== sender) this.messages[receiver] = (this.messages[receiver] ?? 0) + 1;
+    }
+  }
+}
+
+/** All services that have messages, but those that are there to record. */
+export function servicesOf(traffic: Traffic, grouping: Grouping): Service[] {
+  const groups = new Map<string, Peer[]>();
+  for (const peer of traffic.recording.peers) {
+    if (peer === undefined || peer.recorder || !traffic.messages[peer.id]) continue;
+    const key = keyOf(peer, grouping);
+    groups.set(key, [...(groups.get(key) ?? []), peer]);
+  }
+  return [...groups].map(([key, peers]) => service(key, peers, traffic));
+}
+
+function service(key: string, peers: readonly Peer[], traffic: Traffic): Service {
+  const known = peers.find(({ names }) => names.length > 0) ?? (peers[0] as Peer);
+  const isBus = known.unique === DRIVER;
+  const isNamed = known.label !== known.unique;
+  return {
+    key,
+    label: known.label,
+    peers,
+    bus: known.bus,
+    messages: peers.reduce((sum, { id }) => sum + (traffic.messages[id] ?? 0), 0),
+    standing: isBus ? "bus" : isNamed ? "named" : "unnamed",
+  };
+}
+
+/** The services that have a text in one of their names, by bus, in their order. */
+export function sectionsOf(
+  services: readonly Service[],
+  wanted: string,
+  sorting: Sorting,
+): Section[] {
+  const found = services.filter((service) => isFound(service, wanted));
+  found.sort((one, other) => precedence(one, other, sorting));
+  const buses = [...new Set(found.map(({ bus }) => bus))].sort((one, other) => one - other);
+  return buses.map((bus) => section(found, bus, wanted === "" ? "apart" : "together"));
+}
+
+function section(found: readonly Service[], bus: number, place: "apart" | "together"): Section {
+  const all = found.filter((service) => service.bus === bus);
+  const others = all.filter(({ standing }) => standing === "unnamed");
+  const isApart = place === "apart" && others.length > OTHERS_MAX && others.length < all.length;
+  if (!isApart) return { bus, services: all, others: [] };
+  return { bus, services: all.filter(({ standing }) => standing !== "unnamed"), others };
+}
+
+function isFound({ peers, label }: Service, wanted: string): boolean {
+  const text = wanted.trim().toLowerCase();
+  if (text === "") return true;
+  const has = (name: string | null): boolean => name?.toLowerCase().includes(text) ?? false;
+  return (
+    has(label) ||
+    peers.some(
+      ({ unique, names, process }) =>
+        has(unique) || names.some(has) || has(process?.comm ?? null) || has(process?.unit ?? null),
+    )
+  );
+}
+
+/** The bus itself comes first. */
+function precedence(one: Service, other: Service, sorting: Sorting): number {
+  const bus = Number(other.standing === "bus") - Number(one.standing === "bus");
+  if (bus !== 0) return bus;
+  const traffic = sorting === "traffic" ? other.messages - one.messages : 0;
+  return traffic || one.label.localeCompare(other.label, "en", { numeric: true });
+}
+
+/** How much of services is shown. */
+export type Tick = "shown" | "hidden" | "mixed";
+
+/** How much of these connections is shown. */
+export function tickOf(peers: readonly Peer[], hidden: ReadonlySet<number>): Tick {
+  const count = peers.filter(({ id }) => hidden.has(id)).length;
+  if (count === 0) return "shown";
+  return count === peers.length ? "hidden" : "mixed";
+}
+
+/** What is hidden after connections were ticked or unticked: shown if they were not all. */
+export function toggled(peers: readonly Peer[], hidden: ReadonlySet<number>): Set<number> {
+  const after = new Set(hidden);
+  const isShown = tickOf(peers, hidden) === "shown";
+  for (const { id } of peers) {
+    if (isShown) after.add(id);
+    else after.delete(id);
+  }
+  return after;
+}
+
+/** What is hidden when that which was shown is, and the other way round. */
+export function inverted(peers: readonly Peer[], hidden: ReadonlySet<number>): Set<number> {
+  return new Set(peers.filter(({ id }) => !hidden.has(id)).map(({ id }) => id));
+}
+
+/** More services without names than this are told apart from those with names. */
+const OTHERS_MAX = 8;
