@@ -33,8 +33,11 @@ export function bytes(count: number): string {
 
 /** How many: `12,345`. */
 export function count(number: number): string {
-  return Math.round(number).toLocaleString("en");
+  return COUNTS.format(Math.round(number));
 }
+
+/** Made once: that takes longer than a thousand uses. */
+const COUNTS = new Intl.NumberFormat("en");
 
 /** A part of a whole from 0 to 1: `12 %`. */
 export function share(part: number): string {

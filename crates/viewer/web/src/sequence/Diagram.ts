@@ -179,10 +179,7 @@ export class Diagram {
 
   private watch(): void {
     const { store, state } = this;
-    const observer = new ResizeObserver(() => this.request());
-    observer.observe(this.places.scroller);
     this.endings.push(
-      () => observer.disconnect(),
       watchTheme(() => {
         this.theme = readTheme();
         this.request();
@@ -323,9 +320,8 @@ export class Diagram {
 
   /** Divides the room, and has as many pixels as the screen. */
   private measure(): void {
-    const { canvas, scroller } = this.places;
-    const width = scroller.clientWidth;
-    const height = scroller.clientHeight;
+    const { canvas } = this.places;
+    const { width, height } = this.viewport.room;
     const ratio = devicePixelRatio;
     if (
       canvas.width !== Math.round(width * ratio) ||

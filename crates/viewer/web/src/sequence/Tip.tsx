@@ -4,7 +4,7 @@ import { Fragment, type JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Diagram } from "./Diagram";
 import type { Pointed } from "./Interaction";
-import { columnFacts, type Fact, messageFacts } from "./model/describe";
+import { columnFacts, type Fact, messageFacts, runFacts } from "./model/describe";
 import type { Hit } from "./model/hit";
 import { drawable } from "./model/text";
 import { intoView } from "./place";
@@ -45,7 +45,9 @@ function factsOf(diagram: Diagram, hit: Hit): Fact[] {
       const column = columns.all[hit.column];
       return column === undefined ? [] : columnFacts(recording, column);
     }
-    default:
+    case "run":
+      return runFacts(diagram.scene.value, hit.row);
+    case "message":
       return messageFacts(recording, hit.row);
   }
 }

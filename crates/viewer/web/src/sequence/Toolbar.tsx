@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { count, duration } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Diagram } from "./Diagram";
+import { Legend } from "./Legend";
 import type { Grouping, Order } from "./model/columns";
 import type { TimeStyle } from "./paint/pen";
 import { sequenceState, toggleFolding, togglePause } from "./state";
@@ -57,6 +58,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
       </button>
       {diagram === undefined ? null : <Stretch diagram={diagram} />}
       <Pause diagram={diagram} />
+      <Legend />
     </div>
   );
 }

@@ -18,22 +18,27 @@ export class Viewport {
   private size = "";
   private settling: ReturnType<typeof setTimeout> | undefined;
 
+  /** How far it is moved sideways. */
+  scrollX = 0;
+  /** Pixels of the element without its scroll bars. Asking for these costs, so they are kept. */
+  room = { width: 0, height: 0 };
+  private readonly observer = new ResizeObserver(() => this.measure());
+
   constructor(
     private readonly scroller: HTMLElement,
     private readonly spacer: HTMLElement,
     private readonly moved: () => void,
   ) {
+    this.measure();
+    this.observer.observe(scroller);
     scroller.addEventListener("scroll", this.scrolled, { passive: true });
   }
 
   /** Lets go of the element. */
   end(): void {
+    this.observer.disconnect();
     this.scroller.removeEventListener("scroll", this.scrolled);
     clearTimeout(this.settling);
-  }
-
-  get scrollX(): number {
-    return this.scroller.scrollLeft;
   }
 
   /** The height of what is seen. */
@@ -77,13 +82,20 @@ export class Viewport {
   }
 
   private readonly scrolled = (): void => {
-    const { scrollTop } = this.scroller;
+    const { scrollLeft, scrollTop } = this.scroller;
+    this.scrollX = scrollLeft;
     this.offset = offsetAfter(this.extent, this.offset, this.scrollTop, scrollTop);
     this.scrollTop = scrollTop;
     this.moved();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.settle(), SETTLE_MS);
   };
+
+  private measure(): void {
+    this.room = { width: this.scroller.clientWidth, height: this.scroller.clientHeight };
+    this.scrollX = this.scroller.scrollLeft;
+    this.moved();
+  }
 
   /** Puts the scroll bar where it belongs. */
   private settle(): void {

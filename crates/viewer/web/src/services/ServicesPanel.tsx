@@ -2,7 +2,7 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { sequenceState } from "../sequence/state";
 import { useStore } from "../state/context";
 import { moveFocus } from "./keys";
@@ -99,28 +99,24 @@ function Ticks({ sections }: { readonly sections: readonly Section[] }): JSX.Ele
 /** The services with their messages, counted a few times a second at most. */
 function useServices(): readonly Service[] {
   const store = useStore();
-  const { grouping } = sequenceState(store);
-  const traffic = useRef<Traffic | undefined>(undefined);
-  const services = useSignal<readonly Service[]>([]);
+  const by = sequenceState(store).grouping.value;
+  const turn = useSignal(0);
+  const traffic = useRef(new Traffic(store.recording.peek()));
   const counting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const count = (): void => {
+    counting.current = undefined;
+    const recording = store.recording.peek();
+    if (traffic.current.recording !== recording) traffic.current = new Traffic(recording);
+    traffic.current.count();
+    turn.value++;
+  };
   useSignalEffect(() => {
-    store.grown.value;
-    const recording = store.recording.value;
-    const by = grouping.value;
-    if (traffic.current?.recording !== recording) traffic.current = new Traffic(recording);
-    const known = traffic.current;
-    const count = (): void => {
-      counting.current = undefined;
-      known.count();
-      services.value = servicesOf(known, by);
-    };
-    if (services.peek().length === 0 || !store.isLive.value) count();
-    else {
-      clearTimeout(counting.current);
-      counting.current = setTimeout(count, PAUSE_MS);
-    }
+    void [store.grown.value, store.recording.value];
+    // Soon after the first messages, and then not at each that comes.
+    counting.current ??= setTimeout(count, turn.peek() === 0 ? 0 : PAUSE_MS);
   });
-  return services.value;
+  const now = turn.value;
+  return useMemo(() => (now === 0 ? [] : servicesOf(traffic.current, by)), [now, by]);
 }
 
-const PAUSE_MS = 40;
+const PAUSE_MS = 250;

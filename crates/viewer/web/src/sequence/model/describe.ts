@@ -4,7 +4,8 @@ import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
 import { busShare } from "./calls";
 import type { Column } from "./columns";
-import { markOf } from "./scene";
+import { lineOf } from "./runs";
+import { markOf, placeOf, type Scene } from "./scene";
 
 /** A name and what belongs to it. */
 export type Fact = readonly [name: string, value: string];
@@ -67,6 +68,21 @@ export function messageFacts(recording: Recording, row: number): Fact[] {
     ["size", bytes(recording.size.get(row))],
   ];
   return facts.filter(([, value]) => value !== "");
+}
+
+/** What is known of the run that begins with a message. */
+export function runFacts(scene: Scene, row: number): Fact[] {
+  const { lines, recording, rows } = scene;
+  const place = placeOf(scene, row) ?? 0;
+  const length = lines.run[lineOf(lines, place)] ?? 0;
+  const last = rows[place + length - 1] ?? row;
+  const time = recording.at.get(last) - recording.at.get(row);
+  const subject = textOf(recording, recording.subjectOf(row), "member");
+  return [
+    ["run", `${counted(length, "message", "messages")} of ${subject}, one after the other`],
+    ["in", duration(time)],
+    ["click", "to fold or unfold"],
+  ];
 }
 
 function unanswered(recording: Recording, row: number): string {

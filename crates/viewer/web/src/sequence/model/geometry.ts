@@ -87,7 +87,7 @@ const MARGIN = 44;
 const GAP_MIN = 42;
 const GAP_MAX = 230;
 /** Names are straight where there is room for this much of them. */
-const STRAIGHT_MIN = 120;
+const STRAIGHT_MIN = 170;
 const HEAD_STRAIGHT = 30;
 const HEAD_TURNED = 104;
 /** How far the last name reaches over its column. */

@@ -1,7 +1,7 @@
 // The times and the names of messages, at the left.
 
 import { Kind } from "../../model/recording";
-import { duration, sinceStart, timeOfDay } from "../../parts/format";
+import { count, duration, sinceStart, timeOfDay } from "../../parts/format";
 import type { Geometry } from "../model/geometry";
 import { placeOf } from "../model/scene";
 import type { Room } from "./labels";
@@ -116,7 +116,7 @@ function roomOf(geometry: Geometry, what: keyof typeof TEXTS, room: NameRoom, fo
 /** How many messages a folded or unfolded run has. */
 export function drawRun(pen: Pen, length: number, isFolded: boolean, y: number): void {
   const { context, geometry, theme } = pen;
-  const text = `${isFolded ? "▸" : "▾"} × ${length.toLocaleString("en")}`;
+  const text = `${isFolded ? "▸" : "▾"} × ${count(length)}`;
   context.font = theme.fonts.small;
   const width = context.measureText(text).width + 12;
   const x = geometry.left - width - 6;
