@@ -50,6 +50,8 @@ export class Diagram {
   private scale = 0;
   private frame: number | undefined;
   private isStale = true;
+  /** What was shown when the scene was made. */
+  private shown = new Uint32Array();
   private revealed: number | undefined;
   private readonly endings: (() => void)[] = [];
 
@@ -208,7 +210,7 @@ export class Diagram {
 
   private readonly drawFrame = (): void => {
     this.frame = undefined;
-    if (this.isStale) this.renew();
+    if (this.isStale && !this.isBetween()) this.renew();
     this.measure();
     if (this.revealed !== undefined) this.reveal(this.revealed);
     this.labels.begin(this.scene.value.recording, this.theme.fonts, this.geometry.left);
@@ -240,6 +242,12 @@ export class Diagram {
     };
   }
 
+  /** Whether the recording is another one, and nobody has said yet what of it is shown. */
+  private isBetween(): boolean {
+    const isOther = this.store.recording.value !== this.scene.value.recording;
+    return isOther && this.shown.length > 0 && this.store.visible.value.rows === this.shown;
+  }
+
   /** Makes the scene anew; what was at the top stays there, or the end if it was seen. */
   private renew(): void {
     this.isStale = false;
@@ -259,8 +267,8 @@ export class Diagram {
     const { store, state } = this;
     const frozen = state.frozen.value;
     const recording = frozen?.recording ?? store.recording.value;
-    const visible = frozen?.rows ?? store.visible.value.rows;
-    const rows = shownIn(recording, visible, store.span.value);
+    this.shown = store.visible.value.rows;
+    const rows = shownIn(recording, frozen?.rows ?? this.shown, store.span.value);
     const columns = {
       grouping: state.grouping.value,
       order: state.order.value,

@@ -21,11 +21,12 @@ export function Tip({ diagram, pointed }: TipProps): JSX.Element | null {
       intoView(tip.current, pointed.x + BESIDE, pointed.y + BESIDE);
     }
   }, [pointed]);
-  if (pointed === undefined) return null;
+  const facts = pointed === undefined ? [] : factsOf(diagram, pointed.hit);
+  if (facts.length === 0) return null;
   return (
     <div class="tip" role="tooltip" ref={tip}>
       <dl>
-        {factsOf(diagram, pointed.hit).map(([name, value], place) => (
+        {facts.map(([name, value], place) => (
           <Fragment key={`${place} ${name}`}>
             <dt>{name}</dt>
             <dd>{drawable(value)}</dd>

@@ -65,7 +65,9 @@ export function ServicesPanel(): JSX.Element {
       {sections.map((section) => (
         <SectionList key={section.bus} section={section} isAlone={sections.length === 1} />
       ))}
-      {sections.length === 0 ? <p class="services-none">No service has such a name.</p> : null}
+      {sections.length === 0 && wanted.value !== "" ? (
+        <p class="services-none">No service has such a name.</p>
+      ) : null}
     </div>
   );
 }
