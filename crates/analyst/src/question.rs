@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answers;
 use crate::frame::{Column, Frame};
-use crate::selection::{InvalidQuery, Selection};
+use crate::selection::{InvalidQuery, Selection, Stretch};
 
 /// What can be asked of a recording. Messages are named by their place, from 0.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,6 +53,12 @@ pub enum Question {
         /// Which calls count.
         #[serde(flatten)]
         selection: Selection,
+    },
+    /// When processes had a processor: columns of numbers.
+    Switches {
+        /// In which stretch of time.
+        #[serde(flatten)]
+        stretch: Stretch,
     },
     /// What is different between the recordings that were opened.
     Compare {
@@ -109,6 +115,7 @@ fn tell(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
         Question::Timeline { selection } => {
             json(answers::timeline(capture, &selection.parse(capture)?))
         }
+        Question::Switches { stretch } => answers::switches(capture, stretch),
         Question::Compare { before, after, selection } => {
             json(answers::compare(capture, before, after, &selection.parse(capture)?))
         }

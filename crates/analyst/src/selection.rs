@@ -107,6 +107,18 @@ impl Selector<'_> {
     }
 }
 
+/// A stretch of time, and how closely it is looked at. Times are nanoseconds since the first message.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stretch {
+    /// From when; from the beginning without.
+    pub from: Option<f64>,
+    /// Until when; to the end without.
+    pub until: Option<f64>,
+    /// What is less apart than this is told as one.
+    pub finest: f64,
+}
+
 /// When a recording begins: at its first message. Where the bus itself has recorded, messages stand in
 /// the order of routing, and a later one may be a little older.
 pub fn start(capture: &Capture) -> Time {

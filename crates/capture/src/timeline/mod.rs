@@ -3,7 +3,8 @@
 //! - [`blocked`]: callers that did nothing else until their answer came.
 //! - [`slowest`]: the calls that took longest.
 //! - [`Way`] and [`shares`]: what part of a call was the bus, if the bus itself has recorded.
-//! - [`Processors`] and [`parties`]: when the parties to calls had a processor, if that was recorded.
+//! - [`Processors`] and [`parties`]: when the parties to calls had a processor, if that was recorded;
+//!   [`processes`] says which connections are theirs.
 //! - [`start_ups`]: services from being asked for to their first reply, with the critical path.
 //! - [`chrome_trace`]: all of it for the viewers of traces, with a track for each process.
 //!
@@ -23,7 +24,7 @@ mod way;
 pub use blocked::{Blocked, blocked, blocked_table};
 pub use chrome::chrome_trace;
 pub use path::{Activity, Step};
-pub use processor::{Processors, Turn, parties};
+pub use processor::{Processors, Turn, parties, processes};
 pub use slowest::{slowest, slowest_table};
 pub use startup::{Milestone, MilestoneKind, StartUp, start_ups};
 pub use way::{Phase, Way, shares};

@@ -53,8 +53,9 @@ impl Processors {
         self.by_pid.is_empty()
     }
 
-    /// The processes that were watched, and when each had a processor.
-    pub(super) fn spans(&self) -> impl Iterator<Item = (u32, Time, Time)> {
+    /// The processes that were watched, and when each had a processor: one process after the other,
+    /// and of each in the order of time.
+    pub fn spans(&self) -> impl Iterator<Item = (u32, Time, Time)> {
         self.by_pid.iter().flat_map(|(&pid, history)| {
             history.spans.iter().map(move |&(from, to, _)| (pid, from, to))
         })
@@ -78,6 +79,21 @@ impl Processors {
         let pid = call.capture().directory().peer(call.from()?).process.as_ref()?.pid?;
         self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?))
     }
+}
+
+/// The processes of the buses and of all connections by their numbers, with the connection that stands
+/// for each: the first one, and that of the bus for itself.
+pub fn processes(capture: &Capture) -> HashMap<u32, PeerId> {
+    let of_peers = capture.directory().peers();
+    let of_peers = of_peers.filter_map(|(id, peer)| Some((peer.process.as_ref()?.pid?, id)));
+    let of_buses = capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
+        Fact::Bus { process } => {
+            Some((process.pid?, capture.directory().by_unique(*bus, capture.driver())?))
+        }
+        _ => None,
+    });
+    let all: Vec<_> = of_buses.chain(of_peers).collect();
+    all.into_iter().rev().collect()
 }
 
 /// When the bus began to send a message: the recipient may run, and even be done, before the bus comes

@@ -1,13 +1,11 @@
 //! What is drawn of messages and start-ups.
 
-use std::collections::HashMap;
-
 use wire::message::MessageType;
 
 use super::driver;
 use crate::model::{Capture, Message, MessageId, PeerId};
-use crate::record::{Fact, Time};
-use crate::timeline::{Processors, StartUp, Way};
+use crate::record::Time;
+use crate::timeline::{Processors, StartUp, Way, processes};
 
 /// Something that one connection does for a while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,7 +69,7 @@ impl Spans {
 
     /// When the processes of connections had a processor, on the track of the first connection of each.
     pub(super) fn add_processors(&mut self, capture: &Capture, processors: &Processors) {
-        let peers: HashMap<u32, PeerId> = pids(capture).into_iter().rev().collect();
+        let peers = processes(capture);
         for (pid, from, to) in processors.spans() {
             if let Some(&peer) = peers.get(&pid) {
                 self.all.push(Span { from, to, peer, role: Role::Runs, message: None });
@@ -124,15 +122,4 @@ impl Spans {
             self.all.push(Span { from: routed, to: sent, peer, role, message: message_id });
         }
     }
-}
-
-/// The processes of all connections, and of the bus itself.
-fn pids(capture: &Capture) -> Vec<(u32, PeerId)> {
-    let of_peers = capture.directory().peers();
-    let of_peers = of_peers.filter_map(|(id, peer)| Some((peer.process.as_ref()?.pid?, id)));
-    let of_buses = capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
-        Fact::Bus { process } => Some((process.pid?, driver(capture, *bus)?)),
-        _ => None,
-    });
-    of_buses.chain(of_peers).collect()
 }

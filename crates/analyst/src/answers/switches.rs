@@ -1,0 +1,112 @@
+//! When processes had a processor.
+
+use capture::Capture;
+use capture::record::Time;
+use capture::timeline::{Processors, processes};
+
+use crate::frame::{Column, Frame};
+use crate::selection::{Stretch, start};
+
+/// When processes had a processor in a stretch of time, one process after the other, each named by the
+/// connection that stands for it; no rows if that was not recorded.
+pub(crate) fn switches(capture: &Capture, stretch: &Stretch) -> Frame {
+    let processors = Processors::of(capture);
+    let start = start(capture);
+    let since = |at: Time| (at.0 - start.0) as f64;
+    let peers = processes(capture);
+    let mut rows = Rows::default();
+    for (pid, from, until) in processors.spans() {
+        let Some(peer) = peers.get(&pid) else { continue };
+        rows.add(stretch, peer.index() as u32, since(from), since(until));
+    }
+    Frame::new("answer")
+        .with("is_recorded", !processors.is_empty())
+        .with_column("peer", Column::U32(&rows.peer))
+        .with_column("from", Column::F64(&rows.from))
+        .with_column("until", Column::F64(&rows.until))
+        .with_column("on", Column::F64(&rows.on))
+}
+
+/// Times at which processes had a processor; of each for how many nanoseconds, which is less than from
+/// its beginning to its end where several are told as one.
+#[derive(Debug, Default)]
+struct Rows {
+    peer: Vec<u32>,
+    from: Vec<f64>,
+    until: Vec<f64>,
+    on: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, stretch: &Stretch, peer: u32, from: f64, until: f64) {
+        let is_seen = stretch.from.is_none_or(|start| start < until)
+            && stretch.until.is_none_or(|end| from < end);
+        if !is_seen {
+            return;
+        }
+        match (self.peer.last(), self.until.last_mut(), self.on.last_mut()) {
+            (Some(&last), Some(end), Some(on)) if last == peer && from - *end < stretch.finest => {
+                *end = until;
+                *on += until - from;
+            }
+            _ => self.push(peer, from, until),
+        }
+    }
+
+    fn push(&mut self, peer: u32, from: f64, until: f64) {
+        self.peer.push(peer);
+        self.from.push(from);
+        self.until.push(until);
+        self.on.push(until - from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use capture::record::{Fact, Ran};
+    use diligence_testkit::recording::Recording;
+
+    use super::*;
+
+    #[test]
+    fn what_is_close_together_is_told_as_one() {
+        let mut recording = Recording::new();
+        recording.process(":1.5", 500, "mail").call(":1.5", ":1.6", "/ org.example.Mail.Get", &());
+        let capture = recording.capture();
+        let at = start(&capture);
+        let spans = vec![(10, 5), (20, 5), (100, 50)];
+        let until = Time(at.0 + 1000);
+        recording.fact(Fact::Ran(Ran { pid: 500, from: at, until, spans, ..Ran::default() }));
+        let capture = recording.capture();
+        for (stretch, expected) in [
+            (Stretch::default(), vec![(10.0, 15.0, 5.0), (20.0, 25.0, 5.0), (100.0, 150.0, 50.0)]),
+            (at_most(6.0), vec![(10.0, 25.0, 10.0), (100.0, 150.0, 50.0)]),
+            (between(16.0, 100.0), vec![(20.0, 25.0, 5.0)]),
+            (between(149.0, 900.0), vec![(100.0, 150.0, 50.0)]),
+        ] {
+            assert_eq!(told(&capture, &stretch), expected, "{stretch:?}");
+        }
+    }
+
+    fn at_most(finest: f64) -> Stretch {
+        Stretch { finest, ..Stretch::default() }
+    }
+
+    fn between(from: f64, until: f64) -> Stretch {
+        Stretch { from: Some(from), until: Some(until), finest: 0.0 }
+    }
+
+    /// The last three columns, row by row.
+    fn told(capture: &Capture, stretch: &Stretch) -> Vec<(f64, f64, f64)> {
+        let bytes = switches(capture, stretch).into_bytes();
+        let json = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        let head: serde_json::Value = serde_json::from_slice(&bytes[8..8 + json]).unwrap();
+        let count = head["columns"][1]["length"].as_u64().unwrap() as usize;
+        let data = &bytes[8 + json + (count * 4).next_multiple_of(8)..];
+        let number = |column: usize, row: usize| {
+            let at = (column * count + row) * 8;
+            f64::from_le_bytes(data[at..at + 8].try_into().unwrap())
+        };
+        (0..count).map(|row| (number(0, row), number(1, row), number(2, row))).collect()
+    }
+}
