@@ -21,6 +21,12 @@ export type Question =
   | ({ readonly ask: "statistics"; readonly subject: string } & Selection)
   | { readonly ask: "findings" }
   | ({ readonly ask: "timeline" } & Selection)
+  | {
+      readonly ask: "switches";
+      readonly from: number;
+      readonly until: number;
+      readonly finest: number;
+    }
   | ({
       readonly ask: "compare";
       readonly before: readonly number[];

@@ -1,5 +1,129 @@
+// Where time goes, process by process.
+
 import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { duration } from "../parts/format";
+import { useStore } from "../state/context";
+import { linesOf } from "./label";
+import { Pane } from "./Pane";
+import { useProcessors } from "./processors";
+import { Surface } from "./Surface";
+import { Timeline } from "./state";
+import "./timeline.css";
 
 export function TimelineView(): JSX.Element {
-  return <p class="empty">TimelineView</p>;
+  const store = useStore();
+  const timeline = useMemo(() => new Timeline(store), [store]);
+  useEffect(() => timeline.follow(), [timeline]);
+  useProcessors(timeline, store);
+  return (
+    <div class="timeline">
+      <Toolbar timeline={timeline} />
+      <Surface timeline={timeline} />
+      <Pane />
+      <Announcement timeline={timeline} />
+    </div>
+  );
+}
+
+function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const { from, until, width } = timeline.stretch.value;
+  const tracks = timeline.tracks.value;
+  const hasProcessors = timeline.processors.value.some((lanes) => lanes !== undefined);
+  const isAll = timeline.store.span.value === undefined;
+  return (
+    <div class="timeline-toolbar">
+      <ul class="timeline-legend" aria-label="Colours">
+        <Swatch name="waits" title="From the call until the caller has the answer">
+          waits for an answer
+        </Swatch>
+        <Swatch name="serves" title="From when it has the call until it answers">
+          works on a call
+        </Swatch>
+        {tracks?.isTraced && (
+          <Swatch
+            name="bus"
+            title="Dark: finds out who gets it, and in calls: all of the bus. Light: sends it"
+          >
+            in the bus
+          </Swatch>
+        )}
+        <Swatch name="signal" title="A signal, or a call that wants no answer">
+          sends
+        </Swatch>
+        <Swatch name="error" title="Answered with an error, or never">
+          error
+        </Swatch>
+        {hasProcessors && (
+          <Swatch name="processor" title="The process had a processor">
+            on a processor
+          </Swatch>
+        )}
+      </ul>
+      <output class="timeline-length">{tracks ? duration(until - from) : "arranging…"}</output>
+      <div class="timeline-buttons">
+        <button
+          type="button"
+          title="Zoom in (W, Ctrl+wheel)"
+          onClick={() => timeline.zoom(1 / 2, width / 2)}
+        >
+          +
+        </button>
+        <button
+          type="button"
+          title="Zoom out (S, Ctrl+wheel)"
+          onClick={() => timeline.zoom(2, width / 2)}
+        >
+          −
+        </button>
+        <button
+          type="button"
+          disabled={isAll}
+          title="All there is (0)"
+          onClick={() => timeline.look(undefined)}
+        >
+          All
+        </button>
+      </div>
+      <span class="timeline-keys" title={KEYS}>
+        <kbd>W</kbd>
+        <kbd>A</kbd>
+        <kbd>S</kbd>
+        <kbd>D</kbd> move, <kbd>F</kbd> focus, <kbd>,</kbd>
+        <kbd>.</kbd> previous and next
+      </span>
+    </div>
+  );
+}
+
+const KEYS = `W, S: closer, farther; A, D: left, right
+Ctrl with the wheel: zoom at the pointer; drag: move
+Shift with a drag: look at a stretch of time
+F: look at the selected message; M: mark it
+, and .: previous and next of the same track
+0: all there is; Escape: select nothing`;
+
+interface SwatchProps {
+  readonly name: string;
+  readonly title: string;
+  readonly children: string;
+}
+
+function Swatch({ name, title, children }: SwatchProps): JSX.Element {
+  return (
+    <li title={title}>
+      <span class={`swatch swatch-${name}`} /> {children}
+    </li>
+  );
+}
+
+/** What is selected, for those who cannot see it. */
+function Announcement({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const { store } = timeline;
+  const row = store.selected.value;
+  const recording = store.recording.value;
+  const isKnown = row !== undefined && row < recording.length;
+  return (
+    <output class="unseen">{isKnown ? linesOf(recording, row, "waits").join(", ") : ""}</output>
+  );
 }

@@ -1,0 +1,82 @@
+// The names of tracks, and what can be done with each.
+
+import type { JSX } from "preact";
+import { plain } from "./label";
+import { type Placed, RULER, seen } from "./layout";
+import type { Timeline } from "./state";
+
+const NAME_MOST = 200;
+
+/** The heads of the tracks that are seen. */
+export function Heads({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const layout = timeline.layout.value;
+  const { height } = timeline.size.value;
+  const heads = [...seen(layout, timeline.scroll.value, height)];
+  const part = (isPinned: boolean): JSX.Element[] =>
+    heads
+      .filter(({ placed }) => placed.isPinned === isPinned)
+      .map(({ placed, top }) => (
+        <Head
+          key={placed.track.key}
+          timeline={timeline}
+          placed={placed}
+          top={top - RULER - (isPinned ? 0 : layout.pinnedHeight)}
+        />
+      ));
+  return (
+    <div class="timeline-heads">
+      <AllHead timeline={timeline} />
+      <ul class="timeline-heads-part" style={{ height: `${layout.pinnedHeight}px` }}>
+        {part(true)}
+      </ul>
+      <ul class="timeline-heads-part timeline-heads-rest">{part(false)}</ul>
+    </div>
+  );
+}
+
+function AllHead({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const keys = (timeline.tracks.value?.tracks ?? []).map(({ key }) => key);
+  const isCollapsed = keys.length > 0 && keys.every((key) => timeline.collapsed.value.has(key));
+  return (
+    <div class="timeline-corner" style={{ height: `${RULER}px` }}>
+      <button type="button" class="plain" onClick={() => timeline.toggle("collapsed", keys)}>
+        {isCollapsed ? "▸ expand all" : "▾ collapse all"}
+      </button>
+    </div>
+  );
+}
+
+interface HeadProps {
+  readonly timeline: Timeline;
+  readonly placed: Placed;
+  readonly top: number;
+}
+
+function Head({ timeline, placed, top }: HeadProps): JSX.Element {
+  const { key, title, subtitle, isBus } = placed.track;
+  const name = plain(title, NAME_MOST);
+  const style = { transform: `translateY(${top}px)`, height: `${placed.height}px` };
+  return (
+    <li class={`timeline-head${isBus ? " bus" : ""}`} style={style} title={`${name}\n${subtitle}`}>
+      <button
+        type="button"
+        class="plain timeline-fold"
+        aria-expanded={!placed.isCollapsed}
+        onClick={() => timeline.toggle("collapsed", [key])}
+      >
+        <span aria-hidden="true">{placed.isCollapsed ? "▸" : "▾"}</span> <span>{name}</span>
+      </button>
+      <button
+        type="button"
+        class="plain timeline-pin"
+        aria-pressed={placed.isPinned}
+        aria-label={`Pin ${name}`}
+        title={placed.isPinned ? "No longer keep it on top" : "Keep it on top"}
+        onClick={() => timeline.toggle("pinned", [key])}
+      >
+        ⌖
+      </button>
+      {placed.isCollapsed || <span class="timeline-subtitle">{plain(subtitle, NAME_MOST)}</span>}
+    </li>
+  );
+}

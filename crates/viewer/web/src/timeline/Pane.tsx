@@ -1,0 +1,235 @@
+// Where time went, in numbers: below the tracks, each row with a way to its message.
+
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { DataTable } from "../parts/DataTable";
+import type { TableData } from "../parts/table";
+import type { Question, Selection } from "../source/source";
+import { type Asked, useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import { callsIn } from "./calls";
+import { type StartUp, StartUps } from "./StartUps";
+
+/** What is told of where time went: `crates/analyst/src/answers/timeline.rs`. */
+interface TimeAnswer {
+  readonly blocked: TableData;
+  readonly slowest: TableData;
+  readonly shares: TableData | null;
+  readonly start_ups: readonly StartUp[];
+}
+
+const TABS = [
+  {
+    name: "blocked",
+    title: "Blocked on",
+    about: "Who did nothing else until which call was answered",
+  },
+  { name: "slowest", title: "Slowest calls", about: "The calls that took longest" },
+  { name: "members", title: "By member", about: "Methods and signals in the time that is seen" },
+  { name: "shares", title: "Part of the bus", about: "What part of the time of calls the bus has" },
+  { name: "starts", title: "Start-ups", about: "How services came up, and what they waited for" },
+  { name: "calls", title: "As a list", about: "The messages of the time that is seen" },
+] as const;
+type TabName = (typeof TABS)[number]["name"];
+
+/** Milliseconds without a change after which numbers are asked for. */
+const SETTLE = 250;
+
+export function Pane(): JSX.Element {
+  const tab = useSignal<TabName | undefined>("blocked");
+  const settled = useSettled();
+  return (
+    <section
+      class={`timeline-pane${tab.value === undefined ? " closed" : ""}`}
+      aria-label="Numbers"
+    >
+      <div class="timeline-tabs" role="tablist">
+        {TABS.map(({ name, title, about }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            class="tab"
+            title={about}
+            aria-selected={tab.value === name}
+            onClick={() => (tab.value = tab.value === name ? undefined : name)}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      {tab.value !== undefined && (
+        <div class="timeline-pane-body" role="tabpanel">
+          <Body tab={tab.value} settled={settled} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What is selected, once it stays the same. */
+function useSettled(): Signal<Selection> {
+  const store = useStore();
+  const settled = useSignal(store.selection.peek());
+  useSignalEffect(() => {
+    const selection = store.selection.value;
+    const timer = setTimeout(() => (settled.value = selection), SETTLE);
+    return () => clearTimeout(timer);
+  });
+  return settled;
+}
+
+interface BodyProps {
+  readonly tab: TabName;
+  readonly settled: Signal<Selection>;
+}
+
+function Body({ tab, settled }: BodyProps): JSX.Element {
+  if (tab === "members") return <Members settled={settled} />;
+  if (tab === "calls") return <Calls settled={settled} />;
+  return <Times tab={tab} settled={settled} />;
+}
+
+interface TimesProps {
+  readonly tab: Exclude<TabName, "members" | "calls">;
+  readonly settled: Signal<Selection>;
+}
+
+/** How often numbers are asked again of a bus: milliseconds. */
+const AGAIN = 3000;
+
+function useAsked<T>(
+  question: (selection: Selection) => Question,
+  settled: Signal<Selection>,
+): Signal<Asked<T>> {
+  const store = useStore();
+  const turn = useSignal(0);
+  useSignalEffect(() => {
+    if (!store.isLive.value) return;
+    const timer = setInterval(() => {
+      if (!document.hidden && store.progress.peek().state === "live") turn.value++;
+    }, AGAIN);
+    return () => clearInterval(timer);
+  });
+  return useAnswer<T>(() => {
+    turn.value;
+    return store.recording.value.length === 0 && store.grown.value === 0
+      ? undefined
+      : question(settled.value);
+  });
+}
+
+function Times({ tab, settled }: TimesProps): JSX.Element {
+  const asked = useAsked<TimeAnswer>((selection) => ({ ask: "timeline", ...selection }), settled);
+  return (
+    <Answered asked={asked.value}>
+      {(answer) => {
+        if (tab === "starts") return <StartUps startUps={answer.start_ups} />;
+        const table = answer[tab];
+        if (table === null)
+          return (
+            <Nothing>
+              Only a bus that records itself knows its own part: this one was watched by a monitor.
+            </Nothing>
+          );
+        return <MessageTable table={table} label={tab} nothing={NOTHING[tab]} />;
+      }}
+    </Answered>
+  );
+}
+
+const NOTHING = {
+  blocked: "Nobody waited for an answer in the time that is seen.",
+  slowest: "No call was answered in the time that is seen.",
+  shares: "No call was answered in the time that is seen.",
+} as const;
+
+function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
+  const asked = useAsked<TableData | { readonly table: TableData }>(
+    (selection) => ({ ask: "statistics", subject: "member", ...selection }),
+    settled,
+  );
+  return (
+    <Answered asked={asked.value}>
+      {(answer) => (
+        <MessageTable
+          table={"table" in answer ? answer.table : answer}
+          label="By member"
+          nothing="There is no message in the time that is seen."
+        />
+      )}
+    </Answered>
+  );
+}
+
+function Calls({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
+  const store = useStore();
+  const { from, until } = settled.value;
+  const table = callsIn(store.recording.value, store.visible.value, from, until);
+  return (
+    <MessageTable
+      table={table}
+      label="Messages"
+      nothing="There is no message in the time that is seen."
+    />
+  );
+}
+
+interface AnsweredProps<T> {
+  readonly asked: Asked<T>;
+  readonly children: (answer: T) => JSX.Element;
+}
+
+function Answered<T>({ asked, children }: AnsweredProps<T>): JSX.Element {
+  if (asked.problem !== undefined) return <Nothing>{asked.problem}</Nothing>;
+  if (asked.answer === undefined) return <Nothing>…</Nothing>;
+  return (
+    <div class={asked.isWaiting ? "timeline-asked waiting" : "timeline-asked"}>
+      {children(asked.answer)}
+    </div>
+  );
+}
+
+function Nothing({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return <p class="empty">{children}</p>;
+}
+
+interface MessageTableProps {
+  readonly table: TableData;
+  readonly label: string;
+  readonly nothing: string;
+}
+
+/** Keys of columns with the numbers of messages, from 1. */
+const NUMBER_KEYS = ["number", "worst", "message"];
+
+function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element {
+  const store = useStore();
+  if (table.rows.length === 0) return <Nothing>{nothing}</Nothing>;
+  const number = table.columns.findIndex(({ key }) => NUMBER_KEYS.includes(key));
+  const bar = table.columns.findIndex(({ key }) => key === "bar");
+  const rowOf = (place: number): number => Number(table.rows[place]?.[number]) - 1;
+  const selected = store.selected.value;
+  const marked = table.rows.findIndex((_, place) => rowOf(place) === selected);
+  return (
+    <DataTable
+      table={withoutColumn(table, bar)}
+      label={label}
+      widths={{
+        number: "5.5rem",
+        caller: "minmax(0, 2fr)",
+        blocked_on: "minmax(0, 3fr)",
+        call: "minmax(0, 3fr)",
+      }}
+      marked={number >= 0 && marked >= 0 ? marked : undefined}
+      {...(number >= 0 && { onChoose: (place: number) => store.selectMessage(rowOf(place)) })}
+    />
+  );
+}
+
+/** Bars of characters are for terminals. */
+function withoutColumn(table: TableData, column: number): TableData {
+  if (column < 0) return table;
+  const without = <T,>(cells: readonly T[]): T[] => cells.filter((_, place) => place !== column);
+  return { columns: without(table.columns), rows: table.rows.map(without) };
+}

@@ -1,0 +1,155 @@
+// The canvases of the timeline, with the names of tracks beside them.
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useStore } from "../state/context";
+import { type Colours, coloursOf, watchColours } from "./colours";
+import { draw } from "./draw";
+import { Heads } from "./Heads";
+import { handsOn } from "./hands";
+import { RULER } from "./layout";
+import { drawOverlay } from "./overlay";
+import type { Scene } from "./scene";
+import type { Timeline } from "./state";
+import { Tip } from "./Tip";
+
+/** Everything that moves when time does. */
+export function Surface({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const scroller = useRef<HTMLDivElement>(null);
+  const surface = useRef<HTMLDivElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
+  useSize(surface, timeline);
+  useHands(surface, scroller, timeline);
+  useDrawing(base, overlay, timeline);
+  const { height } = timeline.size.value;
+  const layout = timeline.layout.value;
+  const rest = Math.max(RULER + layout.pinnedHeight + layout.height - height, 0);
+  return (
+    <div
+      class="timeline-scroller"
+      role="region"
+      ref={scroller}
+      tabIndex={0}
+      aria-label="Tracks; the list of what is seen is below"
+      onScroll={(event) => (timeline.scroll.value = event.currentTarget.scrollTop)}
+    >
+      <div class="timeline-fixed">
+        <Heads timeline={timeline} />
+        <div class="timeline-surface" ref={surface}>
+          <canvas ref={base} />
+          <canvas ref={overlay} />
+          <Tip timeline={timeline} />
+        </div>
+      </div>
+      <div style={{ height: `${rest}px` }} />
+    </div>
+  );
+}
+
+function useSize(surface: RefObject<HTMLDivElement | null>, timeline: Timeline): void {
+  useLayoutEffect(() => {
+    const element = surface.current;
+    if (element === null) return;
+    const measure = (): void => {
+      timeline.size.value = { width: element.clientWidth, height: element.clientHeight };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [surface, timeline]);
+}
+
+function useHands(
+  surface: RefObject<HTMLDivElement | null>,
+  scroller: RefObject<HTMLDivElement | null>,
+  timeline: Timeline,
+): void {
+  useEffect(() => {
+    const [element, scrolling] = [surface.current, scroller.current];
+    if (element === null || scrolling === null) return;
+    timeline.scrollTo = (top) => scrolling.scrollTo({ top });
+    return handsOn(element, scrolling, timeline);
+  }, [surface, scroller, timeline]);
+}
+
+/** Draws at most once for each frame, and only what has changed. */
+function useDrawing(
+  base: RefObject<HTMLCanvasElement | null>,
+  overlay: RefObject<HTMLCanvasElement | null>,
+  timeline: Timeline,
+): void {
+  const store = useStore();
+  const colours = useSignal<Colours | undefined>(undefined);
+  const scene = useRef<Scene | undefined>(undefined);
+  useLayoutEffect(() => {
+    const read = (): void => {
+      if (base.current !== null) colours.value = coloursOf(base.current);
+    };
+    read();
+    return watchColours(read);
+  }, [base, colours]);
+  useSignalEffect(() => {
+    scene.current = sceneOf(timeline, store.recording.value, colours.value);
+    const drawn = scene.current;
+    const canvas = base.current;
+    if (drawn === undefined || canvas === null) return;
+    return nextFrame(() => draw(contextOf(canvas, drawn), drawn));
+  });
+  useSignalEffect(() => {
+    const drawn = sceneOf(timeline, store.recording.value, colours.value);
+    const marks = {
+      selected: store.selected.value,
+      hit: timeline.hit.value,
+      pointer: timeline.pointer.value?.x,
+      band: timeline.band.value,
+      marked: timeline.marked.value,
+    };
+    const canvas = overlay.current;
+    if (drawn === undefined || canvas === null) return;
+    return nextFrame(() => drawOverlay(contextOf(canvas, drawn), drawn, marks));
+  });
+}
+
+function nextFrame(draw: () => void): () => void {
+  const frame = requestAnimationFrame(draw);
+  return () => cancelAnimationFrame(frame);
+}
+
+function sceneOf(
+  timeline: Timeline,
+  recording: Scene["recording"],
+  colours: Colours | undefined,
+): Scene | undefined {
+  const tracks = timeline.tracks.value;
+  if (tracks === undefined || colours === undefined) return undefined;
+  return {
+    recording,
+    tracks,
+    colours,
+    layout: timeline.layout.value,
+    stretch: timeline.stretch.value,
+    scroll: timeline.scroll.value,
+    height: timeline.size.value.height,
+    processors: timeline.processors.value,
+  };
+}
+
+/** What draws on a canvas that has as many pixels as the screen where it is. */
+function contextOf(
+  canvas: HTMLCanvasElement,
+  { stretch, height }: Scene,
+): CanvasRenderingContext2D {
+  const scale = devicePixelRatio;
+  const [width, tall] = [Math.round(stretch.width * scale), Math.round(height * scale)];
+  if (canvas.width !== width || canvas.height !== tall) {
+    canvas.width = width;
+    canvas.height = tall;
+  }
+  const context = canvas.getContext("2d");
+  if (context === null) throw new Error("this browser does not draw");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  return context;
+}

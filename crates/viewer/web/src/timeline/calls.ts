@@ -1,0 +1,71 @@
+// The messages of a stretch of time as a table, for those who cannot see the tracks.
+
+import { Kind, NONE, type Recording } from "../model/recording";
+import type { Cell, TableData } from "../parts/table";
+import type { Visible } from "../state/visible";
+import { nameOf, partiesOf } from "./label";
+
+/** Rows of the table; more are not read. */
+export const ROWS_MAX = 2000;
+
+const COLUMNS = [
+  { name: "number", key: "number", unit: "count" },
+  { name: "at", key: "at_ns", unit: "time" },
+  { name: "kind", key: "kind", unit: "text" },
+  { name: "member", key: "member", unit: "text" },
+  { name: "from and to", key: "parties", unit: "text" },
+  { name: "answered after", key: "duration_ns", unit: "time" },
+] as const;
+
+/** The first messages of a stretch that are shown. */
+export function callsIn(
+  recording: Recording,
+  visible: Visible,
+  from = 0,
+  until = Number.POSITIVE_INFINITY,
+): TableData {
+  const rows: Cell[][] = [];
+  const { rows: all } = visible;
+  for (
+    let place = firstAt(recording, all, from);
+    place < all.length && rows.length < ROWS_MAX;
+    place++
+  ) {
+    const row = all[place] as number;
+    if (recording.at.get(row) >= until) break;
+    if (row < recording.length && recording.kind.get(row) !== Kind.Return)
+      rows.push(cellsOf(recording, row));
+  }
+  return { columns: COLUMNS, rows };
+}
+
+/** The place of the first row that is not before a point of time. */
+function firstAt(recording: Recording, rows: Uint32Array, time: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (recording.at.get(rows[middle] as number) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function cellsOf(recording: Recording, row: number): Cell[] {
+  const kind = recording.kind.get(row);
+  const isAnswered = kind === Kind.Call && recording.partner.get(row) !== NONE;
+  return [
+    row + 1,
+    recording.at.get(row),
+    WORDS[kind] ?? "other",
+    nameOf(recording, row),
+    partiesOf(recording, row),
+    isAnswered ? (recording.durationOf(row) ?? null) : null,
+  ];
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  [Kind.Call]: "call",
+  [Kind.Error]: "error",
+  [Kind.Signal]: "signal",
+};

@@ -1,0 +1,230 @@
+// Draws tracks.
+
+import { NONE } from "../model/recording";
+import { colourOf } from "./colours";
+import { nameOf } from "./label";
+import type { Lanes } from "./lanes";
+import { laneTop, type Placed, type PlacedSection, RULER, STRIP_PLACE, seen } from "./layout";
+import { ticksOf } from "./ruler";
+import type { Scene } from "./scene";
+import { pixelOf } from "./stretch";
+import { deliveredAfter, type Role } from "./tracks";
+
+type Canvas = CanvasRenderingContext2D;
+
+const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
+/** Pixels from which on a span has its name on it. */
+const NAME_LEAST = 34;
+/** Pixels of a character, about. */
+const CHARACTER = 6.2;
+/** Pixels from which on the parts of a span are told apart. */
+const PARTS_LEAST = 4;
+/** How much is seen of a stretch that is hardly filled. */
+const FAINTEST = 0.3;
+
+/** Draws everything that stays while the pointer moves. */
+export function draw(canvas: Canvas, scene: Scene): void {
+  const { stretch, height, colours, layout, scroll } = scene;
+  canvas.fillStyle = colours.paper;
+  canvas.fillRect(0, 0, stretch.width, height);
+  canvas.font = FONT;
+  canvas.textBaseline = "middle";
+  drawGrid(canvas, scene);
+  const pinned = RULER + layout.pinnedHeight;
+  const parts = [
+    { isPinned: false, top: pinned, bottom: height },
+    { isPinned: true, top: RULER, bottom: pinned },
+  ];
+  for (const { isPinned, top, bottom } of parts) {
+    canvas.save();
+    canvas.beginPath();
+    canvas.rect(0, top, stretch.width, bottom - top);
+    canvas.clip();
+    for (const one of seen(layout, scroll, height)) {
+      if (one.placed.isPinned === isPinned) drawTrack(canvas, scene, one.placed, one.top);
+    }
+    canvas.restore();
+  }
+  drawRuler(canvas, scene);
+}
+
+function drawGrid(canvas: Canvas, { stretch, height, colours }: Scene): void {
+  canvas.fillStyle = colours.line;
+  canvas.globalAlpha = 0.45;
+  for (const { at } of ticksOf(stretch)) {
+    canvas.fillRect(Math.round(pixelOf(stretch, at)), RULER, 1, height - RULER);
+  }
+  canvas.globalAlpha = 1;
+}
+
+function drawRuler(canvas: Canvas, { stretch, colours, layout }: Scene): void {
+  canvas.fillStyle = colours.ground;
+  canvas.fillRect(0, 0, stretch.width, RULER);
+  canvas.fillStyle = colours.line;
+  canvas.fillRect(0, RULER - 1, stretch.width, 1);
+  if (layout.pinnedHeight > 0)
+    canvas.fillRect(0, RULER + layout.pinnedHeight - 1, stretch.width, 2);
+  for (const { at, label } of ticksOf(stretch)) {
+    const x = Math.round(pixelOf(stretch, at));
+    canvas.fillStyle = colours.line;
+    canvas.fillRect(x, RULER - 8, 1, 8);
+    canvas.fillStyle = colours.soft;
+    canvas.fillText(label, x + 4, RULER / 2 - 1);
+  }
+}
+
+function drawTrack(canvas: Canvas, scene: Scene, placed: Placed, top: number): void {
+  const { stretch, colours, height } = scene;
+  canvas.globalAlpha = 1;
+  canvas.fillStyle = colours.line;
+  canvas.fillRect(0, top + placed.height - 1, stretch.width, 1);
+  const processors = scene.processors[scene.layout.byTrack.indexOf(placed)];
+  if (processors !== undefined) drawProcessors(canvas, scene, processors, top);
+  for (const section of placed.sections) {
+    for (let lane = 0; lane < section.section.lanes.count; lane++) {
+      const y = top + laneTop(section, lane, placed);
+      if (y > height || y + section.height < RULER) continue;
+      drawLane(canvas, scene, section, lane, y, placed.isCollapsed);
+    }
+  }
+  canvas.globalAlpha = 1;
+}
+
+/** When the process had a processor. */
+function drawProcessors(
+  canvas: Canvas,
+  { stretch, colours }: Scene,
+  lanes: Lanes,
+  top: number,
+): void {
+  const y = top + STRIP_PLACE.top;
+  canvas.fillStyle = colours.raised;
+  canvas.fillRect(0, y, stretch.width, STRIP_PLACE.height);
+  canvas.fillStyle = colours.good;
+  lanes.visit(0, stretch, (first, end, left, right) => {
+    canvas.globalAlpha = alphaOf(lanes, first, end);
+    canvas.fillRect(left, y, Math.max(right - left, 1), STRIP_PLACE.height);
+  });
+  canvas.globalAlpha = 1;
+}
+
+function alphaOf(lanes: Lanes, first: number, end: number): number {
+  return FAINTEST + (1 - FAINTEST) * Math.min(lanes.density(first, end), 1);
+}
+
+function drawLane(
+  canvas: Canvas,
+  scene: Scene,
+  { section, height }: PlacedSection,
+  lane: number,
+  y: number,
+  isCollapsed: boolean,
+): void {
+  const { lanes, role } = section;
+  const { stretch, colours } = scene;
+  const usual = colourOf(colours, role);
+  const strength = ROLE_STRENGTH[role];
+  let last = Number.NEGATIVE_INFINITY;
+  canvas.globalAlpha = strength;
+  lanes.visit(lane, stretch, (first, end, left, right) => {
+    const isError = lanes.errorsIn(first, end) > 0;
+    canvas.fillStyle = isError ? colours.error : usual;
+    if (role === "sends") {
+      drawPoint(canvas, left, right, y + height / 2, left - last);
+      last = right;
+      return;
+    }
+    const from = Math.max(left, -2);
+    const width = Math.max(Math.min(right, stretch.width + 2) - from, 1);
+    canvas.globalAlpha = strength * alphaOf(lanes, first, end);
+    canvas.fillRect(from, y + 1, width, height - 2);
+    if (end > first + 1) return;
+    if (width >= PARTS_LEAST) drawParts(canvas, scene, role, lanes, first, y, height);
+    if (width >= NAME_LEAST && !isCollapsed) {
+      const colour = role === "waits" && !isError ? colours.ink : colours.paper;
+      const room = { left: from, right: from + width, middle: y + height / 2, colour };
+      drawName(canvas, scene, lanes.row[first] as number, room);
+    }
+  });
+}
+
+/** Who waits does nothing; so that is less to be seen. */
+const ROLE_STRENGTH: Readonly<Record<Role, number>> = {
+  bus: 0.55,
+  serves: 0.85,
+  waits: 0.5,
+  sends: 0.9,
+};
+
+/** Messages without an answer are points; where they are close together, bars. */
+function drawPoint(
+  canvas: Canvas,
+  left: number,
+  right: number,
+  middle: number,
+  room: number,
+): void {
+  if (room < POINT_ROOM) {
+    canvas.fillRect(left, middle - 2, Math.max(right - left, 1.5), 5);
+    return;
+  }
+  canvas.beginPath();
+  canvas.moveTo(left, middle - 4);
+  canvas.lineTo(left + 3, middle + 3);
+  canvas.lineTo(left - 3, middle + 3);
+  canvas.fill();
+}
+
+/** Pixels between points that are drawn as such. */
+const POINT_ROOM = 7;
+
+/** Within a span what the bus did: in front of the service and behind it, or routing before sending. */
+function drawParts(
+  canvas: Canvas,
+  { recording, stretch, colours }: Scene,
+  role: Role,
+  lanes: Lanes,
+  place: number,
+  y: number,
+  height: number,
+): void {
+  if (role === "serves") return;
+  const row = lanes.row[place] as number;
+  const at = lanes.from[place] as number;
+  const part = (from: number, until: number): void => {
+    const left = pixelOf(stretch, from);
+    const right = pixelOf(stretch, until);
+    if (right > left) canvas.fillRect(left, y + 1, right - left, height - 2);
+  };
+  canvas.fillStyle = colours.bus;
+  canvas.globalAlpha = 1;
+  if (role === "bus") {
+    const routed = recording.routed.get(row);
+    part(at, at + (routed === NONE ? 0 : routed));
+    return;
+  }
+  const until = lanes.until[place] as number;
+  const call = recording.callOf(row);
+  const reply = call === NONE ? NONE : recording.partner.get(call);
+  if (reply === NONE) return;
+  part(at, Math.min(at + deliveredAfter(recording, call), until));
+  part(until - deliveredAfter(recording, reply), until);
+}
+
+/** Where a name goes. */
+interface Room {
+  readonly left: number;
+  readonly right: number;
+  readonly middle: number;
+  readonly colour: string;
+}
+
+function drawName(canvas: Canvas, scene: Scene, row: number, room: Room): void {
+  const from = Math.max(room.left, 0) + 4;
+  const width = Math.min(room.right, scene.stretch.width) - from - 4;
+  const characters = Math.floor(width / CHARACTER);
+  if (characters < 3) return;
+  canvas.globalAlpha = 1;
+  canvas.fillStyle = room.colour;
+  canvas.fillText(nameOf(scene.recording, row, characters), from, room.middle, width);
+}

@@ -1,0 +1,193 @@
+// Hands on the timeline: pointer, wheel and keys.
+
+import type { Span } from "../state/store";
+import { hitAt } from "./hit";
+import type { Timeline } from "./state";
+import { timeAt } from "./stretch";
+
+/** Pixels that a pointer moves before a click becomes a drag. */
+const DRAG_LEAST = 4;
+/** How much a key zooms or pans in a second, as long as it is held. */
+const ZOOM_SPEED = 4;
+const PAN_SPEED = 0.9;
+/** How much one step of a wheel zooms. */
+const WHEEL_SPEED = 0.002;
+
+/** Lets a surface be moved by hand; gives what ends that. */
+export function handsOn(
+  surface: HTMLElement,
+  scroller: HTMLElement,
+  timeline: Timeline,
+): () => void {
+  const ends = [
+    pointerOn(surface, scroller, timeline),
+    wheelOn(surface, timeline),
+    keysOn(timeline),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** What a pointer does that is down. */
+type Drag =
+  | { readonly does: "pan"; readonly x: number; readonly y: number; isMoved: boolean }
+  | { readonly does: "select"; readonly from: number };
+
+function pointerOn(surface: HTMLElement, scroller: HTMLElement, timeline: Timeline): () => void {
+  let drag: Drag | undefined;
+  let last = { x: 0, y: 0 };
+  const pointOf = (event: PointerEvent): { x: number; y: number } => {
+    const box = surface.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const down = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    last = pointOf(event);
+    const from = timeAt(timeline.stretch.peek(), last.x);
+    drag = event.shiftKey ? { does: "select", from } : { does: "pan", ...last, isMoved: false };
+    surface.setPointerCapture(event.pointerId);
+    scroller.focus({ preventScroll: true });
+  };
+  const move = (event: PointerEvent): void => {
+    const point = pointOf(event);
+    timeline.pointer.value = point;
+    if (drag === undefined) hover(timeline, point);
+    else if (drag.does === "select") timeline.band.value = bandTo(timeline, drag.from, point.x);
+    else if (drag.isMoved || Math.abs(point.x - drag.x) + Math.abs(point.y - drag.y) > DRAG_LEAST) {
+      drag.isMoved = true;
+      timeline.pan((last.x - point.x) / timeline.stretch.peek().width);
+      scroller.scrollTop += last.y - point.y;
+      last = point;
+    }
+  };
+  const up = (event: PointerEvent): void => {
+    const done = drag;
+    drag = undefined;
+    if (done?.does === "select") finishBand(timeline);
+    else if (done !== undefined && !done.isMoved && event.type === "pointerup") {
+      const point = pointOf(event);
+      hover(timeline, point);
+      timeline.choose(timeline.hit.peek(), point.x);
+    }
+  };
+  const leave = (): void => {
+    timeline.pointer.value = undefined;
+    timeline.hit.value = undefined;
+  };
+  const focus = (): void => timeline.focus();
+  return listen(surface, {
+    pointerdown: down,
+    pointermove: move,
+    pointerup: up,
+    pointercancel: up,
+    pointerleave: leave,
+    dblclick: focus,
+  });
+}
+
+function hover(timeline: Timeline, point: { x: number; y: number }): void {
+  const stretch = timeline.stretch.peek();
+  const hit = hitAt(timeline.layout.peek(), stretch, timeline.scroll.peek(), point);
+  const before = timeline.hit.peek();
+  const isSame =
+    hit?.lanes === before?.lanes && hit?.first === before?.first && hit?.end === before?.end;
+  if (!isSame) timeline.hit.value = hit;
+}
+
+function bandTo(timeline: Timeline, from: number, x: number): Span {
+  const to = timeAt(timeline.stretch.peek(), x);
+  return { from: Math.min(from, to), until: Math.max(from, to) };
+}
+
+function finishBand(timeline: Timeline): void {
+  const band = timeline.band.peek();
+  timeline.band.value = undefined;
+  if (band !== undefined && band.until > band.from) timeline.look(band);
+}
+
+function wheelOn(surface: HTMLElement, timeline: Timeline): () => void {
+  const wheel = (event: WheelEvent): void => {
+    const { left } = surface.getBoundingClientRect();
+    const { width } = timeline.stretch.peek();
+    if (event.ctrlKey || event.metaKey) {
+      timeline.zoom(Math.exp(event.deltaY * WHEEL_SPEED), event.clientX - left);
+    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      timeline.pan((event.deltaX || event.deltaY) / width);
+    } else return;
+    event.preventDefault();
+  };
+  surface.addEventListener("wheel", wheel, { passive: false });
+  return () => surface.removeEventListener("wheel", wheel);
+}
+
+/** What keys do for as long as they are held, in a second. */
+const HELD: Readonly<Record<string, (timeline: Timeline, seconds: number) => void>> = {
+  w: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** -seconds, middle(timeline)),
+  s: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** seconds, middle(timeline)),
+  a: (timeline, seconds) => timeline.pan(-PAN_SPEED * seconds),
+  d: (timeline, seconds) => timeline.pan(PAN_SPEED * seconds),
+};
+
+/** What keys do once. */
+const PRESSED: Readonly<Record<string, (timeline: Timeline) => void>> = {
+  f: (timeline) => timeline.focus(),
+  m: (timeline) => timeline.mark(),
+  ".": (timeline) => timeline.step(1),
+  ",": (timeline) => timeline.step(-1),
+  0: (timeline) => timeline.look(undefined),
+  Escape: (timeline) => timeline.choose(undefined, 0),
+};
+
+function middle(timeline: Timeline): number {
+  return timeline.pointer.peek()?.x ?? timeline.stretch.peek().width / 2;
+}
+
+function keysOn(timeline: Timeline): () => void {
+  const held = new Set<string>();
+  let last = 0;
+  const turn = (now: number): void => {
+    if (held.size === 0) return;
+    const seconds = Math.min((now - last) / 1000, 0.1);
+    last = now;
+    for (const key of held) HELD[key]?.(timeline, seconds);
+    requestAnimationFrame(turn);
+  };
+  const down = (event: KeyboardEvent): void => {
+    if (isForOthers(event)) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (HELD[key] !== undefined) {
+      if (held.size === 0) {
+        last = performance.now();
+        requestAnimationFrame(turn);
+      }
+      held.add(key);
+    } else if (PRESSED[key] !== undefined) PRESSED[key](timeline);
+    else return;
+    event.preventDefault();
+  };
+  const up = (event: KeyboardEvent): void => void held.delete(event.key.toLowerCase());
+  const blur = (): void => held.clear();
+  const ends = [listen(document, { keydown: down, keyup: up }), listen(window, { blur })];
+  return () => {
+    held.clear();
+    for (const end of ends) end();
+  };
+}
+
+/** Keys that are typed somewhere, or mean something to the browser. */
+function isForOthers(event: KeyboardEvent): boolean {
+  const target = event.target instanceof Element ? event.target : undefined;
+  const isTyped = target?.closest("input, textarea, select, [contenteditable]") != null;
+  return isTyped || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
+}
+
+type Listeners = Readonly<Record<string, ((event: never) => void) | undefined>>;
+
+function listen(target: EventTarget, listeners: Listeners): () => void {
+  const all = Object.entries(listeners) as [string, EventListener][];
+  for (const [name, listener] of all) target.addEventListener(name, listener);
+  return () => {
+    for (const [name, listener] of all) target.removeEventListener(name, listener);
+  };
+}

@@ -1,0 +1,96 @@
+// Words for spans.
+
+import { Kind, NONE, type Recording } from "../model/recording";
+import { duration, sinceStart } from "../parts/format";
+import { deliveredAfter, type Role } from "./tracks";
+
+/** Characters that would change how those around them are shown. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are meant
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text on one line that leaves others alone, of at most so many characters. */
+export function plain(text: string, most: number): string {
+  const short = text.length > most ? `${text.slice(0, Math.max(most - 1, 0))}…` : text;
+  return short.replace(CONTROLS, "\ufffd");
+}
+
+/** What a span of a message is called. */
+export function nameOf(recording: Recording, row: number, most = 200): string {
+  const subject = recording.subjectOf(row);
+  const member = recording.text(recording.member.get(subject));
+  return plain(member === "" ? (KINDS[recording.kind.get(row)] ?? "message") : member, most);
+}
+
+const KINDS: Readonly<Record<number, string>> = {
+  [Kind.Unknown]: "message",
+  [Kind.Call]: "call",
+  [Kind.Return]: "return",
+  [Kind.Error]: "error",
+  [Kind.Signal]: "signal",
+};
+
+/** What a message is and who has to do with it, in lines. */
+export function linesOf(recording: Recording, row: number, role: Role): string[] {
+  const subject = recording.subjectOf(row);
+  const member = nameOf(recording, row);
+  const iface = plain(recording.text(recording.interface.get(subject)), 200);
+  const lines = [iface === "" ? member : `${iface}.${member}`];
+  lines.push(`${WORDS[role]}: ${partiesOf(recording, row)}`);
+  lines.push(...timesOf(recording, row, role));
+  return lines;
+}
+
+const WORDS: Readonly<Record<Role, string>> = {
+  bus: "in the bus",
+  serves: "works on it",
+  waits: "waits",
+  sends: "sends",
+};
+
+/** `demo-anna → demo-room`. */
+export function partiesOf(recording: Recording, row: number): string {
+  const from = partyOf(recording, recording.from.get(row));
+  const to = recording.to.get(row);
+  if (to !== NONE) return `${from} → ${partyOf(recording, to)}`;
+  const destination = recording.text(recording.destination.get(row));
+  if (destination !== "") return `${from} → ${plain(destination, 80)}`;
+  const copies = recording.recipientsOf(row).length;
+  return copies > 0 ? `${from} → ${copies} recipients` : from;
+}
+
+function partyOf(recording: Recording, peer: number): string {
+  const label = recording.peers[peer]?.label;
+  return label === undefined ? "somebody" : plain(label, 80);
+}
+
+function timesOf(recording: Recording, row: number, role: Role): string[] {
+  if (role === "bus") return busTimes(recording, row);
+  const at = `at ${sinceStart(recording.at.get(row))}`;
+  const length = recording.durationOf(row);
+  if (length === undefined)
+    return [recording.kind.get(row) === Kind.Call ? `${at}, no answer` : at];
+  const reply = recording.partner.get(row);
+  const answer = recording.kind.get(reply) === Kind.Error ? "error" : "answered";
+  const error = recording.kind.get(reply) === Kind.Error ? recording.member.get(reply) : undefined;
+  const name = error === undefined ? "" : ` ${plain(recording.text(error), 120)}`;
+  return [`${at}, ${answer}${name} after ${duration(length)}`, ...busShare(recording, row, reply)];
+}
+
+/** What of a call was the bus, if that is known. */
+function busShare(recording: Recording, call: number, reply: number): string[] {
+  const inBus = deliveredAfter(recording, call) + deliveredAfter(recording, reply);
+  return inBus === 0 ? [] : [`${duration(inBus)} of it in the bus`];
+}
+
+function busTimes(recording: Recording, row: number): string[] {
+  const routed = recording.routed.get(row);
+  const delivered = deliveredAfter(recording, row);
+  const lines = [
+    `received at ${sinceStart(recording.at.get(row))}`,
+    `routed after ${duration(routed)}`,
+  ];
+  const copies = recording.recipientsOf(row).length;
+  if (delivered > 0)
+    lines.push(`sent ${copies === 1 ? "" : `${copies} times `}after ${duration(delivered)}`);
+  return lines;
+}

@@ -1,0 +1,60 @@
+// Sorting in pieces, so that nothing else has to wait for it.
+
+/** Work that can be interrupted wherever it yields. */
+export type Work<T> = Generator<void, T, void>;
+
+/** Does work without a pause. */
+export function finished<T>(work: Work<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** Steps of a loop between two places at which work may be interrupted. */
+export const WORK_STEPS = 4096;
+
+/** Whether work may be interrupted at this step of a loop. */
+export function isPause(step: number): boolean {
+  return (step & (WORK_STEPS - 1)) === WORK_STEPS - 1;
+}
+
+/**
+ * The places of ascending keys; of equal ones the earlier first. Keys that are nearly in order, as
+ * times mostly are, cost little more than to look at each.
+ */
+export function* orderOf(keys: Float64Array): Work<Uint32Array> {
+  let order = Uint32Array.from(keys.keys());
+  let other = new Uint32Array(keys.length);
+  for (let length = 1; length < keys.length; length *= 2) {
+    for (let low = 0; low < keys.length; low += 2 * length) {
+      merge(keys, order, other, low, length);
+      if (isPause(low / (2 * length)) || length > WORK_STEPS) yield;
+    }
+    [order, other] = [other, order];
+  }
+  return order;
+}
+
+/** Merges the sorted stretches from `low` and from `low + length` on. */
+function merge(
+  keys: Float64Array,
+  from: Uint32Array,
+  to: Uint32Array,
+  low: number,
+  length: number,
+): void {
+  const middle = Math.min(low + length, keys.length);
+  const high = Math.min(low + 2 * length, keys.length);
+  const key = (place: number): number => keys[from[place] as number] as number;
+  if (middle === high || key(middle - 1) <= key(middle)) {
+    to.set(from.subarray(low, high), low);
+    return;
+  }
+  let left = low;
+  let right = middle;
+  for (let place = low; place < high; place++) {
+    const isLeft = right === high || (left < middle && key(left) <= key(right));
+    to[place] = from[isLeft ? left++ : right++] as number;
+  }
+}

@@ -1,0 +1,205 @@
+// Draws what moves with the pointer, and what is selected.
+
+import { Kind, NONE } from "../model/recording";
+import { sinceStart } from "../parts/format";
+import type { Span } from "../state/store";
+import type { Lanes } from "./lanes";
+import { type Layout, laneTop, type Placed, RULER, screenTop } from "./layout";
+import type { Marks, Scene } from "./scene";
+import { pixelOf } from "./stretch";
+import { type Role, servesOf, waitsOf } from "./tracks";
+
+type Canvas = CanvasRenderingContext2D;
+
+/** Draws everything that lies above the tracks. */
+export function drawOverlay(canvas: Canvas, scene: Scene, marks: Marks): void {
+  canvas.clearRect(0, 0, scene.stretch.width, scene.height);
+  for (const span of marks.marked) drawBand(canvas, scene, span, scene.colours.accent, 0.08);
+  if (marks.band !== undefined) drawBand(canvas, scene, marks.band, scene.colours.accent, 0.18);
+  if (marks.selected !== undefined) drawMessage(canvas, scene, marks.selected, scene.colours.ink);
+  const hovered = marks.hit !== undefined && marks.hit.end === marks.hit.first + 1;
+  if (marks.hit !== undefined && hovered && marks.hit.row !== marks.selected) {
+    drawMessage(canvas, scene, marks.hit.row, scene.colours.accent);
+  }
+  if (marks.pointer !== undefined) drawPointer(canvas, scene, marks.pointer);
+}
+
+function drawBand(canvas: Canvas, scene: Scene, span: Span, colour: string, alpha: number): void {
+  const left = pixelOf(scene.stretch, span.from);
+  const width = Math.max(pixelOf(scene.stretch, span.until) - left, 1);
+  canvas.fillStyle = colour;
+  canvas.globalAlpha = alpha;
+  canvas.fillRect(left, 0, width, scene.height);
+  canvas.globalAlpha = 1;
+  canvas.fillRect(left, 0, 1, scene.height);
+  canvas.fillRect(left + width, 0, 1, scene.height);
+}
+
+/** A line where the pointer is, with its time on the ruler. */
+function drawPointer(canvas: Canvas, { stretch, height, colours }: Scene, x: number): void {
+  canvas.fillStyle = colours.soft;
+  canvas.globalAlpha = 0.5;
+  canvas.fillRect(x, 0, 1, height);
+  canvas.globalAlpha = 1;
+  const nanos = stretch.from + (x / stretch.width) * (stretch.until - stretch.from);
+  const label = sinceStart(nanos);
+  canvas.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+  canvas.textBaseline = "middle";
+  const width = canvas.measureText(label).width + 8;
+  const left = Math.min(x + 4, stretch.width - width);
+  canvas.fillStyle = colours.raised;
+  canvas.fillRect(left, 2, width, RULER - 5);
+  canvas.fillStyle = colours.ink;
+  canvas.fillText(label, left + 4, RULER / 2);
+}
+
+/** A place of a span on the screen. */
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** A message wherever it is, with lines from one place to the next. */
+function drawMessage(canvas: Canvas, scene: Scene, row: number, colour: string): void {
+  const { recording } = scene;
+  canvas.strokeStyle = colour;
+  canvas.fillStyle = colour;
+  canvas.lineWidth = 1.5;
+  const call = recording.callOf(row);
+  const reply = call === NONE ? NONE : recording.partner.get(call);
+  outline(canvas, boxOf(scene, recording.bus.get(row), "bus", row));
+  if (reply !== NONE) drawCall(canvas, scene, call, reply);
+  else drawFan(canvas, scene, row);
+}
+
+function drawCall(canvas: Canvas, scene: Scene, call: number, reply: number): void {
+  const { recording } = scene;
+  const waits = boxOf(scene, recording.from.get(call), "waits", call);
+  const serves = boxOf(scene, recording.from.get(reply), "serves", call);
+  outline(canvas, waits);
+  outline(canvas, serves);
+  if (waits === undefined || serves === undefined) return;
+  const down = serves.top > waits.top;
+  const ends = (box: Box, isUpper: boolean): number => (isUpper ? box.bottom : box.top);
+  arrow(canvas, waits.left, ends(waits, down), serves.left, ends(serves, !down));
+  canvas.setLineDash([4, 3]);
+  arrow(canvas, serves.right, ends(serves, !down), waits.right, ends(waits, down));
+  canvas.setLineDash([]);
+}
+
+/** From who sends a message to all who get it. */
+function drawFan(canvas: Canvas, scene: Scene, row: number): void {
+  const { recording, tracks, layout } = scene;
+  const box = boxOf(scene, recording.from.get(row), "sends", row);
+  if (box === undefined) return;
+  outline(canvas, box);
+  const middle = (box.left + box.right) / 2;
+  const to = recording.to.get(row);
+  const recipients = recording.recipientsOf(row);
+  const peers = recipients.length > 0 || to === NONE ? recipients : [to];
+  const drawn = new Set<number>();
+  for (const peer of peers) {
+    const track = tracks.trackOf(peer);
+    const placed = track === undefined ? undefined : layout.byTrack[track];
+    if (track === undefined || placed === undefined || drawn.has(track)) continue;
+    drawn.add(track);
+    const top = screenTop(layout, placed, scene.scroll);
+    const isBelow = top > box.top;
+    arrow(
+      canvas,
+      middle,
+      isBelow ? box.bottom : box.top,
+      middle + FAN,
+      top + (isBelow ? 2 : placed.height - 2),
+    );
+  }
+}
+
+/** Pixels by which arrows to recipients lean, so that they can be told apart from the pointer. */
+const FAN = 14;
+
+/** Pixels from the middle of a point to its sides. */
+const POINT = 4;
+
+/** Where a span of a message is on the screen. */
+function boxOf(scene: Scene, owner: number, role: Role, row: number): Box | undefined {
+  const { layout, stretch } = scene;
+  const track = role === "bus" ? busTrack(scene, owner) : scene.tracks.trackOf(owner);
+  const placed = track === undefined ? undefined : layout.byTrack[track];
+  const one = placed?.sections.find(({ section }) => section.role === role);
+  if (placed === undefined || one === undefined) return undefined;
+  const found = one.section.lanes.placeOf(row, beginOf(scene, role, row));
+  if (found === undefined) return undefined;
+  const top = screenTop(layout, placed, scene.scroll) + laneTop(one, found.lane, placed);
+  const times = timesOf(one.section.lanes, found.place);
+  const left = pixelOf(stretch, times.from);
+  const right = Math.max(pixelOf(stretch, times.until), left + 1);
+  const reach = role === "sends" ? POINT : 0;
+  return { left: left - reach, right: right + reach, top: top + 1, bottom: top + one.height - 1 };
+}
+
+/** Buses have the first tracks, those of them that have anything on them. */
+function busTrack({ tracks, recording }: Scene, bus: number): number | undefined {
+  const place = tracks.tracks.findIndex(({ key }) => key === `bus ${bus}`);
+  return place < 0 || bus >= recording.buses.length ? undefined : place;
+}
+
+function timesOf(lanes: Lanes, place: number): Span {
+  return { from: lanes.from[place] as number, until: lanes.until[place] as number };
+}
+
+/** When the span of a message begins that has a role. */
+function beginOf({ recording }: Scene, role: Role, row: number): number {
+  if (role === "bus" || role === "sends") return recording.at.get(row);
+  const reply = recording.partner.get(row);
+  const times = role === "waits" ? waitsOf : servesOf;
+  return times(recording, row, reply)[0];
+}
+
+function outline(canvas: Canvas, box: Box | undefined): void {
+  if (box === undefined) return;
+  const width = Math.max(box.right - box.left, 3);
+  canvas.strokeRect(box.left - 0.75, box.top - 0.75, width + 1.5, box.bottom - box.top + 1.5);
+}
+
+/** A curve that leaves and arrives upright, with a head. */
+function arrow(canvas: Canvas, x0: number, y0: number, x1: number, y1: number): void {
+  const bend = (y1 - y0) / 2;
+  canvas.beginPath();
+  canvas.moveTo(x0, y0);
+  canvas.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
+  canvas.stroke();
+  const way = Math.sign(y1 - y0) * 6;
+  canvas.beginPath();
+  canvas.moveTo(x1, y1);
+  canvas.lineTo(x1 - 3.5, y1 - way);
+  canvas.lineTo(x1 + 3.5, y1 - way);
+  canvas.fill();
+}
+
+/** The span of time in which a message is seen, and the tracks on which it is. */
+export function placeOf(
+  { recording, tracks, layout }: Pick<Scene, "recording" | "tracks" | "layout">,
+  row: number,
+): { readonly span: Span; readonly placed: readonly Placed[] } {
+  const call = recording.callOf(row);
+  const reply = call === NONE ? NONE : recording.partner.get(call);
+  const from = recording.at.get(call === NONE ? row : call);
+  const until = reply === NONE ? from : recording.at.get(reply);
+  const kind = recording.kind.get(row);
+  const peers =
+    kind === Kind.Signal || reply === NONE
+      ? [recording.from.get(row)]
+      : [recording.from.get(call), recording.from.get(reply)];
+  const placed = peers.map((peer) => placedOf(tracks.trackOf(peer), layout));
+  return {
+    span: { from, until: Math.max(until, from) },
+    placed: placed.filter((one) => one !== undefined),
+  };
+}
+
+function placedOf(track: number | undefined, layout: Layout): Placed | undefined {
+  return track === undefined ? undefined : layout.byTrack[track];
+}

@@ -1,0 +1,62 @@
+// When processes had a processor, for the stretch of time that is seen.
+
+import { useSignalEffect } from "@preact/signals";
+import type { Frame, Numbers } from "../format/frame";
+import type { Span, Store } from "../state/store";
+import { type Lanes, Spans } from "./lanes";
+import { finished } from "./order";
+import type { Timeline } from "./state";
+import { nanosPerPixel } from "./stretch";
+import type { Tracks } from "./tracks";
+
+/** Milliseconds without a movement after which the switches of what is seen are asked for. */
+const SETTLE = 150;
+
+/** Asks for them whenever what is seen has settled, if the recording has any. */
+export function useProcessors(timeline: Timeline, store: Store): void {
+  useSignalEffect(() => {
+    const { from, until, width } = timeline.stretch.value;
+    const tracks = timeline.tracks.value;
+    if (tracks === undefined || absent.has(store)) return;
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      const wider = { from: from - (until - from), until: until + (until - from) };
+      const finest = nanosPerPixel({ from, until, width }) / 2;
+      ask(store, wider, finest, controller.signal)
+        .then((frame) => take(timeline, tracks, frame, store))
+        .catch(() => {
+          // It was asked again, or the program is gone, which the page says elsewhere.
+        });
+    }, SETTLE);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  });
+}
+
+/** Those of whose recordings it is known that they have no switches. */
+const absent = new WeakSet<Store>();
+
+function ask(store: Store, span: Span, finest: number, abort: AbortSignal): Promise<Frame> {
+  return store.ask({ ask: "switches", from: span.from, until: span.until, finest }, abort);
+}
+
+function take(timeline: Timeline, tracks: Tracks, frame: Frame, store: Store): void {
+  if (frame.head.is_recorded !== true) absent.add(store);
+  timeline.processors.value = processorsOf(frame, tracks);
+}
+
+/** The times of an answer, by the places of tracks. */
+export function processorsOf(frame: Frame, tracks: Tracks): (Lanes | undefined)[] {
+  const spans: (Spans | undefined)[] = tracks.tracks.map(() => undefined);
+  const column = (name: string): Numbers => frame.columns.get(name) ?? new Uint8Array(0);
+  const [peer, from, until, on] = [column("peer"), column("from"), column("until"), column("on")];
+  for (let row = 0; row < peer.length; row++) {
+    const track = tracks.trackOf(peer[row] as number);
+    if (track === undefined) continue;
+    spans[track] ??= new Spans();
+    spans[track].add(from[row] as number, until[row] as number, 0, false, on[row] as number);
+  }
+  return spans.map((one) => (one === undefined ? undefined : finished(one.lanes())));
+}

@@ -1,0 +1,36 @@
+// All that a picture of the timeline is made from.
+
+import type { Recording } from "../model/recording";
+import type { Span } from "../state/store";
+import type { Colours } from "./colours";
+import type { Hit } from "./hit";
+import type { Lanes } from "./lanes";
+import type { Layout } from "./layout";
+import type { Stretch } from "./stretch";
+import type { Tracks } from "./tracks";
+
+/** What is below; it changes only with what is looked at. */
+export interface Scene {
+  readonly recording: Recording;
+  readonly tracks: Tracks;
+  readonly layout: Layout;
+  readonly stretch: Stretch;
+  readonly scroll: number;
+  readonly height: number;
+  readonly colours: Colours;
+  /** When each track had a processor, by the places of tracks. */
+  readonly processors: readonly (Lanes | undefined)[];
+}
+
+/** What is above it, and moves with the pointer. */
+export interface Marks {
+  /** The message that is selected. */
+  readonly selected: number | undefined;
+  readonly hit: Hit | undefined;
+  /** The pixel at which the pointer is. */
+  readonly pointer: number | undefined;
+  /** What is being selected. */
+  readonly band: Span | undefined;
+  /** What was marked to be found again. */
+  readonly marked: readonly Span[];
+}

@@ -1,0 +1,213 @@
+// What is looked at on the timeline, and how it is moved.
+
+import { computed, effect, signal } from "@preact/signals";
+import { NONE } from "../model/recording";
+import type { Span, Store } from "../state/store";
+import { type Hit, neighbour } from "./hit";
+import type { Lanes } from "./lanes";
+import { type Layout, layoutOf, screenTop } from "./layout";
+import { placeOf } from "./overlay";
+import {
+  around,
+  clamped,
+  NARROWEST,
+  panned,
+  type Stretch,
+  showing,
+  timeAt,
+  zoomed,
+} from "./stretch";
+import { type Tracks, tracksOf } from "./tracks";
+import { Worker } from "./work";
+
+/** The state of a timeline that is on the screen. */
+export class Timeline {
+  readonly tracks = signal<Tracks | undefined>(undefined);
+  readonly processors = signal<readonly (Lanes | undefined)[]>([]);
+  readonly size = signal({ width: 0, height: 0 });
+  readonly scroll = signal(0);
+  readonly hit = signal<Hit | undefined>(undefined);
+  readonly pointer = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
+  readonly band = signal<Span | undefined>(undefined);
+  readonly marked = signal<readonly Span[]>([]);
+  readonly pinned = signal<ReadonlySet<string>>(new Set());
+  readonly collapsed = signal<ReadonlySet<string>>(new Set());
+
+  /** The stretch of time that is seen. */
+  readonly stretch = computed<Stretch>(() => {
+    this.store.grown.value;
+    const span = this.store.span.value;
+    const width = Math.max(this.size.value.width, 1);
+    return span === undefined ? { ...this.whole(), width } : { ...span, width };
+  });
+
+  readonly layout = computed<Layout>(() =>
+    layoutOf(this.tracks.value?.tracks ?? [], {
+      pinned: this.pinned.value,
+      collapsed: this.collapsed.value,
+      hasProcessors: this.processors.value.some((lanes) => lanes !== undefined),
+      viewHeight: this.size.value.height,
+    }),
+  );
+
+  /** What has selected the message that is selected last: if it was this view, nothing has to move. */
+  private ownSelection: number | undefined;
+  /** What was clicked last. */
+  private clicked: Hit | undefined;
+  /** Has the view scrolled to a track. */
+  scrollTo: (top: number) => void = () => {};
+
+  constructor(readonly store: Store) {}
+
+  /** Follows what is shown and what is selected; gives what ends that. */
+  follow(): () => void {
+    const worker = new Worker<Tracks>((tracks) => {
+      this.hit.value = undefined;
+      this.tracks.value = tracks;
+    });
+    const ends = [
+      effect(() => {
+        const visible = this.store.visible.value;
+        const recording = this.store.recording.peek();
+        worker.begin(() => tracksOf(recording, visible));
+      }),
+      effect(() => {
+        const row = this.store.selected.value;
+        const isKnown = this.tracks.value !== undefined;
+        if (row === undefined || !isKnown || row === this.ownSelection) return;
+        this.ownSelection = row;
+        this.show(row);
+      }),
+      () => worker.stop(),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** Looks at a span of time; at all there is without one, or if it is all there is. */
+  look(span: Span | undefined): void {
+    const { until } = this.whole();
+    const isWhole = span !== undefined && span.from <= 0 && span.until >= until;
+    this.store.span.value = isWhole ? undefined : span;
+  }
+
+  /** Zooms at a pixel; factors below 1 come closer. */
+  zoom(factor: number, x: number): void {
+    const stretch = this.stretch.peek();
+    this.look(zoomed(stretch, factor, timeAt(stretch, x), this.whole().until));
+  }
+
+  /** Moves by a part of what is seen. */
+  pan(part: number): void {
+    const { from, until } = this.stretch.peek();
+    this.look(panned({ from, until }, part * (until - from), this.whole().until));
+  }
+
+  /** Selects what is on the screen; comes closer to what cannot be told apart. */
+  choose(hit: Hit | undefined, x: number): void {
+    if (hit !== undefined && hit.end > hit.first + 1) {
+      this.zoom(CLOSER, x);
+      return;
+    }
+    this.clicked = hit;
+    this.ownSelection = hit?.row;
+    this.store.selectMessage(hit?.row);
+  }
+
+  /** Looks at the selected message from near; at a marked span if there is none. */
+  focus(): void {
+    const row = this.store.selected.peek();
+    const { until } = this.whole();
+    if (row === undefined || this.tracks.peek() === undefined) return;
+    this.look(around(this.spanOf(row), until));
+    this.scrollToMessage(row);
+  }
+
+  /** Marks the selected message, or what is seen, to be found again; a second time ends that. */
+  mark(): void {
+    const row = this.store.selected.peek();
+    const { from, until } = this.stretch.peek();
+    const span = row === undefined ? { from, until } : this.spanOf(row);
+    const isSame = (one: Span): boolean => one.from === span.from && one.until === span.until;
+    const marked = this.marked.peek();
+    this.marked.value = marked.some(isSame)
+      ? marked.filter((one) => !isSame(one))
+      : [...marked, span];
+  }
+
+  /** Selects the next or previous span of the same track. */
+  step(direction: 1 | -1): void {
+    const at = this.selectedPlace();
+    const place = at === undefined ? undefined : neighbour(at.lanes, at.place, direction);
+    if (at === undefined || place === undefined) return;
+    const row = at.lanes.row[place] as number;
+    this.store.selectMessage(row);
+  }
+
+  /** Pins a track, or not; collapses it, or not. */
+  toggle(which: "pinned" | "collapsed", keys: readonly string[]): void {
+    const set = new Set(this[which].peek());
+    const isOn = keys.every((key) => set.has(key));
+    for (const key of keys) {
+      if (isOn) set.delete(key);
+      else set.add(key);
+    }
+    this[which].value = set;
+  }
+
+  /** From the first to the last message. */
+  private whole(): Span {
+    return { from: 0, until: Math.max(this.store.recording.peek().end * 1.005, NARROWEST) };
+  }
+
+  /** Moves so that a message is seen. */
+  private show(row: number): void {
+    const stretch = this.stretch.peek();
+    const wanted = showing(stretch, this.spanOf(row), this.whole().until);
+    if (wanted !== stretch) this.look(clamped(wanted, this.whole().until));
+    this.scrollToMessage(row);
+  }
+
+  private spanOf(row: number): Span {
+    return this.placeOf(row)?.span ?? { from: 0, until: 0 };
+  }
+
+  private placeOf(row: number): ReturnType<typeof placeOf> | undefined {
+    const tracks = this.tracks.peek();
+    const recording = this.store.recording.peek();
+    if (tracks === undefined || row >= recording.length) return undefined;
+    return placeOf({ recording, tracks, layout: this.layout.peek() }, row);
+  }
+
+  private scrollToMessage(row: number): void {
+    const layout = this.layout.peek();
+    const placed = this.placeOf(row)?.placed.find((one) => !one.isPinned);
+    if (placed === undefined) return;
+    const scroll = this.scroll.peek();
+    const top = screenTop(layout, placed, scroll);
+    const { height } = this.size.peek();
+    const isSeen = top >= layout.pinnedHeight && top + placed.height <= height;
+    if (!isSeen) this.scrollTo(placed.top - (height - layout.pinnedHeight - placed.height) / 3);
+  }
+
+  /** Where the selected message is: on the track of who serves it, of who waits, or of who sends it. */
+  private selectedPlace(): { lanes: Lanes; place: number } | undefined {
+    const row = this.store.selected.peek();
+    const tracks = this.tracks.peek();
+    if (row === undefined || tracks === undefined) return undefined;
+    const recording = this.store.recording.peek();
+    const call = recording.callOf(row);
+    const owner = tracks.trackOf(recording.from.get(call === NONE ? row : call));
+    const own = owner === undefined ? [] : (tracks.tracks[owner]?.sections ?? []);
+    const clicked = this.clicked === undefined ? [] : [this.clicked.lanes];
+    for (const lanes of [...clicked, ...own.map((section) => section.lanes)]) {
+      const place = Math.max(lanes.row.indexOf(row), lanes.row.indexOf(call));
+      if (place >= 0) return { lanes, place };
+    }
+    return undefined;
+  }
+}
+
+/** How much closer a click comes to what cannot be told apart. */
+const CLOSER = 1 / 8;

@@ -1,0 +1,61 @@
+// The stretch of time that is seen: where it is on the screen, and how it moves.
+
+import type { Span } from "../state/store";
+
+/** A stretch of time on so many pixels. */
+export interface Stretch extends Span {
+  readonly width: number;
+}
+
+/** Less than this is not seen at once: nanoseconds. */
+export const NARROWEST = 200;
+
+/** The pixel at which a point of time is. */
+export function pixelOf(stretch: Stretch, time: number): number {
+  return ((time - stretch.from) / (stretch.until - stretch.from)) * stretch.width;
+}
+
+/** The point of time at a pixel. */
+export function timeAt(stretch: Stretch, x: number): number {
+  return stretch.from + (x / stretch.width) * (stretch.until - stretch.from);
+}
+
+/** Nanoseconds of one pixel. */
+export function nanosPerPixel(stretch: Stretch): number {
+  return (stretch.until - stretch.from) / stretch.width;
+}
+
+/** A span that is `factor` times as long, in which `at` stays where it was. */
+export function zoomed(span: Span, factor: number, at: number, end: number): Span {
+  const length = Math.max(NARROWEST, (span.until - span.from) * factor);
+  const scale = length / (span.until - span.from);
+  const from = at - (at - span.from) * scale;
+  return clamped({ from, until: from + length }, end);
+}
+
+/** A span that is moved by some nanoseconds. */
+export function panned(span: Span, by: number, end: number): Span {
+  return clamped({ from: span.from + by, until: span.until + by }, end);
+}
+
+/** A span of the same length as far as there is so much, within what there is. */
+export function clamped(span: Span, end: number): Span {
+  const length = Math.min(span.until - span.from, Math.max(end, NARROWEST));
+  const from = Math.min(Math.max(span.from, 0), Math.max(end, NARROWEST) - length);
+  return { from, until: from + length };
+}
+
+/** A span around another, with a tenth of its length at both sides. */
+export function around(span: Span, end: number): Span {
+  const margin = Math.max((span.until - span.from) / 10, NARROWEST / 2);
+  return clamped({ from: span.from - margin, until: span.until + margin }, end);
+}
+
+/** A span from which `inner` can be seen: the same one if it can, moved or widened if not. */
+export function showing(span: Span, inner: Span, end: number): Span {
+  if (span.from <= inner.from && inner.until <= span.until) return span;
+  const length = span.until - span.from;
+  if (inner.until - inner.from > length * 0.8) return around(inner, end);
+  const middle = (inner.from + inner.until) / 2;
+  return clamped({ from: middle - length / 2, until: middle + length / 2 }, end);
+}

@@ -1,0 +1,223 @@
+import { expect, test } from "vitest";
+import type { Frame } from "../format/frame";
+import { NONE, Recording } from "../model/recording";
+import { visibleOf } from "../state/visible";
+import { hitAt, neighbour } from "./hit";
+import { nameOf, plain } from "./label";
+import { LANE, layoutOf, RULER, screenTop } from "./layout";
+import { finished } from "./order";
+import { lanesOf } from "./testing";
+import { type Track, type Tracks, tracksOf } from "./tracks";
+
+const CALL = 1;
+const RETURN = 2;
+const ERROR = 3;
+const SIGNAL = 4;
+
+interface Message {
+  readonly at: number;
+  readonly kind: number;
+  readonly from: number;
+  readonly to?: number;
+  readonly partner?: number;
+  /** Nanoseconds until it was routed, and until it had left. */
+  readonly bus?: readonly [number, number];
+}
+
+/** A recording of connections 0 (of process 7), 1 (of process 8) and 2 (of process 7). */
+function recordingOf(messages: readonly Message[]): Recording {
+  const u32 = (of: (message: Message) => number | undefined): Uint32Array =>
+    Uint32Array.from(messages, (message) => of(message) ?? NONE);
+  const u8 = (of: (message: Message) => number): Uint8Array => Uint8Array.from(messages, of);
+  const text = (place: number): Uint32Array => new Uint32Array(messages.length).fill(place);
+  const columns = new Map<string, Uint8Array | Uint32Array | Float64Array>([
+    ["at", Float64Array.from(messages, ({ at }) => at)],
+    ["kind", u8(({ kind }) => kind)],
+    ["flags", u8(() => 0)],
+    ["health", u8(() => 0)],
+    ["bus", u8(() => 0)],
+    ["from", u32(({ from }) => from)],
+    ["to", u32(({ to }) => to)],
+    ["destination", text(0)],
+    ["path", text(0)],
+    ["interface", text(0)],
+    ["member", text(1)],
+    ["partner", u32(({ partner }) => partner)],
+    ["size", text(100)],
+    ["routed", u32(({ bus }) => bus?.[0])],
+    ["delivered", u32(({ bus }) => bus?.[1])],
+    ["recipients_end", text(0)],
+    ["recipients", new Uint32Array(0)],
+  ]);
+  const recording = new Recording();
+  recording.apply({ kind: "messages", head: headOf(messages.length), columns } as Frame);
+  return recording;
+}
+
+function headOf(count: number): Frame["head"] {
+  const peer = (id: number, pid: number): object => ({
+    id,
+    bus: 0,
+    unique: `:1.${id}`,
+    names: [],
+    label: `:1.${id}`,
+    process: { pid, uid: 0, comm: `program${pid}`, exe: null, command: [], unit: null },
+  });
+  return {
+    count,
+    start_ns: "0",
+    strings: ["", "Get"],
+    peers: [peer(0, 7), peer(1, 8), peer(2, 7)],
+    buses: [{ label: "session", address: null, method: "trace" }],
+  };
+}
+
+function tracksFor(messages: readonly Message[], shown = messages.map(() => true)): Tracks {
+  const bits = new Uint8Array(Math.ceil(shown.length / 8));
+  for (const [row, isShown] of shown.entries()) {
+    if (isShown) bits[row >> 3] = (bits[row >> 3] ?? 0) | (1 << (row & 7));
+  }
+  return finished(tracksOf(recordingOf(messages), visibleOf(messages.length, bits)));
+}
+
+/** `program7 waits 0..50`, with `!` for errors. */
+function told(tracks: Tracks): string[] {
+  const sections = tracks.tracks.flatMap(({ title, sections }) =>
+    sections.map(({ role, lanes }) => {
+      const spans = Array.from(lanes.row, (_, place) => {
+        const isError = lanes.errorsIn(place, place + 1) > 0;
+        return `${lanes.from[place]}..${lanes.until[place]}${isError ? "!" : ""}`;
+      });
+      return `${title} ${role} ${spans.join(" ")}`;
+    }),
+  );
+  return sections.sort();
+}
+
+const PAIR: readonly Message[] = [
+  { at: 0, kind: CALL, from: 0, to: 1, partner: 1 },
+  { at: 50, kind: RETURN, from: 1, to: 0, partner: 0 },
+];
+
+test.each<[string, readonly Message[], string[]]>([
+  ["a call", PAIR, ["program7 waits 0..50", "program8 serves 0..50"]],
+  [
+    "a call through a bus that has recorded itself",
+    [
+      { ...(PAIR[0] as Message), bus: [2, 5] },
+      { ...(PAIR[1] as Message), bus: [1, 4] },
+    ],
+    ["program7 waits 0..54", "program8 serves 5..50", "the bus bus 0..5 50..54"],
+  ],
+  [
+    "an error",
+    [PAIR[0] as Message, { ...(PAIR[1] as Message), kind: ERROR }],
+    ["program7 waits 0..50!", "program8 serves 0..50!"],
+  ],
+  [
+    "a call that is never answered",
+    [{ at: 3, kind: CALL, from: 0, to: 1 }],
+    ["program7 sends 3..3!"],
+  ],
+  [
+    "a signal of another connection of a process",
+    [{ at: 3, kind: SIGNAL, from: 2 }],
+    ["program7 sends 3..3"],
+  ],
+  ["a reply from before", [{ at: 3, kind: RETURN, from: 1, to: 0 }], []],
+])("%s is on its tracks", (_, messages, expected) => {
+  expect(told(tracksFor(messages))).toEqual(expected);
+});
+
+test("a pair is drawn once if either of it is shown", () => {
+  const whole = ["program7 waits 0..50", "program8 serves 0..50"];
+  for (const shown of [
+    [true, true],
+    [true, false],
+    [false, true],
+  ]) {
+    expect(told(tracksFor(PAIR, shown))).toEqual(whole);
+  }
+  expect(told(tracksFor(PAIR, [false, false]))).toEqual([]);
+});
+
+/** Tracks of which each has so many lanes. */
+function tracksWith(...lanes: number[]): Track[] {
+  return lanes.map((count, place) => {
+    const spans = Array.from({ length: count }, (): [number, number] => [0, 100]);
+    const sections = [{ role: "waits", lanes: lanesOf(spans) }] as const;
+    return { key: `track ${place}`, title: "", subtitle: "", isBus: false, sections };
+  });
+}
+
+test("pinned tracks stay, collapsed ones are low", () => {
+  const layout = layoutOf(tracksWith(5, 5, 5), {
+    pinned: new Set(["track 2"]),
+    collapsed: new Set(["track 0"]),
+    hasProcessors: false,
+    viewHeight: 600,
+  });
+  expect(layout.placed.map(({ track }) => track.key)).toEqual(["track 2", "track 0", "track 1"]);
+  const [pinned, collapsed, usual] = layout.placed;
+  if (pinned === undefined || collapsed === undefined || usual === undefined) throw new Error();
+  expect(screenTop(layout, pinned, 1000)).toBe(RULER);
+  expect(screenTop(layout, collapsed, 10)).toBe(RULER + pinned.height - 10);
+  expect(usual.height).toBeGreaterThan(5 * LANE);
+  expect(collapsed.height).toBeLessThan(2 * LANE);
+});
+
+test.each<[number, number, number | undefined]>([
+  [50, RULER + 8, 0],
+  [50, RULER + 8 + LANE, 1],
+  [101, RULER + 8, 0],
+  [150, RULER + 8, undefined],
+  [50, RULER - 1, undefined],
+  [50, 590, undefined],
+])("at %d, %d is the row %o", (x, y, expected) => {
+  const none = new Set<string>();
+  const layout = layoutOf(tracksWith(3), {
+    pinned: none,
+    collapsed: none,
+    hasProcessors: false,
+    viewHeight: 600,
+  });
+  const stretch = { from: 0, until: 200, width: 200 };
+  expect(hitAt(layout, stretch, 0, { x, y })?.row).toBe(expected);
+});
+
+test("steps go through all lanes in the order of time, and back", () => {
+  const lanes = lanesOf([
+    [0, 10],
+    [2, 4],
+    [2, 9],
+    [5, 6],
+    [20, 30],
+  ]);
+  const walk = (start: number, direction: 1 | -1): number[] => {
+    const rows: number[] = [];
+    for (
+      let place: number | undefined = start;
+      place !== undefined;
+      place = neighbour(lanes, place, direction)
+    ) {
+      rows.push(lanes.row[place] as number);
+    }
+    return rows;
+  };
+  const first = lanes.row.indexOf(0);
+  const last = lanes.row.indexOf(4);
+  expect(walk(first, 1)).toEqual([0, 1, 2, 3, 4]);
+  expect(walk(last, -1)).toEqual([4, 3, 2, 1, 0]);
+});
+
+test.each([
+  ["Get", 10, "Get"],
+  ["GetManagedObjects", 6, "GetMa…"],
+  ["a\u202eb\nc", 10, "a\ufffdb\ufffdc"],
+])("%j is plain", (text, most, expected) => {
+  expect(plain(text, most)).toBe(expected);
+});
+
+test("a reply is called as its call is", () => {
+  expect(nameOf(recordingOf(PAIR), 1)).toBe("Get");
+});

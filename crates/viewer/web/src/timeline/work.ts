@@ -1,0 +1,58 @@
+// Long work in pieces, between which the page goes on.
+
+import type { Work } from "./order";
+
+/** Milliseconds of one piece. */
+const PIECE = 8;
+/** Work that is begun again and again leaves the page this many times as long as it takes. */
+const REST = 3;
+
+/** Does the newest of the work that it is given, piece by piece, and tells the result. */
+export class Worker<T> {
+  private next: (() => Work<T>) | undefined;
+  private isBusy = false;
+  private isStopped = false;
+
+  constructor(private readonly done: (result: T) => void) {}
+
+  /** Begins with some work as soon as what is being done is done. */
+  begin(work: () => Work<T>): void {
+    this.next = work;
+    if (!this.isBusy) void this.run();
+  }
+
+  /** Ends it, whatever is left to do. */
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private async run(): Promise<void> {
+    this.isBusy = true;
+    while (this.next !== undefined && !this.isStopped) {
+      const work = this.next();
+      this.next = undefined;
+      const begin = performance.now();
+      const result = await this.finish(work);
+      if (this.isStopped) return;
+      if (result !== undefined) this.done(result);
+      if (this.next !== undefined) await pause((performance.now() - begin) * REST);
+    }
+    this.isBusy = false;
+  }
+
+  private async finish(work: Work<T>): Promise<T | undefined> {
+    while (!this.isStopped) {
+      const begin = performance.now();
+      while (performance.now() - begin < PIECE) {
+        const { done, value } = work.next();
+        if (done) return value;
+      }
+      await pause(0);
+    }
+    return undefined;
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
