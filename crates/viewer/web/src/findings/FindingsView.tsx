@@ -1,5 +1,256 @@
+// What is wrong, and what to do.
+
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { counted, duration } from "../parts/format";
+import { CopyButton } from "./CopyButton";
+import { FindingDetails } from "./FindingDetails";
+import { Headlines } from "./Headlines";
+import {
+  costWords,
+  distinct,
+  extentOf,
+  type Filter,
+  type Finding,
+  GROUPINGS,
+  type Grouping,
+  grouped,
+  isWanted,
+  keyOf,
+  NO_FILTER,
+  type Report,
+  SEVERITIES,
+  SEVERITY_WORDS,
+  type Severity,
+  textOf,
+} from "./model";
+import { Rules } from "./Rules";
+import { useReporter } from "./report";
+import "./findings.css";
 
 export function FindingsView(): JSX.Element {
-  return <p class="empty">FindingsView</p>;
+  const reporter = useReporter();
+  const { report, problem, isWaiting } = reporter.state.value;
+  if (report === undefined) {
+    return (
+      <p class="empty" role="status">
+        {problem ?? "Looking for what is wrong…"}
+      </p>
+    );
+  }
+  if (report.findings.length === 0) return <NothingFound report={report} />;
+  return <Found report={report} isWaiting={isWaiting} open={reporter.open} />;
+}
+
+function NothingFound({ report }: { readonly report: Report }): JSX.Element {
+  return (
+    <div class="findings-nothing">
+      <h2>Nothing is wrong that would show</h2>
+      <p>{extentOf(report)} None of them has found anything.</p>
+      <Rules rules={report.rules} isOpen={true} />
+    </div>
+  );
+}
+
+interface FoundProps {
+  readonly report: Report;
+  readonly isWaiting: boolean;
+  /** The finding that is looked at, by its key. */
+  readonly open: Signal<string | undefined>;
+}
+
+function Found({ report, isWaiting, open }: FoundProps): JSX.Element {
+  const filter = useSignal<Filter>(NO_FILTER);
+  const grouping = useSignal<Grouping>("severity");
+  const wanted = report.findings.filter((finding) => isWanted(finding, filter.value));
+  const groups = grouped(wanted, grouping.value);
+  const shown = groups.flatMap(({ findings }) => findings);
+  const opened = shown.find((finding) => keyOf(finding) === open.value) ?? shown[0];
+  return (
+    <div class="findings">
+      <Headlines />
+      <Toolbar report={report} filter={filter} grouping={grouping} shown={shown} />
+      <div class="findings-body">
+        <nav class="findings-list" aria-label="Findings" onKeyDown={moveFocus}>
+          {groups.map((group) => (
+            <section key={group.title} aria-label={group.title}>
+              <h2>
+                {group.title} <small>{group.findings.length}</small>
+              </h2>
+              {group.findings.map((finding) => (
+                <Item
+                  key={keyOf(finding)}
+                  finding={finding}
+                  isOpen={finding === opened}
+                  onOpen={() => (open.value = keyOf(finding))}
+                />
+              ))}
+            </section>
+          ))}
+          {shown.length === 0 && <p class="empty">No finding is like that.</p>}
+          <p class="findings-extent" role="status">
+            {extentOf(report)} {isWaiting && "Looking again…"}
+          </p>
+          <Rules rules={report.rules} isOpen={false} />
+        </nav>
+        <article class="finding" aria-label="The finding">
+          {opened && (
+            <FindingDetails
+              finding={opened}
+              rule={report.rules.find(({ id }) => id === opened.rule)}
+            />
+          )}
+        </article>
+      </div>
+    </div>
+  );
+}
+
+/** Arrows go from one finding to the next. */
+function moveFocus(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const way = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (way === 0) return;
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>(".finding-item")];
+  const next = items[items.findIndex(isFocused) + way];
+  next?.focus();
+  next?.click();
+  event.preventDefault();
+}
+
+function isFocused(element: Element): boolean {
+  return element === document.activeElement;
+}
+
+interface ItemProps {
+  readonly finding: Finding;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
+  const [cost = ""] = costWords(finding.cost);
+  return (
+    <button
+      type="button"
+      class={`finding-item severity-${finding.severity}`}
+      aria-current={isOpen ? "true" : undefined}
+      onClick={onOpen}
+    >
+      <span class="finding-title">{finding.title}</span>
+      <span class="finding-cost">{cost}</span>
+      <span class="finding-says">
+        <b>{finding.who.label}</b> {finding.says}
+      </span>
+    </button>
+  );
+}
+
+interface ToolbarProps {
+  readonly report: Report;
+  readonly filter: Signal<Filter>;
+  readonly grouping: Signal<Grouping>;
+  readonly shown: readonly Finding[];
+}
+
+function Toolbar({ report, filter, grouping, shown }: ToolbarProps): JSX.Element {
+  const { findings } = report;
+  const rules = distinct(findings.map(({ rule, title }) => `${rule} ${title}`));
+  const change = (part: Partial<Filter>): void => {
+    filter.value = { ...filter.value, ...part };
+  };
+  return (
+    <div class="findings-toolbar">
+      {SEVERITIES.map((severity) => (
+        <SeverityToggle key={severity} severity={severity} findings={findings} filter={filter} />
+      ))}
+      <Choice
+        label="Rule"
+        value={rules.find((rule) => rule.startsWith(`${filter.value.rule} `))}
+        values={rules}
+        onChoose={(rule) => change({ rule: rule?.split(" ")[0] })}
+      />
+      <Choice
+        label="Who"
+        value={filter.value.who}
+        values={distinct(findings.map(({ who }) => who.label))}
+        onChoose={(who) => change({ who })}
+      />
+      <label>
+        Grouped by{" "}
+        <select
+          value={grouping.value}
+          onChange={(event) => {
+            grouping.value =
+              GROUPINGS.find((one) => one === event.currentTarget.value) ?? "severity";
+          }}
+        >
+          {GROUPINGS.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      <span class="findings-count">
+        {counted(shown.length, "finding", "findings")}, {duration(total(shown))} in all
+      </span>
+      <CopyButton text={() => shown.map(textOf).join("\n\n")}>Copy all as text</CopyButton>
+    </div>
+  );
+}
+
+function total(findings: readonly Finding[]): number {
+  return findings.reduce((sum, finding) => sum + finding.cost_ns, 0);
+}
+
+interface SeverityToggleProps {
+  readonly severity: Severity;
+  readonly findings: readonly Finding[];
+  readonly filter: Signal<Filter>;
+}
+
+function SeverityToggle({ severity, findings, filter }: SeverityToggleProps): JSX.Element {
+  const number = findings.filter((finding) => finding.severity === severity).length;
+  const { without } = filter.value;
+  const toggle = (): void => {
+    const next = new Set(without);
+    if (!next.delete(severity)) next.add(severity);
+    filter.value = { ...filter.value, without: next };
+  };
+  return (
+    <button
+      type="button"
+      class={`severity severity-${severity}`}
+      aria-pressed={!without.has(severity)}
+      disabled={number === 0}
+      onClick={toggle}
+    >
+      {SEVERITY_WORDS[severity]} {number}
+    </button>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly values: readonly string[];
+  readonly onChoose: (value: string | undefined) => void;
+}
+
+function Choice({ label, value, values, onChoose }: ChoiceProps): JSX.Element {
+  const choose = (place: number): void => onChoose(values[place - 1]);
+  return (
+    <label>
+      {label}{" "}
+      <select
+        value={value === undefined ? 0 : values.indexOf(value) + 1}
+        onChange={(event) => choose(Number(event.currentTarget.value))}
+      >
+        <option value={0}>any</option>
+        {values.map((one, place) => (
+          <option key={one} value={place + 1}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

@@ -53,11 +53,16 @@ interface HeadProps {
 }
 
 function Head({ timeline, placed, top }: HeadProps): JSX.Element {
-  const { key, title, subtitle, isBus } = placed.track;
+  const { key, title, subtitle, about, isBus } = placed.track;
   const name = plain(title, NAME_MOST);
+  const words = [title, subtitle, about].filter((text) => text !== "");
   const style = { transform: `translateY(${top}px)`, height: `${placed.height}px` };
   return (
-    <li class={`timeline-head${isBus ? " bus" : ""}`} style={style} title={`${name}\n${subtitle}`}>
+    <li
+      class={`timeline-head${isBus ? " bus" : ""}`}
+      style={style}
+      title={words.map((text) => plain(text, NAME_MOST)).join("\n")}
+    >
       <button
         type="button"
         class="plain timeline-fold"

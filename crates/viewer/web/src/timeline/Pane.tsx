@@ -220,6 +220,7 @@ function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element
         caller: "minmax(0, 2fr)",
         blocked_on: "minmax(0, 3fr)",
         call: "minmax(0, 3fr)",
+        of: "minmax(0, 2fr)",
       }}
       marked={number >= 0 && marked >= 0 ? marked : undefined}
       {...(number >= 0 && { onChoose: (place: number) => store.selectMessage(rowOf(place)) })}

@@ -146,7 +146,7 @@ function tracksWith(...lanes: number[]): Track[] {
   return lanes.map((count, place) => {
     const spans = Array.from({ length: count }, (): [number, number] => [0, 100]);
     const sections = [{ role: "waits", lanes: lanesOf(spans) }] as const;
-    return { key: `track ${place}`, title: "", subtitle: "", isBus: false, sections };
+    return { key: `track ${place}`, title: "", subtitle: "", about: "", isBus: false, sections };
   });
 }
 

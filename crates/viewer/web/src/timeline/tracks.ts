@@ -24,6 +24,8 @@ export interface Track {
   readonly key: string;
   readonly title: string;
   readonly subtitle: string;
+  /** What else there is to know of it. */
+  readonly about: string;
   readonly isBus: boolean;
   readonly sections: readonly Section[];
 }
@@ -51,8 +53,8 @@ export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> 
     const sections = yield* sectionsOf(draft);
     if (sections.length === 0) continue;
     for (const peer of draft.peers) places.set(peer, tracks.length);
-    const { key, title, subtitle, isBus } = draft;
-    tracks.push({ key, title, subtitle, isBus, sections });
+    const { key, title, subtitle, about, isBus } = draft;
+    tracks.push({ key, title, subtitle, about, isBus, sections });
   }
   return { tracks, trackOf: (peer) => places.get(peer), isTraced: drawing.isTraced };
 }
@@ -62,6 +64,8 @@ interface Draft {
   readonly key: string;
   readonly title: string;
   readonly subtitle: string;
+  /** What else there is to know of it. */
+  readonly about: string;
   readonly isBus: boolean;
   readonly peers: number[];
   readonly spans: Readonly<Record<Role, Spans>>;
@@ -89,7 +93,8 @@ function busDraft(bus: Bus, place: number, count: number): Draft {
   const title = count === 1 ? "the bus" : bus.label;
   const subtitle =
     bus.method === "trace" ? "as it has recorded itself" : "as a monitor has seen it";
-  return { key: `bus ${place}`, title, subtitle, isBus: true, peers: [], spans: noSpans() };
+  const about = bus.address ?? "";
+  return { key: `bus ${place}`, title, subtitle, about, isBus: true, peers: [], spans: noSpans() };
 }
 
 /** The draft of the process of a connection; of one whose process is not known its own. */
@@ -100,8 +105,9 @@ function processDraft(byKey: Map<string, Draft>, peer: Peer): Draft {
   const known = byKey.get(key);
   if (known !== undefined) return known;
   const title = (isKnown ? process.comm : null) ?? peer.label;
-  const subtitle = isKnown ? `${nameOf(peer)} ${process.pid}` : "";
-  const draft = { key, title, subtitle, isBus: false, peers: [], spans: noSpans() };
+  const subtitle = isKnown ? nameOf(peer) : "";
+  const about = isKnown ? `process ${process.pid}` : "process unknown";
+  const draft = { key, title, subtitle, about, isBus: false, peers: [], spans: noSpans() };
   byKey.set(key, draft);
   return draft;
 }

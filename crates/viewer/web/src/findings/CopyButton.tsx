@@ -1,0 +1,30 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+
+interface CopyButtonProps {
+  readonly text: () => string;
+  readonly children: ComponentChildren;
+}
+
+/** Milliseconds for which a button says that it has copied. */
+const SAID = 1500;
+
+/** Puts a text where it can be pasted from. */
+export function CopyButton({ text, children }: CopyButtonProps): JSX.Element {
+  const said = useSignal<string | undefined>(undefined);
+  const say = (words: string): void => {
+    said.value = words;
+    setTimeout(() => (said.value = undefined), SAID);
+  };
+  const copy = (): void => {
+    navigator.clipboard.writeText(text()).then(
+      () => say("Copied"),
+      () => say("The browser does not let us"),
+    );
+  };
+  return (
+    <button type="button" class="copy" onClick={copy}>
+      {said.value ?? children}
+    </button>
+  );
+}

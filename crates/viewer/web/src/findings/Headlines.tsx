@@ -1,0 +1,153 @@
+// What is slow and what is wrong, in a few lines, for those who have just opened the page.
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { duration } from "../parts/format";
+import type { Cell, TableData } from "../parts/table";
+import { useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import { costWords, type Finding, keyOf } from "./model";
+import { useReporter } from "./report";
+import "./findings.css";
+
+/** Lines of each kind. */
+const LINES = 3;
+/** How often it is asked again what is slow on a bus: milliseconds. */
+const AGAIN = 5000;
+
+/** The worst of what was waited for, and of what was found. */
+export function Headlines(): JSX.Element {
+  const { report, problem } = useReporter().state.value;
+  const slow = useSlow();
+  return (
+    <div class="headlines">
+      <Section title="What is slow">
+        {slow === undefined && <li>…</li>}
+        {slow?.length === 0 && <li>Nobody has waited for an answer.</li>}
+        {slow?.map((wait) => (
+          <SlowLine key={`${wait.caller} ${wait.member} ${wait.callee}`} wait={wait} />
+        ))}
+      </Section>
+      <Section title="What is wrong">
+        {report === undefined && <li>{problem ?? "…"}</li>}
+        {report?.findings.length === 0 && <li>Nothing that would show.</li>}
+        {worst(report?.findings ?? []).map((finding) => (
+          <WrongLine key={keyOf(finding)} finding={finding} />
+        ))}
+      </Section>
+    </div>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function Section({ title, children }: SectionProps): JSX.Element {
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ol>{children}</ol>
+    </section>
+  );
+}
+
+/** What somebody waited for, all times together. */
+interface Wait {
+  readonly caller: string;
+  readonly member: string;
+  readonly callee: string;
+  readonly calls: number;
+  readonly total: number;
+  readonly longest: number;
+  /** The row of the longest call. */
+  readonly row: number;
+}
+
+function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
+  const store = useStore();
+  const times = wait.calls === 1 ? "once" : `${wait.calls} times`;
+  return (
+    <li>
+      <button type="button" onClick={() => store.selectMessage(wait.row)}>
+        <b class="headline-amount">{duration(wait.total)}</b>
+        <span>
+          <b>{wait.caller}</b> waited {times} for <b>{lastPart(wait.member)}</b> of {wait.callee}
+          {wait.calls > 1 && `, at most ${duration(wait.longest)}`}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
+  const store = useStore();
+  const reporter = useReporter();
+  const [cost = ""] = costWords(finding.cost);
+  const show = (): void => {
+    const first = finding.evidence.first[0];
+    if (first !== undefined) store.selectMessage(first - 1);
+    reporter.open.value = keyOf(finding);
+    store.view.value = "findings";
+  };
+  return (
+    <li>
+      <button type="button" class={`severity-${finding.severity}`} onClick={show}>
+        <b class="headline-amount">{cost}</b>
+        <span>
+          <b>{finding.who.label}</b> {finding.says}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+/** Those that cost most; that of a recording which is incomplete is no fault of its programs. */
+function worst(findings: readonly Finding[]): readonly Finding[] {
+  const wrong = findings.filter(({ severity }) => severity !== "info");
+  return wrong.slice(0, LINES);
+}
+
+/** `Search` of `com.example.Archive1.Search`. */
+function lastPart(member: string): string {
+  return member.slice(member.lastIndexOf(".") + 1);
+}
+
+/** Who waited longest; undefined until that is known. */
+function useSlow(): readonly Wait[] | undefined {
+  const store = useStore();
+  const turn = useSignal(0);
+  useSignalEffect(() => {
+    if (!store.isLive.value) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) turn.value++;
+    }, AGAIN);
+    return () => clearInterval(timer);
+  });
+  const asked = useAnswer<{ readonly blocked: TableData }>(() => {
+    turn.value;
+    const isKnown = store.progress.value.state !== "loading";
+    const query = store.query.value;
+    const hidden = [...store.hidden.value];
+    return isKnown ? { ask: "timeline", query, hidden } : undefined;
+  });
+  return asked.value.answer && waitsOf(asked.value.answer.blocked);
+}
+
+/** The first rows of the table of who was blocked on what. */
+function waitsOf({ columns, rows }: TableData): Wait[] {
+  const place = new Map(columns.map(({ key }, place) => [key, place]));
+  return rows.slice(0, LINES).map((row) => {
+    const cell = (key: string): Cell => row[place.get(key) ?? -1] ?? null;
+    return {
+      caller: String(cell("caller")),
+      member: String(cell("blocked_on")),
+      callee: String(cell("of")),
+      calls: Number(cell("calls")),
+      total: Number(cell("total_ns")),
+      longest: Number(cell("longest_ns")),
+      row: Number(cell("number")) - 1,
+    };
+  });
+}

@@ -1,0 +1,27 @@
+import type { JSX } from "preact";
+import { type Rule, SEVERITY_WORDS } from "./model";
+
+interface RulesProps {
+  readonly rules: readonly Rule[];
+  readonly isOpen: boolean;
+}
+
+/** What was looked for. */
+export function Rules({ rules, isOpen }: RulesProps): JSX.Element {
+  return (
+    <details class="findings-rules" open={isOpen}>
+      <summary>What was looked for</summary>
+      <ul>
+        {rules.map((rule) => (
+          <li key={rule.id} title={rule.meaning}>
+            <code>{rule.id}</code> {rule.title}
+            <small>
+              {" "}
+              {SEVERITY_WORDS[rule.severity].toLowerCase()}; needs {rule.needs}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,84 @@
+// Asks for findings, for all that show them.
+
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import type { Report } from "./model";
+
+/** What is known of findings. While they are asked for again, the last ones stay. */
+export interface Reported {
+  readonly report: Report | undefined;
+  readonly problem: string | undefined;
+  readonly isWaiting: boolean;
+}
+
+/** Milliseconds between two answers about a bus, and how many times as long as an answer takes. */
+const AGAIN = 8000;
+const REST = 10;
+
+/** Findings of one recording: asked for once when it is whole, and from time to time of a bus. */
+export class Reporter {
+  readonly state = signal<Reported>({ report: undefined, problem: undefined, isWaiting: false });
+  /** The finding that is looked at, by its key. */
+  readonly open = signal<string | undefined>(undefined);
+  private users = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  /** Follows the recording for as long as somebody wants to know; gives what ends that. */
+  follow(): () => void {
+    if (this.users++ === 0) this.turn();
+    return () => {
+      if (--this.users === 0) clearTimeout(this.timer);
+    };
+  }
+
+  private turn(): void {
+    const { state } = this.store.progress.peek();
+    const isKnown = this.state.peek().report !== undefined;
+    const isLoading = state === "loading" || this.store.recording.peek().length === 0;
+    if (isLoading) this.again(LOOK_AGAIN);
+    else if (document.hidden && isKnown) this.again(AGAIN);
+    else if (!isKnown || state === "live") void this.ask();
+  }
+
+  private again(milliseconds: number): void {
+    clearTimeout(this.timer);
+    if (this.users > 0) this.timer = setTimeout(() => this.turn(), milliseconds);
+  }
+
+  private async ask(): Promise<void> {
+    const before = this.state.peek();
+    if (before.isWaiting) return;
+    this.state.value = { ...before, isWaiting: true };
+    const begin = performance.now();
+    const told = await this.answer();
+    this.state.value = { report: before.report, problem: undefined, ...told, isWaiting: false };
+    this.again(Math.max(AGAIN, (performance.now() - begin) * REST));
+  }
+
+  private async answer(): Promise<Pick<Reported, "report"> | Pick<Reported, "problem">> {
+    try {
+      const frame = await this.store.ask({ ask: "findings" });
+      return { report: frame.head.answer as Report };
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+/** Milliseconds after which it is looked again whether a recording is whole. */
+const LOOK_AGAIN = 200;
+
+const reporters = new WeakMap<Store, Reporter>();
+
+/** What finds out what is wrong. */
+export function useReporter(): Reporter {
+  const store = useStore();
+  const reporter = reporters.get(store) ?? new Reporter(store);
+  reporters.set(store, reporter);
+  useEffect(() => reporter.follow(), [reporter]);
+  return reporter;
+}
