@@ -6,7 +6,7 @@ import { duration } from "../parts/format";
 import type { Cell, TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import { costWords, type Finding, keyOf } from "./model";
+import { costWords, type Finding, keyOf, worst } from "./model";
 import { useReporter } from "./report";
 import "./findings.css";
 
@@ -31,7 +31,7 @@ export function Headlines(): JSX.Element {
       <Section title="What is wrong">
         {report === undefined && <li>{problem ?? "…"}</li>}
         {report?.findings.length === 0 && <li>Nothing that would show.</li>}
-        {worst(report?.findings ?? []).map((finding) => (
+        {worst(report?.findings ?? [], LINES).map((finding) => (
           <WrongLine key={keyOf(finding)} finding={finding} />
         ))}
       </Section>
@@ -101,12 +101,6 @@ function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
       </button>
     </li>
   );
-}
-
-/** Those that cost most; that of a recording which is incomplete is no fault of its programs. */
-function worst(findings: readonly Finding[]): readonly Finding[] {
-  const wrong = findings.filter(({ severity }) => severity !== "info");
-  return wrong.slice(0, LINES);
 }
 
 /** `Search` of `com.example.Archive1.Search`. */

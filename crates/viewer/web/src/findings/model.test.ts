@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { costWords, type Finding, grouped, isWanted, keyOf, NO_FILTER, textOf } from "./model";
+import {
+  costWords,
+  type Finding,
+  grouped,
+  isWanted,
+  keyOf,
+  NO_FILTER,
+  textOf,
+  worst,
+} from "./model";
 
 const POLLING: Finding = {
   rule: "L12",
@@ -64,6 +73,15 @@ test.each([
   [{ ...NO_FILTER, who: ":1.5", rule: "L12" }, [OTHER]],
 ])("with the filter %o", (filter, expected) => {
   expect([POLLING, SLOW, OTHER].filter((one) => isWanted(one, filter))).toEqual(expected);
+});
+
+test.each([
+  [1, [POLLING]],
+  [2, [POLLING, SLOW]],
+  [3, [POLLING, SLOW, OTHER]],
+])("the worst %d are of different rules", (most, expected) => {
+  const known: Finding = { ...POLLING, rule: "L50", severity: "info" };
+  expect(worst([known, POLLING, OTHER, SLOW], most)).toEqual(expected);
 });
 
 test("a finding is the same when it has grown", () => {

@@ -127,6 +127,18 @@ function groupOf(finding: Finding, grouping: Grouping): string {
   return grouping === "who" ? finding.who.label : `${finding.rule} ${finding.title}`;
 }
 
+/**
+ * The worst few, of as many rules as there are. That a recording is incomplete is no fault of its
+ * programs.
+ */
+export function worst(findings: readonly Finding[], most: number): Finding[] {
+  const wrong = findings.filter(({ severity }) => severity !== "info");
+  const isFirst = (one: Finding, place: number): boolean =>
+    wrong.findIndex(({ rule }) => rule === one.rule) === place;
+  const first = wrong.filter(isFirst);
+  return [...first, ...wrong.filter((one) => !first.includes(one))].slice(0, most);
+}
+
 /** The parts of a cost that are not nothing, in words. */
 export function costWords(cost: Cost): string[] {
   const parts = [

@@ -125,18 +125,25 @@ function Times({ tab, settled }: TimesProps): JSX.Element {
     <Answered asked={asked.value}>
       {(answer) => {
         if (tab === "starts") return <StartUps startUps={answer.start_ups} />;
-        const table = answer[tab];
-        if (table === null)
-          return (
-            <Nothing>
-              Only a bus that records itself knows its own part: this one was watched by a monitor.
-            </Nothing>
-          );
-        return <MessageTable table={table} label={tab} nothing={NOTHING[tab]} />;
+        return <TimeTable tab={tab} table={answer[tab]} />;
       }}
     </Answered>
   );
 }
+
+interface TimeTableProps {
+  readonly tab: keyof typeof NOTHING;
+  readonly table: TableData | null;
+}
+
+function TimeTable({ tab, table }: TimeTableProps): JSX.Element {
+  const isTraced = useStore().recording.value.buses.some(({ method }) => method === "trace");
+  if (table !== null) return <MessageTable table={table} label={tab} nothing={NOTHING[tab]} />;
+  return <Nothing>{isTraced ? NOTHING[tab] : NOT_TRACED}</Nothing>;
+}
+
+const NOT_TRACED =
+  "Only a bus that has recorded itself knows its own part; this one was watched by a monitor.";
 
 const NOTHING = {
   blocked: "Nobody waited for an answer in the time that is seen.",
@@ -145,7 +152,7 @@ const NOTHING = {
 } as const;
 
 function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
-  const asked = useAsked<TableData | { readonly table: TableData }>(
+  const asked = useAsked<{ readonly table: TableData }>(
     (selection) => ({ ask: "statistics", subject: "member", ...selection }),
     settled,
   );
@@ -153,7 +160,7 @@ function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Elem
     <Answered asked={asked.value}>
       {(answer) => (
         <MessageTable
-          table={"table" in answer ? answer.table : answer}
+          table={withColumns(answer.table, (key) => MEMBER_KEYS.has(key))}
           label="By member"
           nothing="There is no message in the time that is seen."
         />
@@ -207,13 +214,12 @@ function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element
   const store = useStore();
   if (table.rows.length === 0) return <Nothing>{nothing}</Nothing>;
   const number = table.columns.findIndex(({ key }) => NUMBER_KEYS.includes(key));
-  const bar = table.columns.findIndex(({ key }) => key === "bar");
   const rowOf = (place: number): number => Number(table.rows[place]?.[number]) - 1;
   const selected = store.selected.value;
   const marked = table.rows.findIndex((_, place) => rowOf(place) === selected);
   return (
     <DataTable
-      table={withoutColumn(table, bar)}
+      table={withColumns(table, (key) => key !== "bar")}
       label={label}
       widths={{
         number: "5.5rem",
@@ -228,9 +234,25 @@ function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element
   );
 }
 
-/** Bars of characters are for terminals. */
-function withoutColumn(table: TableData, column: number): TableData {
-  if (column < 0) return table;
-  const without = <T,>(cells: readonly T[]): T[] => cells.filter((_, place) => place !== column);
-  return { columns: without(table.columns), rows: table.rows.map(without) };
+/** The columns with some keys: bars of characters are for terminals, and not all fits on a page. */
+function withColumns(table: TableData, has: (key: string) => boolean): TableData {
+  const places = table.columns.map((_, place) => place);
+  const kept = places.filter((place) => has(table.columns[place]?.key ?? ""));
+  const of = <T,>(cells: readonly T[]): T[] => kept.map((place) => cells[place] as T);
+  return { columns: of(table.columns), rows: table.rows.map(of) };
 }
+
+/** What is told of members here; the statistics tell more. */
+const MEMBER_KEYS: ReadonlySet<string> = new Set([
+  "member",
+  "service",
+  "type",
+  "messages",
+  "share",
+  "bytes",
+  "p50_ns",
+  "p99_ns",
+  "max_ns",
+  "total_ns",
+  "errors",
+]);

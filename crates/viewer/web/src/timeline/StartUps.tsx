@@ -81,7 +81,10 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
   return (
     <div class="starts-path">
       <div class="starts-title">
-        From being asked for to its first answer: {duration(length)}
+        <span>
+          From when {startUp.milestones[0]?.what} to {startUp.milestones.at(-1)?.what}:{" "}
+          {duration(length)}
+        </span>
         <button type="button" onClick={show}>
           Show on the tracks
         </button>
@@ -91,6 +94,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
         style={{ height: `${(depth + 1) * STEP_HEIGHT}px` }}
         aria-label="Critical path"
       >
+        <ComesUp until={part(startUp.path[0]?.from ?? from + length)} />
         {drawnSteps(startUp.path).map((step) => (
           <StepBar
             key={`${step.from} ${step.depth}`}
@@ -118,6 +122,17 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
         ))}
       </ol>
     </div>
+  );
+}
+
+/** What goes before the first thing that a bus can see of a service. */
+function ComesUp({ until }: { readonly until: string }): JSX.Element {
+  return (
+    <li class="starts-step" style={{ left: "0%", width: until, top: 0 }}>
+      <div class="starts-bar unseen-by-bus" title="What a process does before it is on the bus">
+        comes up
+      </div>
+    </li>
   );
 }
 

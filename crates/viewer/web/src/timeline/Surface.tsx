@@ -133,7 +133,7 @@ function sceneOf(
     stretch: timeline.stretch.value,
     scroll: timeline.scroll.value,
     height: timeline.size.value.height,
-    processors: timeline.processors.value,
+    processors: timeline.processors.value ?? [],
   };
 }
 

@@ -29,7 +29,7 @@ export function TimelineView(): JSX.Element {
 function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const { from, until, width } = timeline.stretch.value;
   const tracks = timeline.tracks.value;
-  const hasProcessors = timeline.processors.value.some((lanes) => lanes !== undefined);
+  const hasProcessors = timeline.processors.value !== undefined;
   const isAll = timeline.store.span.value === undefined;
   return (
     <div class="timeline-toolbar">

@@ -17,6 +17,8 @@ const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 const NAME_LEAST = 34;
 /** Pixels of a character, about. */
 const CHARACTER = 6.2;
+/** Pixels that are drawn of a span, at least. */
+const NARROWEST = 1.5;
 /** Pixels from which on the parts of a span are told apart. */
 const PARTS_LEAST = 4;
 /** How much is seen of a stretch that is hardly filled. */
@@ -84,7 +86,7 @@ function drawTrack(canvas: Canvas, scene: Scene, placed: Placed, top: number): v
     for (let lane = 0; lane < section.section.lanes.count; lane++) {
       const y = top + laneTop(section, lane, placed);
       if (y > height || y + section.height < RULER) continue;
-      drawLane(canvas, scene, section, lane, y, placed.isCollapsed);
+      drawLane({ canvas, scene, section, y, isCollapsed: placed.isCollapsed }, lane);
     }
   }
   canvas.globalAlpha = 1;
@@ -112,39 +114,76 @@ function alphaOf(lanes: Lanes, first: number, end: number): number {
   return FAINTEST + (1 - FAINTEST) * Math.min(lanes.density(first, end), 1);
 }
 
-function drawLane(
-  canvas: Canvas,
-  scene: Scene,
-  { section, height }: PlacedSection,
-  lane: number,
-  y: number,
-  isCollapsed: boolean,
-): void {
-  const { lanes, role } = section;
-  const { stretch, colours } = scene;
-  const usual = colourOf(colours, role);
-  const strength = ROLE_STRENGTH[role];
+/** A lane that is drawn, and where. */
+interface LaneDrawing {
+  readonly canvas: Canvas;
+  readonly scene: Scene;
+  readonly section: PlacedSection;
+  readonly y: number;
+  readonly isCollapsed: boolean;
+}
+
+function drawLane(drawing: LaneDrawing, lane: number): void {
+  const { canvas, scene, section, y } = drawing;
+  const { lanes, role } = section.section;
+  if (role !== "sends") {
+    lanes.visit(lane, scene.stretch, (first, end, left, right) => {
+      drawSpans(drawing, first, end, left, right);
+    });
+    return;
+  }
+  canvas.globalAlpha = ROLE_STRENGTH.sends;
   let last = Number.NEGATIVE_INFINITY;
-  canvas.globalAlpha = strength;
-  lanes.visit(lane, stretch, (first, end, left, right) => {
-    const isError = lanes.errorsIn(first, end) > 0;
-    canvas.fillStyle = isError ? colours.error : usual;
-    if (role === "sends") {
-      drawPoint(canvas, left, right, y + height / 2, left - last);
-      last = right;
-      return;
-    }
-    const from = Math.max(left, -2);
-    const width = Math.max(Math.min(right, stretch.width + 2) - from, 1);
-    canvas.globalAlpha = strength * alphaOf(lanes, first, end);
-    canvas.fillRect(from, y + 1, width, height - 2);
-    if (end > first + 1) return;
-    if (width >= PARTS_LEAST) drawParts(canvas, scene, role, lanes, first, y, height);
-    if (width >= NAME_LEAST && !isCollapsed) {
-      const colour = role === "waits" && !isError ? colours.ink : colours.paper;
-      const room = { left: from, right: from + width, middle: y + height / 2, colour };
-      drawName(canvas, scene, lanes.row[first] as number, room);
-    }
+  lanes.visit(lane, scene.stretch, (first, end, left, right) => {
+    canvas.fillStyle = colourIn(scene, role, lanes.errorsIn(first, end) > 0);
+    drawPoint(canvas, left, right, y + section.height / 2, left - last);
+    last = right;
+  });
+}
+
+function colourIn({ colours }: Scene, role: Role, isError: boolean): string {
+  return isError ? colours.error : colourOf(colours, role);
+}
+
+/** A span, or several that are one to the eye. */
+function drawSpans(
+  drawing: LaneDrawing,
+  first: number,
+  end: number,
+  left: number,
+  right: number,
+): void {
+  const { canvas, scene, section, y } = drawing;
+  const { lanes, role } = section.section;
+  const from = Math.max(left, -2);
+  const width = Math.max(Math.min(right, scene.stretch.width + 2) - from, NARROWEST);
+  const isError = lanes.errorsIn(first, end) > 0;
+  const isOne = end === first + 1;
+  canvas.fillStyle = colourIn(scene, role, isError && (isOne || width <= PARTS_LEAST));
+  canvas.globalAlpha = ROLE_STRENGTH[role] * alphaOf(lanes, first, end);
+  canvas.fillRect(from, y + 1, width, section.height - 2);
+  if (isOne) drawOne(drawing, first, from, width);
+  else if (isError && width > PARTS_LEAST) drawErrors(drawing, first, end);
+}
+
+/** What is seen of a span that has room. */
+function drawOne(drawing: LaneDrawing, place: number, left: number, width: number): void {
+  const { canvas, scene, section, y, isCollapsed } = drawing;
+  const { lanes, role } = section.section;
+  if (width >= PARTS_LEAST) drawParts(drawing, place);
+  if (width < NAME_LEAST || isCollapsed) return;
+  const isPale = role === "waits" && lanes.errorsIn(place, place + 1) === 0;
+  const colour = isPale ? scene.colours.ink : scene.colours.paper;
+  const room = { left, right: left + width, middle: y + section.height / 2, colour };
+  drawName(canvas, scene, lanes.row[place] as number, room);
+}
+
+/** Errors among many others. */
+function drawErrors({ canvas, scene, section, y }: LaneDrawing, first: number, end: number): void {
+  canvas.globalAlpha = 1;
+  canvas.fillStyle = scene.colours.error;
+  section.section.lanes.visitErrors(first, end, scene.stretch, (x) => {
+    canvas.fillRect(x, y + 1, NARROWEST, section.height - 2);
   });
 }
 
@@ -179,22 +218,16 @@ function drawPoint(
 const POINT_ROOM = 7;
 
 /** Within a span what the bus did: in front of the service and behind it, or routing before sending. */
-function drawParts(
-  canvas: Canvas,
-  { recording, stretch, colours }: Scene,
-  role: Role,
-  lanes: Lanes,
-  place: number,
-  y: number,
-  height: number,
-): void {
+function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): void {
+  const { lanes, role } = section.section;
   if (role === "serves") return;
+  const { recording, stretch, colours } = scene;
   const row = lanes.row[place] as number;
   const at = lanes.from[place] as number;
   const part = (from: number, until: number): void => {
     const left = pixelOf(stretch, from);
     const right = pixelOf(stretch, until);
-    if (right > left) canvas.fillRect(left, y + 1, right - left, height - 2);
+    if (right > left) canvas.fillRect(left, y + 1, right - left, section.height - 2);
   };
   canvas.fillStyle = colours.bus;
   canvas.globalAlpha = 1;

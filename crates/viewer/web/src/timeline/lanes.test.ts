@@ -129,6 +129,20 @@ test("sums tell how full a stretch is, and of errors in it", () => {
   expect(lanes.errorsIn(2, 3)).toBe(0);
 });
 
+test("errors are found among what is drawn together", () => {
+  const spans = Array.from({ length: 1000 }, (_, n): [number, number] => {
+    const isError = n === 0 || n === 500 || n === 501 || n === 999;
+    return [n, isError ? -(n + 0.5) : n + 0.5];
+  });
+  const lanes = lanesOf(spans);
+  const seen: number[] = [];
+  lanes.visitErrors(0, 1000, { from: 0, until: 1000, width: 100 }, (x) => seen.push(x));
+  expect(seen).toEqual([0, 50, 99.9]);
+  lanes.visitErrors(1, 500, { from: 0, until: 1000, width: 100 }, () => {
+    throw new Error("there is none");
+  });
+});
+
 test("a span is found by its message", () => {
   const lanes = lanesOf([
     [0, 10],

@@ -210,6 +210,19 @@ export class Lanes {
     return (this.errors[end] as number) - (this.errors[first] as number);
   }
 
+  /** Tells of the pixels of errors among some spans, each pixel once. */
+  visitErrors(first: number, end: number, stretch: Stretch, visit: (x: number) => void): void {
+    const pixel = nanosPerPixel(stretch);
+    for (let place = first; place < end && this.errorsIn(place, end) > 0; ) {
+      // The sum is one more for the first time behind the next error.
+      const next = lowerBound(this.errors, (this.errors[place] as number) + 1, place, end + 1) - 1;
+      const at = Math.max(this.from[next] as number, stretch.from);
+      if (at > stretch.until) return;
+      visit(pixelOf(stretch, at));
+      place = Math.max(lowerBound(this.from, at + pixel, next, end), next + 1);
+    }
+  }
+
   /** What is seen of a lane: spans by themselves, or together where they are closer than a pixel. */
   visit(lane: number, stretch: Stretch, visit: Visit): void {
     const end = this.startOf(lane + 1);
@@ -259,7 +272,12 @@ export class Lanes {
 const WIDE = 1.5;
 
 /** The first place in a part of ascending numbers whose number is not less than this one. */
-function lowerBound(numbers: Float64Array, number: number, low: number, high: number): number {
+function lowerBound(
+  numbers: Float64Array | Uint32Array,
+  number: number,
+  low: number,
+  high: number,
+): number {
   let from = low;
   let until = high;
   while (from < until) {

@@ -43,8 +43,8 @@ function ask(store: Store, span: Span, finest: number, abort: AbortSignal): Prom
 }
 
 function take(timeline: Timeline, tracks: Tracks, frame: Frame, store: Store): void {
-  if (frame.head.is_recorded !== true) absent.add(store);
-  timeline.processors.value = processorsOf(frame, tracks);
+  if (frame.head.is_recorded === true) timeline.processors.value = processorsOf(frame, tracks);
+  else absent.add(store);
 }
 
 /** The times of an answer, by the places of tracks. */

@@ -23,7 +23,8 @@ import { Worker } from "./work";
 /** The state of a timeline that is on the screen. */
 export class Timeline {
   readonly tracks = signal<Tracks | undefined>(undefined);
-  readonly processors = signal<readonly (Lanes | undefined)[]>([]);
+  /** When each track had a processor; undefined until it is known that this was recorded. */
+  readonly processors = signal<readonly (Lanes | undefined)[] | undefined>(undefined);
   readonly size = signal({ width: 0, height: 0 });
   readonly scroll = signal(0);
   readonly hit = signal<Hit | undefined>(undefined);
@@ -45,7 +46,7 @@ export class Timeline {
     layoutOf(this.tracks.value?.tracks ?? [], {
       pinned: this.pinned.value,
       collapsed: this.collapsed.value,
-      hasProcessors: this.processors.value.some((lanes) => lanes !== undefined),
+      hasProcessors: this.processors.value !== undefined,
       viewHeight: this.size.value.height,
     }),
   );

@@ -121,14 +121,17 @@ function noSpans(): Record<Role, Spans> {
   return { bus: new Spans(), serves: new Spans(), waits: new Spans(), sends: new Spans() };
 }
 
+/** Lanes of a section. What does not fit runs together in the last one. */
+const LANES: Readonly<Record<Role, number>> = { bus: 4, serves: 8, waits: 8, sends: 1 };
 /** A bus has many messages at a time only while recipients do not read. */
-const LANES: Readonly<Record<Role, number>> = { bus: 4, serves: 16, waits: 16, sends: 1 };
+const BUS_LANES = 4;
 
 function* sectionsOf(draft: Draft): Work<Section[]> {
   const sections: Section[] = [];
   for (const role of ROLES) {
     const spans = draft.spans[role];
-    if (spans.length > 0) sections.push({ role, lanes: yield* spans.lanes(LANES[role]) });
+    if (spans.length > 0)
+      sections.push({ role, lanes: yield* spans.lanes(draft.isBus ? BUS_LANES : LANES[role]) });
   }
   return sections;
 }
