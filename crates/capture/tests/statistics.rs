@@ -6,7 +6,7 @@ use diligence_capture::record::{
     Bus, BusId, Content, Fact, Gap, GapCause, Method, Process, RawMessage, Record, Time,
 };
 use diligence_capture::statistics::{
-    By, Caveat, Groups, Summary, Sweep, Unknowable, recipients, replies, rules, sizes,
+    By, Caveat, Groups, Summary, Sweep, Unknowable, member_sizes, recipients, replies, rules, sizes,
 };
 use diligence_testkit::recording::{DRIVER, Recording};
 use wire::message::Flags;
@@ -179,6 +179,38 @@ fn sizes_fall_into_half_decades() {
     let expected =
         [cost(&lens[0]) + cost(&lens[1]), cost(&lens[2]), cost(&lens[3]), cost(&lens[4])];
     assert_eq!(times, expected.map(|nanos| nanos.to_string()).join("\n"));
+}
+
+#[test]
+fn calls_and_answers_of_a_member_have_sizes_of_their_own() {
+    let capture = office().capture();
+    let table = member_sizes(&capture, capture.messages()).to_csv();
+    let found = columns(&table, &["member", "service", "type", "messages"]);
+    let mut lines: Vec<_> = found.lines().filter(|line| line.contains("Find")).collect();
+    lines.sort_unstable();
+    assert_eq!(
+        lines,
+        [
+            "org.x.Mail.Find org.x.Mail call 4",
+            "org.x.Mail.Find org.x.Mail error 2",
+            "org.x.Mail.Find org.x.Mail return 1",
+        ]
+    );
+}
+
+#[test]
+fn the_smallest_and_the_largest_message_of_a_member_are_told() {
+    let mut recording = Recording::new();
+    for len in [300, 0, 100] {
+        recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
+    }
+    let capture = recording.capture();
+    let lens: Vec<_> = capture.messages().map(|message| message.len()).collect();
+    let total: u32 = lens.iter().sum();
+    let table = member_sizes(&capture, capture.messages()).to_csv();
+    let keys = ["smallest_bytes", "mean_bytes", "largest_bytes", "total_bytes"];
+    let expected = format!("{} {} {} {total}", lens[1], total / 3, lens[0]);
+    assert_eq!(columns(&table, &keys), expected);
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl From<MessageType> for What {
 }
 
 impl What {
-    const fn word(self) -> &'static str {
+    pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Call => "call",
             Self::Return => "return",

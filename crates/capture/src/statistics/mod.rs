@@ -4,6 +4,7 @@
 //! - [`Summary`]: the whole in a few numbers, and what there is to know before they are believed.
 //! - [`Groups`]: traffic and durations by member, service, sender, process, pair.
 //! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
+//! - [`member_sizes`]: the smallest, mean and largest message of each member.
 //! - [`recipients`]: how many get each signal.
 //! - [`replies`]: calls without an answer, answers without a call.
 //! - [`switches`]: how often processes were switched, for each call.
@@ -13,6 +14,7 @@
 
 mod groups;
 mod key;
+mod member_sizes;
 mod percentiles;
 mod recipients;
 mod replies;
@@ -25,6 +27,7 @@ mod switches;
 
 pub use groups::{Group, Groups};
 pub use key::By;
+pub use member_sizes::member_sizes;
 pub use percentiles::Percentiles;
 pub use recipients::{Unknowable, recipients};
 pub use replies::{Loose, LooseKind, loose_replies, replies, unanswered};

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::{error, fmt};
 
-use super::{By, Groups, Sweep, Unknowable, recipients, replies, rules, sizes, switches};
+use super::{
+    By, Groups, Sweep, Unknowable, member_sizes, recipients, replies, rules, sizes, switches,
+};
 use crate::model::{Capture, Message};
 use crate::table::Table;
 
@@ -14,6 +16,8 @@ pub enum Subject {
     Group(By),
     /// Sizes: see [`sizes`].
     Size,
+    /// The smallest and largest of each member: see [`member_sizes`].
+    MemberSize,
     /// How many get each signal: see [`recipients`].
     Recipients,
     /// Match rules of each connection: see [`rules`].
@@ -33,7 +37,7 @@ pub struct UnknownSubject {
 
 impl Subject {
     /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Group(By::Member),
         Self::Group(By::Service),
         Self::Group(By::Interface),
@@ -46,6 +50,7 @@ impl Subject {
         Self::Group(By::Error),
         Self::Group(By::Bus),
         Self::Size,
+        Self::MemberSize,
         Self::Recipients,
         Self::Rules,
         Self::Replies,
@@ -76,6 +81,9 @@ impl Subject {
             Self::Group(By::Error) => ("error", "Names of errors"),
             Self::Group(By::Bus) => ("bus", "Buses"),
             Self::Size => ("size", "Sizes in half decades"),
+            Self::MemberSize => {
+                ("member-size", "Smallest, mean and largest message of each member")
+            }
             Self::Recipients => ("recipients", "How many get each signal"),
             Self::Rules => ("rules", "Match rules of each connection; takes no query"),
             Self::Replies => {
@@ -107,6 +115,7 @@ impl Subject {
                 groups.table()
             }
             Self::Size => sizes(messages.filter(|message| selects(message)), sweep),
+            Self::MemberSize => member_sizes(capture, messages.filter(|message| selects(message))),
             Self::Recipients => return recipients(capture, selects),
             Self::Rules => return rules(capture),
             Self::Replies => replies(capture, selects),
