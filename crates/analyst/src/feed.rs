@@ -43,6 +43,7 @@ impl Feed {
             .with("first_string", self.strings)
             .with("strings", &strings)
             .with("peers", peers)
+            .with("files", files(capture))
             .with("buses", buses(capture));
         self.strings += strings.len();
         self.messages = end;
@@ -125,6 +126,11 @@ fn process(process: &Process) -> Value {
     })
 }
 
+/// What the files are called that the recording was read from.
+fn files(capture: &Capture) -> Vec<String> {
+    capture.files().map(|path| path.display().to_string()).collect()
+}
+
 fn buses(capture: &Capture) -> Vec<Value> {
     let of_bus = |(index, bus): (usize, &capture::record::Bus)| {
         let method = match bus.method {
@@ -137,6 +143,7 @@ fn buses(capture: &Capture) -> Vec<Value> {
             "label": capture.bus_label(BusId(index as u16)),
             "address": bus.address,
             "method": method,
+            "file": capture.file_of(BusId(index as u16)),
         })
     };
     capture.buses().iter().enumerate().map(of_bus).collect()

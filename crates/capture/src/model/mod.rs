@@ -23,6 +23,7 @@ mod strings;
 
 use std::collections::HashSet;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wire::message::{InvalidMessage, MessageType};
@@ -56,6 +57,7 @@ pub struct Capture {
     pending: Pending,
     words: Words,
     buses: Vec<Bus>,
+    files: Files,
     origins: Vec<Origin>,
     members: Members,
     facts: Vec<(Time, BusId, Fact)>,
@@ -67,6 +69,15 @@ pub struct Capture {
     more_damage: u64,
     invalid: Vec<(MessageId, InvalidMessage)>,
     traces: Traces,
+}
+
+/// The files that a capture was read from.
+#[derive(Debug, Default)]
+struct Files {
+    /// Each stands for the parts that belong to it.
+    paths: Vec<PathBuf>,
+    /// By bus, the place of its file; those beyond the last are of the first file.
+    of_buses: Vec<usize>,
 }
 
 /// What buses have written about messages: by row, where its deliveries end. Empty until a message
@@ -90,6 +101,7 @@ impl Default for Capture {
             pending: Pending::default(),
             words,
             buses: Vec::new(),
+            files: Files::default(),
             origins: Vec::new(),
             members: Members::default(),
             facts: Vec::new(),
@@ -269,6 +281,17 @@ impl Capture {
     /// The buses, by [`BusId`].
     pub fn buses(&self) -> &[Bus] {
         &self.buses
+    }
+
+    /// The files that it was read from, in the order in which they were named; each stands for the
+    /// parts that belong to it. None if it was made in another way.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.paths.iter().map(PathBuf::as_path)
+    }
+
+    /// The place in [`files`](Self::files) of the one that a bus is in.
+    pub fn file_of(&self, bus: BusId) -> usize {
+        self.files.of_buses.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 
     /// Who made the recording.

@@ -37,6 +37,7 @@ impl Capture {
             let opened = capture.open_set(path, set, &mut sources);
             opened.map_err(|error| OpenError { path: path.to_owned(), error })?;
         }
+        capture.files.paths = paths.iter().map(|path| path.as_ref().to_owned()).collect();
         capture.read_sources(&mut sources)?;
         Ok(capture)
     }
@@ -199,6 +200,7 @@ impl Sets {
         }
         let id = BusId(u16::try_from(capture.buses.len()).unwrap_or(u16::MAX));
         capture.push(Record::Bus(bus));
+        capture.files.of_buses.push(set);
         if known.is_none() {
             self.buses[set].push(id);
         }

@@ -306,5 +306,8 @@ fn several_files_are_one_capture_in_order_of_time() {
         assert_eq!(message.expect("valid").read::<(u32,)>(), Ok((number as u32,)));
     }
     assert_eq!((capture.len(), capture.buses().len()), (30, 2));
+    assert_eq!([BusId(0), BusId(1)].map(|bus| capture.file_of(bus)), [0, 1]);
+    let files: Vec<_> = capture.files().map(|path| path.file_name().expect("a name")).collect();
+    assert_eq!(files, ["a", "b"], "parts are of the file that they belong to");
     assert_eq!(capture.buses()[usize::from(BusId(1).0)].name, "session");
 }
