@@ -1,9 +1,14 @@
 // A table that is sorted by a click, and long without cost.
 
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, CSSProperties, JSX } from "preact";
-import { useMemo, useRef } from "preact/hooks";
-import { type Cell, type Sort, shown, sorted, type TableData, type Unit } from "./table";
+import type { JSX } from "preact";
+import { useId, useMemo, useRef } from "preact/hooks";
+import { laidOut, pulled, usualWidth, type Width, widthOf } from "./columns";
+import { TableHead } from "./TableHead";
+import { type RenderCell, TableRow } from "./TableRow";
+import { type Sort, sorted, type TableData } from "./table";
+import { rowAfter } from "./tableKeys";
+import { useWidth } from "./useWidth";
 import { useVirtualRows } from "./virtual";
 
 interface DataTableProps {
@@ -16,125 +21,150 @@ interface DataTableProps {
   readonly marked?: number | undefined;
   /** Told of the place of a row that is chosen. */
   readonly onChoose?: (place: number) => void;
-  /** Told of a cell that is clicked with the other button. */
+  /** Told of a cell that is clicked with the other button, or by the key for menus. */
   readonly onMenu?: (event: MouseEvent, place: number, column: number) => void;
-  /** What stands in a cell, if it is not its text. */
-  readonly render?: (cell: Cell, column: number, place: number) => ComponentChildren | undefined;
-  /** Widths of the columns as CSS grid has them, where those by unit do not do. */
+  /** What stands in a cell, if it is not its text; the same function as long as it says the same. */
+  readonly render?: RenderCell;
+  /** Widths of the columns as CSS has them, by key, where those by unit do not do. */
   readonly widths?: Readonly<Record<string, string>>;
+  /** What columns are, by key. */
+  readonly about?: Readonly<Record<string, string>>;
 }
 
-const ROW_HEIGHT = 26;
-
-/** The usual widths of columns. */
-const WIDTHS: Record<Unit, string> = {
-  text: "minmax(8rem, 1fr)",
-  count: "5.5rem",
-  bytes: "6rem",
-  time: "6rem",
-  share: "4.5rem",
-  rate: "5.5rem",
-};
-
+/** A table with a row for each thing. Its first column stays when the others scroll. */
 export function DataTable(props: DataTableProps): JSX.Element {
-  const { table, label } = props;
+  const { table, label, marked, onChoose } = props;
+  const id = useId();
   const sort = useSignal<Sort | undefined>(props.sort);
+  const active = useSignal<number | undefined>(undefined);
   const scroller = useRef<HTMLDivElement>(null);
   const order = useMemo(() => sorted(table, sort.value), [table, sort.value]);
-  const rows = useVirtualRows(scroller, order.length, ROW_HEIGHT);
-  const columns = table.columns.map(({ key, unit }) => props.widths?.[key] ?? WIDTHS[unit]);
-  const style = { gridTemplateColumns: columns.join(" ") };
+  const rows = useVirtualRows(scroller, order.length, ROW_HEIGHT, ROW_HEIGHT);
+  const { widths, pull } = useColumns(props, scroller);
+  const whole = widths.reduce((sum, width) => sum + width, 0);
+  const style = { "--columns": widths.map((width) => `${width}px`).join(" "), minWidth: whole };
+  const moveTo = (index: number): void => {
+    active.value = index;
+    rows.scrollTo(index);
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current || event.altKey || event.ctrlKey || event.metaKey) return;
+    const page = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2;
+    const next = rowAfter(event.key, { at: active.value, count: order.length, page });
+    const place = order[active.value ?? -1];
+    if (next !== undefined) moveTo(next);
+    else if (event.key === "Enter" && place !== undefined) onChoose?.(place);
+    else if (isMenuKey(event) && place !== undefined) openByKey(`${id}-${place}`);
+    else return;
+    event.preventDefault();
+  };
+  const activePlace = active.value === undefined ? undefined : order[active.value];
   return (
     <div
-      class="data-table"
-      role="table"
+      class={`data-table${onChoose ? " choosable" : ""}`}
+      role="grid"
       aria-label={label}
       aria-rowcount={order.length + 1}
+      aria-colcount={table.columns.length}
+      aria-activedescendant={activePlace === undefined ? undefined : `${id}-${activePlace}`}
       ref={scroller}
       tabIndex={0}
+      onKeyDown={press}
+      onClick={(event) => choose(event, onChoose)}
+      onContextMenu={(event) => openMenuOf(event, props)}
     >
-      <Head table={table} sort={sort.value} style={style} onSort={(to) => (sort.value = to)} />
-      <div class="data-rows" role="rowgroup" style={{ height: `${rows.height}px` }}>
-        {rows.items.map(({ index, start }) => {
-          const place = order[index] ?? 0;
-          const moved = { ...style, transform: `translateY(${start}px)` };
-          return <Row key={place} {...props} place={place} index={index} style={moved} />;
-        })}
+      <div class="data-whole" role="presentation" style={style}>
+        <TableHead
+          columns={table.columns}
+          widths={widths}
+          sort={sort.value}
+          about={props.about}
+          onSort={(to) => {
+            sort.value = to;
+          }}
+          onPull={pull}
+        />
+        <div class="data-rows" role="rowgroup" style={{ height: `${rows.height}px` }}>
+          {rows.items.map(({ index, start }) => {
+            const place = order[index] ?? 0;
+            return (
+              <TableRow
+                key={place}
+                table={table}
+                place={place}
+                index={index}
+                top={start - ROW_HEIGHT}
+                id={`${id}-${place}`}
+                state={`${marked === place ? "marked" : ""}${activePlace === place ? " active" : ""}`}
+                isSelected={marked === place}
+                render={props.render}
+              />
+            );
+          })}
+        </div>
       </div>
     </div>
   );
 }
 
-interface HeadProps {
-  readonly table: TableData;
-  readonly sort: Sort | undefined;
-  readonly style: CSSProperties;
-  readonly onSort: (sort: Sort) => void;
+/** The widths of the columns, which fill what room there is, and how they become others. */
+function useColumns(
+  { table, widths }: DataTableProps,
+  scroller: { readonly current: HTMLElement | null },
+): { widths: number[]; pull: (column: number, by: number | undefined) => void } {
+  const room = useWidth(scroller);
+  const chosen = useSignal<Readonly<Record<string, Width>>>({});
+  const found = laidOut(
+    table.columns.map(({ key, unit }) => {
+      const wanted = widths?.[key];
+      return chosen.value[key] ?? (wanted === undefined ? usualWidth(unit) : widthOf(wanted));
+    }),
+    room.value,
+  );
+  const pull = (column: number, by: number | undefined): void => {
+    const key = table.columns[column]?.key ?? "";
+    const { [key]: before, ...others } = chosen.value;
+    const width = by === undefined ? undefined : pulled(found[column] ?? 0, by);
+    chosen.value = width === undefined ? others : { ...others, [key]: width };
+  };
+  return { widths: found, pull };
 }
 
-function Head({ table, sort, style, onSort }: HeadProps): JSX.Element {
-  return (
-    <div class="data-head" role="row" style={style}>
-      {table.columns.map(({ name, key, unit }, column) => {
-        const direction = sort?.column === column ? directionOf(sort) : "none";
-        // Numbers are looked for from the largest, texts from the first.
-        const descending = direction === "none" ? unit !== "text" : direction === "ascending";
-        return (
-          <div key={key} role="columnheader" aria-sort={direction} class={`unit-${unit}`}>
-            <button type="button" onClick={() => onSort({ column, descending })}>
-              {name}
-            </button>
-          </div>
-        );
-      })}
-    </div>
+function choose(event: MouseEvent, onChoose: DataTableProps["onChoose"]): void {
+  const place = placeOf(event);
+  if (place !== undefined) onChoose?.(place);
+}
+
+function openMenuOf(event: MouseEvent, { onMenu }: DataTableProps): void {
+  const place = placeOf(event);
+  const cell = event.target instanceof Element ? event.target.closest("[data-column]") : null;
+  if (place !== undefined && cell !== null) {
+    onMenu?.(event, place, Number(cell.getAttribute("data-column")));
+  }
+}
+
+/** The place of the row that an event is of; undefined if it is of none, or of a button in it. */
+function placeOf(event: MouseEvent): number | undefined {
+  if (!(event.target instanceof Element) || event.target.closest("button, a, input")) {
+    return undefined;
+  }
+  const place = event.target.closest("[data-place]")?.getAttribute("data-place");
+  return place == null ? undefined : Number(place);
+}
+
+function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
+  return key === "ContextMenu" || (key === "F10" && shiftKey);
+}
+
+/** Opens the menu of the first cell of a row, as the pointer would. */
+function openByKey(row: string): void {
+  const cell = document.getElementById(row)?.querySelector("[data-column]");
+  const box = cell?.getBoundingClientRect();
+  if (box === undefined) return;
+  const { left: clientX, bottom: clientY } = box;
+  cell?.dispatchEvent(
+    new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX, clientY, detail: 1 }),
   );
 }
 
-function directionOf(sort: Sort): "ascending" | "descending" {
-  return sort.descending ? "descending" : "ascending";
-}
-
-interface RowProps extends DataTableProps {
-  readonly place: number;
-  readonly index: number;
-  readonly style: CSSProperties;
-}
-
-function Row({
-  table,
-  place,
-  index,
-  style,
-  marked,
-  onChoose,
-  onMenu,
-  render,
-}: RowProps): JSX.Element {
-  const cells = table.rows[place] ?? [];
-  return (
-    <div
-      class={`data-row${marked === place ? " marked" : ""}${onChoose ? " choosable" : ""}`}
-      role="row"
-      aria-rowindex={index + 2}
-      style={style}
-      onClick={() => onChoose?.(place)}
-    >
-      {table.columns.map(({ key, unit }, column) => {
-        const cell = cells[column] ?? null;
-        const text = shown(cell, unit);
-        return (
-          <div
-            key={key}
-            role="cell"
-            class={`unit-${unit}`}
-            title={unit === "text" ? text : undefined}
-            onContextMenu={(event) => onMenu?.(event, place, column)}
-          >
-            {render?.(cell, column, place) ?? text}
-          </div>
-        );
-      })}
-    </div>
-  );
-}
+const ROW_HEIGHT = 26;

@@ -1,6 +1,7 @@
 // Tables as they are told: columns with units, and rows of numbers and texts.
 
 import { bytes, count, duration, rate, share } from "./format";
+import { oneLine } from "./seen";
 
 /** What is in a column. Times are in nanoseconds, shares from 0 to 1. */
 export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate";
@@ -29,7 +30,7 @@ export interface Sort {
 /** A cell as people read it. */
 export function shown(cell: Cell, unit: Unit): string {
   if (cell === null) return "";
-  if (typeof cell === "string") return cell;
+  if (typeof cell === "string") return oneLine(cell);
   return AMOUNTS[unit](cell);
 }
 
@@ -56,3 +57,30 @@ const AMOUNTS: Record<Unit, (number: number) => string> = {
   share,
   rate,
 };
+
+/** A row with the columns that its cells are of. */
+export interface Row {
+  readonly table: TableData;
+  readonly place: number;
+}
+
+/** The cell of a row under the column of this key; null if there is no such column. */
+export function cellOf({ table, place }: Row, key: string): Cell {
+  const column = table.columns.findIndex((one) => one.key === key);
+  return table.rows[place]?.[column] ?? null;
+}
+
+/** The same rows with these columns alone, in this order; those that there are not are left out. */
+export function withColumns(table: TableData, keys: readonly string[]): TableData {
+  const places = keys
+    .map((key) => table.columns.findIndex((one) => one.key === key))
+    .filter((place) => place >= 0);
+  return {
+    columns: pick(table.columns, places),
+    rows: table.rows.map((row) => pick(row, places)),
+  };
+}
+
+function pick<T>(items: readonly T[], places: readonly number[]): T[] {
+  return places.map((place) => items[place] as T);
+}

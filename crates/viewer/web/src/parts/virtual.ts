@@ -13,17 +13,22 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** The rows that are seen of a list, and how to get to others. */
 export interface VirtualRows {
+  /** Their places, and how many pixels below the top of what scrolls they begin. */
   readonly items: readonly VirtualItem[];
   /** Pixels of the whole list. */
   readonly height: number;
   scrollTo(index: number): void;
 }
 
-/** The rows of a list, all of one height in pixels, that are seen in a scrolling element. */
+/**
+ * The rows of a list, all of one height in pixels, that are seen in a scrolling element. The list
+ * begins `above` pixels below its top, under something that stays.
+ */
 export function useVirtualRows(
   scroller: RefObject<HTMLElement | null>,
   count: number,
   height: number,
+  above = 0,
 ): VirtualRows {
   const turn = useSignal(0);
   turn.value;
@@ -33,6 +38,8 @@ export function useVirtualRows(
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: OVERSCAN,
+    scrollMargin: above,
+    scrollPaddingStart: above,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,

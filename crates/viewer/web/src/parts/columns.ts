@@ -1,0 +1,55 @@
+// How wide the columns of a table are.
+
+import type { Unit } from "./table";
+
+/** So many pixels at least; what room is left goes to columns by their shares of it. */
+export interface Width {
+  readonly min: number;
+  readonly share: number;
+}
+
+/** The pixels of each column in so much room; more than the room if it is too little. */
+export function laidOut(widths: readonly Width[], room: number): number[] {
+  const least = widths.reduce((sum, { min }) => sum + min, 0);
+  const shares = widths.reduce((sum, { share }) => sum + share, 0);
+  const left = Math.max(0, room - least);
+  if (shares === 0) return widths.map(({ min }) => min);
+  return widths.map(({ min, share }) => min + Math.floor((left * share) / shares));
+}
+
+/** A width as CSS has it: `90px`, `6rem`, `minmax(8rem, 1fr)`. */
+export function widthOf(text: string): Width {
+  const range = /^minmax\(([^,]+),([^)]+)\)$/.exec(text.trim());
+  if (range === null) return { min: pixels(text), share: 0 };
+  const [, least = "", most = ""] = range;
+  return { min: pixels(least), share: Number.parseFloat(most) || 0 };
+}
+
+/** The usual width of a column with such things in it. */
+export function usualWidth(unit: Unit): Width {
+  return USUAL[unit];
+}
+
+/** What a column that is pulled at becomes. */
+export function pulled(width: number, by: number): Width {
+  return { min: Math.min(Math.max(width + by, WIDTH_MIN), WIDTH_MAX), share: 0 };
+}
+
+function pixels(text: string): number {
+  const amount = Number.parseFloat(text) || 0;
+  return text.trim().endsWith("rem") ? amount * REM : amount;
+}
+
+const USUAL: Record<Unit, Width> = {
+  text: { min: 130, share: 1 },
+  count: { min: 84, share: 0 },
+  bytes: { min: 84, share: 0 },
+  time: { min: 84, share: 0 },
+  share: { min: 68, share: 0 },
+  rate: { min: 84, share: 0 },
+};
+
+/** Pixels of the text that the page is written in. */
+const REM = 16;
+const WIDTH_MIN = 40;
+const WIDTH_MAX = 4000;

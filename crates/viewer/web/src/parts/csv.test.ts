@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { csvOf } from "./csv";
+
+test("fields that need quotes have them, and rows keep their order", () => {
+  const table = {
+    columns: [
+      { name: "a,b", key: "a,b", unit: "text" as const },
+      { name: "n", key: "n_per_s", unit: "rate" as const },
+    ],
+    rows: [
+      ['say "no"\n', 0.25],
+      ["plain text", null],
+    ],
+  };
+  expect(csvOf(table, [1, 0])).toBe('"a,b",n_per_s\nplain text,\n"say ""no""\n",0.25\n');
+});

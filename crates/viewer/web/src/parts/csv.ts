@@ -1,0 +1,18 @@
+// Tables for spreadsheets: RFC 4180, with a line of keys above, as the command line writes them.
+
+import type { Cell, TableData } from "./table";
+
+/** A table as comma-separated values, its rows in this order. */
+export function csvOf(table: TableData, order: readonly number[]): string {
+  const keys = line(table.columns.map(({ key }) => key));
+  return keys + order.map((place) => line(table.rows[place] ?? [])).join("");
+}
+
+function line(cells: readonly Cell[]): string {
+  return `${cells.map(field).join(",")}\n`;
+}
+
+function field(cell: Cell): string {
+  const text = cell === null ? "" : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,64 @@
+// A canvas that is painted when there is something else to paint, at most once a frame.
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { type Colours, themeColours } from "./colours";
+
+/** What is painted on, in pixels of the page. */
+export interface Sheet {
+  readonly context: CanvasRenderingContext2D;
+  readonly width: number;
+  readonly height: number;
+  readonly colours: Colours;
+}
+
+/**
+ * A canvas as large as its place. `prepare` reads signals, and gives what paints; it is asked again
+ * when one of them has changed.
+ */
+export function useCanvas(
+  prepare: () => (sheet: Sheet) => void,
+): RefObject<HTMLCanvasElement | null> {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSignal({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const { current } = canvas;
+    if (current === null) return;
+    const observer = new ResizeObserver(() => {
+      size.value = { width: current.clientWidth, height: current.clientHeight };
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  useSignalEffect(() => {
+    const { width, height } = size.value;
+    const colours = themeColours().value;
+    const paint = prepare();
+    const frame = requestAnimationFrame(() => {
+      const context = canvas.current === null ? null : sized(canvas.current, width, height);
+      if (context !== null) paint({ context, width, height, colours });
+    });
+    return () => cancelAnimationFrame(frame);
+  });
+  return canvas;
+}
+
+/** Something to paint on that is empty, in pixels of the page; null if there is no room. */
+function sized(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
+  if (width === 0 || height === 0) return null;
+  const [wide, high] = [
+    Math.round(width * devicePixelRatio),
+    Math.round(height * devicePixelRatio),
+  ];
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
+  const context = canvas.getContext("2d");
+  context?.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
