@@ -1,6 +1,39 @@
+// Traffic over the whole time, above all views.
+
+import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
+import { useStore } from "../state/context";
+import type { Span, Store } from "../state/store";
+import { trafficOf } from "./counting";
+import { TrafficPlot } from "./TrafficPlot";
 
 /** Traffic over the whole time, in which a stretch can be chosen. */
 export function Overview(): JSX.Element {
-  return <p class="empty">Traffic</p>;
+  const store = useStore();
+  const whole = useComputed<Span>(() => {
+    store.grown.value;
+    return { from: 0, until: Math.max(store.recording.value.end, LENGTH_MIN) };
+  });
+  const playhead = useComputed(() => timeOfSelected(store));
+  return (
+    <TrafficPlot
+      label="Traffic over the whole time"
+      counted={trafficOf(store)}
+      whole={whole}
+      span={store.span}
+      playhead={playhead}
+      onSpan={(span) => {
+        store.span.value = span;
+      }}
+    />
+  );
 }
+
+function timeOfSelected(store: Store): number | undefined {
+  const row = store.selected.value;
+  const recording = store.recording.value;
+  return row === undefined || row >= recording.length ? undefined : recording.at.get(row);
+}
+
+/** Nanoseconds that are shown at least. */
+const LENGTH_MIN = 1000;

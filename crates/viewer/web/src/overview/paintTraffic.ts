@@ -1,0 +1,175 @@
+// Traffic as bars: what is shown in the colours of its types, all else behind it.
+
+import { Kind } from "../model/recording";
+import type { Colours } from "../parts/colours";
+import { count } from "../parts/format";
+import type { Sheet } from "../parts/useCanvas";
+import type { Span } from "../state/store";
+import type { Counted } from "./counting";
+import { highest, KINDS, spread, ticks, totalOf } from "./traffic";
+
+/** What is painted. */
+export interface TrafficPicture {
+  readonly counted: Counted;
+  readonly whole: Span;
+  /** The time of the selected message. */
+  readonly playhead: number | undefined;
+}
+
+export function paintTraffic(sheet: Sheet, { counted, whole, playhead }: TrafficPicture): void {
+  const { width, colours } = sheet;
+  const columns = Math.max(1, Math.floor(width / BAR));
+  const all = spread(counted.all, whole.from, whole.until, columns);
+  const shown = spread(counted.shown, whole.from, whole.until, columns);
+  const most = highest(all);
+  paintAxis(sheet, whole);
+  if (most > 0) {
+    paintAll(sheet, all, most);
+    for (const kind of STACK) paintKind(sheet, shown, kind, most);
+    paintErrors(sheet, shown);
+    paintPeak(sheet, (most * columns * 1e9) / (whole.until - whole.from));
+  }
+  if (playhead !== undefined) paintPlayhead(sheet, playhead, whole, colours);
+}
+
+/** How a point of time of an axis is written. */
+export function tickLabel(at: number, until: number): string {
+  if (until >= 120e9) return clock(Math.round(at / 1e9));
+  const [unit, length] = UNITS.find(([, length]) => until >= length) ?? ["ns", 1];
+  return `${Number((at / length).toPrecision(6))} ${unit}`;
+}
+
+function clock(seconds: number): string {
+  const two = (number: number): string => String(Math.floor(number)).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const minutes = (seconds / 60) % 60;
+  return hours > 0
+    ? `${hours}:${two(minutes)}:${two(seconds % 60)}`
+    : `${Math.floor(minutes)}:${two(seconds % 60)}`;
+}
+
+function plotHeight({ height }: Sheet): number {
+  return height - AXIS - ABOVE;
+}
+
+/**
+ * How high a bar is. Bursts are many times higher than all else, which would not be seen beside them:
+ * so it is the root of the part, and types share the bar by their numbers.
+ */
+function heightOf(sheet: Sheet, messages: number, most: number): number {
+  return Math.max(1, plotHeight(sheet) * Math.sqrt(messages / most));
+}
+
+function paintAll(sheet: Sheet, all: Float64Array, most: number): void {
+  const { context, height, colours } = sheet;
+  context.fillStyle = colours.line;
+  for (let column = 0; column < all.length / KINDS; column++) {
+    const total = totalOf(all, column);
+    if (total === 0) continue;
+    const high = heightOf(sheet, total, most);
+    context.fillRect(column * BAR, height - AXIS - high, BAR, high);
+  }
+}
+
+/** One type of messages, on top of those that are painted below it. */
+function paintKind(sheet: Sheet, shown: Float64Array, kind: Kind, most: number): void {
+  const { context, height, colours } = sheet;
+  context.fillStyle = colourOf(colours, kind);
+  const below = STACK.slice(0, STACK.indexOf(kind));
+  for (let column = 0; column < shown.length / KINDS; column++) {
+    const at = column * KINDS;
+    const messages = shown[at + kind] as number;
+    if (messages === 0) continue;
+    const total = totalOf(shown, column);
+    const scale = heightOf(sheet, total, most) / total;
+    let base = 0;
+    for (const other of below) base += (shown[at + other] as number) * scale;
+    context.fillRect(column * BAR, height - AXIS - base - messages * scale, BAR, messages * scale);
+  }
+}
+
+/** Errors are few, and looked for: each place that has any is marked below. */
+function paintErrors({ context, height, colours }: Sheet, shown: Float64Array): void {
+  context.fillStyle = colours.error;
+  for (let column = 0; column < shown.length / KINDS; column++) {
+    if ((shown[column * KINDS + Kind.Error] as number) > 0) {
+      context.fillRect(column * BAR - 0.5, height - AXIS, BAR + 1, MARK);
+    }
+  }
+}
+
+function paintPeak({ context, colours }: Sheet, perSecond: number): void {
+  const text = `up to ${count(perSecond)}/s`;
+  context.font = FONT;
+  context.textBaseline = "top";
+  context.textAlign = "left";
+  context.fillStyle = colours.paper;
+  context.globalAlpha = 0.75;
+  context.fillRect(0, 1, context.measureText(text).width + 8, 13);
+  context.globalAlpha = 1;
+  context.fillStyle = colours.soft;
+  context.fillText(text, 4, 2);
+}
+
+function paintAxis({ context, width, height, colours }: Sheet, whole: Span): void {
+  context.font = FONT;
+  context.textBaseline = "bottom";
+  context.textAlign = "left";
+  const scale = width / (whole.until - whole.from);
+  for (const at of ticks(whole.from, whole.until, width / TICK_ROOM)) {
+    const x = Math.round((at - whole.from) * scale) + 0.5;
+    context.fillStyle = colours.line;
+    context.fillRect(x, height - AXIS, 1, AXIS);
+    context.fillStyle = colours.faint;
+    context.fillText(tickLabel(at, whole.until), x + 3, height);
+  }
+  context.fillStyle = colours.line;
+  context.fillRect(0, height - AXIS, width, 1);
+}
+
+function paintPlayhead(
+  { context, width, height }: Sheet,
+  at: number,
+  whole: Span,
+  colours: Colours,
+): void {
+  const x = Math.round(((at - whole.from) / (whole.until - whole.from)) * width);
+  context.fillStyle = colours.ink;
+  context.fillRect(x, 0, 1, height - AXIS);
+  context.beginPath();
+  context.moveTo(x - 4, 0);
+  context.lineTo(x + 5, 0);
+  context.lineTo(x + 0.5, 6);
+  context.fill();
+}
+
+function colourOf(colours: Colours, kind: Kind): string {
+  switch (kind) {
+    case Kind.Call:
+      return colours.call;
+    case Kind.Return:
+      return colours.return;
+    case Kind.Error:
+      return colours.error;
+    case Kind.Signal:
+      return colours.signal;
+    case Kind.Unknown:
+      return colours.faint;
+  }
+}
+
+/** From below. */
+const STACK: readonly Kind[] = [Kind.Signal, Kind.Call, Kind.Return, Kind.Error, Kind.Unknown];
+const UNITS: readonly (readonly [string, number])[] = [
+  ["s", 1e9],
+  ["ms", 1e6],
+  ["µs", 1e3],
+];
+
+/** Pixels: of a bar, below and above the bars, of a mark, between ticks. */
+const BAR = 2;
+const AXIS = 14;
+const ABOVE = 4;
+const MARK = 3;
+const TICK_ROOM = 110;
+const FONT = '11px system-ui, "DejaVu Sans", sans-serif';

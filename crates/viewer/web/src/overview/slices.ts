@@ -1,0 +1,23 @@
+// Long work in slices, between which the page draws and hears.
+
+/** Does a step for every few rows of `length`; tells whether it was done to the end. */
+export async function inSlices(
+  length: number,
+  step: (from: number, to: number) => void,
+  abort: AbortSignal,
+): Promise<boolean> {
+  let end = performance.now() + SLICE_MS;
+  for (let from = 0; from < length; from += ROWS) {
+    if (performance.now() > end) {
+      await new Promise((resolve) => setTimeout(resolve));
+      end = performance.now() + SLICE_MS;
+    }
+    if (abort.aborted) return false;
+    step(from, Math.min(length, from + ROWS));
+  }
+  return !abort.aborted;
+}
+
+/** Half of a frame. */
+const SLICE_MS = 8;
+const ROWS = 2048;

@@ -1,0 +1,115 @@
+// Messages over time, counted in buckets that are all equally long.
+
+/** Types of messages that are counted apart: `Kind` of the model. */
+export const KINDS = 5;
+
+/** Messages by time and type. It grows with them: when they do not fit any more, two buckets become one. */
+export class Traffic {
+  /** Nanoseconds of a bucket. */
+  width = FIRST_WIDTH;
+  /** Buckets that have something in them, or have something behind them. */
+  used = 0;
+  /** By bucket and type. */
+  readonly counts = new Uint32Array(BUCKETS * KINDS);
+
+  /** Counts a message, by its nanoseconds since the first one. */
+  add(at: number, kind: number): void {
+    let bucket = at <= 0 ? 0 : Math.floor(at / this.width);
+    while (bucket >= BUCKETS) {
+      this.fold();
+      bucket = Math.floor(at / this.width);
+    }
+    if (bucket >= this.used) this.used = bucket + 1;
+    (this.counts[bucket * KINDS + kind] as number)++;
+  }
+
+  /** Has no messages any more; the buckets stay as long as they are. */
+  clear(): void {
+    this.counts.fill(0);
+    this.used = 0;
+  }
+
+  private fold(): void {
+    const { counts } = this;
+    for (let place = 0; place < counts.length / 2; place++) {
+      const bucket = Math.floor(place / KINDS);
+      const first = bucket * KINDS + place;
+      counts[place] = (counts[first] as number) + (counts[first + KINDS] as number);
+    }
+    counts.fill(0, counts.length / 2);
+    this.width *= 2;
+    this.used = Math.ceil(this.used / 2);
+  }
+}
+
+/**
+ * The messages of each of `columns` equal parts of a stretch of time, by part and type. A bucket of
+ * which only a part lies in one counts there by that part.
+ */
+export function spread(
+  traffic: Traffic,
+  from: number,
+  until: number,
+  columns: number,
+): Float64Array {
+  const found = new Float64Array(columns * KINDS);
+  const scale = columns / (until - from);
+  const first = Math.max(0, Math.floor(from / traffic.width));
+  const last = Math.min(traffic.used, Math.ceil(until / traffic.width));
+  for (let bucket = first; bucket < last; bucket++) {
+    const start = (bucket * traffic.width - from) * scale;
+    share(traffic.counts, bucket, found, start, start + traffic.width * scale, columns);
+  }
+  return found;
+}
+
+/** Gives what is in a bucket to the columns from `start` to `end`, which are no whole numbers. */
+function share(
+  counts: Uint32Array,
+  bucket: number,
+  found: Float64Array,
+  start: number,
+  end: number,
+  columns: number,
+): void {
+  const firstColumn = Math.max(0, Math.floor(start));
+  const lastColumn = Math.min(columns - 1, Math.ceil(end) - 1);
+  for (let column = firstColumn; column <= lastColumn; column++) {
+    const part = (Math.min(end, column + 1) - Math.max(start, column)) / (end - start);
+    for (let kind = 0; kind < KINDS; kind++) {
+      const place = column * KINDS + kind;
+      found[place] = (found[place] as number) + (counts[bucket * KINDS + kind] as number) * part;
+    }
+  }
+}
+
+/** The most messages that one of some columns has. */
+export function highest(columns: Float64Array): number {
+  let most = 0;
+  for (let at = 0; at < columns.length; at += KINDS)
+    most = Math.max(most, totalOf(columns, at / KINDS));
+  return most;
+}
+
+/** The messages of a column, of all types. */
+export function totalOf(columns: ArrayLike<number>, column: number): number {
+  let sum = 0;
+  for (let kind = 0; kind < KINDS; kind++) sum += columns[column * KINDS + kind] as number;
+  return sum;
+}
+
+/** Points of time for an axis, in round steps, at most so many. */
+export function ticks(from: number, until: number, most: number): number[] {
+  const least = (until - from) / Math.max(1, most);
+  const decade = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  const step = [1, 2, 5, 10].map((times) => times * decade).find((one) => one >= least) ?? least;
+  const found: number[] = [];
+  for (let at = Math.ceil(from / step) * step; at < until; at += step) found.push(at);
+  return found;
+}
+
+/** Half of them are used at least, once there are more messages than in the first second. */
+const BUCKETS = 4096;
+
+/** A quarter of a millisecond. */
+const FIRST_WIDTH = 250_000;
