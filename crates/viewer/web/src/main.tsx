@@ -18,6 +18,7 @@ import "./styles/measures.css";
 import "./sequence/sequence.css";
 import "./services/services.css";
 import "./styles/overview.css";
+import "./styles/statistics.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

@@ -1,0 +1,140 @@
+// The three figures of what goes over a bus: sizes, time by size, recipients of signals.
+
+import type { JSX } from "preact";
+import { inSlices } from "../overview/slices";
+import { bytes, count, duration, share } from "../parts/format";
+import { type Cell, cellOf, type TableData } from "../parts/table";
+import { addTerm } from "../query/terms";
+import { useStore } from "../state/context";
+import { restingRows, useFound, useStatistics } from "./asked";
+import { type ChartColumn, ColumnChart } from "./ColumnChart";
+import { Answered, SubjectTable } from "./SubjectTable";
+import { SizeTimes } from "./sizeTimes";
+
+export function Figures(): JSX.Element {
+  const sizes = useStatistics(() => "size");
+  const recipients = useStatistics(() => "recipients");
+  return (
+    <div class="figures">
+      <Answered asked={sizes.value} empty="No messages are selected.">
+        {({ table }) => <SizeFigures table={table} />}
+      </Answered>
+      <section class="figure-with-table">
+        <Answered asked={recipients.value} empty="No signals for all are selected.">
+          {({ table }) => <RecipientsFigure table={table} />}
+        </Answered>
+      </section>
+    </div>
+  );
+}
+
+/** Classes of sizes, with how many messages and how much time they have. */
+function SizeFigures({ table }: { readonly table: TableData }): JSX.Element {
+  const store = useStore();
+  const classes = table.rows.map((_, place) => sizeClass(table, place));
+  const times = useTimes(table);
+  const columns = (value: (place: number) => number, shown: (value: number) => string) =>
+    classes.map(({ name, term }, place): ChartColumn => {
+      const found = value(place);
+      return { name, value: found, shown: shown(found), onChoose: () => addTerm(store, term) };
+    });
+  const most = classes[mostOf(table, "share")];
+  const part = cellOf({ table, place: mostOf(table, "share") }, "share");
+  return (
+    <>
+      <ColumnChart
+        title="Messages by size"
+        about={`Most messages have ${most?.name} bytes: ${share(Number(part))} of all.`}
+        axis="bytes of a message, in half decades"
+        columns={columns((place) => Number(cellOf({ table, place }, "messages")), count)}
+      />
+      <ColumnChart
+        title="Time by size"
+        about="How long callers have waited for returns, all together, by the larger one of call and return."
+        axis="bytes of a message, in half decades"
+        columns={columns((place) => times?.[place] ?? 0, duration)}
+      />
+      <ColumnChart
+        title="Bytes by size"
+        about="What messages of a size are together, on the wire."
+        axis="bytes of a message, in half decades"
+        columns={columns((place) => Number(cellOf({ table, place }, "bytes")), bytes)}
+      />
+    </>
+  );
+}
+
+/** The time of each class, found in the page from what is shown. */
+function useTimes(table: TableData): Float64Array | undefined {
+  const store = useStore();
+  const ends = table.rows.map((_, place) => Number(cellOf({ table, place }, "to")));
+  const found = useFound(async (abort) => {
+    const rows = restingRows(store);
+    const recording = store.recording.peek();
+    const times = new SizeTimes(ends, store.span.peek());
+    const isWhole = await inSlices(
+      rows.length,
+      (from, to) => {
+        for (let at = from; at < to; at++) times.add(recording, rows[at] as number);
+      },
+      abort,
+    );
+    return isWhole ? times.totals : undefined;
+  });
+  return found.value;
+}
+
+function RecipientsFigure({ table }: { readonly table: TableData }): JSX.Element {
+  const number = (place: number, key: string): number => Number(cellOf({ table, place }, key));
+  const columns = table.rows.map((_, place): ChartColumn => {
+    const signals = number(place, "signals");
+    return { name: count(number(place, "recipients")), value: signals, shown: count(signals) };
+  });
+  const nobody = table.rows.findIndex((_, place) => number(place, "recipients") === 0);
+  const about =
+    nobody < 0
+      ? "How many connections get each signal that is for all."
+      : `${share(number(nobody, "share"))} of all signals reach nobody.`;
+  return (
+    <>
+      <ColumnChart
+        title="Recipients of signals"
+        about={about}
+        axis="connections that get a copy"
+        columns={columns}
+      />
+      <div class="small-table">
+        <SubjectTable subject="recipients" label="Signals by how many get them" table={table} />
+      </div>
+    </>
+  );
+}
+
+interface SizeClass {
+  readonly name: string;
+  readonly term: string;
+}
+
+function sizeClass(table: TableData, place: number): SizeClass {
+  const [from, to] = [cellOf({ table, place }, "from"), cellOf({ table, place }, "to")];
+  return {
+    name: `${short(from)}–${short(to)}`,
+    term: `size>=${from} size<=${to}`,
+  };
+}
+
+/** A bound of a class; from ten thousand on in thousands, since it is exact no more than to that. */
+function short(bound: Cell): string {
+  const size = Number(bound);
+  if (size < 10_000) return count(size);
+  return size < 10_000_000 ? `${count(size / 1000)}k` : `${count(size / 1e6)}M`;
+}
+
+function mostOf(table: TableData, key: string): number {
+  let most = 0;
+  for (let place = 0; place < table.rows.length; place++) {
+    const [one, other] = [cellOf({ table, place }, key), cellOf({ table, place: most }, key)];
+    if (Number(one) > Number(other)) most = place;
+  }
+  return most;
+}

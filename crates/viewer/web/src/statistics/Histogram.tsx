@@ -1,0 +1,46 @@
+// A small picture of how values are spread.
+
+import type { JSX } from "preact";
+import { bytes, count, duration } from "../parts/format";
+import { BINS, binStart, type Measure, type Spread } from "./histograms";
+
+interface HistogramProps {
+  readonly spread: Spread | undefined;
+  readonly measure: Measure;
+}
+
+/** Bins from the left, each as high as the root of its part, so that single slow ones are seen. */
+export function Histogram({ spread, measure }: HistogramProps): JSX.Element | null {
+  if (spread === undefined) return null;
+  const most = spread.bins.reduce((one, other) => Math.max(one, other), 1);
+  const path = Array.from(spread.bins, (messages, bin) => {
+    if (messages === 0) return "";
+    const high = Math.max(1.5, HEIGHT * Math.sqrt(messages / most));
+    return `M${bin} ${HEIGHT}v${-high}h0.86v${high}z`;
+  });
+  return (
+    <svg
+      class={`histogram of-${measure}`}
+      viewBox={`0 0 ${BINS} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={words(spread, measure)}
+    >
+      <title>{words(spread, measure)}</title>
+      <path class="histogram-base" d={`M0 ${HEIGHT - 0.4}h${BINS}v0.4h-${BINS}z`} />
+      <path d={path.join("")} />
+    </svg>
+  );
+}
+
+/** The same in words: where most are, and up to where they go. */
+function words({ bins, largestValue }: Spread, measure: Measure): string {
+  const shown = measure === "durations" ? duration : bytes;
+  const most = bins.indexOf(bins.reduce((one, other) => Math.max(one, other), 0));
+  const [from, to] = [binStart(most, measure), binStart(most + 1, measure)].map(shown);
+  const inside = `most often (${count(bins[most] ?? 0)} times) ${from} to ${to}`;
+  return `${inside}, at most ${shown(largestValue)}; from ${shown(binStart(0, measure))} to ${shown(binStart(BINS, measure))}, each step ${STEP} times the one before`;
+}
+
+const HEIGHT = 16;
+const STEP = "1.8";

@@ -1,0 +1,248 @@
+// The three tables of methods and signals: how often, how long, how large.
+
+import { type ReadonlySignal, useComputed } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { CutText } from "../parts/CutText";
+import { share } from "../parts/format";
+import type { RenderCell } from "../parts/TableRow";
+import { type Cell, cellOf, type Row, type TableData, withColumns } from "../parts/table";
+import { useStatistics } from "./asked";
+import { Histogram } from "./Histogram";
+import type { Measure, Spread, Spreads } from "./histograms";
+import type { RowMenu } from "./rowMenu";
+import { Answered, SubjectTable } from "./SubjectTable";
+import { useSpreads } from "./useSpreads";
+
+/** How often each method was called and each signal emitted. */
+export function Frequencies(): JSX.Element {
+  const asked = useStatistics(() => "member");
+  return (
+    <Answered asked={asked.value} empty="No messages are selected.">
+      {({ table }) => <FrequencyTable table={table} />}
+    </Answered>
+  );
+}
+
+function FrequencyTable({ table }: { readonly table: TableData }): JSX.Element {
+  const shown = useMemo(() => withColumns(table, FREQUENCIES), [table]);
+  const render = useMemo(() => {
+    const most = shown.rows.reduce((sum, row) => Math.max(sum, Number(row[SHARE])), 0);
+    const marked = markedBy(shown);
+    return (cell: Cell, column: number, place: number) =>
+      column === SHARE ? <Meter part={Number(cell)} most={most} /> : marked(cell, column, place);
+  }, [shown]);
+  return (
+    <SubjectTable
+      subject="member"
+      label="How often each method and signal was used"
+      table={shown}
+      render={render}
+      widths={{ ...WIDTHS, share: "minmax(120px, 2fr)" }}
+      about={ABOUT}
+    />
+  );
+}
+
+/** How long the calls of each method took. */
+export function Durations(): JSX.Element {
+  const asked = useStatistics(() => "member");
+  const spreads = useSpreads("durations");
+  return (
+    <Answered asked={asked.value} empty="No messages are selected.">
+      {({ table }) => <DurationTable table={table} spreads={spreads} />}
+    </Answered>
+  );
+}
+
+function DurationTable({ table, spreads }: SpreadTableProps): JSX.Element {
+  const shown = useMemo(() => withColumns(calls(table), DURATIONS), [table]);
+  return (
+    <SpreadTable
+      subject="member"
+      label="How long the calls of each method took"
+      measure="durations"
+      spreads={spreads}
+      table={shown}
+      sort="total_ns"
+      message="Show the slowest call"
+    />
+  );
+}
+
+/** How large the messages of each method and signal were. */
+export function Sizes(): JSX.Element {
+  const asked = useStatistics(() => "member-size");
+  const spreads = useSpreads("sizes");
+  return (
+    <Answered asked={asked.value} empty="No messages are selected.">
+      {({ table }) => (
+        <SpreadTable
+          subject="member-size"
+          label="How large the messages of each method and signal were"
+          measure="sizes"
+          spreads={spreads}
+          table={table}
+          sort="mean_bytes"
+          message="Show the largest message"
+        />
+      )}
+    </Answered>
+  );
+}
+
+interface SpreadTableProps {
+  readonly table: TableData;
+  readonly spreads: ReadonlySignal<Spreads | undefined>;
+}
+
+interface MeasuredProps extends SpreadTableProps {
+  readonly subject: string;
+  readonly label: string;
+  readonly measure: Measure;
+  /** The key of the column that it is sorted by at first. */
+  readonly sort: string;
+  /** What the menu says of the message with the largest value. */
+  readonly message: string;
+}
+
+/** A table with a small histogram in each row. */
+function SpreadTable(props: MeasuredProps): JSX.Element {
+  const { measure, message } = props;
+  const table = useMemo(() => withSpread(props.table), [props.table]);
+  const spreads = useComputed(() => props.spreads.value).value;
+  const render = useMemo<RenderCell>(() => {
+    const marked = markedBy(table);
+    return (cell, column, place) =>
+      column === SPREAD ? (
+        <Histogram spread={spreadOf(spreads, { table, place })} measure={measure} />
+      ) : (
+        marked(cell, column, place)
+      );
+  }, [table, spreads]);
+  const messageOf = (row: Row): RowMenu["message"] => {
+    const spread = spreadOf(spreads, row);
+    return spread === undefined ? undefined : { row: spread.largest, about: message };
+  };
+  return (
+    <SubjectTable
+      subject={props.subject}
+      label={props.label}
+      table={table}
+      sort={{ column: table.columns.findIndex(({ key }) => key === props.sort), descending: true }}
+      render={render}
+      messageOf={messageOf}
+      widths={{ ...WIDTHS, spread: "minmax(110px, 1fr)" }}
+      about={ABOUT}
+    />
+  );
+}
+
+function spreadOf(spreads: Spreads | undefined, row: Row): Spread | undefined {
+  const text = (key: string): string => String(cellOf(row, key) ?? "");
+  return spreads?.get(text("member"), text("service"), text("type") || "call");
+}
+
+/** A bar as long as its part of the most. */
+function Meter({ part, most }: { readonly part: number; readonly most: number }): JSX.Element {
+  return (
+    <span class="meter">
+      <span class="meter-bar" style={{ width: `${(part / most) * 100}%` }} />
+      <span class="meter-text">{share(part)}</span>
+    </span>
+  );
+}
+
+/** Puts a mark before members: a circle for methods, a triangle for signals, as Bustle has them. */
+function markedBy(table: TableData): RenderCell {
+  return (cell, column, place) => {
+    if (table.columns[column]?.key !== "member") return undefined;
+    const type = String(cellOf({ table, place }, "type") ?? "call");
+    return (
+      <>
+        <span class={`member-mark of-${type}`} role="img" aria-label={type}>
+          {MARKS[type] ?? "·"}
+        </span>
+        <CutText text={String(cell ?? "")} />
+      </>
+    );
+  };
+}
+
+/** The rows that have calls. */
+function calls(table: TableData): TableData {
+  const column = table.columns.findIndex(({ key }) => key === "calls");
+  return { columns: table.columns, rows: table.rows.filter((row) => row[column] != null) };
+}
+
+/** The same with a column for small histograms, behind the names. */
+function withSpread(table: TableData): TableData {
+  const column = { name: "spread", key: "spread", unit: "text" as const };
+  return {
+    columns: table.columns.toSpliced(SPREAD, 0, column),
+    rows: table.rows.map((row) => row.toSpliced(SPREAD, 0, null)),
+  };
+}
+
+const FREQUENCIES = [
+  "member",
+  "service",
+  "messages",
+  "share",
+  "rate_per_s",
+  "calls",
+  "signals",
+  "bytes",
+  "type",
+];
+const SHARE = FREQUENCIES.indexOf("share");
+
+/** The place of small histograms. */
+const SPREAD = 2;
+
+const DURATIONS = [
+  "member",
+  "service",
+  "calls",
+  "total_ns",
+  "mean_ns",
+  "p50_ns",
+  "p90_ns",
+  "p99_ns",
+  "max_ns",
+  "errors",
+  "time_outs",
+  "unanswered",
+  "failed_total_ns",
+  "failed_max_ns",
+];
+
+const WIDTHS = {
+  member: "minmax(230px, 4fr)",
+  service: "minmax(120px, 2fr)",
+  type: "64px",
+  messages: "84px",
+  calls: "64px",
+};
+
+const MARKS: Readonly<Record<string, string>> = {
+  call: "○",
+  signal: "△",
+  return: "↩",
+  error: "✕",
+};
+
+/** What columns are. */
+const ABOUT: Readonly<Record<string, string>> = {
+  messages: "Messages: calls, and what answers them",
+  share: "Part of all messages that are selected",
+  total_ns: "Time from call to return, all together",
+  p50_ns: "What half of the calls do not exceed",
+  p90_ns: "What 9 of 10 calls do not exceed",
+  p99_ns: "What 99 of 100 calls do not exceed",
+  errors: "Calls that got an error; their times are not among the others",
+  time_outs: "Calls that nobody has answered in time",
+  unanswered: "Calls that want an answer and have none in the recording",
+  failed_total_ns: "Time from call to error, all together",
+  spread: "How often each duration or size was, in steps that are 1.8 times the one before",
+};

@@ -1,0 +1,96 @@
+// Who asks for what, and what was not answered.
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { counted } from "../parts/format";
+import type { RenderCell } from "../parts/TableRow";
+import { cellOf, type Row, shown, type TableData } from "../parts/table";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import { useStatistics } from "./asked";
+import { type RowMenu, showMessage } from "./rowMenu";
+import { Answered, SubjectTable } from "./SubjectTable";
+
+/** The match rules of each connection; those that are there twice are marked. */
+export function Rules(): JSX.Element {
+  const asked = useStatistics(() => "rules");
+  return (
+    <Answered asked={asked.value} empty="Nobody has set a match rule.">
+      {({ table }) => <RuleTable table={table} />}
+    </Answered>
+  );
+}
+
+function RuleTable({ table }: { readonly table: TableData }): JSX.Element {
+  const render = useMemo<RenderCell>(() => {
+    const column = table.columns.findIndex(({ key }) => key === "duplicates");
+    return (cell, at) =>
+      at === column && Number(cell) > 0 ? (
+        <strong class="bad">{shown(cell, "count")}</strong>
+      ) : undefined;
+  }, [table]);
+  return (
+    <div class="by-subject">
+      <p class="sentence">{rulesInWords(table)}</p>
+      <div class="fill">
+        <SubjectTable
+          subject="rules"
+          label="Match rules of each connection"
+          table={table}
+          render={render}
+          widths={{ connection: "minmax(180px, 1fr)", most_frequent: "minmax(320px, 4fr)" }}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** All rules together, in a sentence. */
+function rulesInWords(table: TableData): string {
+  const sum = (key: string): number =>
+    table.rows.reduce((all, _, place) => all + Number(cellOf({ table, place }, key)), 0);
+  const rules = counted(sum("rules"), "match rule", "match rules");
+  const connections = counted(table.rows.length, "connection", "connections");
+  const duplicates = sum("duplicates");
+  const twice =
+    duplicates === 0
+      ? "none of them twice"
+      : `${counted(duplicates, "of them is", "of them are")} there already: they let nothing more through, and cost time with each signal`;
+  return `When the recording ended there were ${rules} of ${connections}, ${twice}.`;
+}
+
+/** Calls without an answer, late answers, answers without a call; a click shows the message. */
+export function Replies(): JSX.Element {
+  const store = useStore();
+  const asked = useStatistics(() => "replies");
+  const messageOf = (row: Row): RowMenu["message"] => {
+    const found = rowOf(store, row);
+    return found === undefined ? undefined : { row: found, about: "Show the message" };
+  };
+  return (
+    <Answered
+      asked={asked.value}
+      empty="Every call that wants an answer has got one, and every answer belongs to a call."
+    >
+      {({ table }) => (
+        <SubjectTable
+          subject="replies"
+          label="Calls and answers that miss each other"
+          table={table}
+          messageOf={messageOf}
+          onChoose={(row) => {
+            const found = rowOf(store, row);
+            if (found !== undefined) showMessage(store, found);
+          }}
+          widths={{ member: "minmax(240px, 3fr)" }}
+        />
+      )}
+    </Answered>
+  );
+}
+
+/** The message that a row names by its number, from 1. */
+function rowOf(store: Store, row: Row): number | undefined {
+  const found = Number(cellOf(row, "number")) - 1;
+  return found >= 0 && found < store.recording.peek().length ? found : undefined;
+}

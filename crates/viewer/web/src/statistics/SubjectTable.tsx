@@ -1,0 +1,68 @@
+// A table of the statistics: a click filters by a row.
+
+import type { JSX } from "preact";
+import { DataTable } from "../parts/DataTable";
+import { openMenu } from "../parts/Menu";
+import type { RenderCell } from "../parts/TableRow";
+import type { Row, Sort, TableData } from "../parts/table";
+import type { Asked } from "../state/answer";
+import { useStore } from "../state/context";
+import type { Told } from "./asked";
+import { filterByRow, type RowMenu, rowItems } from "./rowMenu";
+
+interface SubjectTableProps {
+  /** The name of the table. */
+  readonly subject: string;
+  readonly label: string;
+  readonly table: TableData;
+  readonly sort?: Sort;
+  readonly render?: RenderCell;
+  readonly widths?: Readonly<Record<string, string>>;
+  readonly about?: Readonly<Record<string, string>>;
+  /** What a click does, if it does not filter. */
+  readonly onChoose?: (row: Row) => void;
+  /** The message that a row stands for. */
+  readonly messageOf?: (row: Row) => RowMenu["message"];
+}
+
+export function SubjectTable(props: SubjectTableProps): JSX.Element {
+  const store = useStore();
+  const { subject, table, messageOf, onChoose, ...shown } = props;
+  return (
+    <DataTable
+      {...shown}
+      table={table}
+      onChoose={(place) =>
+        onChoose === undefined
+          ? filterByRow(store, subject, { table, place })
+          : onChoose({ table, place })
+      }
+      onMenu={(event, place, column) => {
+        const row = { table, place };
+        openMenu(event, rowItems({ store, subject, row, column, message: messageOf?.(row) }));
+      }}
+    />
+  );
+}
+
+interface AnsweredProps {
+  readonly asked: Asked<Told>;
+  /** What is said of a table without rows. */
+  readonly empty: string;
+  readonly children: (told: Told) => JSX.Element;
+}
+
+/** What was told; or why there is nothing to tell, which is not an error. */
+export function Answered({ asked, empty, children }: AnsweredProps): JSX.Element {
+  const { answer, problem, isWaiting } = asked;
+  if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
+  if (answer === undefined) return <p class="empty">{isWaiting ? "Counting …" : ""}</p>;
+  if (answer.table.rows.length === 0) return <p class="empty">{empty}</p>;
+  return children(answer);
+}
+
+/** A refusal as a sentence. */
+export function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

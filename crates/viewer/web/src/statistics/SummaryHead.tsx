@@ -1,0 +1,45 @@
+import type { JSX } from "preact";
+import { useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import { settledSelection } from "./asked";
+import { sentence } from "./SubjectTable";
+import { type SummaryTold, tiles } from "./summary";
+
+/** The whole of what is selected in a few numbers, and what to know before they are believed. */
+export function SummaryHead(): JSX.Element {
+  const settled = settledSelection(useStore());
+  const asked = useAnswer<SummaryTold>(() => {
+    const selection = settled.value;
+    return selection === undefined ? undefined : { ask: "summary", ...selection };
+  });
+  const { answer, problem } = asked.value;
+  if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
+  if (answer === undefined) return <p class="empty">Counting …</p>;
+  return (
+    <section class="summary" aria-label="Summary">
+      <dl class="tiles">
+        {tiles(answer.summary).map(({ name, value, beside, kind }) => (
+          <div key={name} class={`tile of-${kind}`}>
+            <dt>{name}</dt>
+            <dd>
+              {value} <small>{beside}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Notes {...answer} />
+    </section>
+  );
+}
+
+function Notes({ caveats, ended }: SummaryTold): JSX.Element | null {
+  const notes = [...caveats, ...ended.map((why) => `it has ended because ${why}`)];
+  if (notes.length === 0) return null;
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li key={note}>{sentence(note)}</li>
+      ))}
+    </ul>
+  );
+}

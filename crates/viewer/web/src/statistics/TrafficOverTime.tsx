@@ -1,0 +1,54 @@
+// Traffic over time, large, and as a table.
+
+import { useComputed } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { trafficOf } from "../overview/counting";
+import { Overview } from "../overview/Overview";
+import { DataTable } from "../parts/DataTable";
+import { cellOf } from "../parts/table";
+import { useStore } from "../state/context";
+import type { Span } from "../state/store";
+import { intervalTable } from "./intervals";
+
+export function TrafficOverTime(): JSX.Element {
+  const store = useStore();
+  const traffic = trafficOf(store);
+  const span = useComputed<Span>(() => {
+    traffic.value;
+    return store.span.value ?? { from: 0, until: Math.max(store.recording.value.end, 1000) };
+  }).value;
+  const { shown } = traffic.value;
+  const table = useMemo(() => intervalTable(shown, span, PARTS), [shown, span]);
+  return (
+    <div class="by-subject">
+      <p class="legend">
+        {LEGEND.map((name) => (
+          <span key={name} class={`legend-item of-${name}`}>
+            {name}s
+          </span>
+        ))}
+        <span class="legend-item of-hidden">not selected</span>
+        <span>Bars are as high as the root of what they count.</span>
+      </p>
+      <div class="traffic-large">
+        <Overview />
+      </div>
+      <div class="fill">
+        <DataTable
+          label="Traffic over time; a row chooses its stretch"
+          table={table}
+          onChoose={(place) => {
+            const from = Number(cellOf({ table, place }, "from_ns"));
+            store.span.value = { from, until: from + (span.until - span.from) / PARTS };
+          }}
+        />
+      </div>
+    </div>
+  );
+}
+
+const LEGEND = ["call", "return", "error", "signal"];
+
+/** Rows of the table. */
+const PARTS = 60;

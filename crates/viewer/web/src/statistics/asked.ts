@@ -1,0 +1,96 @@
+// Numbers of what is selected, asked for when that has come to rest.
+
+import {
+  computed,
+  effect,
+  type ReadonlySignal,
+  signal,
+  useSignal,
+  useSignalEffect,
+} from "@preact/signals";
+import type { TableData } from "../parts/table";
+import type { Selection } from "../source/source";
+import { type Asked, useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+
+/** The table of a subject, as the program tells it. */
+export interface Told {
+  readonly subject: string;
+  readonly about: string;
+  readonly table: TableData;
+}
+
+/** The table of this name, of what is selected. */
+export function useStatistics(subject: () => string | undefined): ReadonlySignal<Asked<Told>> {
+  const settled = settledSelection(useStore());
+  return useAnswer<Told>(() => {
+    const name = subject();
+    const selection = settled.value;
+    if (name === undefined || selection === undefined) return undefined;
+    return { ask: "statistics", subject: name, ...selection };
+  });
+}
+
+/**
+ * What is selected, once that has stayed so for a moment; while a stretch of time is dragged, nothing is
+ * asked. Of a bus it is told again every second in which more has come. Undefined before there is
+ * anything.
+ */
+export function settledSelection(store: Store): ReadonlySignal<Selection | undefined> {
+  const known = KNOWN.get(store);
+  if (known !== undefined) return known;
+  const settled = signal<Selection | undefined>(undefined);
+  KNOWN.set(store, settled);
+  const isThere = computed(() => {
+    store.grown.value;
+    return store.recording.value.length > 0;
+  });
+  effect(() => {
+    const selection = store.selection.value;
+    if (!isThere.value) return;
+    const timer = setTimeout(() => {
+      settled.value = { ...selection };
+    }, REST_MS);
+    return () => clearTimeout(timer);
+  });
+  let isGrowing = false;
+  effect(() => {
+    store.grown.value;
+    if (isGrowing || !store.isLive.value) return;
+    isGrowing = true;
+    setTimeout(() => {
+      isGrowing = false;
+      settled.value = { ...store.selection.peek() };
+    }, GROWTH_MS);
+  });
+  return settled;
+}
+
+/**
+ * The rows of the messages that are shown; of a bus those of the last second, as there are others many
+ * times a second.
+ */
+export function restingRows(store: Store): Uint32Array {
+  settledSelection(store).value;
+  return (store.isLive.value ? store.visible.peek() : store.visible.value).rows;
+}
+
+/** A value that is found out of the recording whenever it has changed; the last one while it is found. */
+export function useFound<T>(
+  find: (abort: AbortSignal) => Promise<T | undefined>,
+): ReadonlySignal<T | undefined> {
+  const found = useSignal<T | undefined>(undefined);
+  useSignalEffect(() => {
+    const controller = new AbortController();
+    void find(controller.signal).then((value) => {
+      if (value !== undefined && !controller.signal.aborted) found.value = value;
+    });
+    return () => controller.abort();
+  });
+  return found;
+}
+
+const KNOWN = new WeakMap<Store, ReadonlySignal<Selection | undefined>>();
+const REST_MS = 150;
+const GROWTH_MS = 1000;

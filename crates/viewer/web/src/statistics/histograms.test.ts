@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import type { Numbers } from "../format/frame";
+import { Recording } from "../model/recording";
+import { BINS, binOf, binStart, type Measure, Spreads } from "./histograms";
+
+test.each<[number, Measure, number]>([
+  [0, "durations", 0],
+  [999, "durations", 0],
+  [1e3, "durations", 0],
+  [1e6, "durations", 12],
+  [1e20, "durations", BINS - 1],
+  [100, "sizes", 4],
+])("%d of %s is in bin %d", (value, measure, expected) => {
+  expect(binOf(value, measure)).toBe(expected);
+});
+
+test("bins begin where the one before ends", () => {
+  for (let bin = 1; bin < BINS; bin++) {
+    const start = binStart(bin, "durations");
+    expect([binOf(start * 1.001, "durations"), binOf(start * 0.999, "durations")]).toEqual([
+      bin,
+      bin - 1,
+    ]);
+  }
+});
+
+/** Two calls with returns of 1 ms and 20 ms, one that fails, and a signal. */
+function recording(): Recording {
+  const strings = ["", "org.x", "org.x.Mail", "Get", "Changed"];
+  const rows = [
+    // at, kind, from, to, destination, member, partner, size
+    [0, 1, 0, 1, 1, 3, NOBODY, 100],
+    [1e6, 2, 1, 0, 0, 0, 0, 200],
+    [2e6, 1, 0, 1, 1, 3, NOBODY, 100],
+    [22e6, 2, 1, 0, 0, 0, 2, 4000],
+    [30e6, 1, 0, 1, 1, 3, NOBODY, 90],
+    [31e6, 3, 1, 0, 0, 0, 4, 70],
+    [32e6, 4, 1, NOBODY, 0, 4, NOBODY, 50],
+  ];
+  const column = (at: number): number[] => rows.map((row) => row[at] as number);
+  const same = (value: number): number[] => rows.map(() => value);
+  const words: Record<string, number[]> = {
+    from: column(2),
+    to: column(3),
+    destination: column(4),
+    path: same(0),
+    interface: column(5).map((member) => (member === 0 ? 0 : 2)),
+    member: column(5),
+    partner: column(6),
+    size: column(7),
+    routed: same(NOBODY),
+    delivered: same(NOBODY),
+    recipients_end: same(0),
+    recipients: [],
+  };
+  const bytes = { kind: column(1), flags: same(0), health: same(0), bus: same(0) };
+  const peers = [":1.1", ":1.2"].map((unique, id) => ({ id, unique, names: [], label: unique }));
+  const found = new Recording();
+  found.apply({
+    kind: "messages",
+    head: { count: rows.length, start_ns: "0", strings, peers, buses: [] },
+    columns: new Map<string, Numbers>([
+      ["at", Float64Array.from(column(0))] as const,
+      ...Object.entries(bytes).map(([name, all]) => [name, Uint8Array.from(all)] as const),
+      ...Object.entries(words).map(([name, all]) => [name, Uint32Array.from(all)] as const),
+    ]),
+  });
+  return found;
+}
+
+const NOBODY = 0xffffffff;
+
+function spreads(measure: Measure, span?: { from: number; until: number }): Spreads {
+  const found = new Spreads(recording(), measure, span);
+  for (let row = 0; row < 7; row++) found.add(row);
+  found.finish();
+  return found;
+}
+
+function count(bins: Uint32Array | undefined): number | undefined {
+  return bins?.reduce((sum, one) => sum + one, 0);
+}
+
+test("durations are of returned calls alone, and know the slowest", () => {
+  const found = spreads("durations").get("org.x.Mail.Get", "org.x", "call");
+  expect([count(found?.bins), found?.largest]).toEqual([2, 2]);
+  expect(found?.bins[binOf(20e6, "durations")]).toBe(1);
+});
+
+test("sizes are apart by type", () => {
+  const found = spreads("sizes");
+  const of = (type: string, service = "org.x") => found.get("org.x.Mail.Get", service, type);
+  expect(["call", "return", "error"].map((type) => count(of(type)?.bins))).toEqual([3, 2, 1]);
+  expect(of("return")?.largest).toBe(3);
+  expect(count(found.get("org.x.Mail.Changed", ":1.2", "signal")?.bins)).toBe(1);
+});
+
+test("what is not in the chosen time does not count", () => {
+  const found = spreads("durations", { from: 1e6, until: 30e6 });
+  expect(count(found.get("org.x.Mail.Get", "org.x", "call")?.bins)).toBe(1);
+});

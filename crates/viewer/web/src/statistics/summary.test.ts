@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { type Summary, tiles } from "./summary";
+
+const SUMMARY: Summary = {
+  messages: 200,
+  bytes: 4096,
+  span_ns: 2e9,
+  calls: 50,
+  returns: 40,
+  errors: 10,
+  signals: 100,
+  unknown: 0,
+  driver_messages: 20,
+  unanswered: 0,
+  time_outs: 3,
+  late: 0,
+  orphans: 0,
+  cut: 0,
+  redacted: 0,
+  invalid: 0,
+};
+
+test("what is wrong has a tile only if it is there", () => {
+  const found = tiles(SUMMARY).map(({ name, value, beside }) => `${name}: ${value} ${beside}`);
+  expect(found).toEqual([
+    "messages: 200 100/s",
+    "calls: 50 25 %",
+    "returns: 40 20 %",
+    "errors: 10 5 %",
+    "signals: 100 50 %",
+    "on the wire: 4.00 KiB 2.00 KiB/s",
+    "from first to last: 2.00 s ",
+    "of the bus itself: 20 10 %",
+    "timed out: 3 ",
+  ]);
+});
+
+test("nothing has no rate", () => {
+  const nothing = { ...SUMMARY, messages: 0, span_ns: 0 };
+  expect(tiles(nothing)[0]?.beside).toBe("");
+});

@@ -1,0 +1,77 @@
+// The whole in a few numbers.
+
+import { bytes, count, duration, rate, share } from "../parts/format";
+
+/** What the program tells of what is selected. Times are in nanoseconds. */
+export interface Summary {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly span_ns: number;
+  readonly calls: number;
+  readonly returns: number;
+  readonly errors: number;
+  readonly signals: number;
+  readonly unknown: number;
+  readonly driver_messages: number;
+  readonly unanswered: number;
+  readonly time_outs: number;
+  readonly late: number;
+  readonly orphans: number;
+  readonly cut: number;
+  readonly redacted: number;
+  readonly invalid: number;
+}
+
+export interface SummaryTold {
+  readonly summary: Summary;
+  readonly caveats: readonly string[];
+  readonly ended: readonly string[];
+}
+
+/** A number with what it is of. */
+export interface Tile {
+  readonly name: string;
+  readonly value: string;
+  /** A second number that belongs to it. */
+  readonly beside: string;
+  readonly kind: "plain" | "call" | "return" | "error" | "signal" | "bad";
+}
+
+/** What there always is to tell, and of what is wrong that which there is. */
+export function tiles(summary: Summary): Tile[] {
+  const { messages, span_ns } = summary;
+  const seconds = span_ns / 1e9;
+  const perSecond = (amount: number): string => (seconds > 0 ? rate(amount / seconds) : "");
+  const part = (amount: number): string => (messages > 0 ? share(amount / messages) : "");
+  const tile = (name: string, kind: Tile["kind"], amount: number): Tile => {
+    return { name, kind, value: count(amount), beside: part(amount) };
+  };
+  const wrong = WRONG.filter(({ key }) => summary[key] > 0);
+  return [
+    { name: "messages", kind: "plain", value: count(messages), beside: perSecond(messages) },
+    tile("calls", "call", summary.calls),
+    tile("returns", "return", summary.returns),
+    tile("errors", "error", summary.errors),
+    tile("signals", "signal", summary.signals),
+    {
+      name: "on the wire",
+      kind: "plain",
+      value: bytes(summary.bytes),
+      beside: seconds > 0 ? `${bytes(summary.bytes / seconds)}/s` : "",
+    },
+    { name: "from first to last", kind: "plain", value: duration(span_ns), beside: "" },
+    tile("of the bus itself", "plain", summary.driver_messages),
+    ...wrong.map(({ key, name }) => ({ ...tile(name, "bad", summary[key]), beside: "" })),
+  ];
+}
+
+const WRONG: readonly { readonly key: keyof Summary; readonly name: string }[] = [
+  { key: "unanswered", name: "unanswered" },
+  { key: "time_outs", name: "timed out" },
+  { key: "late", name: "answered late" },
+  { key: "orphans", name: "answers to no call" },
+  { key: "cut", name: "cut" },
+  { key: "redacted", name: "crossed out" },
+  { key: "invalid", name: "not valid" },
+  { key: "unknown", name: "of unknown type" },
+];

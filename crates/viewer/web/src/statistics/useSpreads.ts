@@ -1,0 +1,22 @@
+// Spreads of what is shown.
+
+import type { ReadonlySignal } from "@preact/signals";
+import { inSlices } from "../overview/slices";
+import { useStore } from "../state/context";
+import { restingRows, useFound } from "./asked";
+import { type Measure, Spreads } from "./histograms";
+
+/** How durations or sizes are spread in what is shown, found once for each change of it. */
+export function useSpreads(measure: Measure): ReadonlySignal<Spreads | undefined> {
+  const store = useStore();
+  return useFound(async (abort) => {
+    const rows = restingRows(store);
+    const spreads = new Spreads(store.recording.peek(), measure, store.span.peek());
+    const step = (from: number, to: number): void => {
+      for (let at = from; at < to; at++) spreads.add(rows[at] as number);
+    };
+    if (!(await inSlices(rows.length, step, abort))) return undefined;
+    spreads.finish();
+    return spreads;
+  });
+}
