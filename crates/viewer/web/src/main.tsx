@@ -19,6 +19,7 @@ import "./sequence/sequence.css";
 import "./services/services.css";
 import "./styles/overview.css";
 import "./styles/statistics.css";
+import "./styles/compare.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

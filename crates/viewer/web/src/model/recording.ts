@@ -55,6 +55,8 @@ export interface Bus {
   readonly label: string;
   readonly address: string | null;
   readonly method: "unknown" | "trace" | "monitor" | "eavesdrop";
+  /** The place of its file among {@link Recording.files}. */
+  readonly file: number;
 }
 
 /**
@@ -73,6 +75,8 @@ export class Recording {
   readonly strings: string[] = [];
   readonly peers: Peer[] = [];
   buses: readonly Bus[] = [];
+  /** The files that were opened together; none of a bus that is listened to. */
+  files: readonly string[] = [];
 
   /** Nanoseconds since the first message. */
   readonly at = new GrowingColumn(Float64Array);
@@ -110,6 +114,7 @@ export class Recording {
     for (const text of head.strings as string[]) this.strings.push(text);
     for (const peer of head.peers as Peer[]) this.peers[peer.id] = peer;
     this.buses = head.buses as Bus[];
+    this.files = (head.files ?? []) as string[];
     const recipients = this.recipients.length;
     this.append(frame);
     const first = this.length;

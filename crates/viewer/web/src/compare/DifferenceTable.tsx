@@ -1,0 +1,69 @@
+// The differences, each with what was before and what is after.
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { RenderCell } from "../parts/TableRow";
+import type { TableData } from "../parts/table";
+import { SubjectTable } from "../statistics/SubjectTable";
+
+export function DifferenceTable({ table }: { readonly table: TableData }): JSX.Element {
+  const shown = useMemo(() => memberFirst(table), [table]);
+  const render = useMemo<RenderCell>(() => {
+    const change = shown.columns.findIndex(({ key }) => key === "change");
+    return (cell, column) => (column === change ? <Changes words={String(cell)} /> : undefined);
+  }, [shown]);
+  return (
+    <SubjectTable
+      subject="compare"
+      label="Methods and signals that are different"
+      table={shown}
+      render={render}
+      widths={WIDTHS}
+    />
+  );
+}
+
+function Changes({ words }: { readonly words: string }): JSX.Element {
+  return (
+    <>
+      {words.split(", ").map((word) => (
+        <span key={word} class={`change of-${TONES[word] ?? "plain"}`}>
+          {word}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Members stand first, so that they stay in sight. */
+function memberFirst(table: TableData): TableData {
+  const place = table.columns.findIndex(({ key }) => key === "member");
+  const moved = <T,>(cells: readonly T[]): T[] => [
+    ...cells.slice(place, place + 1),
+    ...cells.slice(0, place),
+    ...cells.slice(place + 1),
+  ];
+  return { columns: moved(table.columns), rows: table.rows.map(moved) };
+}
+
+/** What is worse, better, or neither. */
+const TONES: Readonly<Record<string, string>> = {
+  new: "new",
+  gone: "gone",
+  "more errors": "worse",
+  slower: "worse",
+  "fewer errors": "better",
+  faster: "better",
+};
+
+const WIDTHS = {
+  change: "150px",
+  member: "minmax(230px, 4fr)",
+  service: "minmax(120px, 2fr)",
+  used_before: "94px",
+  p95_before_ns: "94px",
+  errors_before: "104px",
+  errors_after: "96px",
+  bytes_before: "100px",
+  bytes_after: "94px",
+};

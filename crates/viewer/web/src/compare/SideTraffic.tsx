@@ -1,0 +1,88 @@
+// The traffic of one side of a comparison.
+
+import { computed, type ReadonlySignal, useComputed } from "@preact/signals";
+import type { JSX } from "preact";
+import type { Counted } from "../overview/counting";
+import { inSlices } from "../overview/slices";
+import { TrafficPlot } from "../overview/TrafficPlot";
+import { Traffic } from "../overview/traffic";
+import { useStore } from "../state/context";
+import type { Span } from "../state/store";
+import { useFound } from "../statistics/asked";
+import type { Side } from "./sides";
+
+/** From where times are counted: one clock for both sides, or the first message of each. */
+export type Clock = "one" | "own";
+
+/** What was counted of a side, and the time that it has. */
+export interface SideCounted extends Counted {
+  readonly span: Span;
+}
+
+/** Counts the messages of a side, those that are shown apart. */
+export function useSide(
+  side: () => Side,
+  clock: ReadonlySignal<Clock>,
+): ReadonlySignal<SideCounted | undefined> {
+  const store = useStore();
+  return useFound(async (abort) => {
+    store.grown.value;
+    const buses = new Set(side().buses);
+    const isOwn = clock.value === "own";
+    const visible = store.visible.value;
+    const recording = store.recording.peek();
+    const [all, shown] = [new Traffic(), new Traffic()];
+    let [first, last] = [Number.POSITIVE_INFINITY, 0];
+    const step = (from: number, to: number): void => {
+      for (let row = from; row < to; row++) {
+        if (!buses.has(recording.bus.get(row))) continue;
+        const at = recording.at.get(row);
+        first = Math.min(first, at);
+        last = Math.max(last, at);
+        const kind = recording.kind.get(row);
+        const time = isOwn ? at - first : at;
+        all.add(time, kind);
+        if (visible.has(row)) shown.add(time, kind);
+      }
+    };
+    if (!(await inSlices(recording.length, step, abort))) return undefined;
+    return { all, shown, span: { from: Math.min(first, last), until: last } };
+  });
+}
+
+interface SideTrafficProps {
+  readonly name: string;
+  readonly counted: ReadonlySignal<SideCounted | undefined>;
+  readonly clock: ReadonlySignal<Clock>;
+  /** How long the longest side is, from where times are counted. */
+  readonly length: ReadonlySignal<number>;
+}
+
+/** The strip of a side; what is dragged there is chosen for all views. */
+export function SideTraffic({ name, counted, clock, length }: SideTrafficProps): JSX.Element {
+  const store = useStore();
+  const start = useComputed(() => (clock.value === "own" ? (counted.value?.span.from ?? 0) : 0));
+  const whole = useComputed<Span>(() => ({ from: 0, until: Math.max(length.value, 1000) }));
+  const span = useComputed(() => moved(store.span.value, -start.value));
+  return (
+    <div class="compare-strip">
+      <TrafficPlot
+        label={`Traffic of ${name}`}
+        counted={useComputed(() => counted.value ?? NOTHING)}
+        whole={whole}
+        span={span}
+        playhead={NOWHERE}
+        onSpan={(chosen) => {
+          store.span.value = moved(chosen, start.peek());
+        }}
+      />
+    </div>
+  );
+}
+
+function moved(span: Span | undefined, by: number): Span | undefined {
+  return span === undefined ? undefined : { from: span.from + by, until: span.until + by };
+}
+
+const NOTHING: Counted = { all: new Traffic(), shown: new Traffic() };
+const NOWHERE = computed(() => undefined);
