@@ -11,6 +11,9 @@ const PREFIX: &str = "diligence-";
 /// Lines in a source file, its tests included, above which it surely holds two things.
 const FILE_LINES_MAX: usize = 800;
 
+/// What source files end in.
+const LANGUAGES: [&str; 4] = ["rs", "ts", "tsx", "css"];
+
 #[test]
 fn crates_use_only_what_the_architecture_allows() {
     let allowed = allowed_edges();
@@ -132,9 +135,11 @@ fn source_files() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
+            let is_ours = !path.ends_with("node_modules") && !path.ends_with("dist");
             if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                folders.extend(is_ours.then_some(path));
+            } else if LANGUAGES.iter().any(|ours| path.extension().is_some_and(|its| its == *ours))
+            {
                 files.push(path);
             }
         }

@@ -5,7 +5,14 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 /** A browser for the tests of a file, and pages that end with each of them. */
 export interface Pages {
-  open(url: string, size?: { width: number; height: number }): Promise<Page>;
+  open(url: string, options?: Options): Promise<Page>;
+}
+
+/** How a page is opened. */
+interface Options {
+  readonly size?: { readonly width: number; readonly height: number };
+  /** Whether to wait until it shows something; so without this. */
+  readonly settle?: boolean;
 }
 
 /** Has the tests of this file run in a browser. What a page complains of fails the test. */
@@ -22,18 +29,23 @@ export function usePages(): Pages {
     expect(complaints.splice(0)).toEqual([]);
   });
   return {
-    async open(url, size = { width: 1600, height: 1000 }) {
+    async open(url, { size = { width: 1600, height: 1000 }, settle = true } = {}) {
       const page = await browser.newPage({ viewport: size });
       pages.push(page);
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
+        if (message.type() === "error" && !isGone(message.text())) complaints.push(message.text());
       });
       await page.goto(url);
-      await settled(page);
+      if (settle) await settled(page);
       return page;
     },
   };
+}
+
+/** Whether it is said that the program is not there any more: tests end it before their pages. */
+function isGone(text: string): boolean {
+  return /ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|EMPTY_RESPONSE)/.test(text);
 }
 
 /** Waits until the page has all of its recording, or what there is of its bus so far. */

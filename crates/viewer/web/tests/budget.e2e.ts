@@ -1,0 +1,105 @@
+// How fast the page is with much in it. The budgets are those of a program that was built to be used
+// (DILIGENCE_BUDGET=release); what cargo builds for tests gets more time, and fewer messages.
+
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, inject, test } from "vitest";
+import { counts, usePages } from "./support/browser";
+import { traffic, writeCapture } from "./support/capture";
+import { view } from "./support/program";
+
+interface Budget {
+  readonly messages: number;
+  /** Milliseconds from the command until the page has all messages and shows them. */
+  readonly usable: number;
+  /** Milliseconds of the longest task while somebody scrolls and zooms. */
+  readonly task: number;
+  /** Bytes of all that the tab's scripts hold. */
+  readonly memory: number;
+}
+
+const RELEASE: Budget = { messages: 1_000_000, usable: 2_000, task: 50, memory: 600e6 };
+const DEBUG: Budget = { messages: 100_000, usable: 20_000, task: 1_000, memory: 300e6 };
+const BUDGET = process.env.DILIGENCE_BUDGET === "release" ? RELEASE : DEBUG;
+
+const pages = usePages();
+
+test(`${BUDGET.messages} messages`, async () => {
+  const file = join(inject("folder"), "many.pcap");
+  writeCapture(file, traffic(BUDGET.messages));
+  // The browser is up when somebody looks at a second recording, too.
+  await pages.open("about:blank", { settle: false });
+  const begun = performance.now();
+  await using program = await view(file);
+  const page = await pages.open(program.line, { settle: false });
+  await page.waitForFunction(
+    (messages) => {
+      const text = document.querySelector(".counts")?.textContent ?? "";
+      const isWhole = document.querySelector(".progress-whole") !== null;
+      return isWhole && text.startsWith(messages.toLocaleString("en"));
+    },
+    BUDGET.messages,
+    { polling: 20, timeout: 60_000 },
+  );
+  const usable = Math.round(performance.now() - begun);
+  // What is prepared behind the scene is done before it is measured how the page moves.
+  await page.waitForTimeout(2_000);
+  const diagram = await longestTask(page, () => wander(page));
+  await page.keyboard.press("3");
+  await page.waitForTimeout(3_000);
+  const timeline = await longestTask(page, () => wander(page));
+  const memory = await bytesHeld(page);
+  console.log({ messages: BUDGET.messages, usable, diagram, timeline, megabytes: memory / 1e6 });
+  expect((await counts(page)).shown).toBe(BUDGET.messages);
+  expect.soft(usable).toBeLessThanOrEqual(BUDGET.usable);
+  expect.soft(Math.max(diagram, timeline)).toBeLessThanOrEqual(BUDGET.task);
+  expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
+});
+
+/** Scrolls, drags and zooms over the middle of the view. */
+async function wander(page: Page): Promise<void> {
+  const box = await page.getByRole("main").boundingBox();
+  if (box === null) throw new Error("there is no view");
+  const [x, y] = [box.x + box.width * 0.7, box.y + box.height * 0.6];
+  await page.mouse.move(x, y);
+  for (let turn = 0; turn < 40; turn++) await page.mouse.wheel(0, turn % 2 === 0 ? 900 : 5_000);
+  await page.keyboard.down("Control");
+  for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, turn < 12 ? -200 : 200);
+  await page.keyboard.up("Control");
+  await page.mouse.down();
+  for (let turn = 0; turn < 40; turn++) await page.mouse.move(x - turn * 8, y - turn * 3);
+  await page.mouse.up();
+}
+
+/** Milliseconds of the longest task while something is done; 0 if none took 50. */
+async function longestTask(page: Page, act: () => Promise<void>): Promise<number> {
+  await page.evaluate(() => {
+    const seen: number[] = [];
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.push(Math.round(duration));
+    });
+    observer.observe({ type: "longtask" });
+    Object.assign(window, { seen, observer });
+  });
+  await act();
+  await page.waitForTimeout(500);
+  return page.evaluate(() => {
+    const { seen, observer } = window as unknown as {
+      seen: number[];
+      observer: PerformanceObserver;
+    };
+    observer.disconnect();
+    return Math.max(0, ...seen);
+  });
+}
+
+/** Bytes of objects and of arrays of numbers that the page holds. */
+async function bytesHeld(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize, backingStorageSize } = (await session.send("Runtime.getHeapUsage")) as {
+    usedSize: number;
+    backingStorageSize?: number;
+  };
+  return usedSize + (backingStorageSize ?? 0);
+}

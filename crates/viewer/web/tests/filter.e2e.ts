@@ -1,0 +1,99 @@
+// What is shown: by ticks as in the talk that showed them first, and by queries.
+
+import type { Page } from "playwright-core";
+import { expect, inject, test } from "vitest";
+import { counts, usePages, waitForShown } from "./support/browser";
+import { run, view } from "./support/program";
+
+const pages = usePages();
+
+/** How many messages a query selects, as the program tells. */
+async function selected(query: string): Promise<number> {
+  const words = [inject("recording"), query].filter((word) => word !== "");
+  return JSON.parse(await run("stats", ...words, "--json")).summary.messages;
+}
+
+function tick(page: Page, service: string) {
+  return page.getByLabel("Services").getByRole("checkbox", { name: service, exact: true });
+}
+
+test("who is unticked is gone with all messages it is involved in", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  const all = await selected("");
+  await waitForShown(page, all);
+  await tick(page, "com.example.Volumes").uncheck();
+  await waitForShown(page, await selected("not name:com.example.Volumes"));
+  const seen = page.getByRole("table", { name: "Messages that are seen" });
+  await expect
+    .poll(async () => (await seen.textContent())?.includes("com.example.Volumes"))
+    .toBe(false);
+  await tick(page, "com.example.Chat").uncheck();
+  const both = "not (name:com.example.Volumes or name:com.example.Chat)";
+  await waitForShown(page, await selected(both));
+  await tick(page, "com.example.Volumes").check();
+  await waitForShown(page, await selected("not name:com.example.Chat"));
+});
+
+test("none, all, and the others", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  const all = await selected("");
+  await page.getByRole("button", { name: "None", exact: true }).click();
+  await waitForShown(page, 0);
+  await tick(page, "com.example.Chat").check();
+  await page.getByRole("button", { name: "Invert", exact: true }).click();
+  await waitForShown(page, await selected("not name:com.example.Chat"));
+  await page.getByRole("button", { name: "All", exact: true }).click();
+  await waitForShown(page, all);
+});
+
+test("only this", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  const line = page
+    .getByLabel("Services")
+    .getByRole("listitem")
+    .filter({
+      has: page.getByRole("checkbox", { name: "com.example.Battery", exact: true }),
+    });
+  await line.hover();
+  await line.getByRole("button", { name: "only" }).click();
+  await waitForShown(page, await selected("name:com.example.Battery"));
+});
+
+test.each(["type:call", "member:Get* or type:signal", "dur>1ms", "is:error", "not is:driver"])(
+  "the query %s",
+  async (query) => {
+    await using program = await view(inject("recording"));
+    const page = await pages.open(program.line);
+    const box = page.getByRole("combobox", { name: "Query" });
+    await box.fill(query);
+    await box.press("Enter");
+    await waitForShown(page, await selected(query));
+  },
+);
+
+test("a query that is none is told, and what was shown stays", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#q=type:call`);
+  const calls = await selected("type:call");
+  await waitForShown(page, calls);
+  await page.getByRole("combobox", { name: "Query" }).fill("type:colour");
+  await page
+    .getByText(/colour/)
+    .last()
+    .waitFor();
+  expect((await counts(page)).shown).toBe(calls);
+});
+
+test("what may be written is offered", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  await page.getByRole("combobox", { name: "Query" }).pressSequentially("member:Sea");
+  await page
+    .getByRole("option", { name: /Search/ })
+    .first()
+    .click();
+  await waitForShown(page, await selected("member:Search"));
+});
