@@ -51,7 +51,7 @@ export class Diagram {
   private frame: number | undefined;
   private isStale = true;
   /** What was shown when the scene was made. */
-  private shown = new Uint32Array();
+  private shown: Uint32Array = new Uint32Array();
   private revealed: number | undefined;
   private readonly endings: (() => void)[] = [];
 
@@ -127,11 +127,6 @@ export class Diagram {
     const { start, end } = slotsSeen(scene, axis, top, bottom);
     const places = scene.clock.places.slice(start, Math.min(end, start + SEEN_MAX));
     return Array.from(places, (place) => scene.rows[place] as number);
-  }
-
-  /** Has keys go to the diagram. */
-  focusElement(): void {
-    this.places.scroller.focus({ preventScroll: true });
   }
 
   /** Moves so that a message is seen, if it is shown. */

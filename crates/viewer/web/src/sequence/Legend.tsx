@@ -1,4 +1,4 @@
-// What the marks of the diagram mean, and what its keys do.
+// What the marks of the diagram mean.
 
 import type { JSX } from "preact";
 
@@ -56,25 +56,11 @@ const MARKS: readonly Shape[] = [
   ],
 ];
 
-const KEYS: readonly (readonly [string, string])[] = [
-  ["j k ↓ ↑", "next, previous message"],
-  ["[ ] Enter", "to the call, to its reply, to either"],
-  ["n p", "next, previous message of this member"],
-  ["f, double click", "focus"],
-  ["t", "in order, or to scale with time"],
-  ["w s, Ctrl+wheel", "zoom, where time is to scale"],
-  ["a d", "pan"],
-  ["z ← →", "fold runs; fold, unfold this one"],
-  ["c", "another way to tell times"],
-  ["space", "hold a running bus still"],
-  ["Shift+F10", "what can be done with a message"],
-];
-
 export function Legend(): JSX.Element {
   return (
     <details class="legend">
-      <summary class="toggle" title="What marks mean, and what keys do">
-        Key
+      <summary class="toggle" title="What the marks mean">
+        Marks
       </summary>
       <div class="legend-body">
         <ul>
@@ -87,14 +73,6 @@ export function Legend(): JSX.Element {
             </li>
           ))}
         </ul>
-        <dl>
-          {KEYS.map(([keys, what]) => (
-            <div key={keys}>
-              <dt>{keys}</dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
       </div>
     </details>
   );

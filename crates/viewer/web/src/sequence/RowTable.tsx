@@ -18,7 +18,7 @@ export function RowTable({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
   return (
     <>
       <Announced diagram={diagram} />
-      <table class="unseen" aria-label="Messages that are seen">
+      <table class="sr-only" aria-label="Messages that are seen">
         <thead>
           <tr>
             {["Number", "Time", "Message", "From", "To", "Duration"].map((title) => (
@@ -44,7 +44,7 @@ function Announced({ diagram }: { readonly diagram: Diagram }): JSX.Element {
   const row = diagram.selected;
   const isThere = row !== undefined && row < recording.length;
   return (
-    <p class="unseen" role="status">
+    <p class="sr-only" role="status">
       {isThere ? drawable(sentenceOf(recording, row)) : ""}
     </p>
   );

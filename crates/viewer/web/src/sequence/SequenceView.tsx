@@ -3,12 +3,13 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { useKeys } from "../keys/useKeys";
+import { openedMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
 import { Diagram } from "./Diagram";
 import { Interaction } from "./Interaction";
-import { Menu } from "./Menu";
-import { actionsOf } from "./model/menu";
 import { RowTable } from "./RowTable";
+import { sequenceKeys } from "./sequenceKeys";
 import { sequenceState } from "./state";
 import { Tip } from "./Tip";
 import { Toolbar } from "./Toolbar";
@@ -61,23 +62,12 @@ export function SequenceView(): JSX.Element {
 /** What is shown over the diagram, and told beside it. */
 function Around({ diagram, interaction }: Parts): JSX.Element {
   const store = useStore();
-  const menu = interaction.menu.value;
-  const close = (): void => {
-    interaction.menu.value = undefined;
-    diagram.focusElement();
-  };
+  useKeys("Sequence", () => sequenceKeys(interaction, sequenceState(store), store));
+  const isMenuOpen = openedMenu.value !== undefined;
   return (
     <>
       <RowTable diagram={diagram} />
-      {menu === undefined ? <Tip diagram={diagram} pointed={interaction.rested.value} /> : null}
-      {menu === undefined ? null : (
-        <Menu
-          x={menu.x}
-          y={menu.y}
-          actions={actionsOf(store, diagram.scene.value, menu.hit)}
-          onClose={close}
-        />
-      )}
+      <Tip diagram={diagram} pointed={isMenuOpen ? undefined : interaction.rested.value} />
     </>
   );
 }

@@ -20,7 +20,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
     <div class="sequence-bar" role="toolbar" aria-label="Sequence diagram">
       <Choice
         label="Down goes"
-        title="A line for each message, or to scale with time (t)"
+        title="A line for each message, or to scale with time (o)"
         value={down.value}
         options={{ order: "In order", time: "To scale" }}
         onChoose={(value: "order" | "time") => (down.value = value)}

@@ -1,25 +1,19 @@
 // What can be done with what is pointed at.
 
-import { NONE, type Peer } from "../../model/recording";
-import { addTerm, term } from "../../query/terms";
+import { NONE, type Peer, type Recording } from "../../model/recording";
+import { action, type MenuItem } from "../../parts/openMenu";
+import { oneLine } from "../../parts/seen";
+import { addTerm, type Field, term } from "../../query/terms";
 import type { Store } from "../../state/store";
 import type { Hit } from "./hit";
 import type { Scene } from "./scene";
 
-/** Something that can be done. */
-export interface Action {
-  readonly title: string;
-  readonly act: () => void;
-}
-
-/** What can be done with what is pointed at. */
-export function actionsOf(store: Store, scene: Scene, hit: Hit): Action[] {
+/** The lines of the menu for what is pointed at. */
+export function itemsOf(store: Store, scene: Scene, hit: Hit): MenuItem[] {
   if (hit.is === "nothing") return [];
-  if (hit.is === "column") {
-    const column = scene.columns.all[hit.column];
-    return column === undefined ? [] : serviceActions(store, column.peers, column.label);
-  }
-  return messageActions(store, scene, hit.row);
+  if (hit.is === "column") return serviceItems(store, scene.columns.all[hit.column]?.peers ?? []);
+  const { recording } = scene;
+  return [...messageItems(store, recording, hit.row), ...endItems(store, recording, hit.row)];
 }
 
 /** The name by which queries find a connection: a well-known one, or the unique one. */
@@ -32,53 +26,58 @@ export function onlyService(store: Store, peer: Peer): void {
   const hidden = new Set(store.hidden.value);
   hidden.delete(peer.id);
   store.setHidden(hidden);
-  addTerm(store, term("name", queryName(peer)));
   const buses = store.recording.value.buses;
   const bus = buses[peer.bus];
+  addTerm(store, term("name", queryName(peer)));
   if (buses.length > 1 && bus !== undefined) addTerm(store, term("bus", bus.label));
 }
 
 /** Hides connections, and all messages they are involved in. */
-export function hidePeers(store: Store, peers: readonly Peer[]): void {
+function hide(store: Store, peers: readonly Peer[]): void {
   store.setHidden([...store.hidden.value, ...peers.map(({ id }) => id)]);
 }
 
-function serviceActions(store: Store, peers: readonly Peer[], label: string): Action[] {
+function serviceItems(store: Store, peers: readonly Peer[]): MenuItem[] {
   const [first] = peers;
   if (first === undefined) return [];
   const name = queryName(first);
   return [
-    { title: `Only ${label}`, act: () => onlyService(store, first) },
-    { title: `Hide ${label}`, act: () => hidePeers(store, peers) },
-    { title: `Only what ${label} sends`, act: () => addTerm(store, term("from", name)) },
-    { title: `Only what ${label} gets`, act: () => addTerm(store, term("to", name)) },
+    heading(first.label),
+    action("Only this service", () => onlyService(store, first)),
+    action("Hide this service", () => hide(store, peers)),
+    filter(store, "Only what it sends", "from", name),
+    filter(store, "Only what it is sent", "to", name),
   ];
 }
 
-function messageActions(store: Store, scene: Scene, row: number): Action[] {
-  const { recording } = scene;
+function messageItems(store: Store, recording: Recording, row: number): MenuItem[] {
   const subject = recording.subjectOf(row);
-  const field = (name: "member" | "path" | "interface"): Action[] => {
-    const value = recording.text(recording[name].get(subject));
-    if (value === "") return [];
-    return [{ title: `Filter by ${name}: ${value}`, act: () => addTerm(store, term(name, value)) }];
-  };
-  const from = recording.from.get(row);
-  const to = recording.to.get(row);
-  const ends = [from, ...(to === from ? [] : [to])].filter((peer) => peer !== NONE);
-  const services = ends.flatMap((id) => {
-    const peer = recording.peers[id];
-    return peer === undefined ? [] : serviceActions(store, [peer], peer.label).slice(0, 2);
+  const items = (["member", "interface", "path"] as const).flatMap((field) => {
+    const value = recording.text(recording[field].get(subject));
+    return value === "" ? [] : [filter(store, `Filter by this ${field}`, field, value)];
   });
-  const sender = recording.peers[from];
-  const bySender: Action[] =
-    sender === undefined
-      ? []
-      : [
-          {
-            title: `Filter by sender: ${sender.label}`,
-            act: () => addTerm(store, term("from", queryName(sender))),
-          },
-        ];
-  return [...field("member"), ...field("interface"), ...field("path"), ...bySender, ...services];
+  const sender = recording.peers[recording.from.get(row)];
+  if (sender === undefined) return items;
+  return [...items, filter(store, "Filter by this sender", "from", queryName(sender))];
 }
+
+/** What can be done with who sends and who receives. */
+function endItems(store: Store, recording: Recording, row: number): MenuItem[] {
+  const ends = new Set([recording.from.get(row), recording.to.get(row)]);
+  ends.delete(NONE);
+  return [...ends].flatMap((id) => {
+    const peer = recording.peers[id];
+    return peer === undefined ? [] : serviceItems(store, [peer]).slice(0, 3);
+  });
+}
+
+function filter(store: Store, label: string, field: Field, value: string): MenuItem {
+  const text = term(field, value);
+  return action(label, () => addTerm(store, text), oneLine(text, HINT_MAX));
+}
+
+function heading(label: string): MenuItem {
+  return { kind: "heading", label: oneLine(label, HINT_MAX) };
+}
+
+const HINT_MAX = 80;

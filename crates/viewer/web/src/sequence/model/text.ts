@@ -1,5 +1,7 @@
 // Texts that fit. What is cut off is the beginning: the last words of names tell them apart.
 
+import { oneLine } from "../../parts/seen";
+
 /** How wide a text is. */
 export type Measure = (text: string) => number;
 
@@ -9,13 +11,10 @@ export const ELLIPSIS = "…";
 /** Longer texts are never drawn whole. */
 const LENGTH_MAX = 240;
 
-/** What would turn the direction of a line, break it, or not be seen. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
 /** A text of a message as it can be drawn: of one line, from left to right, with an end. */
 export function drawable(text: string): string {
   const end = text.length > LENGTH_MAX ? ELLIPSIS + text.slice(-LENGTH_MAX) : text;
-  return end.replace(UNSEEN, "\ufffd");
+  return oneLine(end);
 }
 
 /** The end of a drawable text that fits, from the beginning of a word if much is left of it. */
