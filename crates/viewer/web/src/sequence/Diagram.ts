@@ -15,9 +15,9 @@ import {
   timeAt,
   yOfRow,
 } from "./model/axis";
-import { type Geometry, geometryOf } from "./model/geometry";
+import { type Geometry, geometryOf, xOf } from "./model/geometry";
 import { type Hit, hitAt } from "./model/hit";
-import { placeOf, rowOfLine, type Scene, sceneOf } from "./model/scene";
+import { columnOf, placeOf, rowOfLine, type Scene, sceneOf } from "./model/scene";
 import { shownIn } from "./model/shown";
 import { draw } from "./paint/draw";
 import { Labels } from "./paint/labels";
@@ -135,6 +135,28 @@ export class Diagram {
     const y = yOfRow(this.scene.value, this.axis, row);
     if (y !== undefined) this.viewport.reveal(y - LINE / 2, y + LINE / 2);
     this.revealed = undefined;
+    this.revealColumns(row);
+  }
+
+  /** Moves sideways so that one end of a message is seen at least, if none is. */
+  private revealColumns(row: number): void {
+    const scene = this.scene.value;
+    const { recording } = scene;
+    const { geometry, viewport } = this;
+    const ends = [recording.from.get(row), recording.to.get(row)]
+      .map((peer) => columnOf(scene, peer))
+      .filter((column) => column !== NONE)
+      .map((column) => xOf(geometry, column));
+    const [first] = ends;
+    if (first === undefined || ends.some((x) => x > geometry.left && x < geometry.width)) return;
+    const middle = (geometry.left + geometry.width) / 2;
+    viewport.moveSideways(Math.max(0, viewport.scrollX + first - middle));
+  }
+
+  /** Sees columns further to the right, or to the left. */
+  panColumns(columns: number): void {
+    const { geometry, viewport } = this;
+    viewport.moveSideways(Math.max(0, viewport.scrollX + columns * geometry.gap));
   }
 
   /** Moves so that a message is in the middle; where time goes down, with its call and reply. */

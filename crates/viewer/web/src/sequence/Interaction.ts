@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
-import { yOfRow } from "./model/axis";
+import { LINE, yOfRow } from "./model/axis";
 import type { Hit } from "./model/hit";
 import { itemsOf } from "./model/menu";
 import { type Step, stepFrom } from "./model/navigate";
@@ -128,11 +128,20 @@ export class Interaction {
   };
 
   private readonly wheeled = (event: WheelEvent): void => {
-    if (!event.ctrlKey || this.diagram.axis.is !== "time") return;
+    const { axis, viewport } = this.diagram;
+    if (event.ctrlKey && axis.is === "time") {
+      this.diagram.zoom(Math.exp(-event.deltaY / WHEEL_PIXELS), this.placeOf(event).y);
+    } else if (viewport.isShortened && !event.shiftKey && !event.ctrlKey && event.deltaX === 0) {
+      viewport.moveTo(viewport.offset + event.deltaY * this.wheelUnit(event));
+    } else return;
     event.preventDefault();
-    const { y } = this.placeOf(event);
-    this.diagram.zoom(Math.exp(-event.deltaY / WHEEL_PIXELS), y);
   };
+
+  /** Pixels of what an event counts the moves of a wheel in. */
+  private wheelUnit({ deltaMode }: WheelEvent): number {
+    if (deltaMode === WheelEvent.DOM_DELTA_PAGE) return this.diagram.viewport.view;
+    return deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1;
+  }
 
   private toggle(row: number): void {
     toggleRun(this.state, this.numberOf(row));

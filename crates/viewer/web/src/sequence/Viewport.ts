@@ -69,6 +69,11 @@ export class Viewport {
     this.moved();
   }
 
+  /** Whether the scroll bar is shorter than the drawing. Then it ends before the drawing does. */
+  get isShortened(): boolean {
+    return elementHeight(this.extent) < this.extent.content;
+  }
+
   /** Sees the end. */
   moveToEnd(): void {
     this.moveTo(offsetMax(this.extent));
@@ -79,6 +84,13 @@ export class Viewport {
     const low = bottom + EDGE - this.extent.view;
     if (top - EDGE < this.offset) this.moveTo(top - EDGE);
     else if (low > this.offset) this.moveTo(low);
+  }
+
+  /** Moves sideways to a place of the drawing. */
+  moveSideways(x: number): void {
+    this.scroller.scrollLeft = x;
+    this.scrollX = this.scroller.scrollLeft;
+    this.moved();
   }
 
   private readonly scrolled = (): void => {

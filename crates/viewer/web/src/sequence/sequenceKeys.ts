@@ -39,6 +39,8 @@ export function sequenceKeys(
     { ...key(["s"], "makes time smaller", () => interaction.zoom(1 / ZOOM)), when: isTime },
     key(["a"], "moves up", () => diagram.pan(-PAN_LINES)),
     key(["d"], "moves down", () => diagram.pan(PAN_LINES)),
+    key(["Shift+ArrowRight"], "to the columns further right", () => diagram.panColumns(1)),
+    key(["Shift+ArrowLeft"], "to the columns further left", () => diagram.panColumns(-1)),
     key(["Home"], "to the beginning", () => diagram.viewport.moveTo(0)),
     key(["End"], "to the end", () => diagram.viewport.moveToEnd()),
     key(["ContextMenu", "Shift+F10"], "what can be done with the message", (event) =>

@@ -155,13 +155,15 @@ function drawTimed(pen: Pen, axis: TimeAxis, slot: number): void {
   const row = scene.rows[scene.clock.places[slot] as number] as number;
   const y = onCanvas(pen, yOfRow(scene, axis, row) as number);
   const inBus = scene.recording.delivered.get(row);
-  if (isMarked(pen, row)) drawMarked(pen, row, y);
+  if (isMarked(pen, row) || row === pen.hovered) drawBand(pen, row, y);
   drawMark(pen, row, y, y + (inBus === NONE ? 0 : inBus * axis.scale));
 }
 
-function drawMarked(pen: Pen, row: number, y: number): void {
+/** The ground of a message that is pointed at or out. */
+function drawBand(pen: Pen, row: number, y: number): void {
   const { context, geometry, theme } = pen;
-  context.fillStyle = row === pen.selected ? theme.marked : theme.accentSoft;
+  const other = row === pen.partner ? theme.accentSoft : theme.ground;
+  context.fillStyle = row === pen.selected ? theme.marked : other;
   context.fillRect(geometry.left, y - 8, geometry.width, 16);
 }
 
