@@ -2,6 +2,7 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { duration, sinceStart } from "../parts/format";
 import type { Diagram } from "./Diagram";
 import { nameOf, receiverOf, sentenceOf } from "./model/describe";
@@ -9,11 +10,15 @@ import { drawable } from "./model/text";
 
 export function RowTable({ diagram }: { readonly diagram: Diagram }): JSX.Element {
   const rows = useSignal<readonly number[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   useSignalEffect(() => {
     diagram.moved.value;
-    // Nobody reads while it moves.
-    const timer = setTimeout(() => (rows.value = diagram.seenRows()), REST_MS);
-    return () => clearTimeout(timer);
+    // A few times a second is enough for reading, and is so of a running bus too.
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      rows.value = diagram.seenRows();
+    }, REST_MS);
   });
   return (
     <>
