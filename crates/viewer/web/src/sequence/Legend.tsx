@@ -58,11 +58,11 @@ const MARKS: readonly Shape[] = [
 
 export function Legend(): JSX.Element {
   return (
-    <details class="legend">
-      <summary class="toggle" title="What the marks mean">
+    <details class="sequence-marks">
+      <summary class="sequence-toggle" title="What the marks mean">
         Marks
       </summary>
-      <div class="legend-body">
+      <div class="sequence-marks-list">
         <ul>
           {MARKS.map(([mark, meaning]) => (
             <li key={meaning}>

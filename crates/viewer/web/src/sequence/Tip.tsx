@@ -24,7 +24,7 @@ export function Tip({ diagram, pointed }: TipProps): JSX.Element | null {
   const facts = pointed === undefined ? [] : factsOf(diagram, pointed.hit);
   if (facts.length === 0) return null;
   return (
-    <div class="tip" role="tooltip" ref={tip}>
+    <div class="sequence-tip" role="tooltip" ref={tip}>
       <dl>
         {facts.map(([name, value], place) => (
           <Fragment key={`${place} ${name}`}>

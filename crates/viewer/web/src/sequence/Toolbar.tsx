@@ -1,7 +1,7 @@
 // How the diagram is looked at, to choose from.
 
 import type { JSX } from "preact";
-import { count, duration } from "../parts/format";
+import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Diagram } from "./Diagram";
 import { Legend } from "./Legend";
@@ -48,7 +48,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
       />
       <button
         type="button"
-        class="toggle"
+        class="sequence-toggle"
         aria-pressed={folding.value.folds === "runs"}
         disabled={down.value === "time"}
         title="One line for a run of like messages (z)"
@@ -89,34 +89,22 @@ function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   );
 }
 
-/** The stretch of time that is looked at, and how to have another. */
-function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element {
+/** Has all views look at the stretch of time that is seen. What takes that back is beside the query. */
+function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element | null {
   const store = useStore();
-  const span = store.span.value;
-  const isTime = sequenceState(store).down.value === "time";
+  if (sequenceState(store).down.value !== "time") return null;
+  const look = (): void => {
+    store.span.value = diagram.seenTime();
+  };
   return (
-    <>
-      {isTime ? (
-        <button
-          type="button"
-          class="toggle"
-          title="Look at the stretch that is seen alone, in all views"
-          onClick={() => (store.span.value = diagram.seenTime())}
-        >
-          Only what is seen
-        </button>
-      ) : null}
-      {span === undefined ? null : (
-        <button
-          type="button"
-          class="toggle chip"
-          title="Look at all of the recording again"
-          onClick={() => (store.span.value = undefined)}
-        >
-          {duration(span.until - span.from)} of {duration(store.recording.value.end)} ✕
-        </button>
-      )}
-    </>
+    <button
+      type="button"
+      class="sequence-toggle"
+      title="Look at the stretch of time that is seen alone, in all views"
+      onClick={look}
+    >
+      Only what is seen
+    </button>
   );
 }
 
@@ -131,14 +119,14 @@ function Pause({ diagram }: ToolbarProps): JSX.Element | null {
     <>
       <button
         type="button"
-        class="toggle"
+        class="sequence-toggle"
         aria-pressed={frozen !== undefined}
         title="Hold the diagram still while messages go on (space)"
         onClick={() => togglePause(state, store)}
       >
         {frozen === undefined ? "Pause" : `Paused${more > 0 ? `: ${count(more)} more` : ""}`}
       </button>
-      <button type="button" class="toggle" onClick={() => diagram?.viewport.moveToEnd()}>
+      <button type="button" class="sequence-toggle" onClick={() => diagram?.viewport.moveToEnd()}>
         To the end
       </button>
     </>

@@ -81,7 +81,12 @@ function Ticks({ sections }: { readonly sections: readonly Section[] }): JSX.Ele
   const ids = peers.map(({ id }) => id);
   const unlisted = [...hidden].filter((id) => !ids.includes(id));
   const button = (title: string, about: string, after: () => Iterable<number>): JSX.Element => (
-    <button type="button" class="toggle" title={about} onClick={() => store.setHidden(after())}>
+    <button
+      type="button"
+      class="sequence-toggle"
+      title={about}
+      onClick={() => store.setHidden(after())}
+    >
       {title}
     </button>
   );
