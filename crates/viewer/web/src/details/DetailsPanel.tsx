@@ -2,6 +2,7 @@
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
+import { Headlines } from "../findings/Headlines";
 import { NONE, type Peer, type Recording } from "../model/recording";
 import { count } from "../parts/format";
 import { oneLine } from "../parts/seen";
@@ -55,7 +56,12 @@ export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX
 }
 
 function Nothing(): JSX.Element {
-  return <p class="empty">Select a message to see all that is known of it.</p>;
+  return (
+    <>
+      <Headlines />
+      <p class="empty">Select a message to see all that is known of it.</p>
+    </>
+  );
 }
 
 function Told({ details }: { readonly details: Details }): JSX.Element {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import { copyText } from "../parts/copy";
 
 interface CopyButtonProps {
   readonly text: () => string;
@@ -17,10 +18,7 @@ export function CopyButton({ text, children }: CopyButtonProps): JSX.Element {
     setTimeout(() => (said.value = undefined), SAID);
   };
   const copy = (): void => {
-    navigator.clipboard.writeText(text()).then(
-      () => say("Copied"),
-      () => say("The browser does not let us"),
-    );
+    void copyText(text()).then(() => say("Copied"));
   };
   return (
     <button type="button" class="copy" onClick={copy}>

@@ -5,7 +5,6 @@ import type { JSX } from "preact";
 import { counted, duration } from "../parts/format";
 import { CopyButton } from "./CopyButton";
 import { FindingDetails } from "./FindingDetails";
-import { Headlines } from "./Headlines";
 import {
   costWords,
   distinct,
@@ -29,7 +28,7 @@ import { useReporter } from "./report";
 import "./findings.css";
 
 export function FindingsView(): JSX.Element {
-  const reporter = useReporter();
+  const reporter = useReporter("asks");
   const { report, problem, isWaiting } = reporter.state.value;
   if (report === undefined) {
     return (
@@ -68,9 +67,16 @@ function Found({ report, isWaiting, open }: FoundProps): JSX.Element {
   const opened = shown.find((finding) => keyOf(finding) === open.value) ?? shown[0];
   return (
     <div class="findings">
-      <Headlines />
       <Toolbar report={report} filter={filter} grouping={grouping} shown={shown} />
       <div class="findings-body">
+        <article class="finding" aria-label="The finding">
+          {opened && (
+            <FindingDetails
+              finding={opened}
+              rule={report.rules.find(({ id }) => id === opened.rule)}
+            />
+          )}
+        </article>
         <nav class="findings-list" aria-label="Findings" onKeyDown={moveFocus}>
           {groups.map((group) => (
             <section key={group.title} aria-label={group.title}>
@@ -93,14 +99,6 @@ function Found({ report, isWaiting, open }: FoundProps): JSX.Element {
           </p>
           <Rules rules={report.rules} isOpen={false} />
         </nav>
-        <article class="finding" aria-label="The finding">
-          {opened && (
-            <FindingDetails
-              finding={opened}
-              rule={report.rules.find(({ id }) => id === opened.rule)}
-            />
-          )}
-        </article>
       </div>
     </div>
   );

@@ -15,9 +15,28 @@ const LINES = 3;
 /** How often it is asked again what is slow on a bus: milliseconds. */
 const AGAIN = 5000;
 
+/** Messages of a recording from which on it is not looked through before somebody asks for it. */
+const UNASKED_MAX = 300_000;
+
 /** The worst of what was waited for, and of what was found. */
 export function Headlines(): JSX.Element {
-  const { report, problem } = useReporter().state.value;
+  const store = useStore();
+  const reporter = useReporter("shows");
+  store.grown.value;
+  const isLong = store.recording.value.length > UNASKED_MAX;
+  const isKnown = reporter.state.value.report !== undefined;
+  if (!isLong || isKnown || reporter.isWanted.value) return <Lines />;
+  return (
+    <div class="headlines">
+      <button type="button" class="copy" onClick={() => (reporter.isWanted.value = true)}>
+        Find what is slow and what is wrong
+      </button>
+    </div>
+  );
+}
+
+function Lines(): JSX.Element {
+  const { report, problem } = useReporter("asks").state.value;
   const slow = useSlow();
   return (
     <div class="headlines">
@@ -83,7 +102,7 @@ function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
 
 function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const store = useStore();
-  const reporter = useReporter();
+  const reporter = useReporter("shows");
   const [cost = ""] = costWords(finding.cost);
   const show = (): void => {
     const first = finding.evidence.first[0];

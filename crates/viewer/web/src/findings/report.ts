@@ -22,6 +22,8 @@ export class Reporter {
   readonly state = signal<Reported>({ report: undefined, problem: undefined, isWaiting: false });
   /** The finding that is looked at, by its key. */
   readonly open = signal<string | undefined>(undefined);
+  /** Whether somebody wants to know although it takes a while. */
+  readonly isWanted = signal(false);
   private users = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -74,11 +76,11 @@ const LOOK_AGAIN = 200;
 
 const reporters = new WeakMap<Store, Reporter>();
 
-/** What finds out what is wrong. */
-export function useReporter(): Reporter {
+/** What finds out what is wrong, for those who ask for it, or show what others have asked for. */
+export function useReporter(need: "asks" | "shows"): Reporter {
   const store = useStore();
   const reporter = reporters.get(store) ?? new Reporter(store);
   reporters.set(store, reporter);
-  useEffect(() => reporter.follow(), [reporter]);
+  useEffect(() => (need === "asks" ? reporter.follow() : undefined), [reporter, need]);
   return reporter;
 }

@@ -1,7 +1,7 @@
 // The names of tracks, and what can be done with each.
 
 import type { JSX } from "preact";
-import { plain } from "./label";
+import { oneLine } from "../parts/seen";
 import { type Placed, RULER, seen } from "./layout";
 import type { Timeline } from "./state";
 
@@ -39,7 +39,11 @@ function AllHead({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const isCollapsed = keys.length > 0 && keys.every((key) => timeline.collapsed.value.has(key));
   return (
     <div class="timeline-corner" style={{ height: `${RULER}px` }}>
-      <button type="button" class="plain" onClick={() => timeline.toggle("collapsed", keys)}>
+      <button
+        type="button"
+        class="timeline-plain"
+        onClick={() => timeline.toggle("collapsed", keys)}
+      >
         {isCollapsed ? "▸ expand all" : "▾ collapse all"}
       </button>
     </div>
@@ -54,18 +58,18 @@ interface HeadProps {
 
 function Head({ timeline, placed, top }: HeadProps): JSX.Element {
   const { key, title, subtitle, about, isBus } = placed.track;
-  const name = plain(title, NAME_MOST);
+  const name = oneLine(title, NAME_MOST);
   const words = [title, subtitle, about].filter((text) => text !== "");
   const style = { transform: `translateY(${top}px)`, height: `${placed.height}px` };
   return (
     <li
       class={`timeline-head${isBus ? " bus" : ""}`}
       style={style}
-      title={words.map((text) => plain(text, NAME_MOST)).join("\n")}
+      title={words.map((text) => oneLine(text, NAME_MOST)).join("\n")}
     >
       <button
         type="button"
-        class="plain timeline-fold"
+        class="timeline-plain timeline-fold"
         aria-expanded={!placed.isCollapsed}
         onClick={() => timeline.toggle("collapsed", [key])}
       >
@@ -73,7 +77,7 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
       </button>
       <button
         type="button"
-        class="plain timeline-pin"
+        class="timeline-plain timeline-pin"
         aria-pressed={placed.isPinned}
         aria-label={`Pin ${name}`}
         title={placed.isPinned ? "No longer keep it on top" : "Keep it on top"}
@@ -81,7 +85,7 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
       >
         ⌖
       </button>
-      {placed.isCollapsed || <span class="timeline-subtitle">{plain(subtitle, NAME_MOST)}</span>}
+      {placed.isCollapsed || <span class="timeline-subtitle">{oneLine(subtitle, NAME_MOST)}</span>}
     </li>
   );
 }

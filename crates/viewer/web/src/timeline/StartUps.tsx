@@ -4,8 +4,9 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Recording } from "../model/recording";
 import { duration } from "../parts/format";
+import { oneLine } from "../parts/seen";
 import { useStore } from "../state/context";
-import { nameOf, partiesOf, plain } from "./label";
+import { nameOf, partiesOf } from "./label";
 import { around } from "./stretch";
 
 /** A start-up: `crates/analyst/src/answers/timeline.rs`. Times are nanoseconds since the start. */
@@ -48,11 +49,11 @@ export function StartUps({ startUps }: { readonly startUps: readonly StartUp[] }
           <li key={`${startUp.peer} ${startUp.name}`}>
             <button
               type="button"
-              class="plain"
+              class="timeline-plain"
               aria-pressed={startUp === one}
               onClick={() => (chosen.value = place)}
             >
-              <span>{plain(startUp.name, 200)}</span>
+              <span>{oneLine(startUp.name, 200)}</span>
               <span>{duration(lengthOf(startUp))}</span>
             </button>
           </li>
@@ -112,7 +113,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
           <li key={`${one.what} ${one.at}`}>
             <button
               type="button"
-              class="plain"
+              class="timeline-plain"
               disabled={one.message === null}
               onClick={() => store.selectMessage(one.message ?? undefined)}
             >
@@ -129,7 +130,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
 function ComesUp({ until }: { readonly until: string }): JSX.Element {
   return (
     <li class="starts-step" style={{ left: "0%", width: until, top: 0 }}>
-      <div class="starts-bar unseen-by-bus" title="What a process does before it is on the bus">
+      <div class="starts-bar before-bus" title="What a process does before it is on the bus">
         comes up
       </div>
     </li>
@@ -178,7 +179,7 @@ function StepBar({ step, left, right }: StepBarProps): JSX.Element {
 
 function wordsOf(recording: Recording, step: Step): string {
   if (step.what === "works")
-    return `${plain(recording.peers[step.id]?.label ?? "somebody", 80)} works`;
+    return `${oneLine(recording.peers[step.id]?.label ?? "somebody", 80)} works`;
   return step.id < recording.length
     ? `waits for ${nameOf(recording, step.id)}: ${partiesOf(recording, step.id)}`
     : "waits for a call";

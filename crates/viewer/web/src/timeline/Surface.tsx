@@ -4,7 +4,8 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
-import { type Colours, coloursOf, watchColours } from "./colours";
+import { isDark } from "../state/theme";
+import { type Colours, coloursOf } from "./colours";
 import { draw } from "./draw";
 import { Heads } from "./Heads";
 import { handsOn } from "./hands";
@@ -84,13 +85,13 @@ function useDrawing(
   const store = useStore();
   const colours = useSignal<Colours | undefined>(undefined);
   const scene = useRef<Scene | undefined>(undefined);
-  useLayoutEffect(() => {
-    const read = (): void => {
+  useSignalEffect(() => {
+    isDark.value;
+    // The document follows the theme before the next frame.
+    return nextFrame(() => {
       if (base.current !== null) colours.value = coloursOf(base.current);
-    };
-    read();
-    return watchColours(read);
-  }, [base, colours]);
+    });
+  });
   useSignalEffect(() => {
     scene.current = sceneOf(timeline, store.recording.value, colours.value);
     const drawn = scene.current;

@@ -2,8 +2,10 @@
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { useKeys } from "../keys/useKeys";
 import { duration } from "../parts/format";
 import { useStore } from "../state/context";
+import { Holding, timelineKeys } from "./hands";
 import { linesOf } from "./label";
 import { Pane } from "./Pane";
 import { useProcessors } from "./processors";
@@ -16,6 +18,9 @@ export function TimelineView(): JSX.Element {
   const timeline = useMemo(() => new Timeline(store), [store]);
   useEffect(() => timeline.follow(), [timeline]);
   useProcessors(timeline, store);
+  const holding = useMemo(() => new Holding(timeline), [timeline]);
+  useEffect(() => holding.follow(), [holding]);
+  useKeys("Timeline", () => timelineKeys(timeline, holding));
   return (
     <div class="timeline">
       <Toolbar timeline={timeline} />
@@ -101,7 +106,7 @@ Ctrl with the wheel: zoom at the pointer; drag: move
 Shift with a drag: look at a stretch of time
 F: look at the selected message; M: mark it
 , and .: previous and next of the same track
-0: all there is; Escape: select nothing`;
+0: all there is; ?: all keys`;
 
 interface SwatchProps {
   readonly name: string;
@@ -112,7 +117,7 @@ interface SwatchProps {
 function Swatch({ name, title, children }: SwatchProps): JSX.Element {
   return (
     <li title={title}>
-      <span class={`swatch swatch-${name}`} /> {children}
+      <span class={`timeline-swatch timeline-swatch-${name}`} /> {children}
     </li>
   );
 }
@@ -124,6 +129,6 @@ function Announcement({ timeline }: { readonly timeline: Timeline }): JSX.Elemen
   const recording = store.recording.value;
   const isKnown = row !== undefined && row < recording.length;
   return (
-    <output class="unseen">{isKnown ? linesOf(recording, row, "waits").join(", ") : ""}</output>
+    <output class="sr-only">{isKnown ? linesOf(recording, row, "waits").join(", ") : ""}</output>
   );
 }

@@ -29,18 +29,6 @@ export function coloursOf(element: Element): Colours {
   return Object.fromEntries(entries) as Colours;
 }
 
-/** Tells when the colours may be others; gives what ends that. */
-export function watchColours(changed: () => void): () => void {
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  scheme.addEventListener("change", changed);
-  const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  return () => {
-    scheme.removeEventListener("change", changed);
-    observer.disconnect();
-  };
-}
-
 /** The colour of spans of a role. */
 export function colourOf(colours: Colours, role: Role): string {
   const names = { bus: "bus", serves: "call", waits: "waiting", sends: "signal" } as const;

@@ -1,5 +1,6 @@
 // Hands on the timeline: pointer, wheel and keys.
 
+import type { KeyBinding } from "../keys/keys";
 import type { Span } from "../state/store";
 import { hitAt } from "./hit";
 import type { Timeline } from "./state";
@@ -19,11 +20,7 @@ export function handsOn(
   scroller: HTMLElement,
   timeline: Timeline,
 ): () => void {
-  const ends = [
-    pointerOn(surface, scroller, timeline),
-    wheelOn(surface, timeline),
-    keysOn(timeline),
-  ];
+  const ends = [pointerOn(surface, scroller, timeline), wheelOn(surface, timeline)];
   return () => {
     for (const end of ends) end();
   };
@@ -122,65 +119,82 @@ function wheelOn(surface: HTMLElement, timeline: Timeline): () => void {
 }
 
 /** What keys do for as long as they are held, in a second. */
-const HELD: Readonly<Record<string, (timeline: Timeline, seconds: number) => void>> = {
-  w: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** -seconds, middle(timeline)),
-  s: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** seconds, middle(timeline)),
-  a: (timeline, seconds) => timeline.pan(-PAN_SPEED * seconds),
-  d: (timeline, seconds) => timeline.pan(PAN_SPEED * seconds),
+const HELD: Readonly<Record<string, Held>> = {
+  w: {
+    about: "closer, for as long as it is held",
+    move: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** -seconds, middle(timeline)),
+  },
+  s: {
+    about: "farther",
+    move: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** seconds, middle(timeline)),
+  },
+  a: { about: "earlier", move: (timeline, seconds) => timeline.pan(-PAN_SPEED * seconds) },
+  d: { about: "later", move: (timeline, seconds) => timeline.pan(PAN_SPEED * seconds) },
 };
 
-/** What keys do once. */
-const PRESSED: Readonly<Record<string, (timeline: Timeline) => void>> = {
-  f: (timeline) => timeline.focus(),
-  m: (timeline) => timeline.mark(),
-  ".": (timeline) => timeline.step(1),
-  ",": (timeline) => timeline.step(-1),
-  0: (timeline) => timeline.look(undefined),
-  Escape: (timeline) => timeline.choose(undefined, 0),
-};
+interface Held {
+  readonly about: string;
+  readonly move: (timeline: Timeline, seconds: number) => void;
+}
 
 function middle(timeline: Timeline): number {
   return timeline.pointer.peek()?.x ?? timeline.stretch.peek().width / 2;
 }
 
-function keysOn(timeline: Timeline): () => void {
-  const held = new Set<string>();
-  let last = 0;
-  const turn = (now: number): void => {
-    if (held.size === 0) return;
-    const seconds = Math.min((now - last) / 1000, 0.1);
-    last = now;
-    for (const key of held) HELD[key]?.(timeline, seconds);
-    requestAnimationFrame(turn);
-  };
-  const down = (event: KeyboardEvent): void => {
-    if (isForOthers(event)) return;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (HELD[key] !== undefined) {
-      if (held.size === 0) {
-        last = performance.now();
-        requestAnimationFrame(turn);
-      }
-      held.add(key);
-    } else if (PRESSED[key] !== undefined) PRESSED[key](timeline);
-    else return;
-    event.preventDefault();
-  };
-  const up = (event: KeyboardEvent): void => void held.delete(event.key.toLowerCase());
-  const blur = (): void => held.clear();
-  const ends = [listen(document, { keydown: down, keyup: up }), listen(window, { blur })];
-  return () => {
-    held.clear();
-    for (const end of ends) end();
-  };
+/** The keys of the timeline. */
+export function timelineKeys(timeline: Timeline, holding: Holding): readonly KeyBinding[] {
+  const once = (key: string, about: string, run: () => void): KeyBinding => ({
+    keys: [key],
+    about,
+    run,
+  });
+  return [
+    ...Object.entries(HELD).map(([key, { about }]) => once(key, about, () => holding.hold(key))),
+    once("f", "looks at the selected message from near", () => timeline.focus()),
+    once("m", "marks it, or what is seen, or no longer", () => timeline.mark()),
+    once(".", "to the next one of the same track", () => timeline.step(1)),
+    once(",", "to the one before", () => timeline.step(-1)),
+    once("0", "all there is", () => timeline.look(undefined)),
+  ];
 }
 
-/** Keys that are typed somewhere, or mean something to the browser. */
-function isForOthers(event: KeyboardEvent): boolean {
-  const target = event.target instanceof Element ? event.target : undefined;
-  const isTyped = target?.closest("input, textarea, select, [contenteditable]") != null;
-  return isTyped || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
+/** Keys that are held, and what they do in each frame. */
+export class Holding {
+  private readonly keys = new Set<string>();
+  private last = 0;
+
+  constructor(private readonly timeline: Timeline) {}
+
+  /** Begins with what a key does. */
+  hold(key: string): void {
+    if (this.keys.size === 0) {
+      this.last = performance.now();
+      requestAnimationFrame((now) => this.turn(now));
+    }
+    this.keys.add(key);
+  }
+
+  /** Ends it when keys are let go; gives what ends that. */
+  follow(): () => void {
+    const up = (event: KeyboardEvent): void => void this.keys.delete(event.key.toLowerCase());
+    const blur = (): void => this.keys.clear();
+    const ends = [listen(document, { keyup: up }), listen(window, { blur }), blur];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  private turn(now: number): void {
+    if (this.keys.size === 0) return;
+    const seconds = Math.min((now - this.last) / 1000, TURN_MAX);
+    this.last = now;
+    for (const key of this.keys) HELD[key]?.move(this.timeline, seconds);
+    requestAnimationFrame((next) => this.turn(next));
+  }
 }
+
+/** Seconds that one frame counts for at most. */
+const TURN_MAX = 0.1;
 
 type Listeners = Readonly<Record<string, ((event: never) => void) | undefined>>;
 

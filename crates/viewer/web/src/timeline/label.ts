@@ -2,23 +2,14 @@
 
 import { Kind, NONE, type Recording } from "../model/recording";
 import { duration, sinceStart } from "../parts/format";
+import { oneLine } from "../parts/seen";
 import { deliveredAfter, type Role } from "./tracks";
-
-/** Characters that would change how those around them are shown. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are meant
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** A text on one line that leaves others alone, of at most so many characters. */
-export function plain(text: string, most: number): string {
-  const short = text.length > most ? `${text.slice(0, Math.max(most - 1, 0))}…` : text;
-  return short.replace(CONTROLS, "\ufffd");
-}
 
 /** What a span of a message is called. */
 export function nameOf(recording: Recording, row: number, most = 200): string {
   const subject = recording.subjectOf(row);
   const member = recording.text(recording.member.get(subject));
-  return plain(member === "" ? (KINDS[recording.kind.get(row)] ?? "message") : member, most);
+  return oneLine(member === "" ? (KINDS[recording.kind.get(row)] ?? "message") : member, most);
 }
 
 const KINDS: Readonly<Record<number, string>> = {
@@ -33,7 +24,7 @@ const KINDS: Readonly<Record<number, string>> = {
 export function linesOf(recording: Recording, row: number, role: Role): string[] {
   const subject = recording.subjectOf(row);
   const member = nameOf(recording, row);
-  const iface = plain(recording.text(recording.interface.get(subject)), 200);
+  const iface = oneLine(recording.text(recording.interface.get(subject)), 200);
   const lines = [iface === "" ? member : `${iface}.${member}`];
   lines.push(`${WORDS[role]}: ${partiesOf(recording, row)}`);
   lines.push(...timesOf(recording, row, role));
@@ -53,14 +44,14 @@ export function partiesOf(recording: Recording, row: number): string {
   const to = recording.to.get(row);
   if (to !== NONE) return `${from} → ${partyOf(recording, to)}`;
   const destination = recording.text(recording.destination.get(row));
-  if (destination !== "") return `${from} → ${plain(destination, 80)}`;
+  if (destination !== "") return `${from} → ${oneLine(destination, 80)}`;
   const copies = recording.recipientsOf(row).length;
   return copies > 0 ? `${from} → ${copies} recipients` : from;
 }
 
 function partyOf(recording: Recording, peer: number): string {
   const label = recording.peers[peer]?.label;
-  return label === undefined ? "somebody" : plain(label, 80);
+  return label === undefined ? "somebody" : oneLine(label, 80);
 }
 
 function timesOf(recording: Recording, row: number, role: Role): string[] {
@@ -72,7 +63,7 @@ function timesOf(recording: Recording, row: number, role: Role): string[] {
   const reply = recording.partner.get(row);
   const answer = recording.kind.get(reply) === Kind.Error ? "error" : "answered";
   const error = recording.kind.get(reply) === Kind.Error ? recording.member.get(reply) : undefined;
-  const name = error === undefined ? "" : ` ${plain(recording.text(error), 120)}`;
+  const name = error === undefined ? "" : ` ${oneLine(recording.text(error), 120)}`;
   return [`${at}, ${answer}${name} after ${duration(length)}`, ...busShare(recording, row, reply)];
 }
 

@@ -3,7 +3,7 @@ import type { Frame } from "../format/frame";
 import { NONE, Recording } from "../model/recording";
 import { visibleOf } from "../state/visible";
 import { hitAt, neighbour } from "./hit";
-import { nameOf, plain } from "./label";
+import { nameOf } from "./label";
 import { LANE, layoutOf, RULER, screenTop } from "./layout";
 import { finished } from "./order";
 import { lanesOf } from "./testing";
@@ -208,14 +208,6 @@ test("steps go through all lanes in the order of time, and back", () => {
   const last = lanes.row.indexOf(4);
   expect(walk(first, 1)).toEqual([0, 1, 2, 3, 4]);
   expect(walk(last, -1)).toEqual([4, 3, 2, 1, 0]);
-});
-
-test.each([
-  ["Get", 10, "Get"],
-  ["GetManagedObjects", 6, "GetMa…"],
-  ["a\u202eb\nc", 10, "a\ufffdb\ufffdc"],
-])("%j is plain", (text, most, expected) => {
-  expect(plain(text, most)).toBe(expected);
 });
 
 test("a reply is called as its call is", () => {

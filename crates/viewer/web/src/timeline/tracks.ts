@@ -160,8 +160,7 @@ class Drawing {
     this.isTraced = true;
     const at = recording.at.get(row);
     const until = at + Math.max(recording.routed.get(row), deliveredAfter(recording, row));
-    const isError = recording.kind.get(row) === Kind.Error;
-    this.drafts.byBus[recording.bus.get(row)]?.spans.bus.add(at, until, row, isError);
+    this.drafts.byBus[recording.bus.get(row)]?.spans.bus.add(at, until, row, false);
   }
 
   private addCall(row: number): void {
