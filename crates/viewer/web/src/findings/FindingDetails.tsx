@@ -1,9 +1,9 @@
 // One finding: what it says, what shows it, what to do.
 
 import type { JSX } from "preact";
+import { CopyButton } from "../parts/CopyButton";
 import { count, counted } from "../parts/format";
 import { useStore } from "../state/context";
-import { CopyButton } from "./CopyButton";
 import { costWords, type Finding, type Rule, SEVERITY_WORDS, textOf, whoWords } from "./model";
 
 interface FindingDetailsProps {
@@ -20,7 +20,7 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
           {SEVERITY_WORDS[finding.severity]}
         </span>
         <h2>{finding.title}</h2>
-        <CopyButton text={() => textOf(finding)}>Copy as text</CopyButton>
+        <CopyButton label="Copy as text" text={() => textOf(finding)} />
       </header>
       <p class="finding-sentence">
         <b>{finding.who.label}</b> {finding.says}.

@@ -2,8 +2,8 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { CopyButton } from "../parts/CopyButton";
 import { counted, duration } from "../parts/format";
-import { CopyButton } from "./CopyButton";
 import { FindingDetails } from "./FindingDetails";
 import {
   costWords,
@@ -190,7 +190,7 @@ function Toolbar({ report, filter, grouping, shown }: ToolbarProps): JSX.Element
       <span class="findings-count">
         {counted(shown.length, "finding", "findings")}, {duration(total(shown))} in all
       </span>
-      <CopyButton text={() => shown.map(textOf).join("\n\n")}>Copy all as text</CopyButton>
+      <CopyButton label="Copy all as text" text={() => shown.map(textOf).join("\n\n")} />
     </div>
   );
 }

@@ -17,6 +17,7 @@ const NAMES = [
   "signal",
   "bus",
   "waiting",
+  "good",
 ] as const;
 
 export type Colours = Readonly<Record<(typeof NAMES)[number], string>>;

@@ -2,8 +2,9 @@
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { DataTable } from "../parts/DataTable";
-import type { TableData } from "../parts/table";
+import { type TableData, withColumns } from "../parts/table";
 import type { Question, Selection } from "../source/source";
 import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
@@ -160,7 +161,7 @@ function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Elem
     <Answered asked={asked.value}>
       {(answer) => (
         <MessageTable
-          table={withColumns(answer.table, (key) => MEMBER_KEYS.has(key))}
+          table={withColumns(answer.table, MEMBER_KEYS)}
           label="By member"
           nothing="There is no message in the time that is seen."
         />
@@ -212,6 +213,7 @@ const NUMBER_KEYS = ["number", "worst", "message"];
 
 function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element {
   const store = useStore();
+  const shown = useMemo(() => withoutBars(table), [table]);
   if (table.rows.length === 0) return <Nothing>{nothing}</Nothing>;
   const number = table.columns.findIndex(({ key }) => NUMBER_KEYS.includes(key));
   const rowOf = (place: number): number => Number(table.rows[place]?.[number]) - 1;
@@ -219,31 +221,40 @@ function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element
   const marked = table.rows.findIndex((_, place) => rowOf(place) === selected);
   return (
     <DataTable
-      table={withColumns(table, (key) => key !== "bar")}
+      table={shown}
       label={label}
-      widths={{
-        number: "5.5rem",
-        caller: "minmax(0, 2fr)",
-        blocked_on: "minmax(0, 3fr)",
-        call: "minmax(0, 3fr)",
-        of: "minmax(0, 2fr)",
-      }}
+      widths={WIDTHS}
       marked={number >= 0 && marked >= 0 ? marked : undefined}
       {...(number >= 0 && { onChoose: (place: number) => store.selectMessage(rowOf(place)) })}
     />
   );
 }
 
-/** The columns with some keys: bars of characters are for terminals, and not all fits on a page. */
-function withColumns(table: TableData, has: (key: string) => boolean): TableData {
-  const places = table.columns.map((_, place) => place);
-  const kept = places.filter((place) => has(table.columns[place]?.key ?? ""));
-  const of = <T,>(cells: readonly T[]): T[] => kept.map((place) => cells[place] as T);
-  return { columns: of(table.columns), rows: table.rows.map(of) };
+const WIDTHS: Readonly<Record<string, string>> = {
+  number: "72px",
+  caller: "minmax(100px, 2fr)",
+  blocked_on: "minmax(150px, 3fr)",
+  call: "minmax(150px, 3fr)",
+  of: "minmax(100px, 2fr)",
+  answer: "minmax(60px, 1fr)",
+  member: "minmax(150px, 3fr)",
+  service: "minmax(100px, 2fr)",
+  parties: "minmax(160px, 3fr)",
+  type: "64px",
+  kind: "64px",
+};
+
+/** Bars of characters are for terminals. */
+function withoutBars(table: TableData): TableData {
+  const keys = table.columns.map(({ key }) => key);
+  return withColumns(
+    table,
+    keys.filter((key) => key !== "bar"),
+  );
 }
 
 /** What is told of members here; the statistics tell more. */
-const MEMBER_KEYS: ReadonlySet<string> = new Set([
+const MEMBER_KEYS: readonly string[] = [
   "member",
   "service",
   "type",
@@ -255,4 +266,4 @@ const MEMBER_KEYS: ReadonlySet<string> = new Set([
   "max_ns",
   "total_ns",
   "errors",
-]);
+];

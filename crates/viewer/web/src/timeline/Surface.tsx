@@ -1,11 +1,10 @@
 // The canvases of the timeline, with the names of tracks beside them.
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignalEffect } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { themeColours } from "../parts/colours";
 import { useStore } from "../state/context";
-import { isDark } from "../state/theme";
-import { type Colours, coloursOf } from "./colours";
 import { draw } from "./draw";
 import { Heads } from "./Heads";
 import { handsOn } from "./hands";
@@ -83,24 +82,16 @@ function useDrawing(
   timeline: Timeline,
 ): void {
   const store = useStore();
-  const colours = useSignal<Colours | undefined>(undefined);
   const scene = useRef<Scene | undefined>(undefined);
   useSignalEffect(() => {
-    isDark.value;
-    // The document follows the theme before the next frame.
-    return nextFrame(() => {
-      if (base.current !== null) colours.value = coloursOf(base.current);
-    });
-  });
-  useSignalEffect(() => {
-    scene.current = sceneOf(timeline, store.recording.value, colours.value);
+    scene.current = sceneOf(timeline, store.recording.value);
     const drawn = scene.current;
     const canvas = base.current;
     if (drawn === undefined || canvas === null) return;
     return nextFrame(() => draw(contextOf(canvas, drawn), drawn));
   });
   useSignalEffect(() => {
-    const drawn = sceneOf(timeline, store.recording.value, colours.value);
+    const drawn = sceneOf(timeline, store.recording.value);
     const marks = {
       selected: store.selected.value,
       hit: timeline.hit.value,
@@ -119,17 +110,13 @@ function nextFrame(draw: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-function sceneOf(
-  timeline: Timeline,
-  recording: Scene["recording"],
-  colours: Colours | undefined,
-): Scene | undefined {
+function sceneOf(timeline: Timeline, recording: Scene["recording"]): Scene | undefined {
   const tracks = timeline.tracks.value;
-  if (tracks === undefined || colours === undefined) return undefined;
+  if (tracks === undefined) return undefined;
   return {
     recording,
     tracks,
-    colours,
+    colours: themeColours().value,
     layout: timeline.layout.value,
     stretch: timeline.stretch.value,
     scroll: timeline.scroll.value,

@@ -81,6 +81,16 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
         >
           −
         </button>
+        {timeline.store.isLive.value && (
+          <button
+            type="button"
+            aria-pressed={timeline.follows.value}
+            title="See what comes last, until you move"
+            onClick={() => (timeline.follows.value = !timeline.follows.value)}
+          >
+            Follow
+          </button>
+        )}
         <button
           type="button"
           disabled={isAll}

@@ -1,8 +1,8 @@
 // All that a picture of the timeline is made from.
 
 import type { Recording } from "../model/recording";
+import type { Colours } from "../parts/colours";
 import type { Span } from "../state/store";
-import type { Colours } from "./colours";
 import type { Hit } from "./hit";
 import type { Lanes } from "./lanes";
 import type { Layout } from "./layout";

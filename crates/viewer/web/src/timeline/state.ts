@@ -30,6 +30,8 @@ export class Timeline {
   readonly hit = signal<Hit | undefined>(undefined);
   readonly pointer = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
   readonly band = signal<Span | undefined>(undefined);
+  /** Whether what comes last is seen, however much comes. */
+  readonly follows = signal(false);
   readonly marked = signal<readonly Span[]>([]);
   readonly pinned = signal<ReadonlySet<string>>(new Set());
   readonly collapsed = signal<ReadonlySet<string>>(new Set());
@@ -79,6 +81,10 @@ export class Timeline {
         this.ownSelection = row;
         this.show(row);
       }),
+      effect(() => {
+        const end = this.tracks.value?.end;
+        if (this.follows.value && end !== undefined) this.lookAtEnd(end);
+      }),
       () => worker.stop(),
     ];
     return () => {
@@ -88,9 +94,17 @@ export class Timeline {
 
   /** Looks at a span of time; at all there is without one, or if it is all there is. */
   look(span: Span | undefined): void {
+    this.follows.value = false;
     const { until } = this.whole();
     const isWhole = span !== undefined && span.from <= 0 && span.until >= until;
     this.store.span.value = isWhole ? undefined : span;
+  }
+
+  /** Looks at what comes last, for as long as nobody moves. */
+  private lookAtEnd(until: number): void {
+    const span = this.store.span.peek();
+    const length = span === undefined ? FOLLOWED : span.until - span.from;
+    this.store.span.value = clamped({ from: until - length, until }, until);
   }
 
   /** Zooms at a pixel; factors below 1 come closer. */
@@ -209,6 +223,9 @@ export class Timeline {
     return undefined;
   }
 }
+
+/** Nanoseconds that are followed at first. */
+const FOLLOWED = 10e9;
 
 /** How much closer a click comes to what cannot be told apart. */
 const CLOSER = 1 / 8;

@@ -33,6 +33,8 @@ export interface Track {
 /** All tracks that have anything on them. */
 export interface Tracks {
   readonly tracks: readonly Track[];
+  /** How far they go. */
+  readonly end: number;
   /** The place of the track of a connection among them. */
   trackOf(peer: number): number | undefined;
   /** Whether a bus has told what it did with messages. */
@@ -41,6 +43,7 @@ export interface Tracks {
 
 /** Puts the messages that are shown on tracks. */
 export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> {
+  const { end } = recording;
   const drafts = draftsOf(recording);
   const drawing = new Drawing(recording, visible, drafts);
   for (const [step, row] of visible.rows.entries()) {
@@ -56,7 +59,7 @@ export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> 
     const { key, title, subtitle, about, isBus } = draft;
     tracks.push({ key, title, subtitle, about, isBus, sections });
   }
-  return { tracks, trackOf: (peer) => places.get(peer), isTraced: drawing.isTraced };
+  return { tracks, end, trackOf: (peer) => places.get(peer), isTraced: drawing.isTraced };
 }
 
 /** A track to which spans are added. */
