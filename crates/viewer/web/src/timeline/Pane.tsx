@@ -223,7 +223,7 @@ function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element
     <DataTable
       table={shown}
       label={label}
-      widths={WIDTHS}
+      widths={table.columns.some(({ key }) => key === "route_call") ? SHARE_WIDTHS : WIDTHS}
       marked={number >= 0 && marked >= 0 ? marked : undefined}
       {...(number >= 0 && { onChoose: (place: number) => store.selectMessage(rowOf(place)) })}
     />
@@ -242,6 +242,15 @@ const WIDTHS: Readonly<Record<string, string>> = {
   parties: "minmax(160px, 3fr)",
   type: "64px",
   kind: "64px",
+};
+
+/** Of the parts of the way of a call. */
+const SHARE_WIDTHS: Readonly<Record<string, string>> = {
+  route_call: "92px",
+  send_call: "92px",
+  service: "92px",
+  route_reply: "92px",
+  send_reply: "92px",
 };
 
 /** Bars of characters are for terminals. */

@@ -84,14 +84,14 @@ function useDrawing(
   const store = useStore();
   const scene = useRef<Scene | undefined>(undefined);
   useSignalEffect(() => {
-    scene.current = sceneOf(timeline, store.recording.value);
+    scene.current = sceneOf(timeline);
     const drawn = scene.current;
     const canvas = base.current;
     if (drawn === undefined || canvas === null) return;
     return nextFrame(() => draw(contextOf(canvas, drawn), drawn));
   });
   useSignalEffect(() => {
-    const drawn = sceneOf(timeline, store.recording.value);
+    const drawn = sceneOf(timeline);
     const marks = {
       selected: store.selected.value,
       hit: timeline.hit.value,
@@ -110,11 +110,11 @@ function nextFrame(draw: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-function sceneOf(timeline: Timeline, recording: Scene["recording"]): Scene | undefined {
+function sceneOf(timeline: Timeline): Scene | undefined {
   const tracks = timeline.tracks.value;
   if (tracks === undefined) return undefined;
   return {
-    recording,
+    recording: tracks.recording,
     tracks,
     colours: themeColours().value,
     layout: timeline.layout.value,

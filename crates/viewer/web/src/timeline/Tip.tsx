@@ -3,7 +3,6 @@
 import type { JSX } from "preact";
 import type { Recording } from "../model/recording";
 import { count, duration, share } from "../parts/format";
-import { useStore } from "../state/context";
 import type { Hit } from "./hit";
 import { linesOf } from "./label";
 import type { Timeline } from "./state";
@@ -13,12 +12,18 @@ const WIDTH = 380;
 const AWAY = 14;
 
 export function Tip({ timeline }: { readonly timeline: Timeline }): JSX.Element | null {
-  const store = useStore();
+  const tracks = timeline.tracks.value;
   const hit = timeline.hit.value;
   const pointer = timeline.pointer.value;
-  if (hit === undefined || pointer === undefined || timeline.band.value !== undefined) return null;
+  if (
+    tracks === undefined ||
+    hit === undefined ||
+    pointer === undefined ||
+    timeline.band.value !== undefined
+  )
+    return null;
   const { width, height } = timeline.size.value;
-  const lines = linesOfHit(store.recording.value, hit);
+  const lines = linesOfHit(tracks.recording, hit);
   const left = Math.max(Math.min(pointer.x + AWAY, width - WIDTH), 0);
   const isLow = pointer.y > height - 120;
   const place = isLow

@@ -116,8 +116,11 @@ test.each<[string, readonly Message[], string[]]>([
   ],
   [
     "a call that is never answered",
-    [{ at: 3, kind: CALL, from: 0, to: 1 }],
-    ["program7 sends 3..3!"],
+    [
+      { at: 3, kind: CALL, from: 0, to: 1 },
+      { at: 3e9, kind: CALL, from: 2, to: 1 },
+    ],
+    ["program7 sends 3..3! 3000000000..3000000000"],
   ],
   [
     "a signal of another connection of a process",

@@ -32,6 +32,8 @@ export interface Track {
 
 /** All tracks that have anything on them. */
 export interface Tracks {
+  /** What they were made from; places of messages mean nothing in another one. */
+  readonly recording: Recording;
   readonly tracks: readonly Track[];
   /** How far they go. */
   readonly end: number;
@@ -59,7 +61,13 @@ export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> 
     const { key, title, subtitle, about, isBus } = draft;
     tracks.push({ key, title, subtitle, about, isBus, sections });
   }
-  return { tracks, end, trackOf: (peer) => places.get(peer), isTraced: drawing.isTraced };
+  return {
+    recording,
+    tracks,
+    end,
+    trackOf: (peer) => places.get(peer),
+    isTraced: drawing.isTraced,
+  };
 }
 
 /** A track to which spans are added. */
@@ -170,7 +178,13 @@ class Drawing {
     const reply = this.recording.partner.get(row);
     const duration = this.durationOf(row, reply);
     if (duration !== undefined) this.addPair(row, reply);
-    else this.addPoint(row, (this.recording.flags.get(row) & Flag.NoReplyExpected) === 0);
+    else this.addPoint(row, this.isForgotten(row));
+  }
+
+  /** Whether a call without an answer should have got one. */
+  private isForgotten(call: number): boolean {
+    const wantsNone = (this.recording.flags.get(call) & Flag.NoReplyExpected) !== 0;
+    return !wantsNone && this.recording.end - this.recording.at.get(call) > ANSWER_DUE;
   }
 
   /** What answers a call that is not shown itself shows the call. */
@@ -219,6 +233,9 @@ export function deliveredAfter(recording: Recording, row: number): number {
   const delivered = recording.delivered.get(row);
   return delivered === NONE ? 0 : delivered;
 }
+
+/** Nanoseconds after which most calls have their answers; before, one may still come. */
+const ANSWER_DUE = 2e9;
 
 /** What buses are called among their connections. */
 const DRIVER = "org.freedesktop.DBus";
