@@ -31,27 +31,60 @@ export function drawActivation(pen: Pen, call: number): void {
 /** Draws the arc from a reply to its call, on the caller's side that is away from the callee. */
 export function drawArc(pen: Pen, call: number): void {
   const { context, scene, theme } = pen;
-  const { recording } = scene;
-  const reply = recording.partnerOf(call);
-  const column = columnOf(scene, recording.from.get(call));
-  const ends = endsOf(pen, call, reply);
-  if (column === NONE || ends === undefined) return;
-  const callee = columnOf(scene, recording.to.get(call));
-  const side = callee !== NONE && callee < column ? 1 : -1;
-  const x = xOf(pen.geometry, column);
-  const height = ends.bottom - ends.top;
-  const bulge = side * Math.min(BULGE_MAX, 8 + 3 * Math.log2(1 + height / BULGE_PIXELS));
-  const isError = recording.kind.get(reply) === Kind.Error;
+  const bracket = bracketOf(pen, call);
+  if (bracket === undefined) return;
+  const isError = scene.recording.kind.get(scene.recording.partnerOf(call)) === Kind.Error;
   const isStrong = isMarked(pen, call);
   context.strokeStyle = isError ? theme.error : theme.reply;
   context.lineWidth = isStrong ? 2 : 1;
   context.setLineDash(isStrong ? [] : DASH);
   context.globalAlpha = isStrong ? 1 : 0.75;
-  arc(pen, x, bulge, ends);
+  strokeBracket(pen, bracket);
   context.setLineDash([]);
   context.globalAlpha = 1;
-  if (ends.bottom < pen.geometry.height + TEXT)
-    drawDuration(pen, reply, x + bulge, side, ends.bottom);
+}
+
+/** Writes beside an arc how long the call took, if its end is seen. */
+export function drawDuration(pen: Pen, call: number): void {
+  const { context, scene, theme } = pen;
+  const bracket = bracketOf(pen, call);
+  const nanos = scene.recording.durationOf(call);
+  if (bracket === undefined || nanos === undefined) return;
+  const { bottom: y, side } = bracket;
+  if (y > pen.geometry.height + TEXT || y < pen.geometry.head) return;
+  const x = bracket.x + bracket.bulge;
+  const isError = scene.recording.kind.get(scene.recording.partnerOf(call)) === Kind.Error;
+  const text = duration(nanos);
+  context.font = theme.fonts.small;
+  const width = context.measureText(text).width;
+  context.textAlign = side < 0 ? "right" : "left";
+  context.fillStyle = theme.paper;
+  context.globalAlpha = 0.8;
+  context.fillRect(side < 0 ? x - width - 4 : x + 2, y - TEXT, width + 4, TEXT - 2);
+  context.globalAlpha = 1;
+  const color = isError ? theme.error : theme.reply;
+  write(context, text, x + side * 4, y - TEXT / 2 - 1, theme.fonts.small, color);
+  context.textAlign = "left";
+}
+
+/** Where an arc is, and how far and to which side it reaches. */
+interface Bracket extends Ends {
+  readonly x: number;
+  readonly side: 1 | -1;
+  readonly bulge: number;
+}
+
+function bracketOf(pen: Pen, call: number): Bracket | undefined {
+  const { scene } = pen;
+  const { recording } = scene;
+  const column = columnOf(scene, recording.from.get(call));
+  const ends = endsOf(pen, call, recording.partnerOf(call));
+  if (column === NONE || ends === undefined) return undefined;
+  const callee = columnOf(scene, recording.to.get(call));
+  const side = callee !== NONE && callee < column ? 1 : -1;
+  const lines = (ends.bottom - ends.top) / BULGE_PIXELS;
+  const bulge = side * Math.min(BULGE_MAX, 8 + 3 * Math.log2(1 + lines));
+  return { ...ends, x: xOf(pen.geometry, column), side, bulge };
 }
 
 interface Ends {
@@ -71,7 +104,7 @@ function endsOf(pen: Pen, call: number, reply: number): Ends | undefined {
 }
 
 /** A bracket with round corners. What is far outside is not drawn: dashes of it would cost. */
-function arc(pen: Pen, x: number, bulge: number, { top, bottom }: Ends): void {
+function strokeBracket(pen: Pen, { x, bulge, top, bottom }: Bracket): void {
   const { context, geometry } = pen;
   const above = Math.max(top, -OUTSIDE);
   const below = Math.min(bottom, geometry.height + OUTSIDE);
@@ -86,23 +119,6 @@ function arc(pen: Pen, x: number, bulge: number, { top, bottom }: Ends): void {
     context.quadraticCurveTo(x + bulge, bottom, x, bottom);
   } else context.lineTo(x + bulge, below);
   context.stroke();
-}
-
-function drawDuration(pen: Pen, reply: number, x: number, side: number, y: number): void {
-  const { context, scene, theme } = pen;
-  const nanos = scene.recording.durationOf(reply);
-  if (nanos === undefined) return;
-  const isError = scene.recording.kind.get(reply) === Kind.Error;
-  const text = duration(nanos);
-  const width = context.measureText(text).width;
-  context.textAlign = side < 0 ? "right" : "left";
-  context.fillStyle = theme.paper;
-  context.globalAlpha = 0.8;
-  context.fillRect(side < 0 ? x - width - 4 : x + 2, y - TEXT, width + 4, TEXT - 2);
-  context.globalAlpha = 1;
-  const color = isError ? theme.error : theme.reply;
-  write(context, text, x + side * 4, y - TEXT / 2 - 1, theme.fonts.small, color);
-  context.textAlign = "left";
 }
 
 function fillClipped(pen: Pen, x: number, top: number, bottom: number): void {

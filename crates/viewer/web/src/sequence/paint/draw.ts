@@ -17,7 +17,7 @@ import {
 import { NEAR_ROWS } from "../model/calls";
 import { spanOf } from "../model/runs";
 import { rowOfLine } from "../model/scene";
-import { drawActivation, drawArc, drawJoin } from "./calls";
+import { drawActivation, drawArc, drawDuration, drawJoin } from "./calls";
 import { drawDense } from "./dense";
 import { drawHead } from "./head";
 import { drawLifelines } from "./lifelines";
@@ -126,8 +126,9 @@ function drawCalls(pen: Pen, start: number, end: number): void {
   for (const call of pen.scene.far) {
     if (call < first - NEAR_ROWS && recording.partnerOf(call) >= first) calls.push(call);
   }
-  if (calls.length <= CALLS_MAX) for (const call of calls) drawActivation(pen, call);
-  if (calls.length <= CALLS_MAX) for (const call of calls) drawArc(pen, call);
+  if (calls.length <= BARS_MAX) for (const call of calls) drawActivation(pen, call);
+  if (calls.length <= ARCS_MAX) for (const call of calls) drawArc(pen, call);
+  if (calls.length <= DURATIONS_MAX) for (const call of calls) drawDuration(pen, call);
 }
 
 function drawTimes(pen: Pen, axis: TimeAxis): void {
@@ -203,9 +204,11 @@ function drawNames(pen: Pen, axis: TimeAxis, { start, end }: Range): void {
   }
 }
 
-/** Above this nothing could be told apart. */
-const CALLS_MAX = 800;
-const MARKS_MAX = 1500;
+/** Of more than these nothing could be told apart. */
+const BARS_MAX = 600;
+const ARCS_MAX = 300;
+const DURATIONS_MAX = 150;
+const MARKS_MAX = 1000;
 const TICK_PIXELS = 64;
 const NAME = 17;
 /** Messages so far outside reach into what is seen. */
