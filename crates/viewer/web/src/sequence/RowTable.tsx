@@ -50,7 +50,7 @@ function Announced({ diagram }: { readonly diagram: Diagram }): JSX.Element {
   const isThere = row !== undefined && row < recording.length;
   return (
     <p class="sr-only" role="status">
-      {isThere ? drawable(sentenceOf(recording, row)) : ""}
+      {isThere ? sentenceOf(recording, row) : ""}
     </p>
   );
 }
@@ -72,8 +72,8 @@ function Row({
       <td>{row + recording.before + 1}</td>
       <td>{sinceStart(recording.at.get(row))}</td>
       <td>{drawable(`${face} ${recording.text(recording.member.get(subject))}`)}</td>
-      <td>{drawable(nameOf(recording, recording.from.get(row)))}</td>
-      <td>{drawable(receiverOf(recording, row))}</td>
+      <td>{nameOf(recording, recording.from.get(row))}</td>
+      <td>{receiverOf(recording, row)}</td>
       <td>{length === undefined ? "" : duration(length)}</td>
     </tr>
   );

@@ -6,7 +6,6 @@ import type { Diagram } from "./Diagram";
 import type { Pointed } from "./Interaction";
 import { columnFacts, type Fact, messageFacts, runFacts } from "./model/describe";
 import type { Hit } from "./model/hit";
-import { drawable } from "./model/text";
 import { intoView } from "./place";
 
 interface TipProps {
@@ -29,7 +28,7 @@ export function Tip({ diagram, pointed }: TipProps): JSX.Element | null {
         {facts.map(([name, value], place) => (
           <Fragment key={`${place} ${name}`}>
             <dt>{name}</dt>
-            <dd>{drawable(value)}</dd>
+            <dd>{value}</dd>
           </Fragment>
         ))}
       </dl>

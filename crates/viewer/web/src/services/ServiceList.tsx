@@ -73,7 +73,7 @@ function ServiceLine({ service }: { readonly service: Service }): JSX.Element {
     .map(([name, value]) => `${name}: ${value}`)
     .join("\n");
   return (
-    <li class="service" title={drawnLines(facts)}>
+    <li class="service" title={facts}>
       <label for={id}>
         <TickBox id={id} label={label} peers={peers} />
         <span class="service-dot" style={{ background: colorOf(label) }} />
@@ -125,10 +125,6 @@ function TickBox({ id, label, peers }: TickBoxProps): JSX.Element {
       onChange={() => store.setHidden(toggled(peers, store.hidden.value))}
     />
   );
-}
-
-function drawnLines(text: string): string {
-  return text.split("\n").map(drawable).join("\n");
 }
 
 /** More than these nobody reads through. */

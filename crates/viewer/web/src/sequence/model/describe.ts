@@ -2,6 +2,7 @@
 
 import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
+import { oneLine } from "../../parts/seen";
 import { busShare } from "./calls";
 import type { Column } from "./columns";
 import { lineOf } from "./runs";
@@ -14,14 +15,14 @@ const KINDS = ["message of an unknown type", "call", "return", "error", "signal"
 
 /** What a connection is called. */
 export function nameOf(recording: Recording, peer: number): string {
-  return peer === NONE ? "" : (recording.peers[peer]?.label ?? "");
+  return peer === NONE ? "" : told(recording.peers[peer]?.label ?? "");
 }
 
 /** A message in one sentence, for those who cannot see it. */
 export function sentenceOf(recording: Recording, row: number): string {
   const subject = recording.subjectOf(row);
   const what = KINDS[recording.kind.get(row)] ?? KINDS[0];
-  const member = recording.text(recording.member.get(subject));
+  const member = textOf(recording, subject, "member");
   const error = recording.kind.get(row) === Kind.Error ? textOf(recording, row, "member") : "";
   const length = recording.durationOf(row);
   const parts = [
@@ -105,7 +106,7 @@ export function columnFacts(
   column: Pick<Column, "peers" | "bus" | "messages">,
 ): Fact[] {
   const facts = column.peers.slice(0, PEERS_MAX).flatMap((peer) => peerFacts(peer));
-  const bus = recording.buses.length > 1 ? (recording.buses[column.bus]?.label ?? "") : "";
+  const bus = recording.buses.length > 1 ? told(recording.buses[column.bus]?.label ?? "") : "";
   const rest = column.peers.length - PEERS_MAX;
   return [
     ...facts,
@@ -117,17 +118,17 @@ export function columnFacts(
 
 function peerFacts({ unique, names, process, arrived, left, why }: Peer): Fact[] {
   return [
-    ["names", names.join(", ")],
-    ["connection", unique],
+    ["names", told(names.join(", "))],
+    ["connection", told(unique)],
     [
       "process",
-      process?.pid === null || process === null ? "" : `${process.pid} ${process.comm ?? ""}`,
+      process?.pid === null || process === null ? "" : `${process.pid} ${told(process.comm ?? "")}`,
     ],
-    ["command", process?.command.join(" ") ?? ""],
-    ["unit", process?.unit ?? ""],
+    ["command", told(process?.command.join(" ") ?? "")],
+    ["unit", told(process?.unit ?? "")],
     ["user", process?.uid === null || process === null ? "" : String(process.uid)],
     ["came", arrived === null ? "" : sinceStart(arrived)],
-    ["left", left === null ? "" : `${sinceStart(left)}${why === null ? "" : `: ${why}`}`],
+    ["left", left === null ? "" : `${sinceStart(left)}${why === null ? "" : `: ${told(why)}`}`],
   ];
 }
 
@@ -136,8 +137,14 @@ function textOf(
   row: number,
   column: "interface" | "member" | "path" | "destination",
 ): string {
-  return recording.text(recording[column].get(row));
+  return told(recording.text(recording[column].get(row)));
 }
 
+/** A text from a message or a process as it can be told: what is not seen in it is. */
+function told(text: string): string {
+  return oneLine(text, TEXT_MAX);
+}
+
+const TEXT_MAX = 400;
 /** Connections of one process that are told of. */
 const PEERS_MAX = 3;
