@@ -260,6 +260,7 @@ mod tests {
         let mut feed = Feed::default();
         let first = json_of(feed.next(&recording.capture()).unwrap());
         assert_eq!((&first["first"], &first["count"]), (&0.into(), &1.into()));
+        assert_eq!(first["files"], json!([]), "it was read from no file");
         let uniques = |told: &Value| {
             let peers = told["peers"].as_array().unwrap().iter();
             peers.map(|peer| peer["unique"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
