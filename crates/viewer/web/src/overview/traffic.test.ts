@@ -44,6 +44,7 @@ test.each<[number, number, number, number[]]>([
   [0, 10, 5, [0, 2, 4, 6, 8]],
   [3, 10, 4, [4, 6, 8]],
   [0, 1e9, 3, [0, 5e8]],
+  [0, 200e9, 5, [0, 60e9, 120e9, 180e9]],
 ])("from %d to %d at most %d ticks", (from, until, most, expected) => {
   expect(ticks(from, until, most)).toEqual(expected);
 });

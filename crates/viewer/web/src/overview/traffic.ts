@@ -100,13 +100,22 @@ export function totalOf(columns: ArrayLike<number>, column: number): number {
 
 /** Points of time for an axis, in round steps, at most so many. */
 export function ticks(from: number, until: number, most: number): number[] {
-  const least = (until - from) / Math.max(1, most);
-  const decade = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  const step = [1, 2, 5, 10].map((times) => times * decade).find((one) => one >= least) ?? least;
+  const step = roundStep((until - from) / Math.max(1, most));
   const found: number[] = [];
   for (let at = Math.ceil(from / step) * step; at < until; at += step) found.push(at);
   return found;
 }
+
+/** The least step of this many nanoseconds that is round: in decades, or as clocks have it. */
+function roundStep(least: number): number {
+  const ofClock = CLOCK_STEPS.map((seconds) => seconds * 1e9).find((step) => step >= least);
+  if (least > 10e9 && ofClock !== undefined) return ofClock;
+  const decade = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((times) => times * decade).find((step) => step >= least) ?? least;
+}
+
+/** Seconds. */
+const CLOCK_STEPS = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
 /** Half of them are used at least, once there are more messages than in the first second. */
 const BUCKETS = 4096;
