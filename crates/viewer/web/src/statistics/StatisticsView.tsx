@@ -21,7 +21,7 @@ const TABS: readonly Tab[] = [
   { name: "By …", Content: BySubject },
   { name: "Figures", Content: Figures },
   { name: "Over time", Content: TrafficOverTime },
-  { name: "Match rules", Content: Rules },
+  { name: "Rules", Content: Rules },
   { name: "Replies", Content: Replies },
 ];
 

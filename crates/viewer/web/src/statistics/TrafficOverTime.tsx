@@ -9,7 +9,7 @@ import { DataTable } from "../parts/DataTable";
 import { cellOf } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
-import { intervalTable } from "./intervals";
+import { intervalsOf } from "./intervals";
 
 export function TrafficOverTime(): JSX.Element {
   const store = useStore();
@@ -19,7 +19,7 @@ export function TrafficOverTime(): JSX.Element {
     return store.span.value ?? { from: 0, until: Math.max(store.recording.value.end, 1000) };
   }).value;
   const { shown } = traffic.value;
-  const table = useMemo(() => intervalTable(shown, span, PARTS), [shown, span]);
+  const { table, length } = useMemo(() => intervalsOf(shown, span, PARTS), [shown, span]);
   return (
     <div class="by-subject">
       <p class="legend">
@@ -29,7 +29,7 @@ export function TrafficOverTime(): JSX.Element {
           </span>
         ))}
         <span class="legend-item of-hidden">not selected</span>
-        <span>Bars are as high as the root of what they count.</span>
+        <span>Bars are as high as the square root of what they count.</span>
       </p>
       <div class="traffic-large">
         <Overview />
@@ -40,7 +40,7 @@ export function TrafficOverTime(): JSX.Element {
           table={table}
           onChoose={(place) => {
             const from = Number(cellOf({ table, place }, "from_ns"));
-            store.span.value = { from, until: from + (span.until - span.from) / PARTS };
+            store.span.value = { from, until: from + length };
           }}
         />
       </div>

@@ -26,10 +26,10 @@ export class Spreads {
     private readonly span: Span | undefined,
   ) {}
 
-  /** Counts a message. */
+  /** Counts a message, if it is still there. */
   add(row: number): void {
     const { recording, measure } = this;
-    if (!isWithin(recording.at.get(row), this.span)) return;
+    if (row >= recording.length || !isWithin(recording.at.get(row), this.span)) return;
     const value = measure === "sizes" ? recording.size.get(row) : this.durationOf(row);
     if (value === undefined) return;
     const spread = this.spreadOf(row, measure === "sizes" ? recording.kind.get(row) : Kind.Call);

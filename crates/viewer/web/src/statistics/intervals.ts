@@ -5,29 +5,35 @@ import { KINDS, spread, type Traffic, totalOf } from "../overview/traffic";
 import type { TableData } from "../parts/table";
 import type { Span } from "../state/store";
 
-/** The messages of each of some equal parts of a stretch of time, as a table; parts without any are left out. */
-export function intervalTable(traffic: Traffic, span: Span, parts: number): TableData {
-  const columns = spread(traffic, span.from, span.until, parts);
-  const length = (span.until - span.from) / parts;
-  const number = (part: number, kind: Kind): number =>
-    Math.round(columns[part * KINDS + kind] as number);
-  const row = (part: number) => {
-    const total = totalOf(columns, part);
-    return [
-      span.from + part * length,
-      Math.round(total),
-      total / (length / 1e9),
-      number(part, Kind.Call),
-      number(part, Kind.Return),
-      number(part, Kind.Error),
-      number(part, Kind.Signal),
-    ];
-  };
-  const filled = Array.from({ length: parts }, (_, part) => part).filter(
-    (part) => Math.round(totalOf(columns, part)) > 0,
-  );
-  return { columns: COLUMNS, rows: filled.map(row) };
+/** A stretch of time in equal parts. */
+export interface Intervals {
+  /** A row for each part in which there are messages. */
+  readonly table: TableData;
+  /** Nanoseconds of a part. */
+  readonly length: number;
 }
+
+/** What there is in a stretch of time, in at most so many parts, which are whole buckets. */
+export function intervalsOf(traffic: Traffic, span: Span, parts: number): Intervals {
+  const { width } = traffic;
+  const start = Math.floor(span.from / width) * width;
+  const length = Math.max(1, Math.ceil((span.until - start) / parts / width)) * width;
+  const count = Math.max(1, Math.ceil((span.until - start) / length));
+  const columns = spread(traffic, start, start + count * length, count);
+  const rows = Array.from({ length: count }, (_, part) => rowOf(columns, part, start, length));
+  return { table: { columns: COLUMNS, rows: rows.filter((row) => row[TOTAL] > 0) }, length };
+}
+
+function rowOf(columns: Float64Array, part: number, start: number, length: number): IntervalRow {
+  const number = (kind: Kind): number => Math.round(columns[part * KINDS + kind] as number);
+  const total = Math.round(totalOf(columns, part));
+  const types = [number(Kind.Call), number(Kind.Return), number(Kind.Error), number(Kind.Signal)];
+  return [start + part * length, total, total / (length / 1e9), ...types];
+}
+
+type IntervalRow = [from: number, total: number, rate: number, ...types: number[]];
+
+const TOTAL = 1;
 
 const COLUMNS: TableData["columns"] = [
   { name: "from", key: "from_ns", unit: "time" },

@@ -4,8 +4,8 @@ import { copyText } from "../parts/copy";
 import { csvOf } from "../parts/csv";
 import { action, type MenuItem } from "../parts/Menu";
 import { cellOf, type Row, shown } from "../parts/table";
-import { copyItems, termItems } from "../query/filterMenu";
-import { addTerm } from "../query/terms";
+import { copyItems } from "../query/filterMenu";
+import { addNotTerm, addTerm, replaceQuery } from "../query/terms";
 import type { Store } from "../state/store";
 import { termOfRow } from "./rowTerms";
 
@@ -28,7 +28,7 @@ export function rowItems({ store, subject, row, column, message }: RowMenu): Men
   const { key = "", unit = "text" } = table.columns[column] ?? {};
   const text = shown(table.rows[place]?.[column] ?? null, unit);
   return [
-    ...(term === undefined ? [] : termItems(store, term)),
+    ...(term === undefined ? [] : filterItems(store, term)),
     ...(message === undefined
       ? []
       : [action(message.about, () => showMessage(store, message.row)), SEPARATOR]),
@@ -47,6 +47,16 @@ export function filterByRow(store: Store, subject: string, row: Row): void {
 export function showMessage(store: Store, row: number): void {
   store.selectMessage(row);
   store.view.value = "sequence";
+}
+
+/** Lines that filter by terms that must all hold. */
+function filterItems(store: Store, terms: string): MenuItem[] {
+  return [
+    action("Apply as filter", () => addTerm(store, terms), terms),
+    action("And not", () => addNotTerm(store, `(${terms})`)),
+    action("This alone", () => replaceQuery(store, terms)),
+    SEPARATOR,
+  ];
 }
 
 function copyTable({ table }: Row): Promise<void> {
