@@ -17,7 +17,8 @@ function proxies(): Record<string, ProxyOptions> {
       server.on("proxyReq", (request) => request.removeHeader("origin"));
     },
   };
-  return Object.fromEntries(["/stream", "/ask", "/bus"].map((path) => [path, proxy]));
+  const paths = ["/stream", "/ask", "/bus", "/watch", "/save"];
+  return Object.fromEntries(paths.map((path) => [path, proxy]));
 }
 
 // The page is one script and one style sheet, so that it can be put into one file.

@@ -18,6 +18,9 @@ export type Progress =
   | { readonly state: "ended"; readonly why: string }
   | { readonly state: "failed"; readonly why: string };
 
+/** What can be done on a bus: nothing, since there is only a recording; look at it; call methods too. */
+export type BusAccess = "none" | "look" | "call";
+
 /** What is wrong with the query that was written last. */
 export interface QueryProblem {
   readonly message: string;
@@ -33,6 +36,8 @@ export class Store {
   readonly title = signal("");
   readonly isLive = signal(false);
   readonly progress = signal<Progress>({ state: "loading" });
+  /** What can be done on the bus, if it is one that can be asked. */
+  readonly bus = signal<BusAccess>("none");
 
   readonly view = signal<ViewName>("sequence");
   /** The query that selects; the last one that was right. */
@@ -120,6 +125,7 @@ export class Store {
     }
     this.title.value = String(head.title);
     this.isLive.value = head.mode === "live";
+    if (head.objects === true) this.bus.value = head.calls === true ? "call" : "look";
   }
 
   private grow(frame: Frame): void {
