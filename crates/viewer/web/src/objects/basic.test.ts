@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { bytesText, readBasic, readBytes, type TextCode } from "./basic";
+import type { Json } from "./protocol";
+
+test.each<[TextCode, string, Json]>([
+  ["y", "255", 255],
+  ["y", " 0x1f ", 31],
+  ["n", "-32768", -32768],
+  ["q", "65535", 65535],
+  ["i", "-2147483648", -2147483648],
+  ["i", "+7", 7],
+  ["i", "-0x10", -16],
+  ["u", "4294967295", 4294967295],
+  ["x", "-9223372036854775808", "-9223372036854775808"],
+  ["t", "18446744073709551615", "18446744073709551615"],
+  ["t", "007", "7"],
+  ["d", "1.5e3", 1500],
+  ["d", "-.5", -0.5],
+  ["d", "nan", "NaN"],
+  ["d", "-inf", "-Infinity"],
+  ["d", "Infinity", "Infinity"],
+  ["s", "", ""],
+  ["s", "two\nlines \u202e", "two\nlines \u202e"],
+  ["s", "😀", "😀"],
+  ["o", "/", "/"],
+  ["o", "/a/B_0", "/a/B_0"],
+  ["g", "", ""],
+  ["g", "a{sv}(ii)", "a{sv}(ii)"],
+])("for %s %j is %j", (code, text, value) => {
+  expect(readBasic(code, text)).toEqual({ value });
+});
+
+test.each<[TextCode, string, string]>([
+  ["y", "256", "must be from 0 to 255"],
+  ["y", "-1", "must be from 0 to 255"],
+  ["y", "", "a number is missing"],
+  ["n", "32768", "must be from -32768 to 32767"],
+  ["q", "1.5", "is no whole number"],
+  ["i", "1e3", "is no whole number"],
+  ["i", "0x", "is no whole number"],
+  ["u", "４", "is no whole number"],
+  ["x", "9223372036854775808", "must be from -9223372036854775808 to 9223372036854775807"],
+  ["t", "9".repeat(5000), "is no whole number"],
+  ["d", "1e999", "is larger than a double holds"],
+  ["d", "1,5", "is no number"],
+  ["d", "", "a number is missing"],
+  ["s", "a\0b", "no text of D-Bus has a 0 byte"],
+  ["s", "\ud83d", "has half of a character"],
+  ["o", "", "is no object path: /like/this, of letters, digits and _"],
+  ["o", "/a/", "is no object path: /like/this, of letters, digits and _"],
+  ["o", "/a-b", "is no object path: /like/this, of letters, digits and _"],
+  ["o", "/a\n", "is no object path: /like/this, of letters, digits and _"],
+  ["g", "a", "is no signature"],
+  ["h", "0", "a file descriptor cannot be sent from a page"],
+])("for %s %j is wrong: %s", (code, text, problem) => {
+  expect(readBasic(code, text)).toEqual({ problem });
+});
+
+test.each<[string, number[]]>([
+  ["", []],
+  ["00 ff", [0, 255]],
+  ["0x00FF", [0, 255]],
+  ["de:ad:be:ef", [222, 173, 190, 239]],
+  ["01,\n02", [1, 2]],
+])("the bytes %j are %j", (text, value) => {
+  expect(readBytes(text)).toEqual({ value });
+  expect(readBytes(bytesText(value))).toEqual({ value });
+});
+
+test.each(["0", "zz", "0x0", "00 f", "😀"])("%j are no bytes", (text) => {
+  expect(readBytes(text)).toHaveProperty("problem");
+});

@@ -1,0 +1,117 @@
+// What people type for a value of a basic type.
+
+import type { Json } from "./protocol";
+import { type BasicCode, readTypes } from "./types";
+
+/** A value that was read, or why there is none. */
+export type Read<T = Json> = { readonly value: T } | { readonly problem: string };
+
+/** Basic types that are typed as text. */
+export type TextCode = Exclude<BasicCode, "b">;
+
+/** Reads what was typed for a basic type. */
+export function readBasic(code: TextCode, text: string): Read {
+  switch (code) {
+    case "s":
+      return readText(text);
+    case "o":
+      return PATH.test(text) ? { value: text } : { problem: PATH_PROBLEM };
+    case "g":
+      return readTypes(text) === undefined ? { problem: "is no signature" } : { value: text };
+    case "d":
+      return readDouble(text.trim());
+    case "h":
+      return { problem: "a file descriptor cannot be sent from a page" };
+    default:
+      return readWhole(code, text.trim());
+  }
+}
+
+/** Reads bytes in hexadecimal, with or without blanks between them. */
+export function readBytes(text: string): Read<number[]> {
+  const digits = text.replace(/^\s*0x/i, "").replace(/[\s:,]/g, "");
+  if (!/^[0-9a-f]*$/i.test(digits)) return { problem: "only hexadecimal digits, such as 00 ff" };
+  if (digits.length % 2 !== 0) return { problem: "half a byte: each has two digits" };
+  return { value: (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)) };
+}
+
+/** Bytes in hexadecimal, as they are typed. */
+export function bytesText(bytes: readonly number[]): string {
+  return bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+}
+
+/** The smallest and the largest whole number of a type; undefined of other types. */
+export function rangeOf(code: BasicCode): readonly [low: bigint, high: bigint] | undefined {
+  const width = WIDTHS[code];
+  if (width === undefined) return undefined;
+  const { bits, isSigned } = width;
+  return isSigned
+    ? [-(1n << BigInt(bits - 1)), (1n << BigInt(bits - 1)) - 1n]
+    : [0n, (1n << BigInt(bits)) - 1n];
+}
+
+/** What is expected, in words that stand in an empty box. */
+export function hintOf(code: BasicCode): string {
+  const range = rangeOf(code);
+  if (range !== undefined) return `${range[0]} to ${range[1]}`;
+  return HINTS[code] ?? "";
+}
+
+function readWhole(code: BasicCode, text: string): Read {
+  const range = rangeOf(code);
+  const number = wholeNumber(text);
+  if (range === undefined || number === undefined) {
+    return { problem: text === "" ? "a number is missing" : "is no whole number" };
+  }
+  const [low, high] = range;
+  if (number < low || number > high) return { problem: `must be from ${low} to ${high}` };
+  // JSON keeps 53 bits of a number.
+  return { value: "xt".includes(code) ? String(number) : Number(number) };
+}
+
+function wholeNumber(text: string): bigint | undefined {
+  const [, sign, digits] = /^([+-]?)(\d+|0x[0-9a-f]+|0b[01]+|0o[0-7]+)$/i.exec(text) ?? [];
+  if (digits === undefined || digits.length > DIGITS_MAX) return undefined;
+  return sign === "-" ? -BigInt(digits) : BigInt(digits);
+}
+
+function readDouble(text: string): Read {
+  const [, sign, word] = /^([+-]?)(nan|inf|infinity)$/i.exec(text) ?? [];
+  if (word !== undefined && word.toLowerCase() === "nan") return { value: "NaN" };
+  if (word !== undefined) return { value: sign === "-" ? "-Infinity" : "Infinity" };
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) {
+    return { problem: text === "" ? "a number is missing" : "is no number" };
+  }
+  const number = Number(text);
+  return Number.isFinite(number) ? { value: number } : { problem: "is larger than a double holds" };
+}
+
+function readText(text: string): Read {
+  if (text.includes("\0")) return { problem: "no text of D-Bus has a 0 byte" };
+  if (/\p{Cs}/u.test(text)) return { problem: "has half of a character" };
+  return { value: text };
+}
+
+const PATH = /^\/$|^(\/[A-Za-z0-9_]+)+$/;
+const PATH_PROBLEM = "is no object path: /like/this, of letters, digits and _";
+
+const WIDTHS: Readonly<Record<string, { readonly bits: number; readonly isSigned: boolean }>> = {
+  y: { bits: 8, isSigned: false },
+  n: { bits: 16, isSigned: true },
+  q: { bits: 16, isSigned: false },
+  i: { bits: 32, isSigned: true },
+  u: { bits: 32, isSigned: false },
+  x: { bits: 64, isSigned: true },
+  t: { bits: 64, isSigned: false },
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  d: "a number, NaN or Infinity",
+  s: "empty text",
+  o: "/an/object",
+  g: "a signature, such as a{sv}",
+  h: "cannot be sent",
+};
+
+/** Longer no number of any type is, with all zeros in front that somebody may want. */
+const DIGITS_MAX = 80;

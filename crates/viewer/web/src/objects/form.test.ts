@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import {
+  emptyField,
+  type Field,
+  fieldOf,
+  problemOf,
+  readField,
+  replaced,
+  variantField,
+  withOneMore,
+} from "./form";
+import type { Json } from "./protocol";
+import { readSingle } from "./types";
+
+function typeOf(signature: string) {
+  const type = readSingle(signature);
+  if (type === undefined) throw new Error(`${signature} is not one type`);
+  return type;
+}
+
+/** What was told, shown in a form, and sent again, is the same. */
+test.each<[string, Json]>([
+  ["y", 7],
+  ["b", true],
+  ["b", false],
+  ["n", -5],
+  ["q", 5],
+  ["i", -2147483648],
+  ["u", 4294967295],
+  ["x", "-9223372036854775808"],
+  ["t", "18446744073709551615"],
+  ["d", 0.1],
+  ["d", "NaN"],
+  ["d", "-Infinity"],
+  ["s", ""],
+  ["s", 'hostile \u202e "\\\n'],
+  ["o", "/"],
+  ["g", "a{sv}"],
+  ["ay", []],
+  ["ay", [0, 255]],
+  ["as", []],
+  ["aay", [[], [1]]],
+  ["aas", [[], ["a", ""]]],
+  ["(s)", ["x"]],
+  ["(i(sb))", [1, ["a", true]]],
+  ["a{sv}", []],
+  ["a{sv}", [["k", { type: "as", data: [] }]]],
+  [
+    "a{us}",
+    [
+      [1, "one"],
+      [2, "two"],
+    ],
+  ],
+  ["a{oa{sa{sv}}}", [["/a", [["i.f", [["P", { type: "x", data: "1" }]]]]]]],
+  ["v", { type: "s", data: "" }],
+  ["v", { type: "v", data: { type: "ay", data: [1] } }],
+  ["a(ov)", [["/", { type: "(dd)", data: [1.5, 2] }]]],
+])("a value of %s comes through a form: %j", (signature, data) => {
+  expect(readField(fieldOf(typeOf(signature), data))).toEqual({ value: data });
+});
+
+test.each<[string, Json]>([
+  ["b", false],
+  ["s", ""],
+  ["o", "/"],
+  ["g", ""],
+  ["ay", []],
+  ["as", []],
+  ["a{sv}", []],
+  ["v", { type: "s", data: "" }],
+  ["(sasb)", ["", [], false]],
+])("an empty form for %s is %j", (signature, value) => {
+  expect(readField(emptyField(typeOf(signature)))).toEqual({ value });
+});
+
+test.each(["y", "i", "t", "d", "h", "(si)"])("an empty form for %s is not whole", (signature) => {
+  expect(readField(emptyField(typeOf(signature)))).toHaveProperty("problem");
+});
+
+test("one more is added at the end, with the types that it must have", () => {
+  const array = withOneMore(withOneMore(emptyField(typeOf("aas"))));
+  expect(readField(array)).toEqual({ value: [[], []] });
+  const dictionary = withOneMore(emptyField(typeOf("a{ov}")));
+  expect(readField(dictionary)).toEqual({ value: [["/", { type: "s", data: "" }]] });
+  const text = emptyField(typeOf("s"));
+  expect(withOneMore(text)).toBe(text);
+});
+
+test.each<[string, Json, string]>([
+  [
+    "a{ss}",
+    [
+      ["a", "1"],
+      ["a", "2"],
+    ],
+    "a key is there twice",
+  ],
+  [
+    "a{us}",
+    [
+      [1, ""],
+      [1, ""],
+    ],
+    "a key is there twice",
+  ],
+  ["o", "no path", "is no object path: /like/this, of letters, digits and _"],
+  ["ay", [1, 2], ""],
+  ["as", ["a", "a"], ""],
+])("of %s %j is wrong: %j", (signature, data, problem) => {
+  expect(problemOf(fieldOf(typeOf(signature), data)) ?? "").toBe(problem);
+});
+
+test("keys that are written in two ways are the same key", () => {
+  const key = (text: string): Field => ({ kind: "text", code: "u", text });
+  const value = emptyField(typeOf("s"));
+  const entries = [
+    { key: key("16"), value },
+    { key: key("0x10"), value },
+  ];
+  const field: Field = { kind: "dictionary", key: "u", value: typeOf("s"), entries };
+  expect(problemOf(field)).toBe("a key is there twice");
+});
+
+test.each(["", "a", "ss", "\u202e"])("%j is no type of a variant", (type) => {
+  expect(readField(variantField(type))).toHaveProperty("problem");
+});
+
+test.each<[string, Json]>([
+  ["as", null],
+  ["a{sv}", ["no pair"]],
+  ["(ii)", []],
+  ["v", "no variant"],
+  ["v", { type: 7, data: 7 }],
+])("what is not of its type %s makes a form all the same: %j", (signature, data) => {
+  expect(fieldOf(typeOf(signature), data).kind).toBe(emptyField(typeOf(signature)).kind);
+});
+
+test.each<[number, string | undefined, string[]]>([
+  [0, "x", ["x", "b"]],
+  [1, undefined, ["a"]],
+  [5, "x", ["a", "b"]],
+])("in place %d %j stands", (place, item, expected) => {
+  expect(replaced(["a", "b"], place, item)).toEqual(expected);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { childrenOf, inline } from "../details/values";
+import type { Json } from "./protocol";
+import { toldValue } from "./told";
+
+test.each<[string, Json, string]>([
+  ["y", 7, "7"],
+  ["b", true, "true"],
+  ["x", "-9223372036854775808", "-9223372036854775808"],
+  ["d", "NaN", "NaN"],
+  ["s", "", '""'],
+  ["s", "a\nb", '"a\\nb"'],
+  ["o", "/a", '"/a"'],
+  ["ay", [0, 255, 1], "3 bytes"],
+  ["ay", [], "0 bytes"],
+  ["as", [], "[]"],
+  ["as", ["a", "b"], '["a", "b"]'],
+  ["(si)", ["a", 1], '("a", 1)'],
+  ["a{sv}", [], "{}"],
+  ["a{sv}", [["k", { type: "u", data: 1 }]], "{k: 1}"],
+  ["a{s(ay)}", [["k", [[1]]]], "{k: (1 bytes)}"],
+  ["v", { type: "v", data: { type: "s", data: "x" } }, '"x"'],
+  // What breaks the rules is shown too.
+  ["?", 1, "1"],
+  ["(si)", [], '("null", null)'],
+])("%s %j is told as %s", (type, data, expected) => {
+  expect(inline(toldValue({ type, data }))).toBe(expected);
+});
+
+test("bytes are in hexadecimal, and an argument has its name", () => {
+  expect(toldValue({ type: "ay", data: [0, 255] }, "image")).toEqual({
+    type: "ay",
+    bytes: "00ff",
+    name: "image",
+  });
+  expect(toldValue({ type: "s", data: "x" }, null)).not.toHaveProperty("name");
+});
+
+test("a dictionary has its entries in their order", () => {
+  const value = toldValue({
+    type: "a{us}",
+    data: [
+      [2, "b"],
+      [1, "a"],
+    ],
+  });
+  expect(childrenOf(value).map(({ label }) => label)).toEqual(["2", "1"]);
+});
