@@ -1,0 +1,101 @@
+// A call that is written, made and looked at.
+
+import { type Signal, signal } from "@preact/signals";
+import { BusFailure, callMethod } from "./bus";
+import { emptyField, type Field, readFields } from "./form";
+import { sentenceOf } from "./loaded";
+import type { Answer, Call, Manner, Method } from "./protocol";
+import { readTypes, type Type } from "./types";
+
+/** What has become of the call. */
+export type Progress =
+  | { readonly state: "none" }
+  | { readonly state: "waiting"; readonly done: number; readonly of: number }
+  | { readonly state: "answered"; readonly answer: Answer; readonly durations: readonly number[] }
+  /** It was not sent. */
+  | { readonly state: "refused"; readonly sentence: string; readonly argument: number | undefined };
+
+/** A call that was made. */
+export interface PastCall {
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly call: Call;
+  readonly answer: Answer;
+  /** Nanoseconds of each, if it was made several times. */
+  readonly durations: readonly number[];
+}
+
+/** The form of a method. */
+export class Draft {
+  /** Undefined if the types are none: nothing can be typed for them. */
+  readonly types: readonly Type[] | undefined;
+  readonly fields: Signal<readonly Field[]>;
+  /** Whether it was to be called, so that what is missing is told. */
+  readonly isTried = signal(false);
+  readonly repeat = signal(1);
+  readonly isInteractive = signal(false);
+  readonly progress = signal<Progress>({ state: "none" });
+  private isStopped = false;
+
+  constructor(
+    readonly target: Omit<Call, "signature" | "arguments">,
+    method: Method,
+  ) {
+    this.types = readTypes(method.arguments.map(({ type }) => type).join(""));
+    this.fields = signal((this.types ?? []).map(emptyField));
+    this.signature = method.arguments.map(({ type }) => type).join("");
+  }
+
+  private readonly signature: string;
+
+  /** The call that is written, or what is wrong with it. */
+  call(): Call | undefined {
+    const read = readFields(this.fields.value);
+    if ("problem" in read || this.types === undefined) return undefined;
+    return { ...this.target, signature: this.signature, arguments: read.value };
+  }
+
+  /** Makes the call, as often as wanted one after the other, and tells of it when it is done. */
+  async make(
+    told: (call: Call, answer: Answer, durations: readonly number[]) => void,
+  ): Promise<void> {
+    this.isTried.value = true;
+    const call = this.call();
+    if (call === undefined || this.progress.peek().state === "waiting") return;
+    const manner: Manner = this.isInteractive.peek() ? { authorization: "interactive" } : {};
+    const of = Math.min(Math.max(1, this.repeat.peek()), REPEAT_MAX);
+    this.isStopped = false;
+    const durations: number[] = [];
+    try {
+      const answer = await this.makeAll(call, manner, of, durations);
+      this.progress.value = { state: "answered", answer, durations };
+      told(call, answer, durations);
+    } catch (error) {
+      const argument = error instanceof BusFailure ? error.argument : undefined;
+      this.progress.value = { state: "refused", sentence: sentenceOf(error), argument };
+    }
+  }
+
+  /** Makes no more calls than the one that is under way. */
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private async makeAll(
+    call: Call,
+    manner: Manner,
+    of: number,
+    durations: number[],
+  ): Promise<Answer> {
+    for (;;) {
+      this.progress.value = { state: "waiting", done: durations.length, of };
+      const answer = await callMethod(call, manner);
+      durations.push(answer.took_ns);
+      if ("failed" in answer || durations.length >= of || this.isStopped) return answer;
+    }
+  }
+}
+
+/** Calls one after the other at most. */
+export const REPEAT_MAX = 10_000;

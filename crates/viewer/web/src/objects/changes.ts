@@ -1,0 +1,60 @@
+// Properties that change while they are looked at.
+
+import type { HeardSignal, Interface, Json, ObjectFound, Property, TypedJson } from "./protocol";
+
+/** What a signal says of properties. */
+export interface Changes {
+  readonly interface: string;
+  readonly values: ReadonlyMap<string, TypedJson>;
+  /** Those that have another value, which must be asked for. */
+  readonly invalidated: readonly string[];
+}
+
+/** What a signal says of properties; undefined if it is about something else. */
+export function changesOf(signal: HeardSignal): Changes | undefined {
+  if (signal.interface !== PROPERTIES || signal.member !== "PropertiesChanged") return undefined;
+  const [of, changed, invalidated] = signal.arguments ?? [];
+  if (of?.type !== "s" || changed?.type !== "a{sv}" || invalidated?.type !== "as") return undefined;
+  const pairs = listOf(changed.data).map((pair) => listOf(pair));
+  const values = pairs.map(([name = "", value = null]): [string, TypedJson] => [
+    String(name),
+    value as unknown as TypedJson,
+  ]);
+  return {
+    interface: String(of.data),
+    values: new Map(values),
+    invalidated: listOf(invalidated.data).map(String),
+  };
+}
+
+/** The object with its new values. */
+export function withChanges(object: ObjectFound, changes: Changes): ObjectFound {
+  const interfaces = object.interfaces.map((one) =>
+    one.name === changes.interface ? withValues(one, changes.values) : one,
+  );
+  return { ...object, interfaces };
+}
+
+/** Of which properties a change is told, as the word for it says. */
+export const EMITS: Readonly<Record<Property["emits_change"], string>> = {
+  value: "changes are told",
+  invalidates: "changes are told without the value",
+  const: "never changes",
+  no: "changes are not told",
+};
+
+function withValues(one: Interface, values: Changes["values"]): Interface {
+  const properties = one.properties.map((property) => {
+    const value = values.get(property.name);
+    if (value === undefined) return property;
+    const { failure: _, ...rest } = property;
+    return { ...rest, value };
+  });
+  return { ...one, properties };
+}
+
+function listOf(data: Json): readonly Json[] {
+  return Array.isArray(data) ? data : [];
+}
+
+const PROPERTIES = "org.freedesktop.DBus.Properties";

@@ -1,0 +1,20 @@
+// How long several calls took.
+
+/** The shortest, the middle one and the longest, in nanoseconds. */
+export interface Timing {
+  readonly count: number;
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+}
+
+/** Of so many durations; undefined of none. */
+export function timingOf(durations: readonly number[]): Timing | undefined {
+  const ordered = durations.toSorted((one, other) => one - other);
+  const [min] = ordered;
+  const max = ordered.at(-1);
+  if (min === undefined || max === undefined) return undefined;
+  const half = (ordered.length - 1) / 2;
+  const [below = min, above = max] = [ordered[Math.floor(half)], ordered[Math.ceil(half)]];
+  return { count: ordered.length, min, median: (below + above) / 2, max };
+}
