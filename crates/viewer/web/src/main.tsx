@@ -20,6 +20,7 @@ import "./services/services.css";
 import "./styles/overview.css";
 import "./styles/statistics.css";
 import "./styles/compare.css";
+import "./styles/objects.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

@@ -1,0 +1,257 @@
+// A control for a value of any type.
+
+import type { JSX } from "preact";
+import { typeWords } from "../details/values";
+import { hintOf, type TextCode } from "./basic";
+import { type Entry, type Field, problemOf, replaced, variantField, withOneMore } from "./form";
+
+interface FieldProps<F = Field> {
+  readonly field: F;
+  /** What it is for, for those who cannot see where it stands. */
+  readonly label: string;
+  /** Whether what is missing is told too, not only what is wrong. */
+  readonly isTried: boolean;
+  readonly onChange: (field: Field) => void;
+}
+
+export function FieldInput(props: FieldProps): JSX.Element {
+  const { field } = props;
+  const problem = isUntouched(field) && !props.isTried ? undefined : problemOf(field);
+  return (
+    <div class={problem === undefined ? "field" : "field wrong"}>
+      <Control {...props} />
+      {problem === undefined ? null : (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Control(props: FieldProps): JSX.Element {
+  const { field } = props;
+  switch (field.kind) {
+    case "text":
+      return <TextInput {...props} field={field} />;
+    case "flag":
+      return <FlagInput {...props} field={field} />;
+    case "bytes":
+      return <BytesInput {...props} field={field} />;
+    case "array":
+      return <ItemsInput {...props} field={field} />;
+    case "dictionary":
+      return <EntriesInput {...props} field={field} />;
+    case "structure":
+      return <StructureInput {...props} field={field} />;
+    case "variant":
+      return <VariantInput {...props} field={field} />;
+  }
+}
+
+type Of<K extends Field["kind"]> = FieldProps<Field & { readonly kind: K }>;
+
+function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
+  const { code, text } = field;
+  const change = (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }): void =>
+    onChange({ ...field, text: event.currentTarget.value });
+  const shared = { "aria-label": label, placeholder: hintOf(code), value: text, onInput: change };
+  // A text can have several lines.
+  if (code === "s") return <textarea rows={Math.min(LINES_MAX, lineCount(text))} {...shared} />;
+  return (
+    <input
+      type="text"
+      spellcheck={false}
+      inputMode={isNumber(code) ? "decimal" : "text"}
+      {...shared}
+    />
+  );
+}
+
+function FlagInput({ field, label, onChange }: Of<"flag">): JSX.Element {
+  return (
+    <label class="field-flag">
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={field.isOn}
+        onChange={(event) => onChange({ ...field, isOn: event.currentTarget.checked })}
+      />
+      {String(field.isOn)}
+    </label>
+  );
+}
+
+function BytesInput({ field, label, onChange }: Of<"bytes">): JSX.Element {
+  return (
+    <textarea
+      class="field-bytes"
+      rows={Math.min(LINES_MAX, Math.ceil((field.text.length + 1) / BYTES_LINE))}
+      spellcheck={false}
+      aria-label={label}
+      placeholder="bytes in hexadecimal: 00 ff"
+      value={field.text}
+      onInput={(event) => onChange({ ...field, text: event.currentTarget.value })}
+    />
+  );
+}
+
+function ItemsInput({ field, label, isTried, onChange }: Of<"array">): JSX.Element {
+  const change = (place: number, item: Field | undefined): void =>
+    onChange({ ...field, items: replaced(field.items, place, item) });
+  return (
+    <div class="field-held" role="group" aria-label={label}>
+      {field.items.map((item, place) => (
+        <div key={place} class="field-item">
+          <span class="field-place">{place}</span>
+          <FieldInput
+            field={item}
+            label={`${label}, ${place}`}
+            isTried={isTried}
+            onChange={(to) => change(place, to)}
+          />
+          <Remove label={`${label}, ${place}`} onRemove={() => change(place, undefined)} />
+        </div>
+      ))}
+      <Add field={field} label={label} onChange={onChange} />
+    </div>
+  );
+}
+
+function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JSX.Element {
+  const change = (place: number, entry: Entry | undefined): void =>
+    onChange({ ...field, entries: replaced(field.entries, place, entry) });
+  return (
+    <div class="field-held" role="group" aria-label={label}>
+      {field.entries.map((entry, place) => (
+        <div key={place} class="field-item">
+          <FieldInput
+            field={entry.key}
+            label={`${label}, key ${place}`}
+            isTried={isTried}
+            onChange={(key) => change(place, { ...entry, key })}
+          />
+          <span class="field-place">:</span>
+          <FieldInput
+            field={entry.value}
+            label={`${label}, value ${place}`}
+            isTried={isTried}
+            onChange={(value) => change(place, { ...entry, value })}
+          />
+          <Remove label={`${label}, ${place}`} onRemove={() => change(place, undefined)} />
+        </div>
+      ))}
+      <Add field={field} label={label} onChange={onChange} />
+    </div>
+  );
+}
+
+function StructureInput({ field, label, isTried, onChange }: Of<"structure">): JSX.Element {
+  return (
+    <div class="field-held" role="group" aria-label={label}>
+      {field.fields.map((held, place) => (
+        <div key={place} class="field-item">
+          <span class="field-place">{place}</span>
+          <FieldInput
+            field={held}
+            label={`${label}, field ${place}`}
+            isTried={isTried}
+            onChange={(to) => onChange({ ...field, fields: replaced(field.fields, place, to) })}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.Element {
+  const choose = (type: string): void => {
+    if (type !== field.type) onChange(variantField(type));
+  };
+  return (
+    <div class="field-variant">
+      <input
+        type="text"
+        class="field-type"
+        list={TYPES_ID}
+        spellcheck={false}
+        aria-label={`${label}, type`}
+        title={field.inside === undefined ? "" : typeWords(field.type)}
+        value={field.type}
+        onInput={(event) => choose(event.currentTarget.value.trim())}
+      />
+      {field.inside === undefined ? null : (
+        <FieldInput
+          field={field.inside}
+          label={label}
+          isTried={isTried}
+          onChange={(inside) => onChange({ ...field, inside })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Types that variants often have, to choose from. */
+export function VariantTypes(): JSX.Element {
+  return (
+    <datalist id={TYPES_ID}>
+      {VARIANT_TYPES.map((type) => (
+        <option key={type} value={type}>
+          {typeWords(type)}
+        </option>
+      ))}
+    </datalist>
+  );
+}
+
+function Add({ field, label, onChange }: Omit<FieldProps, "isTried">): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="objects-button"
+      aria-label={`Add to ${label}`}
+      onClick={() => onChange(withOneMore(field))}
+    >
+      + add
+    </button>
+  );
+}
+
+interface RemoveProps {
+  readonly label: string;
+  readonly onRemove: () => void;
+}
+
+function Remove({ label, onRemove }: RemoveProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="objects-button"
+      title="Remove"
+      aria-label={`Remove ${label}`}
+      onClick={onRemove}
+    >
+      −
+    </button>
+  );
+}
+
+/** Nothing was typed yet, so nothing is wrong yet. */
+function isUntouched(field: Field): boolean {
+  return (field.kind === "text" || field.kind === "bytes") && field.text === "";
+}
+
+function isNumber(code: TextCode): boolean {
+  return "ynqiuxtd".includes(code);
+}
+
+function lineCount(text: string): number {
+  return text.split("\n", LINES_MAX).length;
+}
+
+const LINES_MAX = 8;
+/** Characters of bytes in a line. */
+const BYTES_LINE = 48;
+const TYPES_ID = "variant-types";
+const VARIANT_TYPES = ["s", "b", "i", "u", "x", "t", "d", "y", "o", "g", "as", "ay", "a{sv}", "v"];

@@ -1,0 +1,197 @@
+// An interface of an object with its members.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { Arguments } from "../details/ValueTree";
+import { counted } from "../parts/format";
+import { openMenu } from "../parts/Menu";
+import { SeenText } from "../parts/SeenText";
+import { oneLine } from "../parts/seen";
+import { term } from "../query/terms";
+import { useStore } from "../state/context";
+import { aboutOf, argumentsText } from "./annotations";
+import { CallForm } from "./CallForm";
+import { isCommon } from "./objectTree";
+import { PropertyLine } from "./PropertyLine";
+import type { Annotation, Interface, Method, Signal } from "./protocol";
+import { memberKey, type Place, type Session } from "./session";
+import { toldValue } from "./told";
+import { trafficItems } from "./traffic";
+
+interface SectionProps {
+  readonly one: Interface;
+  readonly place: Place;
+  readonly session: Session;
+}
+
+export function InterfaceSection(props: SectionProps): JSX.Element {
+  const { one } = props;
+  const isFolded = useSignal(isCommon(one.name));
+  const hasOpen = one.methods.some((method) => isOpenIn(props, method));
+  const isOpen = !isFolded.value || hasOpen;
+  const store = useStore();
+  const items = () => trafficItems(store, [term("interface", one.name)], one.name);
+  return (
+    <section class="objects-interface">
+      <h3 onContextMenu={(event) => openMenu(event, items())}>
+        <button
+          type="button"
+          class="section-fold"
+          aria-expanded={isOpen}
+          onClick={() => (isFolded.value = isOpen)}
+        >
+          <span class="objects-interface-name">{oneLine(one.name)}</span>
+          <span class="section-note">{summary(one)}</span>
+        </button>
+      </h3>
+      {isOpen ? <Members {...props} /> : null}
+    </section>
+  );
+}
+
+function Members(props: SectionProps): JSX.Element {
+  const { one } = props;
+  return (
+    <div class="objects-members">
+      <About annotations={one.annotations} />
+      {one.failure === undefined ? null : (
+        <p class="banner">Not all values at once: {one.failure.sentence}</p>
+      )}
+      <Part title="Properties" length={one.properties.length}>
+        {one.properties.map((property) => (
+          <PropertyLine key={property.name} property={property} of={one.name} {...props} />
+        ))}
+      </Part>
+      <Undescribed one={one} />
+      <Part title="Methods" length={one.methods.length}>
+        {one.methods.map((method, at) => (
+          <MethodLine key={`${method.name} ${at}`} method={method} {...props} />
+        ))}
+      </Part>
+      <Part title="Signals" length={one.signals.length}>
+        {one.signals.map((signal, at) => (
+          <SignalLine key={`${signal.name} ${at}`} signal={signal} {...props} />
+        ))}
+      </Part>
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly length: number;
+  readonly children: ComponentChildren;
+}
+
+function Part({ title, length, children }: PartProps): JSX.Element | null {
+  if (length === 0) return null;
+  return (
+    <>
+      <h4>{title}</h4>
+      <ul>{children}</ul>
+    </>
+  );
+}
+
+function MethodLine(props: SectionProps & { readonly method: Method }): JSX.Element {
+  const { method, one, place, session } = props;
+  const isOpen = isOpenIn(props, method);
+  const key = memberKey(one.name, method.name);
+  const { isDeprecated } = aboutOf(method.annotations);
+  return (
+    <li onContextMenu={useMemberMenu(one.name, method.name)}>
+      <button
+        type="button"
+        class="objects-member"
+        aria-expanded={isOpen}
+        onClick={() => (session.open.value = isOpen ? undefined : key)}
+      >
+        <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+          {oneLine(method.name)}
+        </span>
+        <code>({oneLine(argumentsText(method.arguments))})</code>
+        {method.results.length === 0 ? null : (
+          <code> → {oneLine(argumentsText(method.results))}</code>
+        )}
+      </button>
+      <About annotations={method.annotations} />
+      {isOpen ? (
+        <CallForm
+          method={method}
+          draft={session.draftOf(place, one.name, method)}
+          session={session}
+        />
+      ) : null}
+    </li>
+  );
+}
+
+function SignalLine({ signal, one }: SectionProps & { readonly signal: Signal }): JSX.Element {
+  const { isDeprecated } = aboutOf(signal.annotations);
+  return (
+    <li onContextMenu={useMemberMenu(one.name, signal.name)}>
+      <div class="objects-member">
+        <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+          {oneLine(signal.name)}
+        </span>
+        <code>({oneLine(argumentsText(signal.arguments))})</code>
+      </div>
+      <About annotations={signal.annotations} />
+    </li>
+  );
+}
+
+/** Values that the object has, and does not describe. */
+function Undescribed({ one }: { readonly one: Interface }): JSX.Element | null {
+  const entries = Object.entries(one.undescribed ?? {});
+  if (entries.length === 0) return null;
+  return (
+    <>
+      <h4>Properties that it does not describe</h4>
+      <Arguments values={entries.map(([name, value]) => toldValue(value, name))} />
+    </>
+  );
+}
+
+/** What is said of an interface or a member besides. */
+export function About({
+  annotations,
+}: {
+  readonly annotations: readonly Annotation[];
+}): JSX.Element | null {
+  if (annotations.length === 0) return null;
+  const { isDeprecated, isNoReply, doc, others } = aboutOf(annotations);
+  return (
+    <div class="objects-about">
+      {isDeprecated ? <span class="objects-mark">deprecated</span> : null}
+      {isNoReply ? <span class="objects-mark">has no reply</span> : null}
+      {doc === "" ? null : <SeenText text={doc} />}
+      {others.map(({ name, value }, at) => (
+        <div key={at} class="note">
+          {oneLine(name)} = <SeenText text={value} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function useMemberMenu(of: string, member: string): (event: MouseEvent) => void {
+  const store = useStore();
+  return (event) => {
+    const terms = [term("interface", of), term("member", member)];
+    openMenu(event, trafficItems(store, terms, `${of}.${member}`));
+  };
+}
+
+function isOpenIn({ one, session }: SectionProps, method: Method): boolean {
+  return session.open.value === memberKey(one.name, method.name);
+}
+
+function summary({ methods, signals, properties }: Interface): string {
+  const parts = [
+    methods.length > 0 ? counted(methods.length, "method", "methods") : "",
+    properties.length > 0 ? counted(properties.length, "property", "properties") : "",
+    signals.length > 0 ? counted(signals.length, "signal", "signals") : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}

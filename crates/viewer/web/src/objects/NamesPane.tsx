@@ -1,0 +1,127 @@
+// The names of the bus, and who is behind the one that is chosen.
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { count } from "../parts/format";
+import { openMenu } from "../parts/Menu";
+import { SeenText } from "../parts/SeenText";
+import { oneLine } from "../parts/seen";
+import { term } from "../query/terms";
+import { useStore } from "../state/context";
+import { moveFocus } from "./focus";
+import { groupNames, isRunning, type NameGroup, whoFacts, whoText } from "./names";
+import type { Name } from "./protocol";
+import type { Session } from "./session";
+import { trafficItems } from "./traffic";
+
+interface PaneProps {
+  readonly session: Session;
+}
+
+export function NamesPane({ session }: PaneProps): JSX.Element {
+  const { value, problem, isWaiting } = session.names.state.value;
+  const groups = groupNames(value ?? [], session.nameFilter.value);
+  const isFound = groups.some(({ names }) => names.length > 0);
+  return (
+    <section class="objects-names" aria-label="Names" aria-busy={isWaiting}>
+      <div class="objects-tools">
+        <input
+          type="search"
+          placeholder="Filter names, programs, units"
+          aria-label="Filter names"
+          value={session.nameFilter.value}
+          onInput={(event) => (session.nameFilter.value = event.currentTarget.value)}
+        />
+        <button type="button" title="Ask again" onClick={() => void session.refreshNames()}>
+          ⟳
+        </button>
+      </div>
+      <div class="objects-list">
+        {problem === undefined ? null : <p class="banner">{problem}</p>}
+        {value !== undefined && !isFound ? <p class="empty">No name is like this.</p> : null}
+        {groups.map((group) => (
+          <Group key={group.kind} group={group} session={session} />
+        ))}
+      </div>
+      <Who session={session} />
+    </section>
+  );
+}
+
+interface GroupProps extends PaneProps {
+  readonly group: NameGroup;
+}
+
+/** Names of one kind. Connections without a name are many, and seldom looked for. */
+function Group({ group, session }: GroupProps): JSX.Element | null {
+  const isFolded = useSignal(group.kind === "connections");
+  const isFiltered = session.nameFilter.value.trim() !== "";
+  const isOpen = isFiltered || !isFolded.value;
+  if (group.names.length === 0) return null;
+  return (
+    <div class="objects-group">
+      <h3>
+        <button
+          type="button"
+          class="section-fold"
+          aria-expanded={isOpen}
+          onClick={() => (isFolded.value = isOpen)}
+        >
+          <span>{group.title}</span>
+          <span class="section-note">{count(group.names.length)}</span>
+        </button>
+      </h3>
+      {isOpen ? (
+        <ul aria-label={group.title}>
+          {group.names.map((name) => (
+            <NameLine key={name.name} name={name} session={session} />
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}
+
+function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.Element {
+  const store = useStore();
+  const isRun = isRunning(name);
+  const items = () => trafficItems(store, [term("name", name.name)], name.name);
+  return (
+    <li>
+      <button
+        type="button"
+        class={isRun ? "objects-name" : "objects-name idle"}
+        aria-current={session.service.value === name.name}
+        title={
+          isRun ? oneLine(name.name) : `${oneLine(name.name)} does not run; the bus can start it`
+        }
+        onClick={() => void session.chooseService(name)}
+        onKeyDown={(event) => moveFocus(event, ".objects-list", ".objects-name")}
+        onContextMenu={(event) => openMenu(event, items())}
+      >
+        <span class="objects-name-text">{oneLine(name.name)}</span>
+        <span class="objects-name-who">{oneLine(whoText(name.who))}</span>
+      </button>
+    </li>
+  );
+}
+
+/** Who has the name that is chosen. */
+function Who({ session }: PaneProps): JSX.Element | null {
+  const name = session.names.state.value.value?.find((one) => one.name === session.service.value);
+  if (name === undefined) return null;
+  return (
+    <dl class="objects-who" aria-label={`Who has ${name.name}`}>
+      {whoFacts(name).map(([what, text]) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd>
+            <SeenText text={text} />
+          </dd>
+        </div>
+      ))}
+      {name.is_activatable ? <p class="note">The bus can start it.</p> : null}
+      {name.failure === undefined ? null : <p class="banner">{name.failure.sentence}</p>}
+    </dl>
+  );
+}

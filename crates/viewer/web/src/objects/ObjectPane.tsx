@@ -1,0 +1,126 @@
+// The object that is chosen: its members, its signals as they come, and the calls that were made.
+
+import type { JSX } from "preact";
+import { count, duration } from "../parts/format";
+import { openMenu } from "../parts/Menu";
+import { oneLine } from "../parts/seen";
+import { term } from "../query/terms";
+import { useStore } from "../state/context";
+import { CallList } from "./CallList";
+import { InterfaceSection } from "./InterfaceSection";
+import { isCommon } from "./objectTree";
+import type { ObjectFound } from "./protocol";
+import { SignalList } from "./SignalList";
+import type { Place, Session, Tab } from "./session";
+import { trafficItems } from "./traffic";
+
+interface PaneProps {
+  readonly session: Session;
+}
+
+export function ObjectPane({ session }: PaneProps): JSX.Element {
+  const place = session.place.value;
+  const { isWaiting } = session.object.state.value;
+  return (
+    <section class="objects-object" aria-label="Object" aria-busy={isWaiting}>
+      {place === undefined ? null : <Title place={place} session={session} />}
+      <Tabs session={session} />
+      <Access />
+      <div class="objects-list" key={`${place?.service} ${place?.path} ${session.tab.value}`}>
+        <Shown session={session} />
+      </div>
+    </section>
+  );
+}
+
+function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.Element {
+  const store = useStore();
+  const { service, path } = place;
+  const took = session.object.state.value.value?.took_ns;
+  const items = () => trafficItems(store, [term("name", service), term("path", path)], path);
+  return (
+    <div
+      role="group"
+      aria-label={path}
+      class="objects-title"
+      onContextMenu={(event) => openMenu(event, items())}
+    >
+      <h2>{oneLine(path)}</h2>
+      <span class="note">
+        {oneLine(service)}
+        {took === undefined ? "" : `, asked in ${duration(took)}`}
+      </span>
+      <button type="button" title="Ask again" onClick={() => void session.refreshObject()}>
+        ⟳
+      </button>
+      <button
+        type="button"
+        title="More"
+        aria-label="More"
+        onClick={(event) => openMenu(event, items())}
+      >
+        ⋯
+      </button>
+    </div>
+  );
+}
+
+function Tabs({ session }: PaneProps): JSX.Element {
+  const heard = session.log.lines.value[0]?.number ?? 0;
+  const tabs: readonly [Tab, string][] = [
+    ["members", "Members"],
+    ["signals", `Signals ${heard === 0 ? "" : count(heard)}`],
+    ["calls", `Calls ${session.history.value.length || ""}`],
+  ];
+  return (
+    <div class="choices objects-tabs" role="group" aria-label="What is shown of the object">
+      {tabs.map(([tab, title]) => (
+        <button
+          key={tab}
+          type="button"
+          aria-pressed={session.tab.value === tab}
+          onClick={() => (session.tab.value = tab)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Calls may do harm, so they are allowed by who has started the page. */
+function Access(): JSX.Element | null {
+  const { bus } = useStore();
+  if (bus.value === "call") return null;
+  return (
+    <p class="note objects-access">
+      This page looks only. To call methods and set properties, start it with{" "}
+      <code>--allow-calls</code>.
+    </p>
+  );
+}
+
+function Shown({ session }: PaneProps): JSX.Element {
+  const { value, problem, isWaiting } = session.object.state.value;
+  if (session.tab.value === "calls") return <CallList session={session} />;
+  if (session.place.value === undefined) return <p class="empty">Choose an object.</p>;
+  if (session.tab.value === "signals") return <SignalList session={session} />;
+  if (problem !== undefined) return <p class="banner">{problem}</p>;
+  if (value === undefined) return <p class="empty">{isWaiting ? "Asking…" : ""}</p>;
+  return <Members object={value} session={session} />;
+}
+
+/** The interfaces, with those that all objects have behind the others. */
+function Members({ object, session }: PaneProps & { readonly object: ObjectFound }): JSX.Element {
+  const own = object.interfaces.filter(({ name }) => !isCommon(name));
+  const common = object.interfaces.filter(({ name }) => isCommon(name));
+  const place = { service: object.service, path: object.path };
+  return (
+    <>
+      {object.interfaces.length === 0 ? <p class="empty">It has no interfaces.</p> : null}
+      {[...own, ...common].map((one) => (
+        <InterfaceSection key={one.name} one={one} place={place} session={session} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+// What came of a call.
+
+import type { JSX } from "preact";
+import { Arguments } from "../details/ValueTree";
+import { count, duration } from "../parts/format";
+import { SeenText } from "../parts/SeenText";
+import type { Answer, Argument, Failure, Returned } from "./protocol";
+import { timingOf } from "./timing";
+import { toldValue } from "./told";
+
+interface OutcomeProps {
+  readonly answer: Answer;
+  /** Nanoseconds of each of the calls. */
+  readonly durations: readonly number[];
+  /** What the method says that it returns. */
+  readonly results: readonly Argument[];
+}
+
+export function Outcome({ answer, durations, results }: OutcomeProps): JSX.Element {
+  return (
+    <div class="objects-outcome" role="status">
+      <p class="note">
+        {"failed" in answer ? "failed" : `returned by ${answer.returned.sender}`}
+        {" · "}
+        {timingText(durations)}
+      </p>
+      {"failed" in answer ? <Failed failure={answer.failed} /> : null}
+      {"returned" in answer ? <Results returned={answer.returned} results={results} /> : null}
+    </div>
+  );
+}
+
+interface ResultsProps {
+  readonly returned: Returned;
+  readonly results: readonly Argument[];
+}
+
+function Results({ returned, results }: ResultsProps): JSX.Element {
+  const { results: values, descriptors } = returned;
+  if (values.length === 0) return <p class="note">It returned nothing.</p>;
+  const named = values.map((value, place) => toldValue(value, results[place]?.name));
+  return (
+    <>
+      <Arguments values={named} />
+      {descriptors.map(({ what }, place) => (
+        <p key={place} class="note">
+          descriptor {place}: <SeenText text={what} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** An error, by its name and what it says. */
+export function Failed({ failure }: { readonly failure: Failure }): JSX.Element {
+  const { name = "", message = "", sentence } = failure;
+  return (
+    <p class="objects-failed">
+      {name === "" ? null : (
+        <>
+          <code>{name}</code>{" "}
+        </>
+      )}
+      <SeenText text={name === "" ? sentence : message} />
+    </p>
+  );
+}
+
+/** How long the calls took, in words. */
+export function timingText(durations: readonly number[]): string {
+  const timing = timingOf(durations);
+  if (timing === undefined) return "";
+  if (timing.count === 1) return duration(timing.min);
+  const { min, median, max } = timing;
+  const times = `min ${duration(min)}, median ${duration(median)}, max ${duration(max)}`;
+  return `${count(timing.count)} calls: ${times}`;
+}

@@ -1,0 +1,148 @@
+// A property with its value, which can be set if it can be written.
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { Arguments } from "../details/ValueTree";
+import { typeWords } from "../details/values";
+import { openMenu } from "../parts/Menu";
+import { oneLine } from "../parts/seen";
+import { term } from "../query/terms";
+import { useStore } from "../state/context";
+import { aboutOf } from "./annotations";
+import { setProperty } from "./bus";
+import { EMITS } from "./changes";
+import { FieldInput, VariantTypes } from "./FieldInput";
+import { emptyField, type Field, fieldOf, readField } from "./form";
+import { About } from "./InterfaceSection";
+import { sentenceOf } from "./loaded";
+import type { Property } from "./protocol";
+import { memberKey, type Place, type Session } from "./session";
+import { toldValue } from "./told";
+import { trafficItems } from "./traffic";
+import { readSingle, type Type } from "./types";
+
+interface PropertyProps {
+  readonly property: Property;
+  /** Its interface. */
+  readonly of: string;
+  readonly place: Place;
+  readonly session: Session;
+}
+
+export function PropertyLine(props: PropertyProps): JSX.Element {
+  const { property, of, session } = props;
+  const store = useStore();
+  const isSetting = useSignal(false);
+  const changes = session.changes.value.get(memberKey(of, property.name)) ?? 0;
+  const { isDeprecated } = aboutOf(property.annotations);
+  const items = () =>
+    trafficItems(store, [term("interface", PROPERTIES), term("arg", property.name)], property.name);
+  return (
+    <li onContextMenu={(event) => openMenu(event, items())}>
+      <div class="objects-property">
+        <div class="objects-property-head">
+          <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+            {oneLine(property.name)}
+          </span>
+          <code class="value-type" title={typeWords(property.type)}>
+            {property.type}
+          </code>
+          <span class="note">{ACCESS[property.access]}</span>
+          <span class="note">{EMITS[property.emits_change]}</span>
+        </div>
+        <div class={changes === 0 ? "objects-value" : `objects-value changed-${changes % 2}`}>
+          <Value property={property} />
+        </div>
+        {property.access === "read" || store.bus.value !== "call" ? null : (
+          <button
+            type="button"
+            class="objects-button"
+            aria-expanded={isSetting.value}
+            onClick={() => (isSetting.value = !isSetting.value)}
+          >
+            Set…
+          </button>
+        )}
+      </div>
+      <About annotations={property.annotations} />
+      {isSetting.value ? <Setting {...props} onDone={() => (isSetting.value = false)} /> : null}
+    </li>
+  );
+}
+
+function Value({ property }: { readonly property: Property }): JSX.Element {
+  const { value, failure } = property;
+  if (value !== undefined) return <Arguments values={[toldValue(value, " ")]} />;
+  if (failure !== undefined) return <span class="objects-failed">{failure.sentence}</span>;
+  return <span class="note">can only be set</span>;
+}
+
+type SettingProps = PropertyProps & { readonly onDone: () => void };
+
+function Setting(props: SettingProps): JSX.Element {
+  const type = readSingle(props.property.type);
+  if (type === undefined) return <p class="banner">The object tells a type that is none.</p>;
+  return <SettingForm {...props} type={type} />;
+}
+
+function SettingForm(props: SettingProps & { readonly type: Type }): JSX.Element {
+  const { property, type } = props;
+  const field = useSignal<Field>(firstField(property, type));
+  const problem = useSignal<string | undefined>(undefined);
+  const isTried = useSignal(false);
+  const set = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    isTried.value = true;
+    problem.value = await send(props, field.value);
+    if (problem.value === undefined && "value" in readField(field.value)) props.onDone();
+  };
+  return (
+    <form class="objects-call" onSubmit={(event) => void set(event)}>
+      <VariantTypes />
+      <FieldInput
+        field={field.value}
+        label={property.name}
+        isTried={isTried.value}
+        onChange={(to) => (field.value = to)}
+      />
+      {problem.value === undefined ? null : <p class="field-problem">{problem.value}</p>}
+      <div class="objects-buttons">
+        <button type="submit" class="objects-button main">
+          Set
+        </button>
+        <button type="button" class="objects-button" onClick={props.onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Sets the property, if the field can be read; gives what went wrong. */
+async function send(props: SettingProps, field: Field): Promise<string | undefined> {
+  const { property, of, place, session } = props;
+  const read = readField(field);
+  if ("problem" in read) return undefined;
+  const name = { ...place, interface: of, property: property.name };
+  try {
+    const answer = await setProperty(name, property.type, read.value);
+    if ("failed" in answer) return answer.failed.sentence;
+    // Not all objects tell of changes.
+    await session.refreshObject();
+    return undefined;
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
+
+function firstField({ value, type: told }: Property, type: Type): Field {
+  return value?.type === told ? fieldOf(type, value.data) : emptyField(type);
+}
+
+const ACCESS: Readonly<Record<Property["access"], string>> = {
+  read: "read",
+  write: "write",
+  "read-write": "read, write",
+};
+
+const PROPERTIES = "org.freedesktop.DBus.Properties";

@@ -1,0 +1,88 @@
+// The signals of the object as they come.
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { Arguments } from "../details/ValueTree";
+import { inline } from "../details/values";
+import { count, counted, timeOfDay } from "../parts/format";
+import { oneLine } from "../parts/seen";
+import { Failed } from "./Outcome";
+import type { HeardSignal } from "./protocol";
+import type { Session } from "./session";
+import { LINES_MAX, type LogLine } from "./signalLog";
+import { toldValue } from "./told";
+
+interface ListProps {
+  readonly session: Session;
+}
+
+export function SignalList({ session }: ListProps): JSX.Element {
+  const { log } = session;
+  const lines = log.lines.value;
+  const unseen = log.unseen.value;
+  return (
+    <>
+      <div class="objects-buttons">
+        <button
+          type="button"
+          class="objects-button"
+          aria-pressed={log.isPaused.value}
+          onClick={() => log.togglePause()}
+        >
+          {log.isPaused.value ? `Go on${unseen === 0 ? "" : `, ${count(unseen)} new`}` : "Pause"}
+        </button>
+        <button type="button" class="objects-button" onClick={() => log.clear()}>
+          Clear
+        </button>
+        <span class="note">The last {count(LINES_MAX)}, newest first</span>
+      </div>
+      {session.watchProblem.value === undefined ? null : (
+        <p class="banner">{session.watchProblem.value}</p>
+      )}
+      {lines.length === 0 ? <p class="empty">None yet: those that come are shown here.</p> : null}
+      <ul class="objects-log" aria-label="Signals">
+        {lines.map((line) => (
+          <Line key={line.number} line={line} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Line({ line }: { readonly line: LogLine }): JSX.Element {
+  const { heard } = line;
+  if ("lost" in heard) {
+    const lost = counted(heard.lost.count, "signal was", "signals were");
+    return <li class="banner">{lost} lost: more came than could be taken.</li>;
+  }
+  return <SignalLine signal={heard.signal} />;
+}
+
+function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
+  const isOpen = useSignal(false);
+  const values = (signal.arguments ?? []).map((value) => toldValue(value));
+  const at = timeOfDay(BigInt(signal.at_us) * 1000n);
+  const said = values.map((value) => inline(value)).join(", ");
+  return (
+    <li>
+      <button
+        type="button"
+        class="objects-member"
+        title={`${at} ${signal.interface} from ${signal.sender}`}
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <time>{at.slice(DAY_LENGTH)}</time>
+        <span class="objects-member-name">{oneLine(signal.member, NAME_MAX)}</span>
+        <code class="objects-said">{oneLine(said, SAID_MAX)}</code>
+      </button>
+      {signal.failure === undefined ? null : <Failed failure={signal.failure} />}
+      {isOpen.value ? <Arguments values={values} /> : null}
+    </li>
+  );
+}
+
+/** Of a time with its day, what is before the time. */
+const DAY_LENGTH = "2000-01-01 ".length;
+const NAME_MAX = 80;
+const SAID_MAX = 300;

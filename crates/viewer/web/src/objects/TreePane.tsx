@@ -1,0 +1,208 @@
+// The objects of the service that is chosen, as a tree.
+
+import { useSignal } from "@preact/signals";
+import type { CSSProperties, JSX } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { count, counted, duration } from "../parts/format";
+import { openMenu } from "../parts/Menu";
+import { oneLine } from "../parts/seen";
+import { useVirtualRows } from "../parts/virtual";
+import { term } from "../query/terms";
+import { useStore } from "../state/context";
+import { isRunning } from "./names";
+import {
+  filteredLines,
+  isCommon,
+  seenLines,
+  type TreeLine,
+  treeLines,
+  treeStep,
+} from "./objectTree";
+import type { Tree } from "./protocol";
+import type { Session } from "./session";
+import { trafficItems } from "./traffic";
+
+interface PaneProps {
+  readonly session: Session;
+}
+
+export function TreePane({ session }: PaneProps): JSX.Element {
+  const { value, problem, isWaiting } = session.tree.state.value;
+  const service = session.service.value;
+  const name = session.names.state.value.value?.find((one) => one.name === service);
+  return (
+    <section class="objects-tree" aria-label="Objects" aria-busy={isWaiting}>
+      {service === undefined ? <p class="empty">Choose a name to see its objects.</p> : null}
+      {name !== undefined && !isRunning(name) ? (
+        <NotRunning key={name.name} name={name.name} session={session} />
+      ) : null}
+      {problem === undefined ? null : <p class="banner">{problem}</p>}
+      {value === undefined && isWaiting ? <p class="empty">Asking…</p> : null}
+      {value === undefined ? null : <Objects tree={value} session={session} />}
+    </section>
+  );
+}
+
+/** Looking starts nothing. */
+function NotRunning({ name, session }: PaneProps & { readonly name: string }): JSX.Element {
+  const { bus } = useStore();
+  const problem = useSignal<string | undefined>(undefined);
+  const start = async (): Promise<void> => {
+    problem.value = undefined;
+    problem.value = await session.start(name);
+  };
+  return (
+    <div class="objects-idle">
+      <p>It does not run, and is not started by being looked at.</p>
+      {bus.value === "call" ? (
+        <button type="button" class="objects-button" onClick={() => void start()}>
+          Start it
+        </button>
+      ) : null}
+      {problem.value === undefined ? null : <p class="banner">{problem.value}</p>}
+    </div>
+  );
+}
+
+function Objects({ tree, session }: PaneProps & { readonly tree: Tree }): JSX.Element {
+  const filter = session.treeFilter.value;
+  const folded = session.folded.value;
+  const all = useMemo(() => treeLines(tree.nodes), [tree]);
+  const lines = useMemo(
+    () => (filter.trim() === "" ? seenLines(all, folded) : filteredLines(all, filter)),
+    [all, filter, folded],
+  );
+  return (
+    <>
+      <div class="objects-tools">
+        <input
+          type="search"
+          placeholder="Filter objects, interfaces"
+          aria-label="Filter objects"
+          value={filter}
+          onInput={(event) => (session.treeFilter.value = event.currentTarget.value)}
+        />
+        <button type="button" title="Ask again" onClick={() => void session.refreshTree()}>
+          ⟳
+        </button>
+      </div>
+      <Lines tree={tree} lines={lines} session={session} />
+      <p class="note">
+        {counted(tree.nodes.length, "object", "objects")} in {duration(tree.took_ns)}
+        {tree.left_out === 0 ? "" : `; ${count(tree.left_out)} more are not shown`}
+      </p>
+    </>
+  );
+}
+
+interface LinesProps extends PaneProps {
+  readonly tree: Tree;
+  readonly lines: readonly TreeLine[];
+}
+
+function Lines({ tree, lines, session }: LinesProps): JSX.Element {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualRows(scroller, lines.length, ROW_HEIGHT);
+  const path = session.place.value?.path;
+  const steer = (event: KeyboardEvent): void => {
+    const step = treeStep(lines, session.folded.value, path, event.key);
+    if (step === undefined) return;
+    event.preventDefault();
+    if (step.act === "go") {
+      session.choosePlace({ service: tree.service, path: step.path });
+      rows.scrollTo(lines.findIndex(({ node }) => node.path === step.path));
+    } else fold(session, step.path, step.act === "fold");
+  };
+  const at = lines.findIndex(({ node }) => node.path === path);
+  return (
+    <div
+      class="objects-list"
+      role="tree"
+      aria-label={`Objects of ${tree.service}`}
+      aria-activedescendant={at < 0 ? undefined : lineId(at)}
+      tabIndex={0}
+      ref={scroller}
+      onKeyDown={steer}
+    >
+      <div class="objects-lines" style={{ height: `${rows.height}px` }}>
+        {rows.items.map(({ index, start }) => {
+          const line = lines[index];
+          if (line === undefined) return null;
+          const style = {
+            transform: `translateY(${start}px)`,
+            paddingLeft: `${line.depth * 14 + 4}px`,
+          };
+          return (
+            <Line
+              key={line.node.path}
+              line={line}
+              at={index}
+              style={style}
+              tree={tree}
+              session={session}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface LineProps extends PaneProps {
+  readonly tree: Tree;
+  readonly line: TreeLine;
+  readonly at: number;
+  readonly style: CSSProperties;
+}
+
+function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
+  const store = useStore();
+  const { node, isFoldable } = line;
+  const { path } = node;
+  const isOpen = !session.folded.value.has(path);
+  const choose = (event: MouseEvent): void => {
+    const isFold = event.target instanceof Element && event.target.matches(FOLD);
+    if (isFold) fold(session, path, isOpen);
+    else session.choosePlace({ service: tree.service, path });
+  };
+  const items = () => trafficItems(store, [term("name", tree.service), term("path", path)], path);
+  return (
+    <div
+      id={lineId(at)}
+      role="treeitem"
+      class={line.isOwn ? "objects-line" : "objects-line idle"}
+      aria-level={line.depth + 1}
+      aria-selected={session.place.value?.path === path}
+      aria-expanded={isFoldable ? isOpen : undefined}
+      title={titleOf(line)}
+      style={style}
+      onClick={choose}
+      onContextMenu={(event) => openMenu(event, items())}
+    >
+      <span class={isFoldable ? "objects-fold" : "objects-fold none"} />
+      <span class="objects-line-text">{oneLine(line.label)}</span>
+      {node.failure === undefined ? null : (
+        <span class="objects-failure">{oneLine(node.failure.sentence, SENTENCE_MAX)}</span>
+      )}
+    </div>
+  );
+}
+
+function fold(session: Session, path: string, isFolded: boolean): void {
+  const others = [...session.folded.peek()].filter((other) => other !== path);
+  session.folded.value = new Set(isFolded ? [...others, path] : others);
+}
+
+function titleOf({ node }: TreeLine): string {
+  const own = node.interfaces?.filter((name) => !isCommon(name)) ?? [];
+  const texts = node.failure === undefined ? own : [node.failure.sentence];
+  return [node.path, ...texts].map((text) => oneLine(text, SENTENCE_MAX)).join("\n");
+}
+
+function lineId(at: number): string {
+  return `object-line-${at}`;
+}
+
+const ROW_HEIGHT = 24;
+const FOLD = ".objects-fold:not(.none)";
+const SENTENCE_MAX = 300;
