@@ -8,7 +8,6 @@ import { useStore } from "../state/context";
 import { type Draft, REPEAT_MAX } from "./calling";
 import { busctl, gdbus } from "./commands";
 import { FieldInput, VariantTypes } from "./FieldInput";
-import { replaced } from "./form";
 import { Outcome } from "./Outcome";
 import type { Method } from "./protocol";
 import type { Session } from "./session";
@@ -71,7 +70,7 @@ function ArgumentLine({ draft, place, type, name }: LineProps): JSX.Element | nu
           field={field}
           label={name}
           isTried={draft.isTried.value}
-          onChange={(to) => (draft.fields.value = replaced(draft.fields.value, place, to))}
+          onChange={(to) => draft.change(place, to)}
         />
         {isRefused ? (
           <p class="field-problem" role="alert">

@@ -72,7 +72,7 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
 
 function Value({ property }: { readonly property: Property }): JSX.Element {
   const { value, failure } = property;
-  if (value !== undefined) return <Arguments values={[toldValue(value, " ")]} />;
+  if (value !== undefined) return <Arguments values={[toldValue(value, property.name)]} />;
   if (failure !== undefined) return <span class="objects-failed">{failure.sentence}</span>;
   return <span class="note">can only be set</span>;
 }

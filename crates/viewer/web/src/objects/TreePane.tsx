@@ -15,6 +15,7 @@ import {
   isCommon,
   seenLines,
   type TreeLine,
+  type TreeStep,
   treeLines,
   treeStep,
 } from "./objectTree";
@@ -103,17 +104,15 @@ interface LinesProps extends PaneProps {
 function Lines({ tree, lines, session }: LinesProps): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualRows(scroller, lines.length, ROW_HEIGHT);
-  const path = session.place.value?.path;
+  const cursor = session.cursor.value;
   const steer = (event: KeyboardEvent): void => {
-    const step = treeStep(lines, session.folded.value, path, event.key);
-    if (step === undefined) return;
+    const step = treeStep(lines, session.folded.value, cursor, event.key);
+    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    if (step.act === "go") {
-      session.choosePlace({ service: tree.service, path: step.path });
-      rows.scrollTo(lines.findIndex(({ node }) => node.path === step.path));
-    } else fold(session, step.path, step.act === "fold");
+    take(session, tree, step);
+    if (step.act === "go") rows.scrollTo(lines.findIndex(({ node }) => node.path === step.path));
   };
-  const at = lines.findIndex(({ node }) => node.path === path);
+  const at = lines.findIndex(({ node }) => node.path === cursor);
   return (
     <div
       class="objects-list"
@@ -160,6 +159,7 @@ function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
   const { node, isFoldable } = line;
   const { path } = node;
   const isOpen = !session.folded.value.has(path);
+  const isCursor = session.cursor.value === path;
   const choose = (event: MouseEvent): void => {
     const isFold = event.target instanceof Element && event.target.matches(FOLD);
     if (isFold) fold(session, path, isOpen);
@@ -170,7 +170,7 @@ function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
     <div
       id={lineId(at)}
       role="treeitem"
-      class={line.isOwn ? "objects-line" : "objects-line idle"}
+      class={`objects-line${line.isOwn ? "" : " idle"}${isCursor ? " cursor" : ""}`}
       aria-level={line.depth + 1}
       aria-selected={session.place.value?.path === path}
       aria-expanded={isFoldable ? isOpen : undefined}
@@ -186,6 +186,12 @@ function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
       )}
     </div>
   );
+}
+
+function take(session: Session, { service }: Tree, { act, path }: TreeStep): void {
+  if (act === "go") session.cursor.value = path;
+  else if (act === "open") session.choosePlace({ service, path });
+  else fold(session, path, act === "fold");
 }
 
 function fold(session: Session, path: string, isFolded: boolean): void {

@@ -2,7 +2,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { BusFailure, callMethod } from "./bus";
-import { emptyField, type Field, readFields } from "./form";
+import { emptyField, type Field, readFields, replaced } from "./form";
 import { sentenceOf } from "./loaded";
 import type { Answer, Call, Manner, Method } from "./protocol";
 import { readTypes, type Type } from "./types";
@@ -54,6 +54,12 @@ export class Draft {
     const read = readFields(this.fields.value);
     if ("problem" in read || this.types === undefined) return undefined;
     return { ...this.target, signature: this.signature, arguments: read.value };
+  }
+
+  /** Has another argument in this place; what was said of the last one is about another call. */
+  change(place: number, field: Field): void {
+    this.fields.value = replaced(this.fields.peek(), place, field);
+    if (this.progress.peek().state === "refused") this.progress.value = { state: "none" };
   }
 
   /** Makes the call, as often as wanted one after the other, and tells of it when it is done. */

@@ -96,7 +96,11 @@ test.each<[string, string | undefined, string[], string]>([
   ["ArrowLeft", "/a/b/c", [], "go /a/b"],
   ["Home", "/d", [], "go /"],
   ["End", "/", [], "go /d"],
+  ["Enter", "/a", [], "open /a"],
+  [" ", "/d", [], "open /d"],
+  ["Enter", undefined, [], "go /"],
   ["x", "/a", [], ""],
+  ["/", undefined, [], ""],
 ])("%s at %s with %j folded does %j", (key, path, folded, expected) => {
   const set = new Set(folded);
   const step = treeStep(seenLines(LINES, set), set, path, key);

@@ -19,6 +19,7 @@ export interface TreeLine {
 /** What a key does in the tree. */
 export type TreeStep =
   | { readonly act: "go"; readonly path: string }
+  | { readonly act: "open"; readonly path: string }
   | { readonly act: "fold"; readonly path: string }
   | { readonly act: "unfold"; readonly path: string };
 
@@ -88,16 +89,17 @@ export function treeStep(
   const line = lines[at];
   const go = (to: string | undefined): TreeStep | undefined =>
     to === undefined ? undefined : { act: "go", path: to };
+  if (!KEYS.has(key)) return undefined;
   if (key === "Home" || line === undefined) return go(lines[0]?.node.path);
   if (key === "End") return go(lines.at(-1)?.node.path);
   if (key === "ArrowDown") return go(lines[at + 1]?.node.path);
   if (key === "ArrowUp") return go(lines[at - 1]?.node.path);
+  if (key === "Enter" || key === " ") return { act: "open", path: line.node.path };
   const isFolded = folded.has(line.node.path);
   if (key === "ArrowRight") {
     if (line.isFoldable && isFolded) return { act: "unfold", path: line.node.path };
     return line.isFoldable ? go(lines[at + 1]?.node.path) : undefined;
   }
-  if (key !== "ArrowLeft") return undefined;
   return line.isFoldable && !isFolded ? { act: "fold", path: line.node.path } : go(line.parent);
 }
 
@@ -132,6 +134,17 @@ function isBelow(path: string, above: string): boolean {
 function searched({ node }: TreeLine): string {
   return [node.path, ...(node.interfaces ?? [])].join("\n").toLowerCase();
 }
+
+const KEYS: ReadonlySet<string> = new Set([
+  "ArrowDown",
+  "ArrowLeft",
+  "ArrowRight",
+  "ArrowUp",
+  "End",
+  "Enter",
+  "Home",
+  " ",
+]);
 
 const COMMON: ReadonlySet<string> = new Set([
   "org.freedesktop.DBus.Introspectable",

@@ -29,6 +29,8 @@ export class Session {
   readonly tree = new Latest<Tree>();
   readonly treeFilter = signal("");
   readonly folded = signal<ReadonlySet<string>>(new Set());
+  /** The line of the tree that keys act on. */
+  readonly cursor = signal<string | undefined>(undefined);
   readonly place = signal<Place | undefined>(undefined);
   readonly object = new Latest<ObjectFound>();
   readonly tab = signal<Tab>("members");
@@ -78,6 +80,7 @@ export class Session {
     if (old?.service === place?.service && old?.path === place?.path) return;
     batch(() => {
       this.place.value = place;
+      this.cursor.value = place?.path;
       this.object.clear();
       this.log.clear();
       this.open.value = undefined;
