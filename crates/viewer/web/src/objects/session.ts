@@ -44,7 +44,6 @@ export class Session {
   readonly history = signal<readonly PastCall[]>([]);
 
   private readonly drafts = new Map<string, Draft>();
-  private heard: Heard[] = [];
   private refreshing: ReturnType<typeof setTimeout> | undefined;
   private calls = 0;
 
@@ -98,9 +97,14 @@ export class Session {
 
   /** Hears the signals of an object until it is aborted. */
   async listen({ service, path }: Place, abort: AbortSignal): Promise<void> {
+    const gathered: Heard[] = [];
+    const take = (): void => {
+      const heard = gathered.splice(0);
+      if (!abort.aborted) this.takeHeard(heard);
+    };
     try {
       for await (const heard of watchSignals(service, path, abort)) {
-        if (this.heard.push(heard) === 1) setTimeout(() => this.takeHeard(abort), GATHER_MS);
+        if (gathered.push(heard) === 1) setTimeout(take, GATHER_MS);
       }
     } catch (error) {
       if (!abort.aborted) this.watchProblem.value = sentenceOf(error);
@@ -154,10 +158,7 @@ export class Session {
   }
 
   /** Shows what has come in the last moment. */
-  private takeHeard(abort: AbortSignal): void {
-    const heard = this.heard;
-    this.heard = [];
-    if (abort.aborted) return;
+  private takeHeard(heard: readonly Heard[]): void {
     batch(() => {
       this.log.add(heard);
       for (const one of heard) {
