@@ -20,7 +20,9 @@ import "./services/services.css";
 import "./styles/overview.css";
 import "./styles/statistics.css";
 import "./styles/compare.css";
-import "./styles/objects.css";
+import "./objects/objects.css";
+import "./objects/members.css";
+import "./objects/form.css";
 
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");

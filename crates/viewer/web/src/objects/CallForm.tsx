@@ -73,7 +73,7 @@ function ArgumentLine({ draft, place, type, name }: LineProps): JSX.Element | nu
           onChange={(to) => draft.change(place, to)}
         />
         {isRefused ? (
-          <p class="field-problem" role="alert">
+          <p class="objects-field-problem" role="alert">
             {progress.sentence}
           </p>
         ) : null}

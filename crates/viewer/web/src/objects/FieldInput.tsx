@@ -18,10 +18,10 @@ export function FieldInput(props: FieldProps): JSX.Element {
   const { field } = props;
   const problem = isUntouched(field) && !props.isTried ? undefined : problemOf(field);
   return (
-    <div class={problem === undefined ? "field" : "field wrong"}>
+    <div class={problem === undefined ? "objects-field" : "objects-field wrong"}>
       <Control {...props} />
       {problem === undefined ? null : (
-        <p class="field-problem" role="alert">
+        <p class="objects-field-problem" role="alert">
           {problem}
         </p>
       )}
@@ -70,7 +70,7 @@ function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
 
 function FlagInput({ field, label, onChange }: Of<"flag">): JSX.Element {
   return (
-    <label class="field-flag">
+    <label class="objects-field-flag">
       <input
         type="checkbox"
         aria-label={label}
@@ -85,7 +85,7 @@ function FlagInput({ field, label, onChange }: Of<"flag">): JSX.Element {
 function BytesInput({ field, label, onChange }: Of<"bytes">): JSX.Element {
   return (
     <textarea
-      class="field-bytes"
+      class="objects-field-bytes"
       rows={Math.min(LINES_MAX, Math.ceil((field.text.length + 1) / BYTES_LINE))}
       spellcheck={false}
       aria-label={label}
@@ -100,10 +100,10 @@ function ItemsInput({ field, label, isTried, onChange }: Of<"array">): JSX.Eleme
   const change = (place: number, item: Field | undefined): void =>
     onChange({ ...field, items: replaced(field.items, place, item) });
   return (
-    <div class="field-held" role="group" aria-label={label}>
+    <div class="objects-field-held" role="group" aria-label={label}>
       {field.items.map((item, place) => (
-        <div key={place} class="field-item">
-          <span class="field-place">{place}</span>
+        <div key={place} class="objects-field-item">
+          <span class="objects-field-place">{place}</span>
           <FieldInput
             field={item}
             label={`${label}, ${place}`}
@@ -122,16 +122,16 @@ function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JS
   const change = (place: number, entry: Entry | undefined): void =>
     onChange({ ...field, entries: replaced(field.entries, place, entry) });
   return (
-    <div class="field-held" role="group" aria-label={label}>
+    <div class="objects-field-held" role="group" aria-label={label}>
       {field.entries.map((entry, place) => (
-        <div key={place} class="field-item">
+        <div key={place} class="objects-field-item">
           <FieldInput
             field={entry.key}
             label={`${label}, key ${place}`}
             isTried={isTried}
             onChange={(key) => change(place, { ...entry, key })}
           />
-          <span class="field-place">:</span>
+          <span class="objects-field-place">:</span>
           <FieldInput
             field={entry.value}
             label={`${label}, value ${place}`}
@@ -148,10 +148,10 @@ function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JS
 
 function StructureInput({ field, label, isTried, onChange }: Of<"structure">): JSX.Element {
   return (
-    <div class="field-held" role="group" aria-label={label}>
+    <div class="objects-field-held" role="group" aria-label={label}>
       {field.fields.map((held, place) => (
-        <div key={place} class="field-item">
-          <span class="field-place">{place}</span>
+        <div key={place} class="objects-field-item">
+          <span class="objects-field-place">{place}</span>
           <FieldInput
             field={held}
             label={`${label}, field ${place}`}
@@ -169,10 +169,10 @@ function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.E
     if (type !== field.type) onChange(variantField(type));
   };
   return (
-    <div class="field-variant">
+    <div class="objects-field-variant">
       <input
         type="text"
-        class="field-type"
+        class="objects-field-type"
         list={TYPES_ID}
         spellcheck={false}
         aria-label={`${label}, type`}

@@ -106,7 +106,9 @@ function MethodLine(props: SectionProps & { readonly method: Method }): JSX.Elem
         aria-expanded={isOpen}
         onClick={() => (session.open.value = isOpen ? undefined : key)}
       >
-        <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+        <span
+          class={isDeprecated ? "objects-member-name objects-deprecated" : "objects-member-name"}
+        >
           {oneLine(method.name)}
         </span>
         <code>({oneLine(argumentsText(method.arguments))})</code>
@@ -131,7 +133,9 @@ function SignalLine({ signal, one }: SectionProps & { readonly signal: Signal })
   return (
     <li onContextMenu={useMemberMenu(one.name, signal.name)}>
       <div class="objects-member">
-        <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+        <span
+          class={isDeprecated ? "objects-member-name objects-deprecated" : "objects-member-name"}
+        >
           {oneLine(signal.name)}
         </span>
         <code>({oneLine(argumentsText(signal.arguments))})</code>

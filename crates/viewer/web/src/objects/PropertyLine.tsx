@@ -41,7 +41,9 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
     <li onContextMenu={(event) => openMenu(event, items())}>
       <div class="objects-property">
         <div class="objects-property-head">
-          <span class={isDeprecated ? "objects-member-name deprecated" : "objects-member-name"}>
+          <span
+            class={isDeprecated ? "objects-member-name objects-deprecated" : "objects-member-name"}
+          >
             {oneLine(property.name)}
           </span>
           <code class="value-type" title={typeWords(property.type)}>
@@ -105,7 +107,7 @@ function SettingForm(props: SettingProps & { readonly type: Type }): JSX.Element
         isTried={isTried.value}
         onChange={(to) => (field.value = to)}
       />
-      {problem.value === undefined ? null : <p class="field-problem">{problem.value}</p>}
+      {problem.value === undefined ? null : <p class="objects-field-problem">{problem.value}</p>}
       <div class="objects-buttons">
         <button type="submit" class="objects-button main">
           Set
