@@ -24,7 +24,7 @@ test("a link shows the same", async () => {
   await waitForShown(other, shown);
   expect(await other.getByRole("combobox", { name: "Query" }).inputValue()).toBe("member:Search");
   const number = new URL(one.url()).hash.match(/message=(\d+)/)?.[1];
-  await other.getByLabel("Details").getByText(`message ${number}`).waitFor();
+  await other.getByLabel("Details").getByText(`message ${number}`).first().waitFor();
 });
 
 test("keys choose views, open the sheet, and go to the query", async () => {
