@@ -36,12 +36,29 @@ pub(crate) struct View {
     live: bool,
     #[command(flatten)]
     bus: BusChoice,
-    /// Print the address of the page, and do not open a browser
-    #[arg(long)]
-    no_open: bool,
     /// Let the page call methods and set properties on the bus
     #[arg(long, requires = "live")]
     allow_calls: bool,
+    #[command(flatten)]
+    serving: Serving,
+    #[command(flatten)]
+    saving: Saving,
+}
+
+/// How the page is served.
+#[derive(Debug, Args)]
+struct Serving {
+    /// Print the address of the page, and do not open a browser
+    #[arg(long)]
+    no_open: bool,
+    /// The port of the loopback address to listen on [default: any that is free]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+}
+
+/// How it is written, if it is not served.
+#[derive(Debug, Args)]
+struct Saving {
     /// Write the page with the recording into this file instead, which needs nothing else; `-` is the
     /// standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "no_open", "port"])]
@@ -49,14 +66,11 @@ pub(crate) struct View {
     /// Leave out what messages say: their types, sizes and times stay, and who sends what to whom
     #[arg(long, requires = "export")]
     redact: bool,
-    /// The port of the loopback address to listen on [default: any that is free]
-    #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
 }
 
 /// Shows the page until somebody ends it.
 pub(crate) fn run(view: &View) -> ExitCode {
-    let done = match &view.export {
+    let done = match &view.saving.export {
         Some(out) => view.write(out),
         None => view.show(),
     };
@@ -70,7 +84,7 @@ impl View {
     fn write(&self, out: &Path) -> Result<(), ViewError> {
         let capture = recording::open(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
-        let bodies = if self.redact { Bodies::Redacted } else { Bodies::Whole };
+        let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
         let written = match out.to_str() {
             Some("-") => viewer::export(&capture, &title, bodies, io::stdout().lock()),
             _ => File::create(out)
@@ -87,13 +101,13 @@ impl View {
             false => Subject::recordings(self.files.clone()),
         };
         let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
-        let server = Server::bind(self.port, subject.clone(), calls)?;
+        let server = Server::bind(self.serving.port, subject.clone(), calls)?;
         let url = server.url();
         server.start()?;
         print(&format!("{url}\n"));
         let poller = Poller::new()?;
         poller.add(&signals, 0, Interest::Read)?;
-        let mut browser = if self.no_open { Browser::NotWanted } else { Browser::Wanted };
+        let mut browser = if self.serving.no_open { Browser::NotWanted } else { Browser::Wanted };
         let mut events = Events::with_capacity(1);
         loop {
             let state = subject.state();

@@ -6,6 +6,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { toggleKeySheet } from "../keys/KeySheet";
 import { CopyButton } from "../parts/CopyButton";
 import { count, rate } from "../parts/format";
+import { action, openMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
 import { nextTheme, type Theme, theme } from "../state/theme";
 import { VIEWS } from "../state/views";
@@ -27,6 +28,7 @@ export function Header(): JSX.Element {
           title="Copy the address of exactly what is seen: view, query, time, message"
           text={() => location.href}
         />
+        <SaveButton />
         <ThemeButton />
         <button
           type="button"
@@ -68,7 +70,7 @@ function ProgressMark(): JSX.Element {
   const why = "why" in progress ? progress.why : undefined;
   return (
     <span class={`progress progress-${progress.state}`} role="status" title={why}>
-      {why ?? progress.state}
+      {why ?? (progress.state === "whole" ? "complete" : "reading…")}
     </span>
   );
 }
@@ -98,6 +100,27 @@ function LiveMark(): JSX.Element {
       <span class="sr-only">live: </span>
       {told.value}
     </span>
+  );
+}
+
+/** Saves the page with the recording as one file, unless it is that already. */
+function SaveButton(): JSX.Element | null {
+  const { saves } = useStore().source;
+  if (saves === undefined) return null;
+  const items = [
+    action("Save as one file that needs nothing else", () => location.assign(saves.whole)),
+    action("Save without what messages say", () => location.assign(saves.redacted)),
+  ];
+  return (
+    <button
+      type="button"
+      class="plain"
+      title="Save the page with the recording, to send it to somebody"
+      aria-haspopup="menu"
+      onClick={(event) => openMenu(event, items)}
+    >
+      Save
+    </button>
   );
 }
 

@@ -5,6 +5,8 @@ import { answered, type Question, type Source } from "./source";
 
 /** Asks the program at the address of the page. */
 export class HttpSource implements Source {
+  readonly saves = { whole: "save/whole", redacted: "save/redacted" };
+
   async *frames(): AsyncGenerator<Frame> {
     const response = await fetch("stream");
     if (!response.ok || response.body === null) throw new Error(failure(response));

@@ -48,6 +48,8 @@ export class Refusal extends Error {
 export interface Source {
   /** The frames that tell it, for as long as there are more. */
   frames(): AsyncIterable<Frame>;
+  /** Where the whole is as one file, if it is not one already. */
+  readonly saves?: Readonly<Record<"whole" | "redacted", string>>;
   /** Answers a question; throws a {@link Refusal} if there is no answer. */
   ask(question: Question, signal?: AbortSignal): Promise<Frame>;
 }
