@@ -55,7 +55,7 @@ pub enum Failure {
     Unsendable(SendError),
     /// The answer has not the types that it must have, or breaks the rules of the specification.
     Unreadable(ReadError),
-    /// The answer, or a signal, is longer than [`MESSAGE_MAX`](crate::MESSAGE_MAX).
+    /// The answer, or a signal, is longer than [`MESSAGE_MAX`].
     TooLong {
         /// Its length in bytes.
         len: usize,
