@@ -75,11 +75,13 @@ static: packages-static
 	@echo "$(STATIC): $$(stat --format=%s $(STATIC)) bytes"
 
 # What takes too long, or needs too much, for every change.
-test-long: packages-boot packages-test deb static
+test-long: packages-boot packages-test build deb static
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
 	scripts/try-static $(STATIC)
+	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \
+	    npm run --silent e2e -- tests/budget.e2e.ts
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
 
