@@ -29,10 +29,11 @@ if (place === null) throw new Error("the document has no place for the page");
 const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
 followTheme(document.documentElement);
 followAddress(store);
+// What comes of the recording while the page is drawn for the first time waits for it.
+void store.load();
 render(
   <StoreContext.Provider value={store}>
     <App />
   </StoreContext.Provider>,
   place,
 );
-void store.load();

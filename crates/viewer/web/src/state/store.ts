@@ -64,6 +64,8 @@ export class Store {
   });
 
   private readonly selector = new Selector((question, abort) => this.ask(question, abort));
+  /** Until when nobody is told that a recording has grown that is still read. */
+  private toldUntil = 0;
   private typing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly source: Source) {
@@ -131,6 +133,10 @@ export class Store {
   private grow(frame: Frame): void {
     this.recording.value.apply(frame);
     if (this.isLive.value) this.progress.value = { state: "live" };
+    // Whoever is told of each part of a long recording counts it again: that takes longer than reading it.
+    const now = performance.now();
+    if (!this.isLive.value && now < this.toldUntil) return;
+    this.toldUntil = now + LOADING_MS;
     this.grown.value++;
   }
 
@@ -145,6 +151,7 @@ export class Store {
   }
 
   private end(why: string | null): void {
+    this.grown.value++;
     this.progress.value = why === null ? { state: "whole" } : { state: "ended", why };
   }
 
@@ -177,6 +184,9 @@ export interface Span {
   readonly from: number;
   readonly until: number;
 }
+
+/** So often it is shown how far a recording was read. */
+const LOADING_MS = 1000;
 
 /** So long nothing must be typed before a query is asked. */
 const TYPING_MS = 120;
