@@ -85,7 +85,10 @@ fn a_bus_that_dies_ends_its_row() {
     let output = bench.output();
     let records = records(&output);
     let failures: Vec<_> = failures(&records).collect();
-    assert_eq!(failures, [("names", "the bus ended")]);
+    // Its connections close a moment before its process is gone, and either may be noticed first.
+    let [("names", "the bus ended" | "the bus closed the connection")] = failures[..] else {
+        panic!("{failures:?}");
+    };
     let others = records.iter().filter_map(scenario_of_sample).count();
     assert_eq!(others, 2, "{records:#?}");
     assert_eq!(output.status.code(), Some(1));
