@@ -6,6 +6,7 @@ import { VERSION } from "../format/frame";
 import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
 import { Refusal } from "../source/source";
+import { movedTo } from "./moved";
 import { Selector } from "./selector";
 import type { ViewName } from "./views";
 import { type Visible, visibleOf } from "./visible";
@@ -64,6 +65,8 @@ export class Store {
   });
 
   private readonly selector = new Selector((question, abort) => this.ask(question, abort));
+  /** What is told anew, since the oldest messages are gone. */
+  private next: Recording | undefined;
   /** Until when nobody is told that a recording has grown that is still read. */
   private toldUntil = 0;
   private typing: ReturnType<typeof setTimeout> | undefined;
@@ -131,7 +134,8 @@ export class Store {
   }
 
   private grow(frame: Frame): void {
-    this.recording.value.apply(frame);
+    (this.next ?? this.recording.value).apply(frame);
+    if (this.next !== undefined && !this.turnOver(this.next)) return;
     if (this.isLive.value) this.progress.value = { state: "live" };
     // Whoever is told of each part of a long recording counts it again: that takes longer than reading it.
     const now = performance.now();
@@ -140,14 +144,29 @@ export class Store {
     this.grown.value++;
   }
 
-  /** The oldest messages are gone, and all others have other rows. */
+  /** The oldest messages are gone, and all others are told anew. Until they are, all stays as it is. */
   private reset(before: number): void {
-    const gone = before - this.recording.value.before;
-    const recording = new Recording();
-    recording.before = before;
-    const selected = this.selected.value;
-    if (selected !== undefined) this.selected.value = selected < gone ? undefined : selected - gone;
-    this.recording.value = recording;
+    this.next = new Recording();
+    this.next.before = before;
+  }
+
+  /** Shows what was told anew, if it is all there; says whether. Rows, places and times are others. */
+  private turnOver(next: Recording): boolean {
+    const last = this.recording.value;
+    if (next.before + next.length < last.before + last.length) return false;
+    this.next = undefined;
+    batch(() => {
+      const { selected, hidden, span } = movedTo(next, last, {
+        selected: this.selected.value,
+        hidden: this.hidden.value,
+        span: this.span.value,
+      });
+      this.selected.value = selected;
+      this.hidden.value = hidden;
+      this.span.value = span;
+      this.recording.value = next;
+    });
+    return true;
   }
 
   private end(why: string | null): void {

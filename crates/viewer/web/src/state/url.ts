@@ -55,27 +55,31 @@ export function addressName(recording: Recording, id: number): string {
 
 /** Has the store follow the address of the page, and the address the store. */
 export function followAddress(store: Store): void {
-  let wanted: Place | undefined = parsePlace(location.hash);
+  // What the address names and is looked for in what is told of the recording.
+  let hidden: readonly string[] | undefined;
+  let message: number | undefined;
   const read = (): void => {
-    wanted = parsePlace(location.hash);
-    store.view.value = wanted.view;
-    store.setQuery(wanted.query);
-    store.span.value = wanted.span;
+    const place = parsePlace(location.hash);
+    store.view.value = place.view;
+    store.setQuery(place.query);
+    store.span.value = place.span;
+    store.selectMessage(undefined);
+    ({ hidden, message } = place);
     resolve();
   };
-  // Names and messages of which nothing has been told yet are looked for again when more is.
   const resolve = (): void => {
     const recording = store.recording.peek();
-    if (wanted === undefined || recording.length === 0) return;
-    const hidden = recording.peers.filter((peer) =>
-      wanted?.hidden.includes(addressName(recording, peer.id)),
-    );
-    store.setHidden(hidden.map((peer) => peer.id));
-    const row = wanted.message === undefined ? undefined : wanted.message - 1 - recording.before;
-    if (row === undefined || (row >= 0 && row < recording.length)) {
-      store.selectMessage(row);
-      wanted = undefined;
+    if (recording.length === 0) return;
+    if (hidden !== undefined) {
+      const names = new Set(hidden);
+      const known = recording.peers.filter(({ id }) => names.has(addressName(recording, id)));
+      store.setHidden(known.map(({ id }) => id));
+      hidden = undefined;
     }
+    const row = message === undefined ? undefined : message - 1 - recording.before;
+    if (row === undefined || row >= recording.length) return;
+    message = undefined;
+    if (row >= 0) store.selectMessage(row);
   };
   addEventListener("hashchange", read);
   read();
@@ -86,14 +90,17 @@ export function followAddress(store: Store): void {
   effect(() => {
     const recording = store.recording.value;
     const selected = store.selected.value;
+    // Who has selected another one does not wait for it any more.
+    if (selected !== undefined) message = undefined;
     const place: Place = {
       view: store.view.value,
       query: store.draft.value,
       hidden: [...store.hidden.value].map((id) => addressName(recording, id)),
       span: store.span.value,
-      message: selected === undefined ? undefined : selected + 1 + recording.before,
+      // A message that is not there yet may come.
+      message: selected === undefined ? message : selected + 1 + recording.before,
     };
-    if (wanted !== undefined) return;
+    if (hidden !== undefined) return;
     const hash = formatPlace(place);
     if (hash !== location.hash) {
       history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
