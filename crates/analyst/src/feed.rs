@@ -50,11 +50,6 @@ impl Feed {
         Some(rows.put(frame))
     }
 
-    /// How many messages were told.
-    pub const fn told(&self) -> usize {
-        self.messages
-    }
-
     /// Texts that were not told yet, in the order of their numbers.
     fn strings<'c>(&self, capture: &'c Capture) -> Vec<&'c str> {
         capture.strings().iter().skip(self.strings).collect()
@@ -78,7 +73,7 @@ impl Feed {
     fn rows(&mut self, capture: &Capture, end: usize) -> Rows {
         let mut rows = Rows::default();
         let start = start(capture);
-        for message in capture.messages().take(end).skip(self.messages) {
+        for message in capture.messages_from(self.messages).take(end - self.messages) {
             rows.push(&message, start);
             for copy in message.deliveries().unwrap_or_default() {
                 rows.recipients.push(self.recipient(capture, message.bus(), copy.recipient));
@@ -88,12 +83,17 @@ impl Feed {
         rows
     }
 
+    /// Who has this number. Somebody who is not known yet may be known when the next message comes.
     fn recipient(&mut self, capture: &Capture, bus: BusId, number: u64) -> u32 {
-        *self.recipients.entry((bus, number)).or_insert_with(|| {
-            let unique = capture.strings().find(&format!(":1.{number}"));
-            let peer = unique.and_then(|unique| capture.directory().by_unique(bus, unique));
-            place(peer)
-        })
+        if let Some(&known) = self.recipients.get(&(bus, number)) {
+            return known;
+        }
+        let unique = capture.strings().find(&format!(":1.{number}"));
+        let peer = unique.and_then(|unique| capture.directory().by_unique(bus, unique));
+        if peer.is_some() {
+            self.recipients.insert((bus, number), place(peer));
+        }
+        place(peer)
     }
 }
 

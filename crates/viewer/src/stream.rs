@@ -77,7 +77,7 @@ impl Teller {
             match &state {
                 State::Loading => {}
                 State::Failed(error) => return self.end(Some(error.to_string())),
-                State::Whole | State::Live(_) | State::Gone => {
+                State::Whole | State::Live | State::Gone => {
                     if let Some(frame) = self.news() {
                         return frame;
                     }

@@ -38,8 +38,8 @@ pub enum State {
     Loading,
     /// It is there, and will not change any more.
     Whole,
-    /// It is there, and grows; the number is another one each time.
-    Live(u64),
+    /// It is there, and grows.
+    Live,
     /// The bus has gone. What was seen of it is there.
     Gone,
     /// Nothing can be shown.
@@ -132,7 +132,7 @@ impl Subject {
     }
 
     /// What people call it.
-    pub fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         &self.title
     }
 
@@ -193,7 +193,7 @@ fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
     };
     match opened {
         Ok(watch) => {
-            sender.send_replace(State::Live(0));
+            sender.send_replace(State::Live);
             listen(watch, shared, sender);
         }
         Err((place, error)) => {
@@ -202,9 +202,9 @@ fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
     }
 }
 
-/// Takes what comes from the bus until it has gone, or nobody looks any more.
+/// Takes what comes from the bus until it has gone.
 fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
-    for turn in 1.. {
+    loop {
         {
             let mut shown = write(shared);
             watch.take(&mut |record| shown.push(record));
@@ -212,10 +212,7 @@ fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State
         if watch.is_over() || watch.wait(watch.patience()).is_err() {
             break;
         }
-        sender.send_replace(State::Live(turn));
-        if sender.is_closed() {
-            return;
-        }
+        sender.send_replace(State::Live);
     }
     sender.send_replace(State::Gone);
 }
@@ -234,12 +231,6 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.title)
-    }
-}
 
 /// Messages of a bus that can be looked at, at least, once so many have come; at most it is twice as
 /// many.

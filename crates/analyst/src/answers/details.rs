@@ -14,7 +14,7 @@ use crate::selection::start;
 
 /// Everything about the message in this place.
 pub(crate) fn message(capture: &Capture, id: u32) -> Result<Json, Refusal> {
-    let found = capture.messages().nth(id as usize).ok_or(Refusal::NoMessage(id))?;
+    let found = capture.messages_from(id as usize).next().ok_or(Refusal::NoMessage(id))?;
     let mut buffer = Vec::new();
     Ok(json!({
         "id": id,

@@ -1,6 +1,6 @@
 //! Tables, with what the page needs to lay them out.
 
-use capture::table::{Cell, Table, Unit};
+use capture::table::{Table, Unit};
 use serde_json::{Value, json};
 
 /// A table: its columns with their units, and rows of numbers and texts in the order of the columns.
@@ -10,11 +10,7 @@ pub(super) fn table(table: &Table) -> Value {
         .columns()
         .iter()
         .map(|column| json!({"name": column.name, "key": column.key(), "unit": unit(column.unit)}));
-    json!({"columns": columns.collect::<Vec<_>>(), "rows": rows(table)})
-}
-
-fn rows(table: &Table) -> Vec<&Vec<Cell>> {
-    table.rows().iter().collect()
+    json!({"columns": columns.collect::<Vec<_>>(), "rows": table.rows()})
 }
 
 const fn unit(unit: Unit) -> &'static str {

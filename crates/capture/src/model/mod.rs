@@ -256,7 +256,16 @@ impl Capture {
 
     /// All messages, in the order of the recording.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Message<'_>> + DoubleEndedIterator {
-        (0..self.rows.len() as u32).map(|index| self.message(MessageId(index)))
+        self.messages_from(0)
+    }
+
+    /// The messages from this place on.
+    pub fn messages_from(
+        &self,
+        place: usize,
+    ) -> impl ExactSizeIterator<Item = Message<'_>> + DoubleEndedIterator {
+        let len = self.rows.len();
+        (place.min(len) as u32..len as u32).map(|index| self.message(MessageId(index)))
     }
 
     /// A message.

@@ -77,7 +77,7 @@ impl Window {
         let mut matcher = query.traffic();
         let since = Time(now.0 - i64::try_from(self.span.as_nanos()).unwrap_or(i64::MAX));
         let start = capture.messages().rev().take_while(|message| message.at() >= since).count();
-        for message in capture.messages().skip(capture.len() - start) {
+        for message in capture.messages_from(capture.len() - start) {
             if matcher.selects(&message) {
                 groups.add(&message);
             }
