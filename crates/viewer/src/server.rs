@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::{io, thread};
 
+use analyst::Frame;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
@@ -107,9 +108,27 @@ async fn told(State(site): State<Arc<Site>>) -> Response {
     framed(stream::body(site.subject.clone(), calls))
 }
 
-async fn asked(State(site): State<Arc<Site>>, question: Bytes) -> Response {
-    let answer =
-        move || site.subject.with(|shown| analyst::answer(shown.capture(), &question)).into_bytes();
+/// What the page knows that asks.
+#[derive(Debug, Deserialize)]
+struct Known {
+    /// How many messages there were before the first one that it has.
+    #[serde(default)]
+    before: u64,
+}
+
+async fn asked(
+    State(site): State<Arc<Site>>,
+    Query(known): Query<Known>,
+    question: Bytes,
+) -> Response {
+    let answer = move || {
+        let frame = site.subject.with(|shown| match shown.before() {
+            before if before == known.before => analyst::answer(shown.capture(), &question),
+            // Rows, places and times of the question are not those that are here.
+            before => Frame::new("moved").with("before", before),
+        });
+        frame.into_bytes()
+    };
     match spawn_blocking(answer).await {
         Ok(bytes) => framed(Body::from(bytes)),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),

@@ -56,10 +56,11 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
 function Evidence({ finding }: { readonly finding: Finding }): JSX.Element {
   const store = useStore();
   const { evidence, query } = finding;
+  const { before } = store.recording.value;
   const showAll = (): void => {
     store.setQuery(query);
     const first = evidence.first[0];
-    if (first !== undefined) store.selectMessage(first - 1);
+    if (first !== undefined) store.selectNumber(first);
     store.view.value = "sequence";
   };
   return (
@@ -70,8 +71,9 @@ function Evidence({ finding }: { readonly finding: Finding }): JSX.Element {
           key={number}
           type="button"
           class="number"
-          aria-pressed={store.selected.value === number - 1}
-          onClick={() => store.selectMessage(number - 1)}
+          disabled={number <= before}
+          aria-pressed={store.selected.value === number - 1 - before}
+          onClick={() => store.selectNumber(number)}
         >
           {count(number)}
         </button>

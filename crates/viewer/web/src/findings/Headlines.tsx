@@ -106,7 +106,7 @@ function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const [cost = ""] = costWords(finding.cost);
   const show = (): void => {
     const first = finding.evidence.first[0];
-    if (first !== undefined) store.selectMessage(first - 1);
+    if (first !== undefined) store.selectNumber(first);
     reporter.open.value = keyOf(finding);
     store.view.value = "findings";
   };

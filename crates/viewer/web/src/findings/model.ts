@@ -50,7 +50,7 @@ interface Cost {
 }
 
 interface Evidence {
-  /** Numbers of the first messages, from 1. */
+  /** Numbers of the first messages, from 1 and with those that are gone. */
   readonly first: readonly number[];
   readonly count: number;
 }

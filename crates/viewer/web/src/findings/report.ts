@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Moved } from "../source/source";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import type { Report } from "./model";
@@ -61,14 +62,26 @@ export class Reporter {
     this.again(Math.max(AGAIN, (performance.now() - begin) * REST));
   }
 
-  private async answer(): Promise<Pick<Reported, "report"> | Pick<Reported, "problem">> {
+  private async answer(): Promise<Partial<Pick<Reported, "report" | "problem">>> {
     try {
+      const { before } = this.store.recording.peek();
       const frame = await this.store.ask({ ask: "findings" });
-      return { report: frame.head.answer as Report };
+      return { report: numbered(frame.head.answer as Report, before) };
     } catch (error) {
+      // It is asked again in a while, of what is left.
+      if (error instanceof Moved) return {};
       return { problem: error instanceof Error ? error.message : String(error) };
     }
   }
+}
+
+/** With numbers of messages that stay the same when the oldest ones are gone. */
+export function numbered(report: Report, before: number): Report {
+  const findings = report.findings.map((finding) => {
+    const first = finding.evidence.first.map((number) => number + before);
+    return { ...finding, evidence: { ...finding.evidence, first } };
+  });
+  return { ...report, findings };
 }
 
 /** Milliseconds after which it is looked again whether a recording is whole. */

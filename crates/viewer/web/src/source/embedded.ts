@@ -50,7 +50,7 @@ export class EmbeddedSource implements Source {
     yield { kind: "end", head: { kind: "end", why: null }, columns: new Map() };
   }
 
-  async ask(question: Question, signal?: AbortSignal): Promise<Frame> {
+  async ask(question: Question, _before: number, signal?: AbortSignal): Promise<Frame> {
     await this.started;
     // A question that was taken back before it was asked costs nothing.
     signal?.throwIfAborted();

@@ -19,8 +19,8 @@ export class HttpSource implements Source {
     }
   }
 
-  async ask(question: Question, signal?: AbortSignal): Promise<Frame> {
-    const response = await fetch("ask", {
+  async ask(question: Question, before: number, signal?: AbortSignal): Promise<Frame> {
+    const response = await fetch(`ask?before=${before}`, {
       method: "POST",
       body: JSON.stringify(question),
       signal: signal ?? null,

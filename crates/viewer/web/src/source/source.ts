@@ -44,18 +44,25 @@ export class Refusal extends Error {
   }
 }
 
+/** What is not answered since the oldest messages of the bus are gone: rows are others now. */
+export class Moved extends Error {}
+
 /** A recording, or a bus, that the page shows. */
 export interface Source {
   /** The frames that tell it, for as long as there are more. */
   frames(): AsyncIterable<Frame>;
   /** Where the whole is as one file, if it is not one already. */
   readonly saves?: Readonly<Record<"whole" | "redacted", string>>;
-  /** Answers a question; throws a {@link Refusal} if there is no answer. */
-  ask(question: Question, signal?: AbortSignal): Promise<Frame>;
+  /**
+   * Answers a question about the rows of a recording with `before` messages before its first one; throws a
+   * {@link Refusal} if there is no answer, and {@link Moved} if there are more before it by now.
+   */
+  ask(question: Question, before: number, signal?: AbortSignal): Promise<Frame>;
 }
 
 /** The frame, unless it says that there is no answer. */
 export function answered(frame: Frame): Frame {
+  if (frame.kind === "moved") throw new Moved("the oldest messages are gone");
   if (frame.kind !== "refusal") return frame;
   const { message, column } = frame.head;
   throw new Refusal(String(message), column === undefined ? undefined : Number(column));

@@ -1,7 +1,7 @@
 // Answers of the source, as signals.
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
-import type { Question } from "../source/source";
+import { Moved, type Question } from "../source/source";
 import { useStore } from "./context";
 
 /** What has become of a question. While it is asked again, the last answer stays. */
@@ -20,6 +20,8 @@ export function useAnswer<T>(question: () => Question | undefined): Signal<Asked
   const asked = useSignal<Asked<T>>({ answer: undefined, problem: undefined, isWaiting: false });
   useSignalEffect(() => {
     const wanted = question();
+    // Rows and times of another recording mean nothing in this one.
+    store.recording.value;
     if (wanted === undefined) return;
     const controller = new AbortController();
     const finish = (answer: T | undefined, problem: string | undefined): void => {
@@ -29,7 +31,10 @@ export function useAnswer<T>(question: () => Question | undefined): Signal<Asked
     store
       .ask(wanted, controller.signal)
       .then((frame) => finish(frame.head.answer as T, undefined))
-      .catch((error: unknown) => finish(undefined, message(error)));
+      .catch((error: unknown) => {
+        // It is asked again once the page has been told what is left.
+        if (!(error instanceof Moved)) finish(undefined, message(error));
+      });
     return () => controller.abort();
   });
   return asked;

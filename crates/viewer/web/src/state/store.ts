@@ -5,11 +5,11 @@ import type { Frame } from "../format/frame";
 import { VERSION } from "../format/frame";
 import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
-import { Refusal } from "../source/source";
+import { Moved, Refusal } from "../source/source";
 import { movedTo } from "./moved";
 import { Selector } from "./selector";
 import type { ViewName } from "./views";
-import { type Visible, visibleOf } from "./visible";
+import { type Visible, visibleAfter, visibleOf } from "./visible";
 
 /** How far the recording has come. */
 export type Progress =
@@ -110,9 +110,15 @@ export class Store {
     this.selected.value = row;
   }
 
-  /** Asks about the recording. */
+  /** Selects the message of this number, from 1 and with those that are gone, if it is there. */
+  selectNumber(number: number): void {
+    const row = number - 1 - this.recording.peek().before;
+    this.selectMessage(row < 0 ? undefined : row);
+  }
+
+  /** Asks about the recording that is shown. */
   ask(question: Question, abort?: AbortSignal): Promise<Frame> {
-    return this.source.ask(question, abort);
+    return this.source.ask(question, this.recording.peek().before, abort);
   }
 
   private take(frame: Frame): void {
@@ -164,6 +170,7 @@ export class Store {
       this.selected.value = selected;
       this.hidden.value = hidden;
       this.span.value = span;
+      this.visible.value = visibleAfter(this.visible.peek(), next.before - last.before);
       this.recording.value = next;
     });
     return true;
@@ -181,14 +188,16 @@ export class Store {
     this.grown.value;
     const recording = this.recording.value;
     if (recording.length === 0) return;
-    this.selector.select({ query, hidden, of: recording }, (found) =>
+    this.selector.select({ query, hidden, of: recording }, (found) => {
+      // It is asked again once the page has been told what is left.
+      if (found instanceof Moved) return;
       batch(() => {
         this.queryProblem.value = problemOf(found);
         if (found instanceof Error) return;
         this.query.value = query;
         this.visible.value = visibleOf(recording.length, found.columns.get("selected"));
-      }),
-    );
+      });
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { visibleOf } from "./visible";
+import { visibleAfter, visibleOf } from "./visible";
 
 test.each<[number, number[], number[]]>([
   [0, [], []],
@@ -18,4 +18,16 @@ test.each<[number, number[], number[]]>([
 test("a row that is not shown has a place too", () => {
   const visible = visibleOf(16, Uint8Array.from([0b100, 0b1]));
   expect([0, 2, 3, 8, 9].map((row) => visible.placeOf(row))).toEqual([0, 0, 1, 1, 2]);
+});
+
+test.each<[number, number[]]>([
+  [0, [0, 3, 9]],
+  [2, [1, 7]],
+  [4, [5]],
+  [10, []],
+])("when %d are gone %j are left", (gone, expected) => {
+  const left = visibleAfter(visibleOf(16, Uint8Array.from([0b1001, 0b10])), gone);
+  expect([...left.rows]).toEqual(expected);
+  for (let row = 0; row < 16 - gone; row++) expect(left.has(row)).toBe(expected.includes(row));
+  expect(left.placeOf(5)).toBe(expected.filter((row) => row < 5).length);
 });

@@ -19,6 +19,16 @@ export function visibleOf(length: number, bits: Numbers = new Uint8Array(0)): Vi
   return { rows, has, placeOf: (row) => lowerBound(rows, row) };
 }
 
+/** The same messages when the first `gone` of all are gone. */
+export function visibleAfter(visible: Visible, gone: number): Visible {
+  const rows = visible.rows.subarray(lowerBound(visible.rows, gone)).map((row) => row - gone);
+  return {
+    rows,
+    has: (row) => visible.has(row + gone),
+    placeOf: (row) => lowerBound(rows, row),
+  };
+}
+
 /** The places of the bits that are set, below `length`. */
 function rowsOf(bits: Numbers, length: number): Uint32Array {
   const bytes = Math.min(bits.length, Math.ceil(length / 8));
