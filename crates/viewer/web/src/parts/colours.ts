@@ -1,45 +1,41 @@
 // The colours of the theme, for what is painted.
 
-import { type Signal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
-const NAMES = [
-  "paper",
-  "ground",
-  "raised",
-  "line",
-  "ink",
-  "soft",
-  "faint",
-  "accent",
-  "call",
-  "return",
-  "error",
-  "signal",
-  "bus",
-  "waiting",
-  "good",
-] as const;
+/** The names of colours, and what they are called in the style sheet. */
+const NAMES = {
+  paper: "--paper",
+  ground: "--ground",
+  raised: "--raised",
+  line: "--line",
+  ink: "--ink",
+  soft: "--soft",
+  faint: "--faint",
+  accent: "--accent",
+  accentSoft: "--accent-soft",
+  marked: "--marked",
+  call: "--call",
+  return: "--return",
+  error: "--error",
+  signal: "--signal",
+  bus: "--bus",
+  waiting: "--waiting",
+  good: "--good",
+} as const;
 
-export type Colours = Readonly<Record<(typeof NAMES)[number], string>>;
+export type Colours = Readonly<Record<keyof typeof NAMES, string>>;
 
-let colours: Signal<Colours> | undefined;
+/** The colours as they are now; others when the theme has become another one. */
+export const colours = signal<Colours>(coloursBy(() => "transparent"));
 
-/** The colours as they are now; told again when the theme becomes another one. */
-export function themeColours(): Signal<Colours> {
-  if (colours !== undefined) return colours;
-  const found = signal(read());
-  const again = (): void => {
-    found.value = read();
-  };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  const observer = new MutationObserver(again);
-  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  colours = found;
-  return found;
+/** Takes the colours that the style sheet has for this element now. */
+export function readColours(element: Element): void {
+  const style = getComputedStyle(element);
+  colours.value = coloursBy((name) => style.getPropertyValue(name).trim());
 }
 
-function read(): Colours {
-  const style = getComputedStyle(document.documentElement);
-  const pairs = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
-  return Object.fromEntries(pairs) as Colours;
+function coloursBy(read: (name: string) => string): Colours {
+  return Object.fromEntries(
+    Object.entries(NAMES).map(([name, property]) => [name, read(property)]),
+  ) as Colours;
 }

@@ -3,7 +3,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Colours, themeColours } from "./colours";
+import { type Colours, colours } from "./colours";
 
 /** What is painted on, in pixels of the page. */
 export interface Sheet {
@@ -33,11 +33,11 @@ export function useCanvas(
   }, []);
   useSignalEffect(() => {
     const { width, height } = size.value;
-    const colours = themeColours().value;
+    const painted = colours.value;
     const paint = prepare();
     const frame = requestAnimationFrame(() => {
       const context = canvas.current === null ? null : sized(canvas.current, width, height);
-      if (context !== null) paint({ context, width, height, colours });
+      if (context !== null) paint({ context, width, height, colours: painted });
     });
     return () => cancelAnimationFrame(frame);
   });

@@ -2,6 +2,7 @@
 
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { NONE } from "../model/recording";
+import { colours } from "../parts/colours";
 import type { Store } from "../state/store";
 import { lowerBound } from "../state/visible";
 import {
@@ -21,7 +22,7 @@ import { columnOf, placeOf, rowOfLine, type Scene, sceneOf } from "./model/scene
 import { shownIn } from "./model/shown";
 import { draw } from "./paint/draw";
 import { Labels } from "./paint/labels";
-import { readTheme, type Theme, watchTheme } from "./paint/theme";
+import { type Theme, themeOf } from "./paint/theme";
 import type { SequenceState } from "./state";
 import { Viewport } from "./Viewport";
 
@@ -45,7 +46,7 @@ export class Diagram {
 
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
-  private theme: Theme = readTheme();
+  private theme: Theme = themeOf(colours.peek());
   /** Pixels for each nanosecond where time goes down; as much as fits before it was chosen. */
   private scale = 0;
   private frame: number | undefined;
@@ -199,8 +200,8 @@ export class Diagram {
   private watch(): void {
     const { store, state } = this;
     this.endings.push(
-      watchTheme(() => {
-        this.theme = readTheme();
+      effect(() => {
+        this.theme = themeOf(colours.value);
         this.request();
       }),
       effect(() => {

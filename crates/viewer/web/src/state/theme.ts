@@ -1,6 +1,7 @@
 // Light or dark.
 
 import { computed, effect, signal } from "@preact/signals";
+import { readColours } from "../parts/colours";
 import { oneOf, remembered } from "./remember";
 
 /** What is chosen; `system` is what the desktop has. */
@@ -11,8 +12,8 @@ export const theme = remembered<Theme>("theme", "system", oneOf(THEMES));
 
 const isSystemDark = signal(false);
 
-/** What is seen. Whoever draws with colours of its own draws again when it changes. */
-export const isDark = computed(() =>
+/** What is seen. */
+const isDark = computed(() =>
   theme.value === "system" ? isSystemDark.value : theme.value === "dark",
 );
 
@@ -21,7 +22,7 @@ export function nextTheme(from: Theme): Theme {
   return THEMES[(THEMES.indexOf(from) + 1) % THEMES.length] ?? "system";
 }
 
-/** Has the document follow the theme. */
+/** Has the document follow the theme, and what is painted. */
 export function followTheme(root: HTMLElement): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const look = (): void => {
@@ -30,7 +31,7 @@ export function followTheme(root: HTMLElement): void {
   system.addEventListener("change", look);
   look();
   effect(() => {
-    if (theme.value === "system") delete root.dataset.theme;
-    else root.dataset.theme = theme.value;
+    root.dataset.theme = isDark.value ? "dark" : "light";
+    readColours(root);
   });
 }

@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { themeColours } from "../parts/colours";
+import { colours } from "../parts/colours";
 import { useStore } from "../state/context";
 import { draw } from "./draw";
 import { Heads } from "./Heads";
@@ -116,7 +116,7 @@ function sceneOf(timeline: Timeline): Scene | undefined {
   return {
     recording: tracks.recording,
     tracks,
-    colours: themeColours().value,
+    colours: colours.value,
     layout: timeline.layout.value,
     stretch: timeline.stretch.value,
     scroll: timeline.scroll.value,

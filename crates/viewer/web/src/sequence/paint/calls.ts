@@ -35,7 +35,7 @@ export function drawArc(pen: Pen, call: number): void {
   if (bracket === undefined) return;
   const isError = scene.recording.kind.get(scene.recording.partnerOf(call)) === Kind.Error;
   const isStrong = isMarked(pen, call);
-  context.strokeStyle = isError ? theme.error : theme.reply;
+  context.strokeStyle = isError ? theme.error : theme.return;
   context.lineWidth = isStrong ? 2 : 1;
   context.setLineDash(isStrong ? [] : DASH);
   context.globalAlpha = isStrong ? 1 : 0.75;
@@ -62,7 +62,7 @@ export function drawDuration(pen: Pen, call: number): void {
   context.globalAlpha = 0.8;
   context.fillRect(side < 0 ? x - width - 4 : x + 2, y - TEXT, width + 4, TEXT - 2);
   context.globalAlpha = 1;
-  const color = isError ? theme.error : theme.reply;
+  const color = isError ? theme.error : theme.return;
   write(context, text, x + side * 4, y - TEXT / 2 - 1, theme.fonts.small, color);
   context.textAlign = "left";
 }

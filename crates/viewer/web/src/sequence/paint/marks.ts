@@ -13,7 +13,7 @@ export function colorOfMark(theme: Theme, mark: Mark): string {
     case "lost":
       return theme.call;
     case "return":
-      return theme.reply;
+      return theme.return;
     case "error":
       return theme.error;
     case "unknown":
