@@ -3,7 +3,6 @@
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { NONE } from "../model/recording";
 import { colours } from "../parts/colours";
-import type { Store } from "../state/store";
 import { lowerBound } from "../state/visible";
 import {
   type Axis,
@@ -18,12 +17,11 @@ import {
 } from "./model/axis";
 import { type Geometry, geometryOf, xOf } from "./model/geometry";
 import { type Hit, hitAt } from "./model/hit";
-import { columnOf, placeOf, rowOfLine, type Scene, sceneOf } from "./model/scene";
-import { shownIn } from "./model/shown";
+import { columnOf, EMPTY_SCENE, placeOf, rowOfLine, type Scene } from "./model/scene";
 import { draw } from "./paint/draw";
 import { Labels } from "./paint/labels";
 import { type Theme, themeOf } from "./paint/theme";
-import type { SequenceState } from "./state";
+import type { Subject } from "./subject";
 import { Viewport } from "./Viewport";
 
 /** The elements of the diagram. */
@@ -43,6 +41,8 @@ export class Diagram {
   readonly viewport: Viewport;
   geometry: Geometry = geometryOf({ width: 0, height: 0, columns: 0, scrollX: 0 });
   axis: Axis = { is: "order" };
+  /** Told when something else is seen since somebody has wished so, and not by following another one. */
+  onLead: () => void = () => {};
 
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
@@ -51,22 +51,22 @@ export class Diagram {
   private scale = 0;
   private frame: number | undefined;
   private isStale = true;
-  /** What was shown when the scene was made. */
-  private shown: Uint32Array = new Uint32Array();
   private revealed: number | undefined;
   private readonly endings: (() => void)[] = [];
 
   constructor(
     private readonly places: Places,
-    private readonly store: Store,
-    private readonly state: SequenceState,
+    readonly subject: Subject,
   ) {
     const context = places.canvas.getContext("2d", { alpha: false });
     if (context === null) throw new Error("this browser has no canvas");
     this.context = context;
     this.labels = new Labels(context);
-    this.scene = signal(this.makeScene(undefined));
-    this.viewport = new Viewport(places.scroller, places.spacer, () => this.request());
+    this.scene = signal(untracked(() => subject.scene(undefined)) ?? EMPTY_SCENE);
+    this.viewport = new Viewport(places.scroller, places.spacer, {
+      moved: () => this.request(),
+      led: () => this.onLead(),
+    });
     this.watch();
   }
 
@@ -87,19 +87,22 @@ export class Diagram {
     return hitAt(this.scene.value, this.geometry, this.axis, this.viewport.offset, x, y);
   }
 
-  /** The selected message by its row in the scene: while it is paused the recording may go on. */
+  /** The selected message by its row in the scene. */
   get selected(): number | undefined {
-    const selected = this.store.selected.value;
-    return selected === undefined ? undefined : selected + this.shift;
+    return this.subject.selected(this.scene.value);
   }
 
   /** Selects a message of the scene. */
   select(row: number): void {
-    this.store.selectMessage(row - this.shift);
+    this.subject.select(this.scene.value, row);
   }
 
-  private get shift(): number {
-    return this.store.recording.value.before - this.scene.value.recording.before;
+  /** Sees what another diagram does, whose drawing is as high, but further down by some pixels. */
+  follow(other: Diagram, shift: number): void {
+    if (this.axis.is !== other.axis.is) return;
+    if (this.scale !== other.scale) this.setScale(other.scale);
+    this.viewport.follow(other.viewport.offset + shift);
+    this.viewport.followSideways(other.viewport.scrollX);
   }
 
   /** The row that is at the top; undefined if there is none. */
@@ -108,8 +111,8 @@ export class Diagram {
     const top = this.viewport.offset;
     const { axis } = this;
     if (axis.is === "order") {
-      const { start, end } = linesSeen(scene, top + LINE / 2, top + this.viewport.view);
-      return start < end ? rowOfLine(scene, start) : undefined;
+      const { start } = linesSeen(scene, top + LINE / 2, top + this.viewport.view);
+      return scene.rows[scene.lines.first[start] ?? scene.rows.length];
     }
     const { start, end } = slotsSeen(scene, axis, top, top + this.viewport.view);
     return start < end ? scene.rows[scene.clock.places[start] as number] : undefined;
@@ -123,7 +126,8 @@ export class Diagram {
     const bottom = top + this.viewport.view;
     if (axis.is === "order") {
       const { start, end } = linesSeen(scene, top, bottom);
-      return Array.from({ length: end - start }, (_, line) => rowOfLine(scene, start + line));
+      const rows = Array.from({ length: end - start }, (_, at) => rowOfLine(scene, start + at));
+      return rows.filter((row) => row !== undefined);
     }
     const { start, end } = slotsSeen(scene, axis, top, bottom);
     const places = scene.clock.places.slice(start, Math.min(end, start + SEEN_MAX));
@@ -198,29 +202,27 @@ export class Diagram {
   }
 
   private watch(): void {
-    const { store, state } = this;
+    const { subject } = this;
     this.endings.push(
       effect(() => {
         this.theme = themeOf(colours.value);
         this.request();
       }),
       effect(() => {
-        void [store.recording.value, store.visible.value, store.hidden.value, store.span.value];
-        void [state.frozen.value, state.grouping.value, state.order.value, state.folding.value];
+        subject.watch();
         this.isStale = true;
         this.request();
       }),
       effect(() => {
-        const down = state.down.value;
+        const down = subject.state.down.value;
         untracked(() => this.switchAxis(down));
       }),
       effect(() => {
-        this.revealed =
-          store.selected.value === undefined ? undefined : untracked(() => this.selected);
+        this.revealed = subject.revealed(this.scene.peek());
         this.request();
       }),
       effect(() => {
-        void [this.hovered.value, state.timeStyle.value];
+        void [this.hovered.value, subject.state.timeStyle.value];
         this.request();
       }),
     );
@@ -228,7 +230,7 @@ export class Diagram {
 
   private readonly drawFrame = (): void => {
     this.frame = undefined;
-    if (this.isStale && !this.isBetween()) this.renew();
+    if (this.isStale) this.renew();
     this.measure();
     if (this.revealed !== undefined) this.reveal(this.revealed);
     this.labels.begin(this.scene.value.recording, this.theme.fonts, this.geometry.left);
@@ -241,7 +243,7 @@ export class Diagram {
       axis: this.axis,
       offset: this.viewport.offset,
       ...this.pointedOut(),
-      timeStyle: this.state.timeStyle.value,
+      timeStyle: this.subject.state.timeStyle.value,
     });
     // The drawing asks for no other one by moving while it is made.
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
@@ -260,39 +262,21 @@ export class Diagram {
     };
   }
 
-  /** Whether the recording is another one, and nobody has said yet what of it is shown. */
-  private isBetween(): boolean {
-    const isOther = this.store.recording.value !== this.scene.value.recording;
-    return isOther && this.shown.length > 0 && this.store.visible.value.rows === this.shown;
-  }
-
-  /** Makes the scene anew; what was at the top stays there, or the end if it was seen. */
+  /** Makes the scene anew, if it is known; what it is anchored to stays there. */
   private renew(): void {
-    this.isStale = false;
     const last = this.scene.value;
+    const scene = this.subject.scene(last === EMPTY_SCENE ? undefined : last);
+    if (scene === undefined) return;
+    this.isStale = false;
     const row = this.firstSeen();
     const y = row === undefined ? undefined : yOfRow(last, this.axis, row);
-    const follows = this.store.isLive.value && this.viewport.isAtEnd;
-    const scene = this.makeScene(last);
+    const { anchor } = this.subject;
+    const isAtEnd = anchor === "end" && this.viewport.isAtEnd;
     this.scene.value = scene;
     this.setAxis();
     this.measure();
-    if (follows) this.viewport.moveToEnd();
-    else if (row !== undefined && y !== undefined) this.keep(row, y);
-  }
-
-  private makeScene(last: Scene | undefined): Scene {
-    const { store, state } = this;
-    const frozen = state.frozen.value;
-    const recording = frozen?.recording ?? store.recording.value;
-    this.shown = store.visible.value.rows;
-    const rows = shownIn(recording, frozen?.rows ?? this.shown, store.span.value);
-    const columns = {
-      grouping: state.grouping.value,
-      order: state.order.value,
-      hidden: store.hidden.value,
-    };
-    return sceneOf(recording, rows, state.folding.value, columns, last);
+    if (isAtEnd) this.viewport.moveToEnd();
+    else if (anchor !== "nothing" && row !== undefined && y !== undefined) this.keep(row, y);
   }
 
   /** Moves so that a message, or the one after it, is where it was. */
@@ -306,22 +290,25 @@ export class Diagram {
   private switchAxis(to: Axis["is"]): void {
     if (to === this.axis.is) return;
     const scene = this.scene.peek();
-    const top = this.viewport.offset;
     const first = this.firstSeen();
     if (to === "time") {
-      const { start, end } = linesSeen(scene, top, top + this.viewport.view);
-      const times = [start, Math.max(start, end - 1)].map((line) =>
-        scene.lines.count === 0 ? 0 : scene.recording.at.get(rowOfLine(scene, line)),
-      );
-      const length = (times[1] ?? 0) - (times[0] ?? 0);
+      const length = this.seenLength();
       this.axis = { is: "time", from: 0, until: 1, scale: 1 };
       this.setAxis();
-      this.setScale((this.viewport.view - 2 * MARGIN) / Math.max(1, length));
+      this.setScale(length === 0 ? 0 : (this.viewport.view - 2 * MARGIN) / length);
     } else this.axis = { is: "order" };
     this.measure();
     const y = first === undefined ? undefined : yOfRow(scene, this.axis, first);
     if (y !== undefined) this.viewport.moveTo(y - MARGIN);
     this.request();
+  }
+
+  /** The time between the first and the last message that are seen; only where each has a line. */
+  private seenLength(): number {
+    const { at } = this.scene.peek().recording;
+    const rows = this.seenRows();
+    const [first = 0, last = first] = [rows[0], rows.at(-1)];
+    return rows.length < 2 ? 0 : Math.max(1, at.get(last) - at.get(first));
   }
 
   private setScale(scale: number): void {
@@ -336,9 +323,8 @@ export class Diagram {
   /** Fits time to what is looked at, if that has become something else. */
   private setAxis(): void {
     if (this.axis.is !== "time") return;
-    const span = this.store.span.peek();
-    const from = span?.from ?? 0;
-    const until = span?.until ?? Math.max(1, this.scene.peek().recording.end);
+    const span = this.subject.span();
+    const { from, until } = span ?? this.subject.whole(this.scene.peek());
     const isOther = span !== undefined && (from !== this.axis.from || until !== this.axis.until);
     this.axis = { ...this.axis, from, until };
     if (isOther) this.setScale(0);

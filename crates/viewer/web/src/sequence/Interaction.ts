@@ -8,7 +8,7 @@ import { LINE, yOfRow } from "./model/axis";
 import type { Hit } from "./model/hit";
 import { itemsOf } from "./model/menu";
 import { type Step, stepFrom } from "./model/navigate";
-import { type SequenceState, toggleRun } from "./state";
+import { toggleRun } from "./state";
 
 /** Something of the diagram, and where it is on the page. */
 export interface Pointed {
@@ -28,7 +28,6 @@ export class Interaction {
     private readonly scroller: HTMLElement,
     readonly diagram: Diagram,
     private readonly store: Store,
-    private readonly state: SequenceState,
   ) {
     const { signal } = this.listeners;
     scroller.addEventListener("pointermove", this.pointed, { signal });
@@ -75,7 +74,7 @@ export class Interaction {
   fold(what: "fold" | "unfold"): void {
     const row = this.diagram.selected;
     if (row === undefined) return;
-    const isUnfolded = this.state.folding.value.unfolded.has(this.numberOf(row));
+    const isUnfolded = this.diagram.subject.state.folding.value.unfolded.has(this.numberOf(row));
     if (isUnfolded === (what === "fold")) this.toggle(row);
   }
 
@@ -144,7 +143,7 @@ export class Interaction {
   }
 
   private toggle(row: number): void {
-    toggleRun(this.state, this.numberOf(row));
+    toggleRun(this.diagram.subject.state, this.numberOf(row));
   }
 
   private numberOf(row: number): number {

@@ -9,6 +9,14 @@ import {
   scrollTopOf,
 } from "./model/scroll";
 
+/** What a viewport tells. */
+export interface Told {
+  /** Something else is seen. */
+  moved(): void;
+  /** Somebody has wished to see something else: not where it follows, or becomes larger or smaller. */
+  led(): void;
+}
+
 /** What of a drawing of any height is seen in a scrolling element. */
 export class Viewport {
   /** What of the drawing is at the top. */
@@ -27,7 +35,7 @@ export class Viewport {
   constructor(
     private readonly scroller: HTMLElement,
     private readonly spacer: HTMLElement,
-    private readonly moved: () => void,
+    private readonly told: Told,
   ) {
     this.measure();
     this.observer.observe(scroller);
@@ -59,14 +67,18 @@ export class Viewport {
     this.extent = { content, view };
     this.spacer.style.width = `${width}px`;
     this.spacer.style.height = `${elementHeight(this.extent) + head}px`;
-    this.moveTo(this.offset);
+    this.put(this.offset);
   }
 
   /** Sees another part of the drawing. */
   moveTo(offset: number): void {
-    this.offset = clampOffset(this.extent, offset);
-    this.settle();
-    this.moved();
+    this.put(offset);
+    this.told.led();
+  }
+
+  /** Sees the part that another viewport sees. */
+  follow(offset: number): void {
+    if (clampOffset(this.extent, offset) !== this.offset) this.put(offset);
   }
 
   /** Whether the scroll bar is shorter than the drawing. Then it ends before the drawing does. */
@@ -90,15 +102,27 @@ export class Viewport {
   moveSideways(x: number): void {
     this.scroller.scrollLeft = x;
     this.scrollX = this.scroller.scrollLeft;
-    this.moved();
+    this.told.moved();
+    this.told.led();
+  }
+
+  /** Moves sideways as far as another viewport. */
+  followSideways(x: number): void {
+    if (x === this.scrollX) return;
+    this.scroller.scrollLeft = x;
+    this.scrollX = this.scroller.scrollLeft;
+    this.told.moved();
   }
 
   private readonly scrolled = (): void => {
     const { scrollLeft, scrollTop } = this.scroller;
+    // Where it was put is told later too.
+    if (scrollTop === this.scrollTop && scrollLeft === this.scrollX) return;
     this.scrollX = scrollLeft;
     this.offset = offsetAfter(this.extent, this.offset, this.scrollTop, scrollTop);
     this.scrollTop = scrollTop;
-    this.moved();
+    this.told.moved();
+    this.told.led();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.settle(), SETTLE_MS);
   };
@@ -106,7 +130,13 @@ export class Viewport {
   private measure(): void {
     this.room = { width: this.scroller.clientWidth, height: this.scroller.clientHeight };
     this.scrollX = this.scroller.scrollLeft;
-    this.moved();
+    this.told.moved();
+  }
+
+  private put(offset: number): void {
+    this.offset = clampOffset(this.extent, offset);
+    this.settle();
+    this.told.moved();
   }
 
   /** Puts the scroll bar where it belongs. */

@@ -55,3 +55,8 @@ export function lowerBound(numbers: ArrayLike<number>, number: number): number {
   }
   return low;
 }
+
+/** The first place in ascending numbers whose number is greater than this one. */
+export function upperBound(numbers: ArrayLike<number>, number: number): number {
+  return lowerBound(numbers, number + 1);
+}

@@ -12,6 +12,8 @@ export interface Geometry {
   readonly time: number;
   /** Where the columns begin; what is left of it does not scroll. */
   readonly left: number;
+  /** Room for the arcs of the outer columns. */
+  readonly margin: number;
   readonly gap: number;
   readonly columns: number;
   /** The width of all, seen or not. */
@@ -29,10 +31,11 @@ export interface Room {
 
 /** Divides the room. */
 export function geometryOf({ width, height, columns, scrollX }: Room): Geometry {
-  const text = clamp(Math.round(width * TEXT_SHARE), TEXT_MIN, TEXT_MAX);
-  const left = TIME + text;
+  const sizes = width < NARROW ? SMALL : LARGE;
+  const { margin, time } = sizes;
+  const left = time + clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
   const gapFor = (free: number): number =>
-    clamp(Math.floor((free - left - 2 * MARGIN) / Math.max(1, columns)), GAP_MIN, GAP_MAX);
+    clamp(Math.floor((free - left - 2 * margin) / Math.max(1, columns)), sizes.gapMin, GAP_MAX);
   const headStyle = gapFor(width) < STRAIGHT_MIN ? "turned" : "straight";
   const over = headStyle === "turned" ? OVER : 0;
   const gap = gapFor(width - over);
@@ -41,31 +44,34 @@ export function geometryOf({ width, height, columns, scrollX }: Room): Geometry 
     height,
     head: headStyle === "turned" ? HEAD_TURNED : HEAD_STRAIGHT,
     headStyle,
-    time: TIME,
+    time,
     left,
+    margin,
     gap,
     columns,
-    content: left + 2 * MARGIN + columns * gap + over,
+    content: left + 2 * margin + columns * gap + over,
     scrollX,
   };
 }
 
 /** Where the line of a column is. */
 export function xOf(geometry: Geometry, column: number): number {
-  return geometry.left + MARGIN + (column + 0.5) * geometry.gap - geometry.scrollX;
+  return geometry.left + geometry.margin + (column + 0.5) * geometry.gap - geometry.scrollX;
 }
 
 /** The column that is nearest to a place; undefined if none is near. */
 export function columnAt(geometry: Geometry, x: number): number | undefined {
   if (x < geometry.left) return undefined;
-  const column = Math.floor((x + geometry.scrollX - geometry.left - MARGIN) / geometry.gap);
+  const column = Math.floor(
+    (x + geometry.scrollX - geometry.left - geometry.margin) / geometry.gap,
+  );
   return column >= 0 && column < geometry.columns ? column : undefined;
 }
 
 /** The columns that can be seen, the first and the one behind the last. */
 export function columnsSeen(geometry: Geometry): { readonly start: number; readonly end: number } {
   const place = (x: number): number =>
-    (x + geometry.scrollX - geometry.left - MARGIN) / geometry.gap;
+    (x + geometry.scrollX - geometry.left - geometry.margin) / geometry.gap;
   const start = Math.max(0, Math.floor(place(geometry.left)));
   // Names that are turned reach over the columns to their right.
   return {
@@ -78,13 +84,12 @@ function clamp(number: number, least: number, most: number): number {
   return Math.min(Math.max(number, least), most);
 }
 
-const TIME = 92;
+/** Pixels below which everything is smaller: two diagrams side by side, or a small screen. */
+const NARROW = 720;
+const LARGE = { time: 92, textMin: 170, margin: 44, gapMin: 42 };
+const SMALL = { time: 80, textMin: 120, margin: 34, gapMin: 28 };
 const TEXT_SHARE = 0.32;
-const TEXT_MIN = 170;
 const TEXT_MAX = 620;
-/** Room for the arcs of the outer columns. */
-const MARGIN = 44;
-const GAP_MIN = 42;
 const GAP_MAX = 230;
 /** Names are straight where there is room for this much of them. */
 const STRAIGHT_MIN = 170;

@@ -29,8 +29,8 @@ export function hitAt(
   const column = columnAt(geometry, x);
   if (axis.is === "time") return timeHit(scene, axis, down, column);
   const line = Math.floor(down / LINE);
-  if (line < 0 || line >= scene.lines.count) return NOTHING;
   const row = rowOfLine(scene, line);
+  if (row === undefined) return NOTHING;
   const isRun = scene.lines.run[line] !== 0;
   const isAtNumber = x > geometry.left - RUN_WIDTH && x < geometry.left;
   return isRun && isAtNumber ? { is: "run", row } : { is: "message", row, column };

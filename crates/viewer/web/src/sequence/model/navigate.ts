@@ -43,8 +43,12 @@ function known(row: number): number | undefined {
 function neighbour(scene: Scene, row: number, by: number): number | undefined {
   const place = placeOf(scene, row);
   if (place === undefined) return undefined;
-  const line = lineOf(scene.lines, place) + by;
-  return line >= 0 && line < scene.lines.count ? rowOfLine(scene, line) : undefined;
+  for (let line = lineOf(scene.lines, place) + by; line >= 0; line += by) {
+    if (line >= scene.lines.count) return undefined;
+    const row = rowOfLine(scene, line);
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 /** The next message of the same type and member. */

@@ -1,7 +1,7 @@
 // Lines of the diagram: a message each, or a run of like messages that is folded into one.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
-import { lowerBound } from "../../state/visible";
+import { upperBound } from "../../state/visible";
 
 /** Which runs are folded. */
 export interface Folding {
@@ -13,7 +13,7 @@ export interface Folding {
 /** The lines of the diagram. Places are those of messages among the shown ones. */
 export interface Lines {
   readonly count: number;
-  /** The place of the first message of each line, and behind them the number of all messages. */
+  /** The place of the first message of each line, and behind them the number of all messages. A line without one has the place of the next. */
   readonly first: Uint32Array;
   /** How many messages the run has that begins at a line, folded or not; 0 if none does. */
   readonly run: Uint32Array;
@@ -61,11 +61,10 @@ export function linesOf(
 
 /** The line in which the message at a place is. */
 export function lineOf(lines: Lines, place: number): number {
-  const line = lowerBound(lines.first, place);
-  return lines.first[line] === place ? Math.min(line, lines.count - 1) : line - 1;
+  return Math.min(upperBound(lines.first, place), lines.count) - 1;
 }
 
-/** How many messages a line stands for. */
+/** How many messages a line stands for; none where there is one beside it, in another diagram. */
 export function spanOf(lines: Lines, line: number): number {
   return (lines.first[line + 1] ?? 0) - (lines.first[line] ?? 0);
 }

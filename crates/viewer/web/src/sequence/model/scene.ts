@@ -1,11 +1,11 @@
 // All that a drawing of the diagram needs to know of the recording, worked out once when it changes.
 
-import { Kind, NONE, type Recording } from "../../model/recording";
+import { Kind, NONE, Recording } from "../../model/recording";
 import { lowerBound } from "../../state/visible";
 import { farCalls } from "./calls";
 import { type Clock, clockOf } from "./clock";
 import { type ColumnOptions, type Columns, columnsOf } from "./columns";
-import { type Folding, type Lines, lineOf, linesOf } from "./runs";
+import { type Folding, type Lines, lineOf, linesOf, spanOf } from "./runs";
 import { keptOf } from "./shown";
 import { Tally } from "./tally";
 
@@ -20,7 +20,33 @@ export interface Scene {
   /** Calls whose replies are far away. */
   readonly far: readonly number[];
   readonly folding: Folding;
+  /** From where times are told, in nanoseconds since the first message. */
+  readonly origin: number;
+  /** What is said of a message beside its name. */
+  readonly noteOf: (row: number) => Note | undefined;
 }
+
+/** What is said of a message beside its name, and how much it matters. */
+export interface Note {
+  readonly text: string;
+  readonly tone: "plain" | "worse";
+}
+
+/** A scene without notes, whose times are told from the first message. */
+const PLAIN: Pick<Scene, "origin" | "noteOf"> = { origin: 0, noteOf: () => undefined };
+
+/** The scene without messages. */
+export const EMPTY_SCENE: Scene = {
+  ...PLAIN,
+  recording: new Recording(),
+  rows: new Uint32Array(),
+  lines: { count: 0, first: new Uint32Array(1), run: new Uint32Array() },
+  columns: { all: [], ofPeer: new Uint32Array() },
+  clock: { times: new Float64Array(), places: new Uint32Array() },
+  tally: new Tally(),
+  far: [],
+  folding: { folds: "nothing", unfolded: new Set() },
+};
 
 /** The scene of shown messages. What the last one found out of the same messages is kept. */
 export function sceneOf(
@@ -35,6 +61,7 @@ export function sceneOf(
   const tally = known !== undefined && kept > 0 ? known.tally : new Tally();
   tally.count(recording, rows, kept);
   return {
+    ...PLAIN,
     recording,
     rows,
     tally,
@@ -73,9 +100,10 @@ export function lineOfRow(scene: Scene, row: number): number | undefined {
   return place === undefined ? undefined : lineOf(scene.lines, place);
 }
 
-/** The row of the first message of a line. */
-export function rowOfLine(scene: Scene, line: number): number {
-  return scene.rows[scene.lines.first[line] as number] as number;
+/** The row of the first message of a line; undefined if it has none. */
+export function rowOfLine(scene: Scene, line: number): number | undefined {
+  if (spanOf(scene.lines, line) === 0) return undefined;
+  return scene.rows[scene.lines.first[line] as number];
 }
 
 /** The column of a connection; {@link NONE} for nobody, and for who has none. */

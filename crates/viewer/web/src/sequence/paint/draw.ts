@@ -23,7 +23,7 @@ import { drawHead } from "./head";
 import { drawLifelines } from "./lifelines";
 import { drawMark } from "./marks";
 import { amongColumns, bottomOf, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
-import { drawName, drawRun, drawShortName, drawTime, formatTime } from "./texts";
+import { drawName, drawNote, drawRun, drawShortName, drawTime, formatTime } from "./texts";
 
 type TimeAxis = Axis & { readonly is: "time" };
 
@@ -89,6 +89,7 @@ function isInLine({ scene }: Pen, line: number, row: number): boolean {
 function drawLine(pen: Pen, line: number): void {
   const { scene } = pen;
   const row = rowOfLine(scene, line);
+  if (row === undefined) return;
   const y = onCanvas(pen, yOfLine(line));
   if (spanOf(scene.lines, line) === 1) {
     drawMark(pen, row, y, y);
@@ -103,18 +104,21 @@ function drawLine(pen: Pen, line: number): void {
 function drawTexts(pen: Pen, line: number): void {
   const { scene } = pen;
   const row = rowOfLine(scene, line);
+  if (row === undefined) return;
   const y = onCanvas(pen, yOfLine(line));
   drawTime(pen, row, y);
   const run = scene.lines.run[line] as number;
+  const note = scene.noteOf(row);
   if (run > 0) drawRun(pen, run, spanOf(scene.lines, line) > 1, y);
-  drawName(pen, row, y, run > 0 ? "beside-run" : "whole");
+  else if (note !== undefined) drawNote(pen, note, y);
+  drawName(pen, row, y, run > 0 || note !== undefined ? "beside-note" : "whole");
 }
 
 /** What is between calls and replies, of which one at least is among these places, or on either side. */
 function drawCalls(pen: Pen, start: number, end: number): void {
   const { recording, rows } = pen.scene;
-  if (start >= end) return;
-  const first = rows[start] as number;
+  const first = rows[start];
+  if (first === undefined) return;
   const near = lowerBound(rows, Math.max(0, first - NEAR_ROWS));
   const calls: number[] = [];
   for (let place = near; place < end; place++) {
@@ -172,16 +176,16 @@ function drawBand(pen: Pen, row: number, y: number): void {
 function drawTicks(pen: Pen, axis: TimeAxis): void {
   const { context, geometry, scene, theme } = pen;
   const step = tickStep(axis.scale, TICK_PIXELS);
-  const first = Math.ceil(timeAt(axis, pen.offset) / step) * step;
+  const { origin } = scene;
+  const first = Math.ceil((timeAt(axis, pen.offset) - origin) / step) * step + origin;
   const last = Math.min(timeAt(axis, bottomOf(pen)), axis.until);
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   context.textAlign = "right";
-  const style = pen.timeStyle === "wall" ? "wall" : "start";
-  for (let time = Math.max(first, 0); time <= last; time += step) {
+  for (let time = Math.max(first, origin); time <= last; time += step) {
     const y = onCanvas(pen, yOfTime(scene, axis, time));
     stroke(context, geometry.time - 5, y, geometry.time, y);
-    const text = formatTime(style, time, scene.recording.start);
+    const text = formatTime(pen, time);
     write(context, text, geometry.time - 8, y, theme.fonts.small, theme.soft);
   }
   context.textAlign = "left";

@@ -51,7 +51,7 @@ function drawStraight(pen: Pen, column: Column, x: number): void {
   const left = x - (label.width + 14) / 2;
   const y = geometry.head / 2;
   drawDot(pen, column, left + 4, y);
-  write(context, label.text, left + 14, y, head, theme.ink);
+  write(context, label.text, left + 14, y, head, inkOf(pen, column));
 }
 
 /** Where there are several buses, the first column of each says which one it is. */
@@ -74,12 +74,18 @@ function drawTurned(pen: Pen, column: Column, x: number): void {
   context.translate(x, geometry.head - 12);
   drawDot(pen, column, 0, 0);
   context.rotate(-TURN);
-  write(context, label.text, 9, 0, head, theme.ink);
+  write(context, label.text, 9, 0, head, inkOf(pen, column));
   context.restore();
 }
 
-function drawDot({ context }: Pen, column: Column, x: number, y: number): void {
-  context.fillStyle = colorOf(column.label);
+/** The name of a column without anybody is faint. */
+function inkOf({ theme }: Pen, { peers }: Column): string {
+  return peers.length === 0 ? theme.faint : theme.ink;
+}
+
+function drawDot(pen: Pen, column: Column, x: number, y: number): void {
+  const { context, theme } = pen;
+  context.fillStyle = column.peers.length === 0 ? theme.line : colorOf(column.label);
   context.beginPath();
   context.arc(x, y, 4, 0, 2 * Math.PI);
   context.fill();

@@ -34,6 +34,8 @@ export function drawLifelines(pen: Pen): void {
 }
 
 function drawLifeline(pen: Pen, column: Column, x: number): void {
+  // A column that is there for the sake of one beside it has nobody.
+  if (column.peers.length === 0) return;
   const { context, geometry, theme } = pen;
   const { arrived, left, why } = lifeOf(column);
   const top = arrived === undefined ? 0 : canvasY(pen, arrived);

@@ -3,22 +3,22 @@
 import { Kind } from "../../model/recording";
 import { count, duration, sinceStart, timeOfDay } from "../../parts/format";
 import type { Geometry } from "../model/geometry";
-import { placeOf } from "../model/scene";
+import { type Note, placeOf } from "../model/scene";
 import type { Room } from "./labels";
-import { type Pen, type TimeStyle, write } from "./pen";
+import { type Pen, write } from "./pen";
 
 /** The time of a message, as it is told now. */
 export function timeText(pen: Pen, row: number): string {
   const { recording } = pen.scene;
   const at = recording.at.get(row);
   if (pen.timeStyle === "delta") return deltaText(pen, row);
-  return formatTime(pen.timeStyle, at, recording.start);
+  return formatTime(pen, at);
 }
 
 /** A point of time since the start, or of the day. */
-export function formatTime(style: TimeStyle, at: number, start: bigint): string {
-  if (style !== "wall") return sinceStart(at);
-  const text = timeOfDay(start + BigInt(Math.round(at)));
+export function formatTime({ scene, timeStyle }: Pen, at: number): string {
+  if (timeStyle !== "wall") return sinceStart(at - scene.origin);
+  const text = timeOfDay(scene.recording.start + BigInt(Math.round(at)));
   return text.slice(text.indexOf(" ") + 1);
 }
 
@@ -39,8 +39,8 @@ export function drawTime(pen: Pen, row: number, y: number): void {
   context.textAlign = "left";
 }
 
-/** How much room names have: beside the number of a run they have less. */
-export type NameRoom = "whole" | "beside-run";
+/** How much room names have: beside a note or the number of a run they have less. */
+export type NameRoom = "whole" | "beside-note";
 
 /** Writes what a message is: path, interface and member; of a reply the member that it answers. */
 export function drawName(pen: Pen, row: number, y: number, room: NameRoom): void {
@@ -59,12 +59,15 @@ export function drawName(pen: Pen, row: number, y: number, room: NameRoom): void
   }
 }
 
-/** Writes what a message is in one line. */
+/** Writes what a message is, and what is said of it, in one line. */
 export function drawShortName(pen: Pen, row: number, y: number): void {
-  const { recording } = pen.scene;
+  const { recording, noteOf } = pen.scene;
   const kind = recording.kind.get(row);
-  if (kind === Kind.Return) drawReturned(pen, row, y, "whole");
-  else drawMember(pen, row, y, "whole", kind === Kind.Error ? pen.theme.error : pen.theme.ink);
+  const note = noteOf(row);
+  const room = note === undefined ? "whole" : "beside-note";
+  if (note !== undefined) drawNote(pen, note, y);
+  if (kind === Kind.Return) drawReturned(pen, row, y, room);
+  else drawMember(pen, row, y, room, kind === Kind.Error ? pen.theme.error : pen.theme.ink);
 }
 
 function drawPath(
@@ -108,25 +111,36 @@ function drawReturned(
 }
 
 function roomOf(geometry: Geometry, what: keyof typeof TEXTS, room: NameRoom, font: string): Room {
-  const taken = (room === "beside-run" ? RUN_ROOM : 0) + (what === "returned" ? INDENT : 0);
+  const taken = (room === "beside-note" ? NOTE_ROOM : 0) + (what === "returned" ? INDENT : 0);
   const width = geometry.left - geometry.time - 10 - taken;
-  return { id: TEXTS[what] * 2 + Number(room === "beside-run"), font, width };
+  return { id: TEXTS[what] * 2 + Number(room === "beside-note"), font, width };
 }
 
 /** How many messages a folded or unfolded run has. */
 export function drawRun(pen: Pen, length: number, isFolded: boolean, y: number): void {
+  const { accent, accentSoft } = pen.theme;
+  drawPill(pen, `${isFolded ? "▸" : "▾"} × ${count(length)}`, y, accent, accentSoft);
+}
+
+/** What is said of a message. */
+export function drawNote(pen: Pen, { text, tone }: Note, y: number): void {
+  const { error, raised, soft } = pen.theme;
+  drawPill(pen, text, y, tone === "worse" ? error : soft, raised);
+}
+
+/** Writes a few words at the right of the names, on a ground of their own. */
+function drawPill(pen: Pen, text: string, y: number, color: string, ground: string): void {
   const { context, geometry, theme } = pen;
-  const text = `${isFolded ? "▸" : "▾"} × ${count(length)}`;
   context.font = theme.fonts.small;
   const width = context.measureText(text).width + 12;
   const x = geometry.left - width - 6;
-  context.fillStyle = theme.accentSoft;
+  context.fillStyle = ground;
   context.beginPath();
   context.roundRect(x, y - 9, width, 18, 9);
   context.fill();
-  write(context, text, x + 6, y, theme.fonts.small, theme.accent);
+  write(context, text, x + 6, y, theme.fonts.small, color);
 }
 
 const INDENT = 14;
-const RUN_ROOM = 66;
+const NOTE_ROOM = 66;
 const TEXTS = { path: 0, member: 1, interface: 2, returned: 3 } as const;

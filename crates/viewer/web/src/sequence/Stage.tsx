@@ -1,0 +1,62 @@
+// A diagram on the page: its canvas, and what scrolls it.
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { openedMenu } from "../parts/openMenu";
+import { useStore } from "../state/context";
+import { Diagram } from "./Diagram";
+import { Interaction } from "./Interaction";
+import type { Subject } from "./subject";
+import { Tip } from "./Tip";
+
+interface StageProps {
+  readonly subject: Subject;
+  /** What it is, for those who cannot see it. */
+  readonly label: string;
+  /** Told of the diagram once its elements are there, and when they are gone. */
+  readonly onReady: (interaction: Interaction | undefined) => void;
+}
+
+export function Stage({ subject, label, onReady }: StageProps): JSX.Element {
+  const store = useStore();
+  const ready = useSignal<Interaction | undefined>(undefined);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const spacer = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (canvas.current === null || scroller.current === null || spacer.current === null) return;
+    const places = { canvas: canvas.current, scroller: scroller.current, spacer: spacer.current };
+    const diagram = new Diagram(places, subject);
+    const interaction = new Interaction(scroller.current, diagram, store);
+    ready.value = interaction;
+    onReady(interaction);
+    return () => {
+      onReady(undefined);
+      interaction.end();
+      diagram.end();
+    };
+  }, [store, subject]);
+  return (
+    <div class="sequence-stage">
+      <div
+        class="sequence-scroller"
+        ref={scroller}
+        tabIndex={0}
+        role="application"
+        aria-roledescription="sequence diagram"
+        aria-label={label}
+      >
+        <div class="sequence-spacer" ref={spacer} />
+      </div>
+      <canvas class="sequence-canvas" ref={canvas} />
+      {ready.value === undefined ? null : <StageTip interaction={ready.value} />}
+    </div>
+  );
+}
+
+function StageTip({ interaction }: { readonly interaction: Interaction }): JSX.Element | null {
+  const isMenuOpen = openedMenu.value !== undefined;
+  const pointed = isMenuOpen ? undefined : interaction.rested.value;
+  return <Tip diagram={interaction.diagram} pointed={pointed} />;
+}
