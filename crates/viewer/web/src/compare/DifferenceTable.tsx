@@ -1,12 +1,17 @@
 // The differences, each with what was before and what is after.
 
+import { batch } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RenderCell } from "../parts/TableRow";
-import type { TableData } from "../parts/table";
+import type { Row, TableData } from "../parts/table";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import { filterByRow } from "../statistics/rowMenu";
 import { SubjectTable } from "../statistics/SubjectTable";
 
 export function DifferenceTable({ table }: { readonly table: TableData }): JSX.Element {
+  const store = useStore();
   const shown = useMemo(() => memberFirst(table), [table]);
   const render = useMemo<RenderCell>(() => {
     const change = shown.columns.findIndex(({ key }) => key === "change");
@@ -18,9 +23,18 @@ export function DifferenceTable({ table }: { readonly table: TableData }): JSX.E
       label="Methods and signals that are different"
       table={shown}
       render={render}
+      onChoose={(row) => showBeside(store, row)}
       widths={WIDTHS}
     />
   );
+}
+
+/** Shows the messages of a member in both diagrams. */
+function showBeside(store: Store, row: Row): void {
+  batch(() => {
+    filterByRow(store, "compare", row);
+    store.comparison.value = { ...store.comparison.value, tab: "sequences" };
+  });
 }
 
 function Changes({ words }: { readonly words: string }): JSX.Element {

@@ -6,13 +6,11 @@ import type { Counted } from "../overview/counting";
 import { inSlices } from "../overview/slices";
 import { TrafficPlot } from "../overview/TrafficPlot";
 import { Traffic } from "../overview/traffic";
+import type { Alignment } from "../state/comparison";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
 import { useFound } from "../statistics/asked";
 import type { Side } from "./sides";
-
-/** From where times are counted: one clock for both sides, or the first message of each. */
-export type Clock = "one" | "own";
 
 /** What was counted of a side, and the time that it has. */
 export interface SideCounted extends Counted {
@@ -22,13 +20,13 @@ export interface SideCounted extends Counted {
 /** Counts the messages of a side, those that are shown apart. */
 export function useSide(
   side: () => Side,
-  clock: ReadonlySignal<Clock>,
+  alignment: ReadonlySignal<Alignment>,
 ): ReadonlySignal<SideCounted | undefined> {
   const store = useStore();
   return useFound(async (abort) => {
     store.grown.value;
     const buses = new Set(side().buses);
-    const isOwn = clock.value === "own";
+    const isOwn = alignment.value === "start";
     const visible = store.visible.value;
     const recording = store.recording.peek();
     const [all, shown] = [new Traffic(), new Traffic()];
@@ -53,15 +51,17 @@ export function useSide(
 interface SideTrafficProps {
   readonly name: string;
   readonly counted: ReadonlySignal<SideCounted | undefined>;
-  readonly clock: ReadonlySignal<Clock>;
+  readonly alignment: ReadonlySignal<Alignment>;
   /** How long the longest side is, from where times are counted. */
   readonly length: ReadonlySignal<number>;
 }
 
 /** The strip of a side; what is dragged there is chosen for all views. */
-export function SideTraffic({ name, counted, clock, length }: SideTrafficProps): JSX.Element {
+export function SideTraffic({ name, counted, alignment, length }: SideTrafficProps): JSX.Element {
   const store = useStore();
-  const start = useComputed(() => (clock.value === "own" ? (counted.value?.span.from ?? 0) : 0));
+  const start = useComputed(() =>
+    alignment.value === "start" ? (counted.value?.span.from ?? 0) : 0,
+  );
   const whole = useComputed<Span>(() => ({ from: 0, until: Math.max(length.value, 1000) }));
   const span = useComputed(() => moved(store.span.value, -start.value));
   return (

@@ -9,6 +9,9 @@ export interface Side {
   readonly buses: readonly number[];
 }
 
+/** A side that there is not. */
+export const NO_SIDE: Side = { name: "", buses: [] };
+
 /** What there is to compare: files, or, if there is one alone, its buses. */
 export function sidesOf({ files, buses }: Pick<Recording, "files" | "buses">): Side[] {
   if (files.length < 2) {

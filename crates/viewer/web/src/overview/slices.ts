@@ -5,15 +5,16 @@ export async function inSlices(
   length: number,
   step: (from: number, to: number) => void,
   abort: AbortSignal,
+  rows = ROWS,
 ): Promise<boolean> {
   let end = performance.now() + SLICE_MS;
-  for (let from = 0; from < length; from += ROWS) {
+  for (let from = 0; from < length; from += rows) {
     if (performance.now() > end) {
       await new Promise((resolve) => setTimeout(resolve));
       end = performance.now() + SLICE_MS;
     }
     if (abort.aborted) return false;
-    step(from, Math.min(length, from + ROWS));
+    step(from, Math.min(length, from + rows));
   }
   return !abort.aborted;
 }

@@ -100,7 +100,12 @@ export class Diagram {
   /** Sees what another diagram does, whose drawing is as high, but further down by some pixels. */
   follow(other: Diagram, shift: number): void {
     if (this.axis.is !== other.axis.is) return;
-    if (this.scale !== other.scale) this.setScale(other.scale);
+    if (this.axis.is === "time" && this.scale !== other.scale) {
+      this.scale = other.scale;
+      this.axis = { ...this.axis, scale: other.scale };
+      this.measure();
+      this.request();
+    }
     this.viewport.follow(other.viewport.offset + shift);
     this.viewport.followSideways(other.viewport.scrollX);
   }
@@ -299,7 +304,7 @@ export class Diagram {
     } else this.axis = { is: "order" };
     this.measure();
     const y = first === undefined ? undefined : yOfRow(scene, this.axis, first);
-    if (y !== undefined) this.viewport.moveTo(y - MARGIN);
+    if (y !== undefined && this.subject.anchor !== "nothing") this.viewport.moveTo(y - MARGIN);
     this.request();
   }
 

@@ -71,7 +71,8 @@ interface ChoiceProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
+/** One of a few ways, to choose from. */
+export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   const { label, title, value, options, onChoose } = props;
   return (
     <select

@@ -6,6 +6,7 @@ import { VERSION } from "../format/frame";
 import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
 import { Moved, Refusal } from "../source/source";
+import type { Comparison } from "./comparison";
 import { movedTo } from "./moved";
 import { Selector } from "./selector";
 import type { ViewName } from "./views";
@@ -41,6 +42,8 @@ export class Store {
   readonly bus = signal<BusAccess>("none");
 
   readonly view = signal<ViewName>("sequence");
+  /** How two recordings are compared. */
+  readonly comparison = signal<Comparison>({ tab: "differences", alignment: "start" });
   /** The query that selects; the last one that was right. */
   readonly query = signal("");
   /** The query as it is written, right or not. */

@@ -2,12 +2,14 @@
 
 import { effect } from "@preact/signals";
 import type { Recording } from "../model/recording";
+import { type Comparison, comparisonOf } from "./comparison";
 import type { Store } from "./store";
 import { isView, type ViewName } from "./views";
 
 /** What the address holds. */
 export interface Place {
   readonly view: ViewName;
+  readonly comparison: Comparison;
   readonly query: string;
   /** Connections by their unique names, with the number of the bus in front if it is not the first. */
   readonly hidden: readonly string[];
@@ -25,6 +27,7 @@ export function parsePlace(hash: string): Place {
   const message = Number(fields.get("message"));
   return {
     view: isView(view) ? view : "sequence",
+    comparison: comparisonOf(fields.get("compare"), fields.get("align")),
     query: fields.get("q") ?? "",
     hidden: (fields.get("hide") ?? "").split(",").filter((name) => name !== ""),
     span: isSpan ? { from, until } : undefined,
@@ -36,6 +39,9 @@ export function parsePlace(hash: string): Place {
 export function formatPlace(place: Place): string {
   const fields = new URLSearchParams();
   if (place.view !== "sequence") fields.set("view", place.view);
+  const { tab, alignment } = place.comparison;
+  if (tab !== "differences") fields.set("compare", tab);
+  if (alignment !== "start") fields.set("align", alignment);
   if (place.query !== "") fields.set("q", place.query);
   if (place.hidden.length > 0) fields.set("hide", place.hidden.join(","));
   if (place.span !== undefined) {
@@ -61,6 +67,7 @@ export function followAddress(store: Store): void {
   const read = (): void => {
     const place = parsePlace(location.hash);
     store.view.value = place.view;
+    store.comparison.value = place.comparison;
     store.setQuery(place.query);
     store.span.value = place.span;
     store.selectMessage(undefined);
@@ -94,6 +101,7 @@ export function followAddress(store: Store): void {
     if (selected !== undefined) message = undefined;
     const place: Place = {
       view: store.view.value,
+      comparison: store.comparison.value,
       query: store.draft.value,
       hidden: [...store.hidden.value].map((id) => addressName(recording, id)),
       span: store.span.value,

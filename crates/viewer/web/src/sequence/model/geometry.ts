@@ -87,7 +87,7 @@ function clamp(number: number, least: number, most: number): number {
 /** Pixels below which everything is smaller: two diagrams side by side, or a small screen. */
 const NARROW = 720;
 const LARGE = { time: 92, textMin: 170, margin: 44, gapMin: 42 };
-const SMALL = { time: 80, textMin: 120, margin: 34, gapMin: 28 };
+const SMALL = { time: 88, textMin: 106, margin: 24, gapMin: 26 };
 const TEXT_SHARE = 0.32;
 const TEXT_MAX = 620;
 const GAP_MAX = 230;

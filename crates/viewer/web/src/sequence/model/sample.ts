@@ -11,6 +11,8 @@ export interface Sample {
   readonly to?: number;
   readonly member?: string;
   readonly call?: number;
+  /** The first bus without. */
+  readonly bus?: number;
   /** Connections that got copies, if that is known. */
   readonly copies?: readonly number[];
 }
@@ -84,7 +86,7 @@ export function add(
   for (const name of ["kind", "flags", "health", "bus"]) {
     columns.set(
       name,
-      Uint8Array.from(samples, ({ kind }) => (name === "kind" ? kind : 0)),
+      Uint8Array.from(samples, ({ bus = 0, kind }) => ({ kind, bus })[name] ?? 0),
     );
   }
   const head = {

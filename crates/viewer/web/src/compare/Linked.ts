@@ -1,0 +1,148 @@
+// Two diagrams that scroll and zoom together.
+
+import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
+import type { Diagram } from "../sequence/Diagram";
+import type { Interaction } from "../sequence/Interaction";
+import { yOfRow } from "../sequence/model/axis";
+import { placeOf, type Scene } from "../sequence/model/scene";
+import type { Store } from "../state/store";
+import type { Built } from "./model/build";
+import { type At, stepDifferent, stepLine } from "./model/steps";
+import { selectedAt } from "./state";
+
+/**
+ * Has two diagrams see the same heights of their drawings. Only where a selected message and its counterpart
+ * are too far apart to be seen together is one of them moved against the other, until another message is
+ * selected.
+ */
+export class Linked {
+  /** By how many pixels the second one is further down than the first. */
+  readonly shift = signal(0);
+  private leader: 0 | 1 = 0;
+  /** Whether it was not looked yet where the counterpart of what is selected is. */
+  private isPending = false;
+  private readonly endings: (() => void)[];
+
+  constructor(
+    readonly interactions: readonly [Interaction, Interaction],
+    private readonly store: Store,
+    private readonly built: ReadonlySignal<Built | undefined>,
+  ) {
+    for (const side of [0, 1] as const) this.diagram(side).onLead = () => this.lead(side);
+    this.endings = [
+      effect(() => {
+        void [store.selected.value, built.value];
+        this.isPending = true;
+      }),
+      ...([0, 1] as const).map((side) =>
+        effect(() => {
+          this.diagram(side).moved.value;
+          untracked(() => this.drawn(side));
+        }),
+      ),
+    ];
+  }
+
+  /** Lets go of both. */
+  end(): void {
+    for (const end of this.endings) end();
+    for (const side of [0, 1] as const) this.diagram(side).onLead = () => {};
+  }
+
+  /** The diagram of what is selected, else the first one. */
+  active(): Interaction {
+    return this.interactions[this.selected()?.side ?? 0];
+  }
+
+  /** Selects the message of the line below or above, whichever side it is of. */
+  step(by: 1 | -1): void {
+    const at = this.selected();
+    this.select(at === undefined ? this.firstSeen() : stepLine(this.scenes(), at, by));
+  }
+
+  /** Selects the next message that is different, or the one before. */
+  stepDifferent(by: 1 | -1): void {
+    const different = this.built.peek()?.different ?? [];
+    this.select(stepDifferent(this.scenes(), different, this.selected() ?? this.firstSeen(), by));
+  }
+
+  /** Selects the counterpart on a side of what is selected on the other. */
+  cross(to: 0 | 1): void {
+    const diagram = this.diagram(to);
+    const row = diagram.selected;
+    if (row !== undefined) diagram.select(row);
+  }
+
+  /** Has both see the same heights again. */
+  straighten(): void {
+    this.shift.value = 0;
+    this.align();
+  }
+
+  private diagram(side: 0 | 1): Diagram {
+    return this.interactions[side].diagram;
+  }
+
+  private scenes(): readonly [Scene, Scene] {
+    return [this.diagram(0).scene.peek(), this.diagram(1).scene.peek()];
+  }
+
+  private selected(): At | undefined {
+    const built = this.built.peek();
+    return built && untracked(() => selectedAt(this.store, built));
+  }
+
+  private select(at: At | undefined): void {
+    if (at !== undefined) this.diagram(at.side).select(at.row);
+  }
+
+  private firstSeen(): At | undefined {
+    for (const side of [this.leader, this.leader === 0 ? 1 : 0] as const) {
+      const row = this.diagram(side).firstSeen();
+      if (row !== undefined) return { side, row };
+    }
+    return undefined;
+  }
+
+  private lead(side: 0 | 1): void {
+    this.leader = side;
+    this.align();
+  }
+
+  private align(): void {
+    const { leader } = this;
+    const shift = leader === 0 ? this.shift.peek() : -this.shift.peek();
+    this.diagram(leader === 0 ? 1 : 0).follow(this.diagram(leader), shift);
+  }
+
+  /** Once a diagram is drawn, what was selected in it is seen. */
+  private drawn(side: 0 | 1): void {
+    const at = this.selected();
+    if (this.isPending && (at === undefined || at.side === side)) this.bring(at);
+    this.align();
+  }
+
+  /** Moves the other side so that the counterpart is beside the selected message, if it is not seen. */
+  private bring(at: At | undefined): void {
+    const heights = [this.heightOn(0), this.heightOn(1)] as const;
+    if (at !== undefined && heights[at.side] === undefined) return;
+    this.isPending = false;
+    const [one, other] = heights;
+    if (at === undefined || one === undefined || other === undefined) this.shift.value = 0;
+    else {
+      const { offset, view } = this.diagram(at.side).viewport;
+      const down = heights[at.side === 0 ? 1 : 0] as number;
+      const isSeen = down >= offset && down <= offset + view;
+      this.shift.value = isSeen ? 0 : other - one;
+      this.leader = at.side;
+    }
+  }
+
+  private heightOn(side: 0 | 1): number | undefined {
+    const diagram = this.diagram(side);
+    const scene = diagram.scene.peek();
+    const row = untracked(() => diagram.selected);
+    if (row === undefined || placeOf(scene, row) === undefined) return undefined;
+    return yOfRow(scene, diagram.axis, row);
+  }
+}

@@ -1,0 +1,161 @@
+// Both diagrams of a comparison, worked out a slice at a time whenever something else is shown.
+
+import type { Recording } from "../../model/recording";
+import { inSlices } from "../../overview/slices";
+import type { Scene } from "../../sequence/model/scene";
+import { type Gathered, gather } from "../../sequence/model/slices";
+import type { Alignment } from "../../state/comparison";
+import type { Span } from "../../state/store";
+import type { Visible } from "../../state/visible";
+import type { Side } from "../sides";
+import { type Aligned, align, type DifferenceTally } from "./alignment";
+import { sharedColumns } from "./columns";
+import { differenceOf, noteOf } from "./difference";
+import { busesOf, type Counterparts, type Paired } from "./pairing";
+
+/** What is compared, and what of it is shown. */
+export interface Wanted {
+  readonly recording: Recording;
+  readonly sides: readonly [Side, Side];
+  readonly visible: Visible;
+  readonly hidden: ReadonlySet<number>;
+  readonly span: Span | undefined;
+  readonly alignment: Alignment;
+}
+
+/** One of the diagrams. */
+export interface Half {
+  readonly scene: Scene;
+  /** Of each bus whether it is one of this side. */
+  readonly isOf: Uint8Array;
+  /** The stretch of time that is looked at, as it is on this side. */
+  readonly span: Span | undefined;
+  /** As much time as both sides need. */
+  readonly whole: Span;
+  readonly tally: DifferenceTally;
+}
+
+/** Both diagrams. */
+export interface Built {
+  readonly recording: Recording;
+  readonly counterparts: Counterparts;
+  readonly halves: readonly [Half, Half];
+  /** Lines in which something is different, ascending. */
+  readonly different: readonly number[];
+}
+
+/** Builds both diagrams; undefined if that was given up. */
+export async function build(
+  wanted: Wanted,
+  paired: Paired,
+  abort: AbortSignal,
+): Promise<Built | undefined> {
+  const { recording, alignment } = wanted;
+  const times = timesOf(paired.extents, wanted);
+  const before = await gatherSide(wanted, wanted.sides[0], times[0], abort);
+  const after = await gatherSide(wanted, wanted.sides[1], times[1], abort);
+  if (before === undefined || after === undefined) return undefined;
+  const has = (row: number): boolean => wanted.visible.has(row);
+  const shown = [before, after].map(({ rows }, side) => ({
+    rows,
+    origin: times[side as 0 | 1].origin,
+    has: (row: number) => has(row) && isIn(times[side as 0 | 1].span, recording.at.get(row)),
+  }));
+  const [one, other] = shown as [(typeof shown)[0], (typeof shown)[0]];
+  const aligned = await align(recording, [one, other], paired.counterparts, alignment, abort);
+  return aligned && putTogether(wanted, paired, times, [before, after], aligned);
+}
+
+/** The times of a side. */
+export interface Times {
+  /** From where they are told. */
+  readonly origin: number;
+  readonly whole: Span;
+  readonly span: Span | undefined;
+}
+
+/**
+ * The times of both sides. Where each begins with its first message, a stretch of time that lies on one side is
+ * looked at on the other as well, as long after its first message.
+ */
+export function timesOf(
+  extents: readonly [Span, Span],
+  { alignment, span }: Pick<Wanted, "alignment" | "span">,
+): readonly [Times, Times] {
+  const [one, other] = extents;
+  if (alignment === "clock") {
+    const from = Math.min(one.from, other.from);
+    const whole = { from, until: Math.max(one.until, other.until, from + 1) };
+    return [
+      { origin: 0, whole, span },
+      { origin: 0, whole, span },
+    ];
+  }
+  const length = Math.max(one.until - one.from, other.until - other.from, 1);
+  const of = extents.find(({ from, until }) => span && span.from <= until && span.until > from);
+  const times = ({ from }: Span): Times => ({
+    origin: from,
+    whole: { from, until: from + length },
+    span: span && movedBy(span, of === undefined ? 0 : from - of.from),
+  });
+  return [times(one), times(other)];
+}
+
+function movedBy({ from, until }: Span, by: number): Span {
+  return { from: from + by, until: until + by };
+}
+
+function isIn(span: Span | undefined, time: number): boolean {
+  return span === undefined || (time >= span.from && time < span.until);
+}
+
+async function gatherSide(
+  { recording, visible }: Wanted,
+  side: Side,
+  { span }: Times,
+  abort: AbortSignal,
+): Promise<Gathered | undefined> {
+  const isOf = busesOf(side);
+  const rows = new Uint32Array(visible.rows.length);
+  let length = 0;
+  const step = (from: number, to: number): void => {
+    for (let place = from; place < to; place++) {
+      const row = visible.rows[place] as number;
+      // What is shown may be of a recording that had more.
+      if (row >= recording.length || isOf[recording.bus.get(row)] !== 1) continue;
+      if (isIn(span, recording.at.get(row))) rows[length++] = row;
+    }
+  };
+  if (!(await inSlices(visible.rows.length, step, abort))) return undefined;
+  return gather(recording, rows.subarray(0, length), abort);
+}
+
+function putTogether(
+  { recording, sides, hidden }: Wanted,
+  { counterparts }: Paired,
+  times: readonly [Times, Times],
+  gathered: readonly [Gathered, Gathered],
+  { lines, different, tallies }: Aligned,
+): Built {
+  const takings = [
+    { side: sides[0], tally: gathered[0].tally },
+    { side: sides[1], tally: gathered[1].tally },
+  ] as const;
+  const columns = sharedColumns(recording, takings, hidden);
+  const half = (place: 0 | 1): Half => {
+    const { origin, span, whole } = times[place];
+    const scene: Scene = {
+      ...gathered[place],
+      recording,
+      lines: lines[place],
+      columns: columns[place],
+      folding: NO_FOLDING,
+      origin,
+      noteOf: (row) => noteOf(differenceOf(recording, counterparts, row)),
+    };
+    return { scene, isOf: busesOf(sides[place]), span, whole, tally: tallies[place] };
+  };
+  return { recording, counterparts, halves: [half(0), half(1)], different };
+}
+
+const NO_FOLDING = { folds: "nothing", unfolded: new Set<number>() } as const;

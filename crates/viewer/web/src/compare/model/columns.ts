@@ -1,0 +1,91 @@
+// The columns of two diagrams beside each other: the same services in the same places.
+
+import { NONE, type Peer, type Recording } from "../../model/recording";
+import { type Column, type Columns, DRIVER } from "../../sequence/model/columns";
+import type { Tally } from "../../sequence/model/tally";
+import type { Side } from "../sides";
+import { identityOf } from "./identity";
+
+/** What columns are made of: a side, and who takes part in what is shown of it. */
+export interface Taking {
+  readonly side: Side;
+  readonly tally: Tally;
+}
+
+/**
+ * The columns of both sides. Services of one name have one place, in the order in which they appear before; behind
+ * them are those that there are only after. Who is missing on a side has a column there with nobody.
+ */
+export function sharedColumns(
+  recording: Recording,
+  takings: readonly [Taking, Taking],
+  hidden: ReadonlySet<number>,
+): readonly [Columns, Columns] {
+  const [before, after] = takings.map((taking) => membersOf(recording, taking, hidden));
+  const merged = new Map([...(after as Members), ...(before as Members)]);
+  const keys = [...new Set([...(before as Members).keys(), ...merged.keys()])];
+  keys.sort((one, other) => precedence(merged.get(one), merged.get(other)));
+  const columns = (members: Members, { side, tally }: Taking): Columns => {
+    const all = keys.map((key) => {
+      const { place, peer } = members.get(key) ?? (merged.get(key) as Member);
+      return column(key, members.has(key) ? [peer] : [], peer.label, side.buses[place] ?? 0, tally);
+    });
+    return { all, ofPeer: placesOf(recording, all) };
+  };
+  return [columns(before as Members, takings[0]), columns(after as Members, takings[1])];
+}
+
+/** A connection, and the place of its bus among those of its side. */
+interface Member {
+  readonly peer: Peer;
+  readonly place: number;
+}
+
+/** By names that are the same on both sides; of several connections with one name the first, the second … */
+type Members = Map<string, Member>;
+
+function membersOf(
+  recording: Recording,
+  { side, tally }: Taking,
+  hidden: ReadonlySet<number>,
+): Members {
+  const members: Members = new Map();
+  const seen = new Map<string, number>();
+  for (const id of tally.appeared) {
+    const peer = recording.peers[id];
+    if (peer === undefined || hidden.has(id)) continue;
+    const place = side.buses.indexOf(peer.bus);
+    const name = `${place}/${identityOf(peer)}`;
+    const nth = seen.get(name) ?? 0;
+    seen.set(name, nth + 1);
+    members.set(`${name}/${nth}`, { peer, place });
+  }
+  return members;
+}
+
+function column(
+  key: string,
+  peers: readonly Peer[],
+  label: string,
+  bus: number,
+  tally: Tally,
+): Column {
+  const messages = peers.reduce((sum, { id }) => sum + (tally.messages[id] ?? 0), 0);
+  return { key, label, peers, bus, messages };
+}
+
+/** Bus by bus, and the bus itself first. */
+function precedence(one: Member | undefined, other: Member | undefined): number {
+  if (one === undefined || other === undefined || one.place !== other.place) {
+    return (one?.place ?? 0) - (other?.place ?? 0);
+  }
+  return Number(other.peer.unique === DRIVER) - Number(one.peer.unique === DRIVER);
+}
+
+function placesOf(recording: Recording, all: readonly Column[]): Uint32Array {
+  const ofPeer = new Uint32Array(recording.peers.length).fill(NONE);
+  all.forEach(({ peers }, place) => {
+    for (const { id } of peers) ofPeer[id] = place;
+  });
+  return ofPeer;
+}

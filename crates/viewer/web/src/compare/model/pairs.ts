@@ -1,0 +1,23 @@
+// Messages of two sides as pairs.
+
+import { NONE } from "../../model/recording";
+import type { Counterparts } from "./pairing";
+
+/** A message with its counterpart; {@link NONE} where there is none. */
+export interface Pair {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** These messages of both sides with their counterparts, in the order of those before. */
+export function pairsOf(
+  counterparts: Counterparts,
+  before: readonly number[],
+  after: readonly number[],
+): Pair[] {
+  const counterpart = (row: number): number => counterparts[row] ?? NONE;
+  const pairs = before.map((row) => ({ before: row, after: counterpart(row) }));
+  const taken = new Set(pairs.map((pair) => pair.after));
+  const others = after.filter((row) => !taken.has(row));
+  return [...pairs, ...others.map((row) => ({ before: counterpart(row), after: row }))];
+}

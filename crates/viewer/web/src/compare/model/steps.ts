@@ -1,0 +1,46 @@
+// From one message of two diagrams to another.
+
+import { lineOfRow, rowOfLine, type Scene } from "../../sequence/model/scene";
+import { lowerBound, upperBound } from "../../state/visible";
+
+/** A message of one of two diagrams. */
+export interface At {
+  readonly side: 0 | 1;
+  readonly row: number;
+}
+
+type Scenes = readonly [Scene, Scene];
+
+/** The message of the line below or above: of the same side, if it has one there. */
+export function stepLine(scenes: Scenes, at: At, by: 1 | -1): At | undefined {
+  const line = lineOfRow(scenes[at.side], at.row);
+  return line === undefined ? undefined : inLine(scenes, at.side, line + by);
+}
+
+/** The next message, or the one before, in one of the lines in which something is different. */
+export function stepDifferent(
+  scenes: Scenes,
+  different: readonly number[],
+  at: At | undefined,
+  by: 1 | -1,
+): At | undefined {
+  const line = at === undefined ? -1 : (lineOfRow(scenes[at.side], at.row) ?? -1);
+  const place = by === 1 ? upperBound(different, line) : lowerBound(different, line) - 1;
+  const found = different[place];
+  if (found === undefined) return undefined;
+  const rows = scenes.map((scene) => rowOfLine(scene, found));
+  const side = rows.findIndex((row, side) => isDifferent(scenes[side as 0 | 1], row));
+  return side === 0 || side === 1 ? { side, row: rows[side] as number } : undefined;
+}
+
+function isDifferent(scene: Scene, row: number | undefined): boolean {
+  return row !== undefined && scene.noteOf(row) !== undefined;
+}
+
+function inLine(scenes: Scenes, side: 0 | 1, line: number): At | undefined {
+  const own = rowOfLine(scenes[side], line);
+  if (own !== undefined) return { side, row: own };
+  const there = side === 0 ? 1 : 0;
+  const other = rowOfLine(scenes[there], line);
+  return other === undefined ? undefined : { side: there, row: other };
+}

@@ -1,0 +1,108 @@
+// What is compared, and how the diagrams of it are looked at. It stays while other views are.
+
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { NONE } from "../model/recording";
+import type { Scene } from "../sequence/model/scene";
+import type { SequenceState } from "../sequence/state";
+import type { Anchor, Subject } from "../sequence/subject";
+import type { Span, Store } from "../state/store";
+import type { Built, Half } from "./model/build";
+import type { At } from "./model/steps";
+
+/** What is compared, and how it is looked at. */
+export interface CompareState {
+  /** Places of both sides among those that there are. */
+  readonly chosen: readonly [Signal<number>, Signal<number>];
+  readonly sequence: SequenceState;
+}
+
+/** How the comparison of this store is looked at. */
+export function compareState(store: Store): CompareState {
+  const known = states.get(store);
+  if (known !== undefined) return known;
+  const state: CompareState = {
+    chosen: [signal(0), signal(1)],
+    sequence: {
+      down: signal("order"),
+      grouping: signal("connection"),
+      order: signal("appearance"),
+      folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
+      timeStyle: signal("start"),
+      frozen: signal(undefined),
+    },
+  };
+  states.set(store, state);
+  return state;
+}
+
+/** One side of a comparison, as a diagram is of it. */
+export class SideSubject implements Subject {
+  constructor(
+    private readonly store: Store,
+    private readonly built: ReadonlySignal<Built | undefined>,
+    readonly side: 0 | 1,
+    readonly state: SequenceState,
+  ) {}
+
+  /** Both see the same, and the first one says what. */
+  get anchor(): Anchor {
+    return this.side === 0 ? "top" : "nothing";
+  }
+
+  watch(): void {
+    void this.built.value;
+  }
+
+  scene(): Scene | undefined {
+    return this.half?.scene;
+  }
+
+  selected(): number | undefined {
+    const built = this.built.value;
+    return built && selectedOn(this.store, built, this.side);
+  }
+
+  revealed(): number | undefined {
+    const built = this.built.value;
+    const at = built && selectedAt(this.store, built);
+    return at?.side === this.side ? at.row : undefined;
+  }
+
+  select(scene: Scene, row: number): void {
+    this.store.selectMessage(row + scene.recording.before - this.store.recording.peek().before);
+  }
+
+  span(): Span | undefined {
+    return this.half?.span;
+  }
+
+  whole(): Span {
+    return this.half?.whole ?? { from: 0, until: 1 };
+  }
+
+  private get half(): Half | undefined {
+    return this.built.peek()?.halves[this.side];
+  }
+}
+
+/** The selected message, if it is one of a side. */
+export function selectedAt(store: Store, built: Built): At | undefined {
+  const selected = store.selected.value;
+  if (selected === undefined) return undefined;
+  const { recording, halves } = built;
+  const row = selected + store.recording.peek().before - recording.before;
+  if (row < 0 || row >= recording.length) return undefined;
+  const bus = recording.bus.get(row);
+  const side = halves.findIndex(({ isOf }) => isOf[bus] === 1);
+  return side === 0 || side === 1 ? { side, row } : undefined;
+}
+
+/** The selected message on a side, or there its counterpart. */
+export function selectedOn(store: Store, built: Built, side: 0 | 1): number | undefined {
+  const at = selectedAt(store, built);
+  if (at === undefined || at.side === side) return at?.row;
+  const counterpart = built.counterparts[at.row] ?? NONE;
+  return counterpart === NONE ? undefined : counterpart;
+}
+
+const states = new WeakMap<Store, CompareState>();

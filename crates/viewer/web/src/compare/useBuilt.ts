@@ -1,0 +1,48 @@
+// Both diagrams, worked out again whenever something else is compared or shown.
+
+import type { ReadonlySignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Recording } from "../model/recording";
+import { useStore } from "../state/context";
+import { restingRows, settledSelection, useFound } from "../statistics/asked";
+import { type Built, build } from "./model/build";
+import { type Paired, pairUp } from "./model/pairing";
+import type { Side } from "./sides";
+
+/** Both diagrams of what is shown of two sides; the last ones while others are worked out. */
+export function useBuilt(sideOf: (place: 0 | 1) => Side): ReadonlySignal<Built | undefined> {
+  const store = useStore();
+  const known = useRef<Known | undefined>(undefined);
+  return useFound(async (abort) => {
+    // Of a running bus they are worked out once in a second.
+    settledSelection(store).value;
+    restingRows(store);
+    const isWhole = store.isLive.value || store.progress.value.state !== "loading";
+    const sides = [sideOf(0), sideOf(1)] as const;
+    const { alignment } = store.comparison.value;
+    const { hidden, span } = { hidden: store.hidden.value, span: store.span.value };
+    const recording = store.recording.peek();
+    const visible = store.visible.peek();
+    if (!isWhole || recording.length === 0) return undefined;
+    if (known.current === undefined || !isOf(known.current, recording, sides)) {
+      const paired = await pairUp(recording, sides, abort);
+      if (paired === undefined) return undefined;
+      known.current = { paired, recording, sides };
+    }
+    const wanted = { recording, sides, visible, hidden, span, alignment };
+    return build(wanted, known.current.paired, abort);
+  });
+}
+
+/** What was paired last; it does not depend on what is shown. */
+interface Known {
+  readonly paired: Paired;
+  readonly recording: Recording;
+  readonly sides: readonly [Side, Side];
+}
+
+function isOf(known: Known, recording: Recording, sides: readonly [Side, Side]): boolean {
+  if (known.recording !== recording) return false;
+  if (known.paired.counterparts.length !== recording.length) return false;
+  return known.sides.every(({ buses }, place) => String(buses) === String(sides[place]?.buses));
+}
