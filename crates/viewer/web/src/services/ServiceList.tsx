@@ -10,16 +10,18 @@ import { onlyService } from "../sequence/model/menu";
 import { drawable } from "../sequence/model/text";
 import { useStore } from "../state/context";
 import { colorOf } from "./hue";
-import { type Section, type Service, tickOf, toggled } from "./services";
+import { type Messages, type Section, type Service, tickOf, toggled } from "./services";
 
 interface SectionListProps {
   readonly section: Section;
+  /** The messages that are shown; undefined before they are counted. */
+  readonly shown: Messages | undefined;
   /** Whether there is no other bus. */
   readonly isAlone: boolean;
 }
 
 /** The services of a bus. */
-export function SectionList({ section, isAlone }: SectionListProps): JSX.Element {
+export function SectionList({ section, shown, isAlone }: SectionListProps): JSX.Element {
   const { bus, services, others } = section;
   const all = [...services, ...others].flatMap(({ peers }) => peers);
   const label = useStore().recording.value.buses[bus]?.label ?? "";
@@ -32,7 +34,7 @@ export function SectionList({ section, isAlone }: SectionListProps): JSX.Element
           {drawable(label)}
         </h2>
       )}
-      <ServiceList services={services} />
+      <ServiceList services={services} shown={shown} />
       {others.length === 0 ? null : (
         <details
           open={isOpen.value}
@@ -45,29 +47,38 @@ export function SectionList({ section, isAlone }: SectionListProps): JSX.Element
             />
             {count(others.length)} others, without a name
           </summary>
-          {isOpen.value ? <ServiceList services={others} /> : null}
+          {isOpen.value ? <ServiceList services={others} shown={shown} /> : null}
         </details>
       )}
     </section>
   );
 }
 
-function ServiceList({ services }: { readonly services: readonly Service[] }): JSX.Element {
+interface ServiceListProps extends Pick<SectionListProps, "shown"> {
+  readonly services: readonly Service[];
+}
+
+function ServiceList({ services, shown }: ServiceListProps): JSX.Element {
   const more = services.length - LISTED_MAX;
   return (
     <ul class="services-list">
       {services.slice(0, LISTED_MAX).map((service) => (
-        <ServiceLine key={service.key} service={service} />
+        <ServiceLine key={service.key} service={service} shown={shown} />
       ))}
       {more > 0 ? <li class="services-none">{count(more)} more: find them by name</li> : null}
     </ul>
   );
 }
 
-function ServiceLine({ service }: { readonly service: Service }): JSX.Element {
+interface ServiceLineProps extends Pick<SectionListProps, "shown"> {
+  readonly service: Service;
+}
+
+function ServiceLine({ service, shown }: ServiceLineProps): JSX.Element {
   const store = useStore();
   const { label, peers, messages } = service;
   const id = useId();
+  const seen = shown?.ofAll(peers) ?? messages;
   const [first] = peers;
   const facts = columnFacts(store.recording.value, service)
     .map(([name, value]) => `${name}: ${value}`)
@@ -88,7 +99,7 @@ function ServiceLine({ service }: { readonly service: Service }): JSX.Element {
       >
         only
       </button>
-      <span class="service-count">{count(messages)}</span>
+      <span class={`service-count${seen === 0 ? " none" : ""}`}>{count(seen)}</span>
     </li>
   );
 }

@@ -1,14 +1,17 @@
 // The services of the recording, each of which can be unticked.
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { inSlices } from "../overview/slices";
 import { sequenceState } from "../sequence/state";
 import { useStore } from "../state/context";
+import { restingRows, useFound } from "../statistics/asked";
 import { moveFocus } from "./keys";
 import { SectionList } from "./ServiceList";
 import {
   inverted,
+  Messages,
   type Section,
   type Service,
   type Sorting,
@@ -28,6 +31,7 @@ export function ServicesPanel(): JSX.Element {
   const wanted = useSignal("");
   const sorting = useSignal<Sorting>("traffic");
   const sections = sectionsOf(services, wanted.value, sorting.value);
+  const shown = useShown().value;
   return (
     <div class="services-panel" role="group" aria-label="Services" onKeyDown={moveFocus}>
       <div class="services-bar">
@@ -63,7 +67,12 @@ export function ServicesPanel(): JSX.Element {
         </div>
       </div>
       {sections.map((section) => (
-        <SectionList key={section.bus} section={section} isAlone={sections.length === 1} />
+        <SectionList
+          key={section.bus}
+          section={section}
+          shown={shown}
+          isAlone={sections.length === 1}
+        />
       ))}
       {sections.length === 0 && wanted.value !== "" ? (
         <p class="services-none">No service has such a name.</p>
@@ -124,6 +133,24 @@ function useServices(): readonly Service[] {
   });
   const now = turn.value;
   return useMemo(() => (now === 0 ? [] : servicesOf(traffic.current, by)), [now, by]);
+}
+
+/** The messages of each connection, of those that are shown; undefined before they are counted. */
+function useShown(): ReadonlySignal<Messages | undefined> {
+  const store = useStore();
+  return useFound(async (abort) => {
+    const rows = restingRows(store);
+    const recording = store.recording.peek();
+    const messages = new Messages();
+    const step = (from: number, to: number): void => {
+      for (let at = from; at < to; at++) {
+        const row = rows[at] as number;
+        // What is shown may be of a recording that had more.
+        if (row < recording.length) messages.add(recording, row);
+      }
+    };
+    return (await inSlices(rows.length, step, abort)) ? messages : undefined;
+  });
 }
 
 const PAUSE_MS = 250;

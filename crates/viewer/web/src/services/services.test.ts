@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { call, peer, recordingOf, signal } from "../sequence/model/sample";
 import { hueOf } from "./hue";
-import { inverted, sectionsOf, servicesOf, type Tick, Traffic, tickOf, toggled } from "./services";
+import {
+  inverted,
+  Messages,
+  sectionsOf,
+  servicesOf,
+  type Tick,
+  Traffic,
+  tickOf,
+  toggled,
+} from "./services";
 
 const PEERS = [
   peer(0, { unique: "org.freedesktop.DBus", label: "org.freedesktop.DBus" }),
@@ -28,6 +37,15 @@ test("messages count once for each who takes part, and recorders are left out", 
     ["org.example.Archive", 1],
     [":1.10", 1],
   ]);
+});
+
+test("messages that are shown are counted of several connections together", () => {
+  const recording = recordingOf([call(0, 1, 2, "Get"), call(1, 1, 1, "Get")], PEERS);
+  const messages = new Messages();
+  messages.add(recording, 0);
+  messages.add(recording, 1);
+  expect([1, 2, 3].map((id) => messages.of(id))).toEqual([2, 1, 0]);
+  expect(messages.ofAll([peer(1), peer(2), peer(3)])).toBe(3);
 });
 
 test.each([

@@ -10,7 +10,7 @@ export interface Service {
   readonly label: string;
   readonly peers: readonly Peer[];
   readonly bus: number;
-  /** Messages that it sends or is sent. */
+  /** Messages that it sends or is sent; by these services are sorted, so that none moves when others are hidden. */
   readonly messages: number;
   readonly standing: Standing;
 }
@@ -30,22 +30,39 @@ export interface Section {
 
 /** The messages of each connection, counted once and on while there are more. */
 export class Traffic {
-  readonly messages: number[] = [];
+  readonly messages = new Messages();
   private counted = 0;
 
   constructor(readonly recording: Recording) {}
 
   /** Counts what has not been counted. */
   count(): void {
-    const { length } = this.recording;
-    const from = this.recording.from.slice(0, length);
-    const to = this.recording.to.slice(0, length);
-    for (; this.counted < length; this.counted++) {
-      const sender = from[this.counted] as number;
-      const receiver = to[this.counted] as number;
-      this.messages[sender] = (this.messages[sender] ?? 0) + 1;
-      if (receiver !== sender) this.messages[receiver] = (this.messages[receiver] ?? 0) + 1;
+    const { recording } = this;
+    for (; this.counted < recording.length; this.counted++) {
+      this.messages.add(recording, this.counted);
     }
+  }
+}
+
+/** Messages of connections: one to itself counts once. */
+export class Messages {
+  private readonly counts: number[] = [];
+
+  add(recording: Recording, row: number): void {
+    const sender = recording.from.get(row);
+    const receiver = recording.to.get(row);
+    this.counts[sender] = this.of(sender) + 1;
+    if (receiver !== sender) this.counts[receiver] = this.of(receiver) + 1;
+  }
+
+  /** Those of one connection. */
+  of(peer: number): number {
+    return this.counts[peer] ?? 0;
+  }
+
+  /** Those of several, each for itself. */
+  ofAll(peers: readonly Peer[]): number {
+    return peers.reduce((sum, { id }) => sum + this.of(id), 0);
   }
 }
 
@@ -53,7 +70,7 @@ export class Traffic {
 export function servicesOf(traffic: Traffic, grouping: Grouping): Service[] {
   const groups = new Map<string, Peer[]>();
   for (const peer of traffic.recording.peers) {
-    if (peer === undefined || peer.recorder || !traffic.messages[peer.id]) continue;
+    if (peer === undefined || peer.recorder || traffic.messages.of(peer.id) === 0) continue;
     const key = keyOf(peer, grouping);
     groups.set(key, [...(groups.get(key) ?? []), peer]);
   }
@@ -69,7 +86,7 @@ function service(key: string, peers: readonly Peer[], traffic: Traffic): Service
     label: known.label,
     peers,
     bus: known.bus,
-    messages: peers.reduce((sum, { id }) => sum + (traffic.messages[id] ?? 0), 0),
+    messages: traffic.messages.ofAll(peers),
     standing: isBus ? "bus" : isNamed ? "named" : "unnamed",
   };
 }
