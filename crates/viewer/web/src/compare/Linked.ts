@@ -4,16 +4,16 @@ import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals"
 import type { Diagram } from "../sequence/Diagram";
 import type { Interaction } from "../sequence/Interaction";
 import { yOfRow } from "../sequence/model/axis";
-import { placeOf, type Scene } from "../sequence/model/scene";
+import { lineOfRow, placeOf, type Scene } from "../sequence/model/scene";
 import type { Store } from "../state/store";
 import type { Built } from "./model/build";
 import { type At, stepDifferent, stepLine } from "./model/steps";
 import { selectedAt } from "./state";
 
 /**
- * Has two diagrams see the same heights of their drawings. Only where a selected message and its counterpart
- * are too far apart to be seen together is one of them moved against the other, until another message is
- * selected.
+ * Has two diagrams see the same heights of their drawings. Only where a selected message and its
+ * counterpart are too far apart to be seen together is one of them moved against the other, until
+ * another message is selected.
  */
 export class Linked {
   /** By how many pixels the second one is further down than the first. */
@@ -63,7 +63,7 @@ export class Linked {
   /** Selects the next message that is different, or the one before. */
   stepDifferent(by: 1 | -1): void {
     const different = this.built.peek()?.different ?? [];
-    this.select(stepDifferent(this.scenes(), different, this.selected() ?? this.firstSeen(), by));
+    this.select(stepDifferent(this.scenes(), different, this.lineBefore(by), by));
   }
 
   /** Selects the counterpart on a side of what is selected on the other. */
@@ -104,6 +104,19 @@ export class Linked {
     return undefined;
   }
 
+  /**
+   * The line from which a step leads on: that of what is selected, else one outside of what is
+   * seen.
+   */
+  private lineBefore(by: 1 | -1): number {
+    const at = this.selected();
+    const selected = at && lineOfRow(this.scenes()[at.side], at.row);
+    if (selected !== undefined) return selected;
+    const seen = this.firstSeen();
+    const first = seen && lineOfRow(this.scenes()[seen.side], seen.row);
+    return (first ?? 0) - by;
+  }
+
   private lead(side: 0 | 1): void {
     this.leader = side;
     this.align();
@@ -122,7 +135,9 @@ export class Linked {
     this.align();
   }
 
-  /** Moves the other side so that the counterpart is beside the selected message, if it is not seen. */
+  /**
+   * Moves the other side so that the counterpart is beside the selected message, if it is not seen.
+   */
   private bring(at: At | undefined): void {
     const heights = [this.heightOn(0), this.heightOn(1)] as const;
     if (at !== undefined && heights[at.side] === undefined) return;

@@ -100,14 +100,15 @@ function Alone({ built, side }: AloneProps): JSX.Element {
   if (half === undefined) return <span class="compare-alone">Comparing …</span>;
   const { scene } = half;
   const { alone, worse } = half.tally;
-  const words = [
-    counted(scene.rows.length, "message", "messages"),
+  const different = [
     alone > 0 ? `${count(alone)} only here` : "",
     worse > 0 ? `${count(worse)} slower` : "",
   ].filter((text) => text !== "");
+  const all = counted(scene.rows.length, "message", "messages");
+  const words = different.length === 0 ? all : `${different.join(", ")} of ${all}`;
   return (
-    <span class="compare-alone" title={words.join(", ")}>
-      {words.join(", ")}
+    <span class="compare-alone" title={words}>
+      {words}
     </span>
   );
 }

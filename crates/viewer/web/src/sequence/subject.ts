@@ -21,7 +21,10 @@ export interface Subject {
   readonly anchor: Anchor;
   /** Reads the signals that the scene depends on. */
   watch(): void;
-  /** The scene as it is now; what the last one found out may be kept. Undefined while it is not known. */
+  /**
+   * The scene as it is now; what the last one found out may be kept. Undefined while it is not
+   * known.
+   */
   scene(last: Scene | undefined): Scene | undefined;
   /** The row of the scene that is pointed out. */
   selected(scene: Scene): number | undefined;

@@ -10,7 +10,10 @@ export interface Service {
   readonly label: string;
   readonly peers: readonly Peer[];
   readonly bus: number;
-  /** Messages that it sends or is sent; by these services are sorted, so that none moves when others are hidden. */
+  /**
+   * Messages that it sends or is sent; by these services are sorted, so that none moves when others
+   * are hidden.
+   */
   readonly messages: number;
   readonly standing: Standing;
 }

@@ -1,6 +1,8 @@
 // How two recordings are compared.
 
-/** What of a comparison is shown: a table of what is different, or both sequences beside each other. */
+/**
+ * What of a comparison is shown: a table of what is different, or both sequences beside each other.
+ */
 export type CompareTab = "differences" | "sequences";
 
 /** From where times are counted: the first message of each recording, or one clock for both. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { NONE, type Recording } from "../../model/recording";
 import { call, type Sample, signal } from "../../sequence/model/sample";
-import { rowOfLine, type Scene } from "../../sequence/model/scene";
+import { lineOfRow, rowOfLine, type Scene } from "../../sequence/model/scene";
 import type { Alignment } from "../../state/comparison";
 import { visibleOf } from "../../state/visible";
 import { type Built, build, timesOf, type Wanted } from "./build";
@@ -217,8 +217,11 @@ test("steps go down the lines of both sides, and to what is different", async ()
     "0 1",
     "0 0",
   ]);
-  const different = (by: 1 | -1) => (at: At) => stepDifferent(scenes, both.different, at, by);
+  const different = (by: 1 | -1) => (at: At) => {
+    const line = lineOfRow(scenes[at.side], at.row) ?? NONE;
+    return stepDifferent(scenes, both.different, line, by);
+  };
   expect(way({ side: 0, row: 0 }, different(1))).toEqual(["0 0", "0 1", "1 4"]);
   expect(way({ side: 1, row: 5 }, different(-1))).toEqual(["1 5", "1 4", "0 1"]);
-  expect(stepDifferent(scenes, both.different, undefined, 1)).toEqual({ side: 0, row: 1 });
+  expect(stepDifferent(scenes, both.different, -1, 1)).toEqual({ side: 0, row: 1 });
 });

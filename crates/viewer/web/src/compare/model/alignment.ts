@@ -35,9 +35,10 @@ export interface Aligned {
 /**
  * Puts two sides beside each other a slice at a time; undefined if that was given up.
  *
- * Each side keeps its order. Counterparts stand in one line where the order of both allows that; on one clock
- * only if they are nearly simultaneous. Of two that would each have to wait for a counterpart the
- * one goes first that had to wait for longer, and of all others that which was earlier.
+ * Each side keeps its order. Counterparts stand in one line where the order of both allows that; on
+ * one clock only if they are nearly simultaneous. Of two that would each have to wait for a
+ * counterpart the one goes first that had to wait for longer, and of all others that which was
+ * earlier.
  */
 export async function align(
   recording: Recording,
@@ -136,7 +137,10 @@ class Merge {
     return this.time(0, one) <= this.time(1, other) ? "before" : "after";
   }
 
-  /** For how many rows a message has to wait until its counterpart comes; undefined if it does not come. */
+  /**
+   * For how many rows a message has to wait until its counterpart comes; undefined if it does not
+   * come.
+   */
   private wait(side: 0 | 1, row: number, next: number): number | undefined {
     const counterpart = this.counterparts[row] as number;
     const there = side === 0 ? 1 : 0;

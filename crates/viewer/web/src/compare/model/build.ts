@@ -75,8 +75,8 @@ export interface Times {
 }
 
 /**
- * The times of both sides. Where each begins with its first message, a stretch of time that lies on one side is
- * looked at on the other as well, as long after its first message.
+ * The times of both sides. Where each begins with its first message, a stretch of time that lies on
+ * one side is looked at on the other as well, as long after its first message.
  */
 export function timesOf(
   extents: readonly [Span, Span],

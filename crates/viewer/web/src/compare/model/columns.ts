@@ -13,8 +13,9 @@ export interface Taking {
 }
 
 /**
- * The columns of both sides. Services of one name have one place, in the order in which they appear before; behind
- * them are those that there are only after. Who is missing on a side has a column there with nobody.
+ * The columns of both sides. Services of one name have one place, in the order in which they appear
+ * before; behind them are those that there are only after. Who is missing on a side has a column
+ * there with nobody.
  */
 export function sharedColumns(
   recording: Recording,
@@ -41,7 +42,10 @@ interface Member {
   readonly place: number;
 }
 
-/** By names that are the same on both sides; of several connections with one name the first, the second … */
+/**
+ * By names that are the same on both sides; of several connections with one name the first, the
+ * second …
+ */
 type Members = Map<string, Member>;
 
 function membersOf(

@@ -15,7 +15,10 @@ export type Difference =
   /** A call that got an error where its counterpart got a return. */
   | { readonly is: "failed" };
 
-/** How a message differs from its counterpart. What is different about a call is told of its reply only if it is alone. */
+/**
+ * How a message differs from its counterpart. What is different about a call is told of its reply
+ * only if it is alone.
+ */
 export function differenceOf(
   recording: Recording,
   counterparts: Counterparts,

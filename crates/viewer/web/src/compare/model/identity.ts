@@ -4,7 +4,10 @@ import type { Peer, Recording } from "../../model/recording";
 import { DRIVER } from "../../sequence/model/columns";
 import type { Side } from "../sides";
 
-/** The name by which a connection is found again: a well-known one, else its program, else its unique name. */
+/**
+ * The name by which a connection is found again: a well-known one, else its program, else its
+ * unique name.
+ */
 export function identityOf({ names, process, unique }: Pick<Peer, "names" | "process" | "unique">) {
   if (unique === DRIVER) return unique;
   return [...names].sort()[0] ?? process?.comm ?? unique;
@@ -24,7 +27,10 @@ export class Identities {
     return this.numbers.size;
   }
 
-  /** The number of each connection, by connection; of those of the recorder itself it is {@link RECORDER}. */
+  /**
+   * The number of each connection, by connection; of those of the recorder itself it is {@link
+   * RECORDER}.
+   */
   ofPeers(): Uint32Array {
     const { peers } = this.recording;
     const found = new Uint32Array(peers.length);
@@ -44,7 +50,10 @@ export class Identities {
     return this.numbers.size - 1;
   }
 
-  /** The place of a bus among those of its side: the first of one is compared with the first of the other. */
+  /**
+   * The place of a bus among those of its side: the first of one is compared with the first of the
+   * other.
+   */
   private placeOf(bus: number): number {
     const places = this.sides.map(({ buses }) => buses.indexOf(bus));
     return places.find((place) => place >= 0) ?? -1;

@@ -1,9 +1,9 @@
 // Which message of one recording corresponds to which of another.
 //
-// The nth call of a method to a service corresponds to the nth call of the same method to the same service
-// on the other side, the nth signal of a name from a service to the nth one there; a reply corresponds to the
-// reply to the call that corresponds to its own. It is counted over whole recordings, so that no query
-// has a message correspond to another one.
+// The nth call of a method to a service corresponds to the nth call of the same method to the same
+// service on the other side, the nth signal of a name from a service to the nth one there; a reply
+// corresponds to the reply to the call that corresponds to its own. It is counted over whole
+// recordings, so that no query has a message correspond to another one.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
@@ -119,7 +119,9 @@ class Half {
   }
 }
 
-/** Messages of one kind have one number: the same member of the same interface of the same service. */
+/**
+ * Messages of one kind have one number: the same member of the same interface of the same service.
+ */
 class Groups {
   private readonly members = new Map<number, number>();
   private readonly groups = new Map<number, number>();
@@ -132,7 +134,10 @@ class Groups {
     this.services = identities.ofPeers();
   }
 
-  /** The number of a call or a signal; {@link NONE} of what is neither, and of what the recorder asks. */
+  /**
+   * The number of a call or a signal; {@link NONE} of what is neither, and of what the recorder
+   * asks.
+   */
   of(row: number): number {
     const { recording } = this;
     const kind = recording.kind.get(row);
@@ -181,5 +186,8 @@ function numberIn(numbers: Map<number, number>, key: number): number {
   return numbers.size - 1;
 }
 
-/** More texts, members and services than this there are not in a recording: two of them fit into a number. */
+/**
+ * More texts, members and services than this there are not in a recording: two of them fit into a
+ * number.
+ */
 const PLACES = 2 ** 25;

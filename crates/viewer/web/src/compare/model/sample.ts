@@ -18,7 +18,10 @@ export function replyTo(at: number, from: number, call: number): Sample {
   return { at, kind: Kind.Return, from, to: 0, call };
 }
 
-/** A recording of both sides, with the same people on each; rows and connections are those of the side. */
+/**
+ * A recording of both sides, with the same people on each; rows and connections are those of the
+ * side.
+ */
 export function bothOf(before: readonly Sample[], after: readonly Sample[]): Recording {
   const moved = after.map((sample) => ({
     ...sample,

@@ -17,14 +17,16 @@ export function stepLine(scenes: Scenes, at: At, by: 1 | -1): At | undefined {
   return line === undefined ? undefined : inLine(scenes, at.side, line + by);
 }
 
-/** The next message, or the one before, in one of the lines in which something is different. */
+/**
+ * The message of the next line in which something is different, or of the one before, seen from a
+ * line.
+ */
 export function stepDifferent(
   scenes: Scenes,
   different: readonly number[],
-  at: At | undefined,
+  line: number,
   by: 1 | -1,
 ): At | undefined {
-  const line = at === undefined ? -1 : (lineOfRow(scenes[at.side], at.row) ?? -1);
   const place = by === 1 ? upperBound(different, line) : lowerBound(different, line) - 1;
   const found = different[place];
   if (found === undefined) return undefined;

@@ -32,8 +32,9 @@ export interface Room {
 /** Divides the room. */
 export function geometryOf({ width, height, columns, scrollX }: Room): Geometry {
   const sizes = width < NARROW ? SMALL : LARGE;
-  const { margin, time } = sizes;
+  const { time } = sizes;
   const left = time + clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
+  const margin = clamp(Math.round((width - left) * MARGIN_SHARE), sizes.marginMin, MARGIN_MAX);
   const gapFor = (free: number): number =>
     clamp(Math.floor((free - left - 2 * margin) / Math.max(1, columns)), sizes.gapMin, GAP_MAX);
   const headStyle = gapFor(width) < STRAIGHT_MIN ? "turned" : "straight";
@@ -86,8 +87,10 @@ function clamp(number: number, least: number, most: number): number {
 
 /** Pixels below which everything is smaller: two diagrams side by side, or a small screen. */
 const NARROW = 720;
-const LARGE = { time: 92, textMin: 170, margin: 44, gapMin: 42 };
-const SMALL = { time: 88, textMin: 106, margin: 24, gapMin: 26 };
+const LARGE = { time: 92, textMin: 170, marginMin: 44, gapMin: 42 };
+const SMALL = { time: 88, textMin: 106, marginMin: 24, gapMin: 26 };
+const MARGIN_SHARE = 0.2;
+const MARGIN_MAX = 48;
 const TEXT_SHARE = 0.32;
 const TEXT_MAX = 620;
 const GAP_MAX = 230;

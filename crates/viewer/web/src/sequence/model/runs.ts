@@ -13,7 +13,10 @@ export interface Folding {
 /** The lines of the diagram. Places are those of messages among the shown ones. */
 export interface Lines {
   readonly count: number;
-  /** The place of the first message of each line, and behind them the number of all messages. A line without one has the place of the next. */
+  /**
+   * The place of the first message of each line, and behind them the number of all messages. A line
+   * without one has the place of the next.
+   */
   readonly first: Uint32Array;
   /** How many messages the run has that begins at a line, folded or not; 0 if none does. */
   readonly run: Uint32Array;
