@@ -139,8 +139,12 @@ fn interface() -> Result<Interface<Battery>, InterfaceError> {
         .annotate(DOC, "discharging or charging.")
         .property("TimeToEmpty", Battery::time_to_empty)
         .annotate(DOC, "Seconds that are left; 0 while it is charging.")
-        .property("PowerProfile", |battery| battery.profile.word())
-        .annotate(DOC, "saver, balanced or performance; SetPowerProfile changes it.")
+        .writable_property(
+            "PowerProfile",
+            |battery| battery.profile.word().to_owned(),
+            |battery, name: String| battery.choose(&name),
+        )
+        .annotate(DOC, "saver, balanced or performance.")
         .build()
 }
 
