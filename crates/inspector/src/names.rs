@@ -1,10 +1,10 @@
 //! Which names there are, and who is behind them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use capture::record::{Process, Time};
-use client::{CallError, Connection, PendingCall, Received};
+use client::{CallError, Connection, IntoName, PendingCall, Received};
 use serde::Serialize;
 use sys::clock;
 use sys::users::User;
@@ -59,17 +59,32 @@ impl Inspector {
     /// If the bus does not tell its names. What it does not tell of one of them is that one's
     /// [`failure`](Name::failure).
     pub fn names(&self) -> Result<Vec<Name>, Failure> {
-        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
-        asking.push(Ask::Names);
-        asking.push(Ask::Activatable);
+        Ok(self.census(Census::default(), vec![Ask::Names, Ask::Activatable])?.finish())
+    }
+
+    /// The same of one name; `None` if nobody has it and nobody can be started for it.
+    ///
+    /// # Errors
+    ///
+    /// If it is no name, or the bus does not tell which names can be started.
+    pub fn name(&self, name: &str) -> Result<Option<Name>, Failure> {
+        let name: BusName<'_> = name.into_name()?;
         let mut census = Census::default();
+        let questions = census.found(name.as_str().to_owned()).into_iter();
+        let census = self.census(census, questions.chain([Ask::Activatable]).collect())?;
+        Ok(census.finish().into_iter().find(|found| found.name == name.as_str()))
+    }
+
+    fn census(&self, mut census: Census, questions: Vec<Ask>) -> Result<Census, Failure> {
+        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
+        questions.into_iter().for_each(|question| asking.push(question));
         while let Some((question, answer)) = asking.next() {
             let found = census.answered(question, answer)?;
             found.into_iter().for_each(|more| asking.push(more));
         }
         let unasked: Vec<_> = asking.unasked().collect();
         unasked.into_iter().for_each(|question| census.left_out(&question));
-        Ok(census.finish())
+        Ok(census)
     }
 }
 
@@ -102,6 +117,8 @@ struct Census {
     names: BTreeMap<String, Name>,
     /// By unique name; of the bus by its own.
     who: HashMap<String, Who>,
+    /// Of whom it was asked who they are.
+    asked: HashSet<String>,
     users: HashMap<u32, Option<String>>,
 }
 
@@ -113,10 +130,16 @@ impl Census {
         answer: Result<Received, Failure>,
     ) -> Result<Vec<Ask>, Failure> {
         match question {
-            Ask::Names => return Ok(self.found(list(&answer?)?)),
+            Ask::Names => {
+                let names = list(&answer?)?;
+                return Ok(names.into_iter().filter_map(|name| self.found(name)).collect());
+            }
             Ask::Activatable => self.activatable(list(&answer?)?),
             Ask::Owner(name) => match answer.and_then(|reply| owner(&reply)) {
-                Ok(owner) => self.name(name).owner = Some(owner),
+                Ok(owner) => {
+                    self.name(name).owner = Some(owner.clone());
+                    return Ok(self.ask_who(owner).into_iter().collect());
+                }
                 Err(failure) => self.failed(name, failure),
             },
             Ask::Who(name) => match answer {
@@ -127,19 +150,20 @@ impl Census {
         Ok(Vec::new())
     }
 
-    fn found(&mut self, names: Vec<String>) -> Vec<Ask> {
-        let mut questions = Vec::new();
-        for name in names {
-            let known = self.name(name.clone());
-            if name.starts_with(':') {
-                known.owner = Some(name.clone());
-            }
-            questions.push(match name.starts_with(':') || name == BUS.as_str() {
-                true => Ask::Who(name),
-                false => Ask::Owner(name),
-            });
+    /// What is to be asked first about a name that somebody has.
+    fn found(&mut self, name: String) -> Option<Ask> {
+        match name.starts_with(':') || name == BUS.as_str() {
+            true => self.ask_who(name),
+            false => Some(Ask::Owner(name)),
         }
-        questions
+    }
+
+    /// Who it is, unless that has been asked. Only the bus itself has no connection.
+    fn ask_who(&mut self, name: String) -> Option<Ask> {
+        if name.starts_with(':') {
+            self.name(name.clone()).owner = Some(name.clone());
+        }
+        self.asked.insert(name.clone()).then_some(Ask::Who(name))
     }
 
     fn activatable(&mut self, names: Vec<String>) {

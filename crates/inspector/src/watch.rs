@@ -1,4 +1,4 @@
-//! The signals of one object, as they come.
+//! The signals of one object, or those that tell who comes and goes, as they come.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::asking::check_len;
 use crate::call::values;
 use crate::{Failure, Inspector, TypedValue};
 
-/// The signals of one object. It ends when it is dropped.
+/// Signals of a kind. It ends when it is dropped.
 #[derive(Debug)]
 #[must_use = "a watch that is dropped has ended"]
 pub struct Watch {
@@ -67,9 +67,34 @@ impl Inspector {
     ///
     /// If a name is none, or the bus does not take the match rule.
     pub fn watch(&self, service: &str, path: &str) -> Result<Watch, Failure> {
-        let service: BusName<'_> = service.into_name()?;
         let path: ObjectPath<'_> = path.into_name()?;
-        let rule = format!("type='signal',sender='{service}',path='{path}'");
+        self.subscribe(service, &format!("path='{path}'"))
+    }
+
+    /// Watches from now on which objects a service adds and removes: `InterfacesAdded` and
+    /// `InterfacesRemoved`, of whichever of its objects manages the others.
+    ///
+    /// # Errors
+    ///
+    /// As of [`watch`](Self::watch).
+    pub fn watch_objects(&self, service: &str) -> Result<Watch, Failure> {
+        self.subscribe(service, "interface='org.freedesktop.DBus.ObjectManager'")
+    }
+
+    /// Watches from now on which names get another owner, or none, and which become activatable:
+    /// the signals of the bus itself.
+    ///
+    /// # Errors
+    ///
+    /// As of [`watch`](Self::watch).
+    pub fn watch_names(&self) -> Result<Watch, Failure> {
+        self.watch("org.freedesktop.DBus", "/org/freedesktop/DBus")
+    }
+
+    /// Returns when the bus has the rule, so what is asked afterwards is not older than what is heard.
+    fn subscribe(&self, sender: &str, of: &str) -> Result<Watch, Failure> {
+        let sender: BusName<'_> = sender.into_name()?;
+        let rule = format!("type='signal',sender='{sender}',{of}");
         let subscription = self.connection.subscribe(rule.as_str());
         Ok(Watch { subscription: subscription.map_err(Failure::Unwatchable)? })
     }

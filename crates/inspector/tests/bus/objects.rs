@@ -5,7 +5,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use client::wire::body::{UnixFd, Value};
-use client::{Connection, Interface, MethodError, Values};
+use client::{Connection, Interface, MethodError, NameFlags, Values};
 use diligence_inspector::introspection::{Access, EmitsChange};
 use diligence_inspector::json::Json;
 use diligence_inspector::{
@@ -275,6 +275,23 @@ fn descriptors_that_come_are_told() {
     let answer = serde_json::to_value(&answer).expect("JSON");
     assert_eq!(answer["returned"]["results"], json!([{"type": "h", "data": 0}]));
     assert_eq!(answer["returned"]["descriptors"], json!([{"what": "/dev/null"}]));
+}
+
+#[test]
+fn objects_that_come_and_go_are_heard() {
+    let bus = TestBus::start();
+    let listening = bus.inspector();
+    let watch = listening.watch_objects(NAME).expect("the bus takes the rule");
+    let _service = bus.serve(|connection| {
+        connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
+        connection.add_object_manager("/org/example").expect("none is there");
+        serve_player(connection);
+    });
+    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(Heard::Signal(signal)) = heard else { panic!("{heard:?}") };
+    assert_eq!((signal.path.as_str(), signal.member.as_str()), ("/org/example", "InterfacesAdded"));
+    let told = serde_json::to_value(&signal).expect("JSON");
+    assert_eq!(told["arguments"][0], json!({"type": "o", "data": PATH}));
 }
 
 #[test]

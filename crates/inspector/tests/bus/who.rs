@@ -1,6 +1,8 @@
 //! Names, and who is behind them.
 
-use diligence_inspector::{Call, Manner, Name, Outcome, Starting, Told, TreeOptions};
+use std::time::Duration;
+
+use diligence_inspector::{Call, Heard, Manner, Name, Outcome, Starting, Told, TreeOptions};
 
 use crate::support::{NAME, SLEEPER, TestBus};
 
@@ -35,6 +37,51 @@ fn names_have_owners_and_processes() {
     let driver = find("org.freedesktop.DBus");
     let who = driver.who.as_ref().expect("it tells of itself");
     assert_eq!(who.process.pid, Some(bus.pid()));
+}
+
+#[test]
+fn one_name_is_told_as_among_all() {
+    let bus = TestBus::start();
+    let _service = bus.serve(|_| {});
+    let inspector = bus.inspector();
+    let own = inspector.connection().unique_name().as_str().to_owned();
+    let all = inspector.names().expect("the bus answers");
+    let seen = |name: &Name| {
+        let pid = name.who.as_ref().and_then(|who| who.process.pid);
+        (name.name.clone(), name.owner.clone(), name.is_activatable, pid)
+    };
+    for name in [NAME, SLEEPER, "org.freedesktop.DBus", &own] {
+        let told = inspector.name(name).expect("the bus answers");
+        let among_all = all.iter().find(|one| one.name == name).map(seen);
+        assert!(told.is_some(), "{name}");
+        assert_eq!(told.as_ref().map(seen), among_all, "{name}");
+    }
+    for nobody in ["org.example.Nobody", ":1.4000"] {
+        assert_eq!(inspector.name(nobody), Ok(None), "{nobody}");
+    }
+    assert_eq!(inspector.name("no name").expect_err("it is none").kind(), "name");
+}
+
+#[test]
+fn names_that_come_and_go_are_heard() {
+    let bus = TestBus::start();
+    let listening = bus.inspector();
+    let watch = listening.watch_names().expect("the bus takes the rule");
+    let wait_for = |name: &str, is_owned: bool| {
+        loop {
+            let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+            let Some(Heard::Signal(signal)) = heard else { panic!("{name}: {heard:?}") };
+            let told = serde_json::to_value(&signal).expect("JSON");
+            if signal.member == "NameOwnerChanged" && told["arguments"][0]["data"] == name {
+                assert_eq!(told["arguments"][2]["data"] != "", is_owned, "{told}");
+                return;
+            }
+        }
+    };
+    let service = bus.serve(|_| {});
+    wait_for(NAME, true);
+    drop(service);
+    wait_for(NAME, false);
 }
 
 #[test]
