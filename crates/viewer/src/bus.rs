@@ -4,7 +4,7 @@
 //! come when they are needed and go when nobody has asked for a while: somebody who looks at the traffic
 //! sees them.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -16,6 +16,8 @@ use recorder::Place;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::watch::{self, Watched};
 
 /// Whether the page may call methods, and set properties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +35,8 @@ pub enum Calls {
 pub(crate) enum Wish {
     /// All names.
     Names,
+    /// One name.
+    Name { name: String },
     /// The objects of a service.
     Tree { service: String },
     /// What an object has, with the values of its properties.
@@ -61,6 +65,7 @@ pub(crate) struct Bus {
     place: Place,
     calls: Calls,
     desk: Arc<Desk>,
+    listeners: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Watched>>>>,
 }
 
 /// Where wishes wait for who fulfils them.
@@ -86,11 +91,16 @@ struct Job {
 
 impl Bus {
     pub(crate) fn new(place: Place, calls: Calls) -> Self {
-        Self { place, calls, desk: Arc::default() }
+        Self { place, calls, desk: Arc::default(), listeners: Arc::default() }
     }
 
     pub(crate) const fn calls(&self) -> Calls {
         self.calls
+    }
+
+    /// Turns what hears the bus under this name to something else; false if nothing does.
+    pub(crate) fn turn(&self, name: &str, watched: Watched) -> bool {
+        lock(&self.listeners).get(name).is_some_and(|turn| turn.send(watched).is_ok())
     }
 
     /// What is told to a wish: under `answer` what was found or done, or under `failure` why not.
@@ -114,14 +124,18 @@ impl Bus {
         self.desk.comes.notify_one();
     }
 
-    /// The signals of an object, a line of JSON each, for as long as somebody reads them.
-    pub(crate) fn watch(&self, service: String, path: String) -> Body {
+    /// What is heard of the bus, a line of JSON each ([`watch`](crate::watch)), for as long as
+    /// somebody reads them. Under `name` it can be turned to something else.
+    pub(crate) fn watch(&self, name: String, watched: Watched) -> Body {
         let (lines, taken) = mpsc::channel(LINES_MAX);
-        let place = self.place.clone();
+        let (turn, turns) = std::sync::mpsc::channel();
+        lock(&self.listeners).insert(name.clone(), turn);
+        let (place, listeners) = (self.place.clone(), Arc::clone(&self.listeners));
         thread::spawn(move || {
-            if let Err(failure) = listen(&place, &service, &path, &lines) {
+            if let Err(failure) = watch::listen(&place, watched, &turns, &lines) {
                 let _ = lines.blocking_send(line(&failed(&failure.to_string())));
             }
+            lock(&listeners).remove(&name);
         });
         Body::from_stream(stream::unfold(taken, |mut taken| async move {
             let line = taken.recv().await?;
@@ -132,7 +146,7 @@ impl Bus {
 
 impl Desk {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// Fulfils wishes until none has come for a while.
@@ -178,13 +192,18 @@ impl Wish {
     const fn changes_something(&self) -> bool {
         match self {
             Self::Set { .. } | Self::Call { .. } => true,
-            Self::Names | Self::Tree { .. } | Self::Object { .. } | Self::Get { .. } => false,
+            Self::Names
+            | Self::Name { .. }
+            | Self::Tree { .. }
+            | Self::Object { .. }
+            | Self::Get { .. } => false,
         }
     }
 
     fn act(self, inspector: &Inspector) -> Result<Value, Failure> {
         Ok(match self {
             Self::Names => answered(&inspector.names()?),
+            Self::Name { name } => answered(&inspector.name(&name)?),
             Self::Tree { service } => answered(&inspector.tree(&service, &TreeOptions::default())?),
             Self::Object { service, path } => answered(&inspector.object(&service, &path)?),
             Self::Get { property } => answered(&inspector.get(&property, &Manner::default())?),
@@ -196,28 +215,15 @@ impl Wish {
     }
 }
 
-fn listen(
-    place: &Place,
-    service: &str,
-    path: &str,
-    lines: &mpsc::Sender<Bytes>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let inspector = Inspector::new(place.connect()?);
-    let watch = inspector.watch(service, path)?;
-    while !lines.is_closed() {
-        if let Some(heard) = watch.next(Some(GONE_WITHIN))? {
-            // Who reads too slowly hears of what was lost from the subscription itself.
-            let _ = lines.blocking_send(line(&answered(&heard)));
-        }
-    }
-    Ok(())
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn line(value: &Value) -> Bytes {
+pub(crate) fn line(value: &Value) -> Bytes {
     Bytes::from(format!("{value}\n"))
 }
 
-fn answered(found: &impl Serialize) -> Value {
+pub(crate) fn answered(found: &impl Serialize) -> Value {
     json!({ "answer": found })
 }
 
@@ -225,16 +231,14 @@ fn failed(why: &str) -> Value {
     json!({ "failure": why })
 }
 
-const NOT_ALLOWED: &str = "this page may not call methods: start `diligence` with --allow-calls";
+const NOT_ALLOWED: &str =
+    "this page may not call methods or set properties: start `diligence` with --allow-calls";
 
 /// Connections that ask at once.
 const THREADS_MAX: usize = 8;
 
 /// How long a connection stays of which nothing is asked.
 const IDLE_MAX: Duration = Duration::from_secs(60);
-
-/// How soon it is noticed that nobody reads any more.
-const GONE_WITHIN: Duration = Duration::from_millis(500);
 
 /// Signals that wait for who reads them.
 const LINES_MAX: usize = 256;

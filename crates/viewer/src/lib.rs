@@ -20,6 +20,7 @@ mod guard;
 pub mod server;
 mod stream;
 pub mod subject;
+mod watch;
 
 pub use bus::Calls;
 pub use export::{ExportError, export};

@@ -21,6 +21,7 @@ use crate::bus::{Bus, Calls};
 use crate::export::{ExportError, export};
 use crate::guard::{self, Token};
 use crate::subject::Subject;
+use crate::watch::Watched;
 use crate::{assets, stream};
 
 /// Shows a page to who knows its address.
@@ -74,7 +75,7 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/{token}/stream", get(told))
         .route("/{token}/ask", post(asked))
         .route("/{token}/bus", post(wished))
-        .route("/{token}/watch", get(watched))
+        .route("/{token}/watch/{name}", get(watched).post(turned))
         .route("/{token}/save/{bodies}", get(saved))
         .route("/{token}/{*path}", get(file))
         .layer(DefaultBodyLimit::max(QUESTION_MAX))
@@ -147,18 +148,25 @@ async fn wished(State(site): State<Arc<Site>>, wish: Bytes) -> Response {
     }
 }
 
-/// Which object is watched.
-#[derive(Debug, Deserialize)]
-struct Watched {
-    service: String,
-    path: String,
-}
-
-async fn watched(State(site): State<Arc<Site>>, Query(asked): Query<Watched>) -> Response {
+async fn watched(
+    State(site): State<Arc<Site>>,
+    Path((_, name)): Path<(String, String)>,
+    Query(watched): Query<Watched>,
+) -> Response {
     match &site.bus {
-        Some(bus) => framed(bus.watch(asked.service, asked.path)),
+        Some(bus) => framed(bus.watch(name, watched)),
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// Turns what a page hears of a bus to something else.
+async fn turned(
+    State(site): State<Arc<Site>>,
+    Path((_, name)): Path<(String, String)>,
+    Query(watched): Query<Watched>,
+) -> StatusCode {
+    let is_heard = site.bus.as_ref().is_some_and(|bus| bus.turn(&name, watched));
+    if is_heard { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND }
 }
 
 /// The whole as one file, to be saved.

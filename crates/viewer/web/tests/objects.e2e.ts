@@ -6,6 +6,18 @@ import { demo, run, view } from "./support/program";
 
 const pages = usePages();
 
+const PLACE = { service: "com.example.Battery", path: "/com/example/Battery" };
+const BATTERY = `#view=objects&${new URLSearchParams(PLACE)}`;
+
+/** What the program tells to a wish of the page. */
+async function ask(program: string, wish: object): Promise<unknown> {
+  const body = JSON.stringify(wish);
+  const response = await fetch(`${program}bus`, { method: "POST", body });
+  const { answer, failure } = (await response.json()) as { answer?: unknown; failure?: string };
+  if (failure !== undefined) throw new Error(failure);
+  return answer;
+}
+
 test("a method is called from a form", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
@@ -24,18 +36,92 @@ test("a method is called from a form", async () => {
   await expect.poll(() => profile.textContent()).toContain("saver");
 });
 
+test("a property is set from a form, and its change arrives", async () => {
+  const { bus, address } = await demo();
+  await using _ = bus;
+  await using program = await view("--live", "--allow-calls", "--address", address);
+  const page = await pages.open(
+    `${program.line}${BATTERY}&property=com.example.Battery1.PowerProfile`,
+  );
+  const objects = page.getByRole("main");
+  const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
+  await profile.getByRole("textbox").fill("turbo");
+  await profile.getByRole("button", { name: "Set", exact: true }).click();
+  await profile.getByText('there is no power profile "turbo"').waitFor();
+  await profile.getByRole("textbox").fill("performance");
+  await profile.getByRole("button", { name: "Set", exact: true }).click();
+  await expect.poll(() => profile.locator(".objects-value").textContent()).toContain("performance");
+  await expect.poll(() => page.url()).not.toContain("property=");
+  await objects.getByRole("button", { name: /^Signals/ }).click();
+  const told = objects.getByLabel("Signals").getByRole("listitem");
+  await told.filter({ hasText: "PropertiesChanged" }).filter({ hasText: "performance" }).waitFor();
+  const { returned } = (await ask(program.line, {
+    do: "get",
+    property: { ...PLACE, interface: "com.example.Battery1", property: "PowerProfile" },
+  })) as { returned: object };
+  expect(returned).toMatchObject({ results: [{ type: "s", data: "performance" }] });
+});
+
+test("a name that comes is there by itself, and gone when it goes", async () => {
+  const { bus, address } = await demo();
+  await using _ = bus;
+  await using program = await view("--live", "--allow-calls", "--address", address);
+  const page = await pages.open(`${program.line}#view=objects`);
+  const names = page.getByRole("region", { name: "Names" });
+  await names.getByRole("button", { name: /^com\.example\.Battery / }).waitFor();
+  const other = await view("--live", "--allow-calls", "--address", address);
+  const own = names.getByRole("button", { name: /^org\.example\.Late/ });
+  expect(await own.count()).toBe(0);
+  await ask(other.line, {
+    do: "call",
+    call: {
+      service: "org.freedesktop.DBus",
+      path: "/org/freedesktop/DBus",
+      interface: "org.freedesktop.DBus",
+      method: "RequestName",
+      signature: "su",
+      arguments: ["org.example.Late", 0],
+    },
+  });
+  await own.waitFor();
+  await expect.poll(() => own.textContent()).toContain("diligence");
+  await other[Symbol.asyncDispose]();
+  await expect.poll(() => own.count()).toBe(0);
+});
+
+test("objects that come and go are seen as such", async () => {
+  const { bus, address } = await demo();
+  await using _ = bus;
+  await using program = await view("--live", "--address", address);
+  const place = "#view=objects&service=com.example.Volumes&path=%2Fcom%2Fexample%2FVolumes";
+  const page = await pages.open(`${program.line}${place}`);
+  const tree = page.getByRole("tree");
+  const first = tree.getByRole("treeitem", { name: /^v\d/ }).first();
+  const before = await first.textContent();
+  await expect.poll(() => first.textContent(), { timeout: 30_000 }).not.toBe(before);
+});
+
 test("without the word of the user nothing is called", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
-  const call = { service: "com.example.Battery", path: "/com/example/Battery", method: "Ping" };
-  const response = await fetch(`${program.line}bus`, {
-    method: "POST",
-    body: JSON.stringify({ do: "call", call }),
-  });
-  expect(await response.json()).toMatchObject({
-    failure: expect.stringContaining("--allow-calls"),
-  });
+  const property = { ...PLACE, interface: "com.example.Battery1", property: "PowerProfile" };
+  for (const wish of [
+    { do: "call", call: { ...PLACE, method: "Ping" } },
+    { do: "set", property, signature: "s", value: "saver" },
+  ]) {
+    await expect(ask(program.line, wish)).rejects.toThrow(
+      "this page may not call methods or set properties: start `diligence` with --allow-calls",
+    );
+  }
+  const page = await pages.open(
+    `${program.line}${BATTERY}&property=com.example.Battery1.PowerProfile`,
+  );
+  const objects = page.getByRole("main");
+  await objects.getByText("This page looks only.").waitFor();
+  const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
+  await expect.poll(() => profile.locator(".objects-value").textContent()).toContain("balanced");
+  expect(await profile.getByRole("button", { name: /^Set/ }).count()).toBe(0);
 });
 
 test("a recording has no objects, and the view says what has", async () => {

@@ -14,7 +14,8 @@ import { CallForm } from "./CallForm";
 import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
 import type { Annotation, Interface, Method, Signal } from "./protocol";
-import { memberKey, type Place, type Session } from "./session";
+import { isSameMember, type Member, type Place, type Session } from "./session";
+import { useShownWhen } from "./shown";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 
@@ -27,7 +28,7 @@ interface SectionProps {
 export function InterfaceSection(props: SectionProps): JSX.Element {
   const { one } = props;
   const isFolded = useSignal(isCommon(one.name));
-  const hasOpen = one.methods.some((method) => isOpenIn(props, method));
+  const hasOpen = props.session.open.value?.interface === one.name;
   const isOpen = !isFolded.value || hasOpen;
   const store = useStore();
   const items = () => trafficItems(store, [term("interface", one.name)], one.name);
@@ -96,15 +97,15 @@ function Part({ title, length, children }: PartProps): JSX.Element | null {
 function MethodLine(props: SectionProps & { readonly method: Method }): JSX.Element {
   const { method, one, place, session } = props;
   const isOpen = isOpenIn(props, method);
-  const key = memberKey(one.name, method.name);
+  const line = useShownWhen<HTMLLIElement>(isOpen);
   const { isDeprecated } = aboutOf(method.annotations);
   return (
-    <li onContextMenu={useMemberMenu(one.name, method.name)}>
+    <li ref={line} onContextMenu={useMemberMenu(one.name, method.name)}>
       <button
         type="button"
         class="objects-member"
         aria-expanded={isOpen}
-        onClick={() => (session.open.value = isOpen ? undefined : key)}
+        onClick={() => (session.open.value = isOpen ? undefined : methodOf(one, method))}
       >
         <span
           class={isDeprecated ? "objects-member-name objects-deprecated" : "objects-member-name"}
@@ -188,7 +189,11 @@ function useMemberMenu(of: string, member: string): (event: MouseEvent) => void 
 }
 
 function isOpenIn({ one, session }: SectionProps, method: Method): boolean {
-  return session.open.value === memberKey(one.name, method.name);
+  return isSameMember(session.open.value, methodOf(one, method));
+}
+
+function methodOf(one: Interface, { name }: Method): Member {
+  return { is: "method", interface: one.name, name };
 }
 
 function summary({ methods, signals, properties }: Interface): string {

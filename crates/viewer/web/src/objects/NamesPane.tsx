@@ -95,7 +95,7 @@ function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.E
         title={
           isRun ? oneLine(name.name) : `${oneLine(name.name)} does not run; the bus can start it`
         }
-        onClick={() => void session.chooseService(name)}
+        onClick={() => session.chooseService(name.name)}
         onKeyDown={(event) => moveFocus(event, ".objects-list", ".objects-name")}
         onContextMenu={(event) => openMenu(event, items())}
       >

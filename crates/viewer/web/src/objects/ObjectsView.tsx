@@ -1,16 +1,12 @@
 // What a running bus has to offer: names, objects, their members, calls and signals.
 
-import { useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useStore } from "../state/context";
+import { session } from "./address";
 import { NamesPane } from "./NamesPane";
 import { ObjectPane } from "./ObjectPane";
-import { Session } from "./session";
 import { TreePane } from "./TreePane";
-
-/** The one bus of the page. What is looked at there stays while other views are shown. */
-const session = new Session();
 
 export function ObjectsView(): JSX.Element {
   const { bus } = useStore();
@@ -33,14 +29,7 @@ function NoBus(): JSX.Element {
 }
 
 function Browser(): JSX.Element {
-  useEffect(() => void session.refreshNames(), []);
-  useSignalEffect(() => {
-    const place = session.place.value;
-    if (place === undefined) return;
-    const controller = new AbortController();
-    void session.listen(place, controller.signal);
-    return () => controller.abort();
-  });
+  useEffect(() => session.follow(), []);
   return (
     <div class="objects">
       <NamesPane session={session} />

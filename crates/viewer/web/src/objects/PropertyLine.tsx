@@ -16,7 +16,8 @@ import { emptyField, type Field, fieldOf, readField } from "./form";
 import { About } from "./InterfaceSection";
 import { sentenceOf } from "./loaded";
 import type { Property } from "./protocol";
-import { memberKey, type Place, type Session } from "./session";
+import { isSameMember, type Member, memberKey, type Place, type Session } from "./session";
+import { useShownWhen } from "./shown";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 import { readSingle, type Type } from "./types";
@@ -32,13 +33,16 @@ interface PropertyProps {
 export function PropertyLine(props: PropertyProps): JSX.Element {
   const { property, of, session } = props;
   const store = useStore();
-  const isSetting = useSignal(false);
+  const member: Member = { is: "property", interface: of, name: property.name };
+  const isSetting = isSameMember(session.open.value, member);
+  const line = useShownWhen<HTMLLIElement>(isSetting);
+  const canSet = property.access !== "read" && store.bus.value === "call";
   const changes = session.changes.value.get(memberKey(of, property.name)) ?? 0;
   const { isDeprecated } = aboutOf(property.annotations);
   const items = () =>
     trafficItems(store, [term("interface", PROPERTIES), term("arg", property.name)], property.name);
   return (
-    <li onContextMenu={(event) => openMenu(event, items())}>
+    <li ref={line} onContextMenu={(event) => openMenu(event, items())}>
       <div class="objects-property">
         <div class="objects-property-head">
           <span
@@ -55,19 +59,21 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
         <div class={changes === 0 ? "objects-value" : `objects-value changed-${changes % 2}`}>
           <Value property={property} />
         </div>
-        {property.access === "read" || store.bus.value !== "call" ? null : (
+        {canSet ? (
           <button
             type="button"
             class="objects-button"
-            aria-expanded={isSetting.value}
-            onClick={() => (isSetting.value = !isSetting.value)}
+            aria-expanded={isSetting}
+            onClick={() => (session.open.value = isSetting ? undefined : member)}
           >
             Set…
           </button>
-        )}
+        ) : null}
       </div>
       <About annotations={property.annotations} />
-      {isSetting.value ? <Setting {...props} onDone={() => (isSetting.value = false)} /> : null}
+      {isSetting && canSet ? (
+        <Setting {...props} onDone={() => (session.open.value = undefined)} />
+      ) : null}
     </li>
   );
 }

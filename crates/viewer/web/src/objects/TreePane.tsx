@@ -30,10 +30,14 @@ interface PaneProps {
 export function TreePane({ session }: PaneProps): JSX.Element {
   const { value, problem, isWaiting } = session.tree.state.value;
   const service = session.service.value;
-  const name = session.names.state.value.value?.find((one) => one.name === service);
+  const names = session.names.state.value.value;
+  const name = names?.find((one) => one.name === service);
   return (
     <section class="objects-tree" aria-label="Objects" aria-busy={isWaiting}>
       {service === undefined ? <p class="empty">Choose a name to see its objects.</p> : null}
+      {service !== undefined && names !== undefined && name === undefined ? (
+        <p class="empty">Nobody has the name {oneLine(service)} now.</p>
+      ) : null}
       {name !== undefined && !isRunning(name) ? (
         <NotRunning key={name.name} name={name.name} session={session} />
       ) : null}

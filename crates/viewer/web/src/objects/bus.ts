@@ -4,13 +4,14 @@ import { LineReader } from "./lines";
 import type {
   Answer,
   Call,
-  Heard,
   Json,
   Manner,
   Name,
   ObjectFound,
   PropertyName,
   Tree,
+  Watched,
+  WatchLine,
   Wish,
 } from "./protocol";
 
@@ -29,6 +30,11 @@ export class BusFailure extends Error {
 /** All names. */
 export function askNames(): Promise<readonly Name[]> {
   return ask<readonly Name[]>({ do: "names" });
+}
+
+/** One name, or null if nobody has it and it cannot be started. */
+export function askName(name: string): Promise<Name | null> {
+  return ask<Name | null>({ do: "name", name });
 }
 
 /** The objects of a service. */
@@ -55,21 +61,43 @@ export function setProperty(
   return ask<Answer>({ do: "set", property, signature, value });
 }
 
-/** The signals of an object, from now on until it is aborted. */
-export async function* watchSignals(
-  service: string,
-  path: string,
-  signal: AbortSignal,
-): AsyncGenerator<Heard> {
-  const fields = new URLSearchParams({ service, path });
-  const response = await fetch(`watch?${fields}`, { signal });
+/** A stream of what is heard of a bus. */
+export interface Hearing {
+  /** What is heard until it is aborted, at first of this. */
+  lines(watched: Watched, signal: AbortSignal): AsyncIterable<WatchLine>;
+  /** Has something else heard; the stream tells from where on. */
+  turn(watched: Watched): Promise<void>;
+}
+
+/** Hears the bus by the program. */
+export function hearing(): Hearing {
+  const name = crypto.randomUUID();
+  const at = (watched: Watched): string => `watch/${name}?${watchFields(watched)}`;
+  return {
+    lines: (watched, signal) => linesOf(at(watched), signal),
+    turn: async (watched) => {
+      const response = await fetch(at(watched), { method: "POST" });
+      if (!response.ok) throw new BusFailure(unanswered(response));
+    },
+  };
+}
+
+function watchFields({ service, path }: Watched): URLSearchParams {
+  const fields = new URLSearchParams();
+  if (service !== undefined) fields.set("service", service);
+  if (path !== undefined) fields.set("path", path);
+  return fields;
+}
+
+async function* linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchLine> {
+  const response = await fetch(url, { signal });
   if (!response.ok || response.body === null) throw new BusFailure(unanswered(response));
   const reader = response.body.getReader();
   const lines = new LineReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    for (const line of lines.push(value)) yield told<Heard>(JSON.parse(line));
+    for (const line of lines.push(value)) yield told<WatchLine>(JSON.parse(line));
   }
 }
 

@@ -13,19 +13,28 @@ export interface Loaded<T> {
 export class Latest<T> {
   private readonly loaded = signal<Loaded<T>>(EMPTY);
   private turn = 0;
+  /** Changes that were heard of while it is asked. */
+  private meanwhile: ((value: T) => T)[] = [];
 
   get state(): ReadonlySignal<Loaded<T>> {
     return this.loaded;
   }
 
-  /** Waits for an answer. */
+  /**
+   * Waits for an answer. Changes and answers come on different ways: one that was heard of meanwhile may be
+   * newer than the answer, so it is made there too. If it is older, the one that has made the answer what
+   * it is will still be heard of.
+   */
   async load(answer: Promise<T>): Promise<T | undefined> {
     const turn = ++this.turn;
+    this.meanwhile = [];
     this.loaded.value = { ...this.loaded.peek(), isWaiting: true };
     try {
-      const value = await answer;
-      if (turn === this.turn) this.loaded.value = { value, problem: undefined, isWaiting: false };
-      return turn === this.turn ? value : undefined;
+      const told = await answer;
+      if (turn !== this.turn) return undefined;
+      const value = this.meanwhile.reduce<T>((value, change) => change(value), told);
+      this.loaded.value = { value, problem: undefined, isWaiting: false };
+      return value;
     } catch (error) {
       const problem = sentenceOf(error);
       if (turn === this.turn) this.loaded.value = { value: undefined, problem, isWaiting: false };
@@ -35,7 +44,8 @@ export class Latest<T> {
 
   /** Has another value from now on, made from the one that was told. */
   change(change: (value: T) => T): void {
-    const { value } = this.loaded.peek();
+    const { value, isWaiting } = this.loaded.peek();
+    if (isWaiting) this.meanwhile.push(change);
     if (value !== undefined) this.loaded.value = { ...this.loaded.peek(), value: change(value) };
   }
 

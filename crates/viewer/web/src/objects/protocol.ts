@@ -149,6 +149,7 @@ export interface Returned {
 /** What can be asked and done. */
 export type Wish =
   | { readonly do: "names" }
+  | { readonly do: "name"; readonly name: string }
   | { readonly do: "tree"; readonly service: string }
   | { readonly do: "object"; readonly service: string; readonly path: string }
   | {
@@ -165,7 +166,23 @@ export interface Manner {
   readonly authorization?: "silent" | "interactive";
 }
 
-/** What is heard of an object that is watched. */
+/** What of a bus is watched: its names always, and the objects of a service, and one of these. */
+export interface Watched {
+  readonly service: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** Who comes and goes; which objects the service adds and removes; the signals of the object. */
+export type WatchKind = "names" | "objects" | "object";
+
+/** What is told of a bus that is watched. */
+export type WatchLine =
+  /** From here on this is heard. */
+  | { readonly begun: { readonly service?: string | null; readonly path?: string | null } }
+  | { readonly unwatched: { readonly what: WatchKind; readonly failure: Failure } }
+  | { readonly heard: { readonly of: WatchKind; readonly what: Heard } };
+
+/** What is heard. */
 export type Heard =
   | { readonly signal: HeardSignal }
   | { readonly lost: { readonly count: number } };

@@ -1,16 +1,18 @@
 // What is looked at on a bus. It stays while other views of the page are shown.
 
-import { batch, signal } from "@preact/signals";
-import { askNames, askObject, askTree, callMethod, watchSignals } from "./bus";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { askName, askNames, askObject, askTree, callMethod, hearing } from "./bus";
 import { Draft, type PastCall } from "./calling";
 import { type Changes, changesOf, withChanges } from "./changes";
 import { fieldOf } from "./form";
 import { Latest, sentenceOf } from "./loaded";
-import { isRunning } from "./names";
+import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
 import { firstPath } from "./objectTree";
-import type { Answer, Call, Heard, Method, Name, ObjectFound, Tree } from "./protocol";
+import type { Answer, Call, Heard, Method, Name, ObjectFound, Tree, Watched } from "./protocol";
 import { SignalLog } from "./signalLog";
+import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 import { readTypes, signatureOf } from "./types";
+import { type Listener, type OneHeard, Watching } from "./watching";
 
 /** What is shown of an object. */
 export type Tab = "members" | "signals" | "calls";
@@ -21,8 +23,15 @@ export interface Place {
   readonly path: string;
 }
 
+/** A member whose form is open: a method to be called, or a property to be set. */
+export interface Member {
+  readonly is: "method" | "property";
+  readonly interface: string;
+  readonly name: string;
+}
+
 /** The state of the view. */
-export class Session {
+export class Session implements Listener {
   readonly names = new Latest<readonly Name[]>();
   readonly nameFilter = signal("");
   readonly service = signal<string | undefined>(undefined);
@@ -34,8 +43,7 @@ export class Session {
   readonly place = signal<Place | undefined>(undefined);
   readonly object = new Latest<ObjectFound>();
   readonly tab = signal<Tab>("members");
-  /** The method whose form is open, as {@link memberKey} has it. */
-  readonly open = signal<string | undefined>(undefined);
+  readonly open = signal<Member | undefined>(undefined);
   readonly log = new SignalLog();
   readonly watchProblem = signal<string | undefined>(undefined);
   /** How often each property has changed since the object is looked at. */
@@ -43,9 +51,50 @@ export class Session {
   /** Calls of this session, the newest first. */
   readonly history = signal<readonly PastCall[]>([]);
 
+  private readonly watched = computed<Watched>(() => {
+    return { service: this.service.value, path: this.place.value?.path };
+  });
+  /** What was asked for; undefined while nothing is heard. */
+  private asked: Watched | undefined;
   private readonly drafts = new Map<string, Draft>();
-  private refreshing: ReturnType<typeof setTimeout> | undefined;
+  private readonly soon = new Set<string>();
   private calls = 0;
+
+  /** Is told by the bus, and asks it, from now on; gives what ends that. */
+  follow(): () => void {
+    this.asked = undefined;
+    const watching = new Watching(hearing(), this.watched.peek(), this);
+    const end = effect(() => watching.turnTo(this.watched.value));
+    return () => {
+      end();
+      watching.end();
+    };
+  }
+
+  /** Asks for all that is looked at and was not asked for since it is heard. */
+  begun(watched: Watched): void {
+    const { asked } = this;
+    this.asked = watched;
+    const isOther = asked?.service !== watched.service;
+    if (asked === undefined) void this.refreshNames().then(() => this.refreshTree());
+    else if (isOther) void this.refreshTree();
+    if (isOther || asked?.path !== watched.path) void this.refreshObject();
+  }
+
+  /** Shows what has come in the last moment. */
+  heard(heard: readonly OneHeard[]): void {
+    const by = (kind: OneHeard["of"]): Heard[] =>
+      heard.filter(({ of }) => of === kind).map(({ what }) => what);
+    batch(() => {
+      this.takeNames(by("names"));
+      this.takeObjects(by("objects"));
+      this.takeSignals(by("object"));
+    });
+  }
+
+  unheard(why: string): void {
+    this.watchProblem.value = why;
+  }
 
   /** Learns the names again. */
   async refreshNames(): Promise<void> {
@@ -53,21 +102,27 @@ export class Session {
   }
 
   /** Shows the objects of a service, unless it would have to be started. */
-  async chooseService(name: Name): Promise<void> {
-    batch(() => {
-      this.service.value = name.name;
-      this.tree.clear();
-      this.treeFilter.value = "";
-      this.folded.value = new Set();
-      this.choosePlace(undefined);
-    });
-    if (isRunning(name)) await this.refreshTree();
+  chooseService(name: string): void {
+    if (this.service.peek() !== name) this.show(name, undefined);
   }
 
-  /** Learns the objects of the service again. */
+  /** Shows a service and one of its objects; of none the first one. */
+  show(service: string | undefined, place: Place | undefined): void {
+    batch(() => {
+      if (this.service.peek() !== service) {
+        this.service.value = service;
+        this.tree.clear();
+        this.treeFilter.value = "";
+        this.folded.value = new Set();
+      }
+      this.choosePlace(place);
+    });
+  }
+
+  /** Learns the objects of the service again, if it runs: looking starts nothing. */
   async refreshTree(): Promise<void> {
     const service = this.service.peek();
-    if (service === undefined) return;
+    if (service === undefined || !this.runs(service)) return;
     const tree = await this.tree.load(askTree(service));
     const path = tree === undefined ? undefined : firstPath(tree.nodes);
     if (path !== undefined && this.place.peek() === undefined) this.choosePlace({ service, path });
@@ -86,29 +141,12 @@ export class Session {
       this.watchProblem.value = undefined;
       this.changes.value = new Map();
     });
-    void this.refreshObject();
   }
 
   /** Learns again what the object has. */
   async refreshObject(): Promise<void> {
     const place = this.place.peek();
     if (place !== undefined) await this.object.load(askObject(place.service, place.path));
-  }
-
-  /** Hears the signals of an object until it is aborted. */
-  async listen({ service, path }: Place, abort: AbortSignal): Promise<void> {
-    const gathered: Heard[] = [];
-    const take = (): void => {
-      const heard = gathered.splice(0);
-      if (!abort.aborted) this.takeHeard(heard);
-    };
-    try {
-      for await (const heard of watchSignals(service, path, abort)) {
-        if (gathered.push(heard) === 1) setTimeout(take, GATHER_MS);
-      }
-    } catch (error) {
-      if (!abort.aborted) this.watchProblem.value = sentenceOf(error);
-    }
   }
 
   /** The form of a method, with what was typed there last. */
@@ -135,11 +173,9 @@ export class Session {
     const given = types.map((_, at) => ({ type: typeAt(call.signature, at) }));
     const method = { name: call.method, arguments: given, results: [], annotations: [] };
     batch(() => {
-      const name = this.names.state.peek().value?.find((one) => one.name === service);
-      if (this.service.peek() !== service && name !== undefined) void this.chooseService(name);
-      this.choosePlace({ service, path });
+      this.show(service, { service, path });
       this.tab.value = "members";
-      this.open.value = memberKey(call.interface, call.method);
+      this.open.value = { is: "method", interface: call.interface, name: call.method };
       this.draftOf({ service, path }, call.interface, method).fields.value = parts;
     });
   }
@@ -149,23 +185,72 @@ export class Session {
     try {
       const answer = await callMethod({ ...STARTER, arguments: [name, 0] });
       if ("failed" in answer) return answer.failed.sentence;
-      await this.refreshNames();
-      await this.refreshTree();
       return undefined;
     } catch (error) {
       return sentenceOf(error);
     }
   }
 
-  /** Shows what has come in the last moment. */
-  private takeHeard(heard: readonly Heard[]): void {
-    batch(() => {
-      this.log.add(heard);
-      for (const one of heard) {
-        const changes = "signal" in one ? changesOf(one.signal) : undefined;
-        if (changes !== undefined) this.change(changes);
+  private takeNames(heard: readonly Heard[]): void {
+    for (const one of heard) {
+      if ("lost" in one || one.signal.member === "ActivatableServicesChanged") {
+        this.doSoon("names", () => this.refreshNames());
+        continue;
       }
-    });
+      const change = ownerChangeOf(one.signal);
+      if (change !== undefined) this.changeOwner(change);
+    }
+  }
+
+  private changeOwner(change: OwnerChange): void {
+    const { name, owner } = change;
+    this.names.change((names) => withOwner(names, change));
+    if (name === owner) this.doSoon(name, () => this.learn(name));
+    if (name !== this.service.peek()) return;
+    // Who has the name now may have other objects; without an owner there are none.
+    if (owner !== undefined) this.doSoon("service", () => this.refreshService());
+    else this.forgetService();
+  }
+
+  /** Learns who has connected, unless he has gone. */
+  private async learn(name: string): Promise<void> {
+    if (!this.runs(name)) return;
+    const told = await askName(name).catch(() => null);
+    if (told !== null) this.names.change((names) => withTold(names, told));
+  }
+
+  private async refreshService(): Promise<void> {
+    await Promise.all([this.refreshTree(), this.refreshObject()]);
+  }
+
+  private forgetService(): void {
+    this.tree.clear();
+    this.object.clear();
+  }
+
+  private takeObjects(heard: readonly Heard[]): void {
+    const changes: TreeChange[] = [];
+    for (const one of heard) {
+      const change = "signal" in one ? treeChangeOf(one.signal) : undefined;
+      if (change !== undefined) changes.push(change);
+      // Some were lost, or could not be read.
+      else if ("lost" in one || one.signal.failure !== undefined) {
+        this.doSoon("tree", () => this.refreshTree());
+      }
+    }
+    if (changes.length === 0) return;
+    this.tree.change((tree) => withTreeChanges(tree, changes));
+    const path = this.place.peek()?.path;
+    if (changes.some((change) => change.path === path)) this.refreshObjectSoon();
+  }
+
+  private takeSignals(heard: readonly Heard[]): void {
+    if (heard.length > 0) this.log.add(heard);
+    for (const one of heard) {
+      if ("lost" in one) this.refreshObjectSoon();
+      const changes = "signal" in one ? changesOf(one.signal) : undefined;
+      if (changes !== undefined) this.change(changes);
+    }
   }
 
   private change(changes: Changes): void {
@@ -176,19 +261,39 @@ export class Session {
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     this.changes.value = counts;
-    if (changes.invalidated.length > 0) this.refreshSoon();
+    if (changes.invalidated.length > 0) this.refreshObjectSoon();
   }
 
-  /** Some values are no longer so; many are told of at once. */
-  private refreshSoon(): void {
-    clearTimeout(this.refreshing);
-    this.refreshing = setTimeout(() => void this.refreshObject(), REFRESH_MS);
+  private refreshObjectSoon(): void {
+    this.doSoon("object", () => this.refreshObject());
+  }
+
+  /** Does something once, a moment after it was wanted first: many changes are told of at once. */
+  private doSoon(what: string, act: () => Promise<void>): void {
+    if (this.soon.has(what)) return;
+    this.soon.add(what);
+    setTimeout(() => {
+      this.soon.delete(what);
+      void act();
+    }, SOON_MS);
+  }
+
+  /** Whether somebody has a name, as far as is known. */
+  private runs(name: string): boolean {
+    const known = this.names.state.peek().value;
+    const found = known?.find((one) => one.name === name);
+    return known === undefined || (found !== undefined && isRunning(found));
   }
 }
 
 /** A member of an interface in one text. */
 export function memberKey(of: string, member: string): string {
   return `${of} ${member}`;
+}
+
+/** Whether both are the same one. */
+export function isSameMember(one: Member | undefined, other: Member): boolean {
+  return one?.is === other.is && one.interface === other.interface && one.name === other.name;
 }
 
 function typeAt(signature: string, place: number): string {
@@ -204,9 +309,7 @@ const STARTER = {
   signature: "su",
 };
 
-/** Signals that come within this time are shown together. */
-const GATHER_MS = 50;
-/** So long after the last change that does not tell its value the values are asked for. */
-const REFRESH_MS = 250;
+/** So long after the first sign that something has changed it is asked for. */
+const SOON_MS = 250;
 /** Older calls are forgotten. */
 const HISTORY_MAX = 200;
