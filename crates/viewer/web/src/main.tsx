@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App } from "./page/App";
+import { addressParts } from "./page/addressParts";
 import { EmbeddedSource, isEmbedded } from "./source/embedded";
 import { HttpSource } from "./source/http";
 import { StoreContext } from "./state/context";
@@ -28,7 +29,7 @@ const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");
 const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
 followTheme(document.documentElement);
-followAddress(store);
+followAddress(store, addressParts(store));
 // What comes of the recording while the page is drawn for the first time waits for it.
 void store.load();
 render(

@@ -1,5 +1,6 @@
 // The address holds what is looked at, and keys are enough.
 
+import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
 import { counts, usePages, waitForShown } from "./support/browser";
 import { run, view } from "./support/program";
@@ -25,6 +26,77 @@ test("a link shows the same", async () => {
   expect(await other.getByRole("combobox", { name: "Query" }).inputValue()).toBe("member:Search");
   const number = new URL(one.url()).hash.match(/message=(\d+)/)?.[1];
   await other.getByLabel("Details").getByText(`message ${number}`).first().waitFor();
+});
+
+/** Opens a view, does something there, and opens the link to it once more. */
+async function reopened(
+  url: string,
+  act: (page: Page) => Promise<void>,
+): Promise<{ one: Page; other: Page }> {
+  const one = await pages.open(url);
+  const before = one.url();
+  await act(one);
+  await expect.poll(() => one.url()).not.toBe(before);
+  return { one, other: await pages.open(one.url()) };
+}
+
+test("a link shows the same table of the statistics, sorted the same", async () => {
+  await using program = await view(inject("recording"));
+  const firstRow = (page: Page) => page.getByRole("grid").getByRole("row").nth(1).textContent();
+  const { one, other } = await reopened(`${program.line}#view=statistics`, async (page) => {
+    await page.getByRole("tab", { name: "By …" }).click();
+    await page.getByRole("main").getByRole("combobox").selectOption("path");
+    await page.getByRole("columnheader", { name: "path" }).getByRole("button").click();
+  });
+  expect(new URL(one.url()).hash).toBe("#view=statistics&tab=by&by=path&sort=path");
+  const sorted = other.getByRole("columnheader", { name: "path" });
+  await expect.poll(() => sorted.getAttribute("aria-sort")).toBe("ascending");
+  expect(await other.getByRole("tab", { selected: true }).textContent()).toBe("By …");
+  expect(await firstRow(other)).toBe(await firstRow(one));
+  await other.getByRole("tab", { name: "Sizes" }).click();
+  await expect.poll(() => new URL(other.url()).hash).toBe("#view=statistics&tab=sizes&by=path");
+  // The address may be typed over, too.
+  const typed = "#view=statistics&q=type%3Acall&tab=durations&sort=-max_ns";
+  await other.evaluate((hash) => {
+    location.hash = hash;
+  }, typed);
+  await other.getByRole("tab", { name: "Durations", selected: true }).waitFor();
+  await other.locator('[role="columnheader"][aria-sort="descending"]').waitFor();
+  expect(new URL(other.url()).hash).toBe(typed);
+});
+
+test("a link shows the pins and marks of the timeline", async () => {
+  await using program = await view(inject("recording"));
+  const pin = (page: Page) => page.getByRole("button", { name: "Pin demo-archive" });
+  const { one, other } = await reopened(`${program.line}#view=timeline`, async (page) => {
+    await pin(page).click();
+    await page.keyboard.press("m");
+    await expect.poll(() => page.url()).toContain("mark=");
+  });
+  expect(new URL(one.url()).hash).toMatch(/&pin=process\+\d+\+demo-archive&mark=0-\d+$/);
+  await expect.poll(() => pin(other).getAttribute("aria-pressed")).toBe("true");
+  expect(other.url()).toBe(one.url());
+  // What is arranged stays while another view is looked at.
+  await other.keyboard.press("1");
+  await other.keyboard.press("3");
+  await expect.poll(() => pin(other).getAttribute("aria-pressed")).toBe("true");
+  await other.keyboard.press("m");
+  await expect.poll(() => other.url()).not.toContain("mark=");
+});
+
+test("a link shows the same finding", async () => {
+  await using program = await view(inject("recording"));
+  const shown = (page: Page) => page.getByRole("article").textContent();
+  const { one, other } = await reopened(`${program.line}#view=findings`, async (page) => {
+    await page.getByLabel("Grouped by").selectOption("rule");
+    await page.locator(".finding-item").last().click();
+  });
+  expect(new URL(one.url()).hash).toMatch(/&finding=L\d+&finding=.+&finding=.*&group=rule$/);
+  await other.getByRole("article").waitFor();
+  expect(await shown(other)).toBe(await shown(one));
+  expect(await other.locator('.finding-item[aria-current="true"]').textContent()).toBe(
+    await one.locator(".finding-item").last().textContent(),
+  );
 });
 
 test("keys choose views, open the sheet, and go to the query", async () => {

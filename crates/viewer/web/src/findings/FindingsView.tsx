@@ -1,9 +1,10 @@
 // What is wrong, and what to do.
 
-import { type Signal, useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { CopyButton } from "../parts/CopyButton";
 import { counted, duration } from "../parts/format";
+import { useShownWhen } from "../parts/shown";
 import { FindingDetails } from "./FindingDetails";
 import {
   costWords,
@@ -16,7 +17,6 @@ import {
   grouped,
   isWanted,
   keyOf,
-  NO_FILTER,
   type Report,
   SEVERITIES,
   SEVERITY_WORDS,
@@ -24,7 +24,7 @@ import {
   textOf,
 } from "./model";
 import { Rules } from "./Rules";
-import { useReporter } from "./report";
+import { type Reporter, useReporter } from "./report";
 import "./findings.css";
 
 export function FindingsView(): JSX.Element {
@@ -38,7 +38,7 @@ export function FindingsView(): JSX.Element {
     );
   }
   if (report.findings.length === 0) return <NothingFound report={report} />;
-  return <Found report={report} isWaiting={isWaiting} open={reporter.open} />;
+  return <Found report={report} isWaiting={isWaiting} reporter={reporter} />;
 }
 
 function NothingFound({ report }: { readonly report: Report }): JSX.Element {
@@ -54,17 +54,16 @@ function NothingFound({ report }: { readonly report: Report }): JSX.Element {
 interface FoundProps {
   readonly report: Report;
   readonly isWaiting: boolean;
-  /** The finding that is looked at, by its key. */
-  readonly open: Signal<string | undefined>;
+  readonly reporter: Reporter;
 }
 
-function Found({ report, isWaiting, open }: FoundProps): JSX.Element {
-  const filter = useSignal<Filter>(NO_FILTER);
-  const grouping = useSignal<Grouping>("severity");
+function Found({ report, isWaiting, reporter }: FoundProps): JSX.Element {
+  const { filter, grouping, open } = reporter;
   const wanted = report.findings.filter((finding) => isWanted(finding, filter.value));
   const groups = grouped(wanted, grouping.value);
   const shown = groups.flatMap(({ findings }) => findings);
-  const opened = shown.find((finding) => keyOf(finding) === open.value) ?? shown[0];
+  const key = open.value && keyOf(open.value);
+  const opened = shown.find((finding) => keyOf(finding) === key) ?? shown[0];
   return (
     <div class="findings">
       <Toolbar report={report} filter={filter} grouping={grouping} shown={shown} />
@@ -88,7 +87,7 @@ function Found({ report, isWaiting, open }: FoundProps): JSX.Element {
                   key={keyOf(finding)}
                   finding={finding}
                   isOpen={finding === opened}
-                  onOpen={() => (open.value = keyOf(finding))}
+                  onOpen={() => (open.value = finding)}
                 />
               ))}
             </section>
@@ -127,9 +126,11 @@ interface ItemProps {
 
 function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
   const [cost = ""] = costWords(finding.cost);
+  const item = useShownWhen<HTMLButtonElement>(isOpen);
   return (
     <button
       type="button"
+      ref={item}
       class={`finding-item severity-${finding.severity}`}
       aria-current={isOpen ? "true" : undefined}
       onClick={onOpen}

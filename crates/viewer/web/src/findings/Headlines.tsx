@@ -107,7 +107,7 @@ function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const show = (): void => {
     const first = finding.evidence.first[0];
     if (first !== undefined) store.selectNumber(first);
-    reporter.open.value = keyOf(finding);
+    reporter.open.value = finding;
     store.view.value = "findings";
   };
   return (

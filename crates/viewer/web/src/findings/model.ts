@@ -90,8 +90,15 @@ export interface Group {
 export const GROUPINGS = ["severity", "who", "rule"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
+/** What a finding is known by. */
+export interface FindingName {
+  readonly rule: string;
+  readonly who: Pick<Who, "label">;
+  readonly subject: string;
+}
+
 /** What stays the same when findings are asked for again. */
-export function keyOf({ rule, who, subject }: Finding): string {
+export function keyOf({ rule, who, subject }: FindingName): string {
   return JSON.stringify([rule, who.label, subject]);
 }
 

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { Moved } from "../source/source";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import type { Report } from "./model";
+import { type Filter, type FindingName, type Grouping, NO_FILTER, type Report } from "./model";
 
 /** What is known of findings. While they are asked for again, the last ones stay. */
 export interface Reported {
@@ -21,8 +21,10 @@ const REST = 10;
 /** Findings of one recording: asked for once when it is whole, and from time to time of a bus. */
 export class Reporter {
   readonly state = signal<Reported>({ report: undefined, problem: undefined, isWaiting: false });
-  /** The finding that is looked at, by its key. */
-  readonly open = signal<string | undefined>(undefined);
+  /** The finding that is looked at; the first one of those that are shown without. */
+  readonly open = signal<FindingName | undefined>(undefined);
+  readonly filter = signal<Filter>(NO_FILTER);
+  readonly grouping = signal<Grouping>("severity");
   /** Whether somebody wants to know although it takes a while. */
   readonly isWanted = signal(false);
   private users = 0;
@@ -89,11 +91,16 @@ const LOOK_AGAIN = 200;
 
 const reporters = new WeakMap<Store, Reporter>();
 
-/** What finds out what is wrong, for those who ask for it, or show what others have asked for. */
-export function useReporter(need: "asks" | "shows"): Reporter {
-  const store = useStore();
+/** What finds out what is wrong in this store. */
+export function reporterOf(store: Store): Reporter {
   const reporter = reporters.get(store) ?? new Reporter(store);
   reporters.set(store, reporter);
+  return reporter;
+}
+
+/** What finds out what is wrong, for those who ask for it, or show what others have asked for. */
+export function useReporter(need: "asks" | "shows"): Reporter {
+  const reporter = reporterOf(useStore());
   useEffect(() => (need === "asks" ? reporter.follow() : undefined), [reporter, need]);
   return reporter;
 }

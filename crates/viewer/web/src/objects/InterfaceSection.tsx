@@ -7,6 +7,7 @@ import { counted } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
 import { oneLine } from "../parts/seen";
+import { useShownWhen } from "../parts/shown";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { aboutOf, argumentsText } from "./annotations";
@@ -15,7 +16,6 @@ import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
 import type { Annotation, Interface, Method, Signal } from "./protocol";
 import { isSameMember, type Member, type Place, type Session } from "./session";
-import { useShownWhen } from "./shown";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 

@@ -1,6 +1,41 @@
-// What is looked at on a bus.
+// What is looked at on a bus, in the address of the page.
 
-import { Session } from "./session";
+import type { AddressPart } from "../state/url";
+import { type Member, Session } from "./session";
 
 /** The one bus of the page. What is looked at there stays while other views are shown. */
 export const session = new Session();
+
+export const objectsAddress = sessionAddress(session);
+
+/** The service, its object, what is shown of that, and the member whose form is open. */
+export function sessionAddress(session: Session): AddressPart {
+  return {
+    write(fields) {
+      const { service, place, tab, open } = session;
+      const member = open.value;
+      if (service.value !== undefined) fields.set("service", service.value);
+      if (place.value !== undefined) fields.set("path", place.value.path);
+      if (tab.value !== "members") fields.set("object", tab.value);
+      if (member !== undefined) fields.set(member.is, `${member.interface}.${member.name}`);
+    },
+    read(fields) {
+      const service = fields.get("service") ?? undefined;
+      const path = fields.get("path") ?? undefined;
+      const isPlace = service !== undefined && path !== undefined;
+      session.show(service, isPlace ? { service, path } : undefined);
+      session.tab.value = TABS.find((tab) => tab === fields.get("object")) ?? "members";
+      session.open.value = memberIn(fields, "method") ?? memberIn(fields, "property");
+    },
+  };
+}
+
+function memberIn(fields: URLSearchParams, is: Member["is"]): Member | undefined {
+  const text = fields.get(is) ?? "";
+  // Names of interfaces have dots, those of members have none.
+  const dot = text.lastIndexOf(".");
+  if (dot <= 0 || dot === text.length - 1) return undefined;
+  return { is, interface: text.slice(0, dot), name: text.slice(dot + 1) };
+}
+
+const TABS = ["members", "signals", "calls"] as const;

@@ -15,8 +15,10 @@ interface DataTableProps {
   readonly table: TableData;
   /** What it is, for those who cannot see it. */
   readonly label: string;
-  /** By which column it is sorted at first; as it comes without. */
-  readonly sort?: Sort;
+  /** By which column it is sorted; as it comes without. Only at first, unless {@link onSort} is there. */
+  readonly sort?: Sort | undefined;
+  /** Told of how it is to be sorted. */
+  readonly onSort?: (sort: Sort) => void;
   /** The place of the row that is marked. */
   readonly marked?: number | undefined;
   /** Told of the place of a row that is chosen. */
@@ -35,10 +37,10 @@ interface DataTableProps {
 export function DataTable(props: DataTableProps): JSX.Element {
   const { table, label, marked, onChoose } = props;
   const id = useId();
-  const sort = useSignal<Sort | undefined>(props.sort);
+  const { sort, onSort } = useSorting(props);
   const active = useSignal<number | undefined>(undefined);
   const scroller = useRef<HTMLDivElement>(null);
-  const order = useMemo(() => sorted(table, sort.value), [table, sort.value]);
+  const order = useMemo(() => sorted(table, sort), [table, sort?.column, sort?.descending]);
   const rows = useVirtualRows(scroller, order.length, ROW_HEIGHT, ROW_HEIGHT);
   const { widths, pull } = useColumns(props, scroller);
   const whole = widths.reduce((sum, width) => sum + width, 0);
@@ -77,11 +79,9 @@ export function DataTable(props: DataTableProps): JSX.Element {
         <TableHead
           columns={table.columns}
           widths={widths}
-          sort={sort.value}
+          sort={sort}
           about={props.about}
-          onSort={(to) => {
-            sort.value = to;
-          }}
+          onSort={onSort}
           onPull={pull}
         />
         <div class="data-rows" role="rowgroup" style={{ height: `${rows.height}px` }}>
@@ -105,6 +105,16 @@ export function DataTable(props: DataTableProps): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** How it is sorted, which is its own affair if nobody wants to be told. */
+function useSorting({ sort, onSort }: DataTableProps): {
+  readonly sort: Sort | undefined;
+  readonly onSort: (sort: Sort) => void;
+} {
+  const own = useSignal<Sort | undefined>(sort);
+  if (onSort !== undefined) return { sort, onSort };
+  return { sort: own.value, onSort: (to) => (own.value = to) };
 }
 
 /** The widths of the columns, which fill what room there is, and how they become others. */

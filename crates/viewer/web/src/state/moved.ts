@@ -28,6 +28,7 @@ export function movedTo(next: Recording, last: Recording, looked: Looked): Looke
   };
 }
 
-function movedSpan({ from, until }: Span, later: number): Span | undefined {
+/** The same stretch where times count from so much later; undefined if it is gone. */
+export function movedSpan({ from, until }: Span, later: number): Span | undefined {
   return until <= later ? undefined : { from: Math.max(0, from - later), until: until - later };
 }

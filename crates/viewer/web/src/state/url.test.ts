@@ -31,6 +31,7 @@ test.each([
   "#view=colour",
   "#span=9-3",
   "#span=x-y",
+  "#span=1-2-3",
   "#message=-1",
   "#message=1.5",
   "#other=1",

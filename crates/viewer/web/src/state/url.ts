@@ -1,9 +1,9 @@
 // The address of the page holds what is looked at, so that a link shows the same.
 
-import { effect } from "@preact/signals";
+import { batch, effect } from "@preact/signals";
 import type { Recording } from "../model/recording";
 import { type Comparison, comparisonOf } from "./comparison";
-import type { Store } from "./store";
+import type { Span, Store } from "./store";
 import { isView, type ViewName } from "./views";
 
 /** What the address holds. */
@@ -13,30 +13,48 @@ export interface Place {
   readonly query: string;
   /** Connections by their unique names, with the number of the bus in front if it is not the first. */
   readonly hidden: readonly string[];
-  readonly span: { readonly from: number; readonly until: number } | undefined;
+  readonly span: Span | undefined;
   /** The number of the selected message, from 1. */
   readonly message: number | undefined;
 }
 
+/** A part of the page that has something of its own in the address. */
+export interface AddressPart {
+  /** Adds what it shows, unless that is what it shows at first. */
+  write(fields: URLSearchParams): void;
+  /** Shows what an address says; what that does not say is as at first. */
+  read(fields: URLSearchParams): void;
+}
+
 /** What the part of an address behind its # says. What it does not say is as at first. */
 export function parsePlace(hash: string): Place {
-  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const fields = fieldsOf(hash);
   const view = fields.get("view") ?? "";
-  const [from, until] = (fields.get("span") ?? "").split("-").map(Number);
-  const isSpan = from !== undefined && until !== undefined && from < until;
   const message = Number(fields.get("message"));
   return {
     view: isView(view) ? view : "sequence",
     comparison: comparisonOf(fields.get("compare"), fields.get("align")),
     query: fields.get("q") ?? "",
     hidden: (fields.get("hide") ?? "").split(",").filter((name) => name !== ""),
-    span: isSpan ? { from, until } : undefined,
+    span: parseSpan(fields.get("span") ?? ""),
     message: Number.isInteger(message) && message > 0 ? message : undefined,
   };
 }
 
+/** A stretch of time as addresses have it. */
+export function formatSpan({ from, until }: Span): string {
+  return `${Math.round(from)}-${Math.round(until)}`;
+}
+
+/** The stretch of time that an address has; undefined if it is none. */
+export function parseSpan(text: string): Span | undefined {
+  const [from, until, more] = text.split("-").map(Number);
+  const isSpan = from !== undefined && until !== undefined && from < until && more === undefined;
+  return isSpan ? { from, until } : undefined;
+}
+
 /** The part of an address behind its #, with it. */
-export function formatPlace(place: Place): string {
+export function formatPlace(place: Place, parts: readonly AddressPart[] = []): string {
   const fields = new URLSearchParams();
   if (place.view !== "sequence") fields.set("view", place.view);
   const { tab, alignment } = place.comparison;
@@ -44,10 +62,9 @@ export function formatPlace(place: Place): string {
   if (alignment !== "start") fields.set("align", alignment);
   if (place.query !== "") fields.set("q", place.query);
   if (place.hidden.length > 0) fields.set("hide", place.hidden.join(","));
-  if (place.span !== undefined) {
-    fields.set("span", `${Math.round(place.span.from)}-${Math.round(place.span.until)}`);
-  }
+  if (place.span !== undefined) fields.set("span", formatSpan(place.span));
   if (place.message !== undefined) fields.set("message", String(place.message));
+  for (const part of parts) part.write(fields);
   const text = fields.toString();
   return text === "" ? "" : `#${text}`;
 }
@@ -59,21 +76,29 @@ export function addressName(recording: Recording, id: number): string {
   return peer.bus === 0 ? peer.unique : `${peer.bus}/${peer.unique}`;
 }
 
-/** Has the store follow the address of the page, and the address the store. */
-export function followAddress(store: Store): void {
+function fieldsOf(hash: string): URLSearchParams {
+  return new URLSearchParams(hash.replace(/^#/, ""));
+}
+
+/** Has the store and parts of the page follow the address, and the address these. */
+export function followAddress(store: Store, parts: readonly AddressPart[]): void {
   // What the address names and is looked for in what is told of the recording.
   let hidden: readonly string[] | undefined;
   let message: number | undefined;
-  const read = (): void => {
-    const place = parsePlace(location.hash);
-    store.view.value = place.view;
-    store.comparison.value = place.comparison;
-    store.setQuery(place.query);
-    store.span.value = place.span;
-    store.selectMessage(undefined);
-    ({ hidden, message } = place);
-    resolve();
-  };
+  // All at once: the address is written anew whenever something of it is another.
+  const read = (): void =>
+    batch(() => {
+      const place = parsePlace(location.hash);
+      const fields = fieldsOf(location.hash);
+      store.view.value = place.view;
+      store.comparison.value = place.comparison;
+      store.setQuery(place.query);
+      store.span.value = place.span;
+      store.selectMessage(undefined);
+      for (const part of parts) part.read(fields);
+      ({ hidden, message } = place);
+      resolve();
+    });
   const resolve = (): void => {
     const recording = store.recording.peek();
     if (recording.length === 0) return;
@@ -108,8 +133,8 @@ export function followAddress(store: Store): void {
       // A message that is not there yet may come.
       message: selected === undefined ? message : selected + 1 + recording.before,
     };
+    const hash = formatPlace(place, parts);
     if (hidden !== undefined) return;
-    const hash = formatPlace(place);
     if (hash !== location.hash) {
       history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
     }

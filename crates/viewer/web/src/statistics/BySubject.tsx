@@ -1,11 +1,9 @@
 // Any table of the statistics.
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useStatistics } from "./asked";
+import { chooseSubject, SUBJECTS, subject } from "./chosen";
 import { Answered, SubjectTable } from "./SubjectTable";
-
-const subject = signal("service");
 
 /** The table that is chosen. */
 export function BySubject(): JSX.Element {
@@ -16,9 +14,7 @@ export function BySubject(): JSX.Element {
         By{" "}
         <select
           value={subject.value}
-          onChange={(event) => {
-            subject.value = event.currentTarget.value;
-          }}
+          onChange={(event) => chooseSubject(event.currentTarget.value)}
         >
           {SUBJECTS.map(({ name, about }) => (
             <option key={name} value={name}>
@@ -43,22 +39,6 @@ export function BySubject(): JSX.Element {
     </div>
   );
 }
-
-/** Those that have no place of their own. */
-const SUBJECTS = [
-  { name: "service", about: "those who are called, or emit" },
-  { name: "interface", about: "interfaces" },
-  { name: "path", about: "objects" },
-  { name: "member", about: "methods and signals" },
-  { name: "sender", about: "connections that send" },
-  { name: "process", about: "processes that send" },
-  { name: "unit", about: "systemd units that send" },
-  { name: "pair", about: "sender with recipient" },
-  { name: "type", about: "calls, returns, errors, signals" },
-  { name: "error", about: "names of errors" },
-  { name: "bus", about: "buses" },
-  { name: "switches", about: "switches of processes for each call" },
-];
 
 const WIDTHS = {
   member: "minmax(240px, 3fr)",

@@ -1,8 +1,8 @@
 // How often, how long, how large: numbers of what is selected.
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { BySubject } from "./BySubject";
+import { chooseTab, TABS, type TabName, tab } from "./chosen";
 import { Figures } from "./Figures";
 import { Durations, Frequencies, Sizes } from "./MemberTabs";
 import { Replies, Rules } from "./RulesAndReplies";
@@ -10,30 +10,28 @@ import { SummaryHead } from "./SummaryHead";
 import { TrafficOverTime } from "./TrafficOverTime";
 
 interface Tab {
-  readonly name: string;
+  readonly title: string;
   readonly Content: () => JSX.Element;
 }
 
-const TABS: readonly Tab[] = [
-  { name: "Frequencies", Content: Frequencies },
-  { name: "Durations", Content: Durations },
-  { name: "Sizes", Content: Sizes },
-  { name: "By …", Content: BySubject },
-  { name: "Figures", Content: Figures },
-  { name: "Over time", Content: TrafficOverTime },
-  { name: "Rules", Content: Rules },
-  { name: "Replies", Content: Replies },
-];
-
-const chosen = signal(0);
+const CONTENTS: Readonly<Record<TabName, Tab>> = {
+  frequencies: { title: "Frequencies", Content: Frequencies },
+  durations: { title: "Durations", Content: Durations },
+  sizes: { title: "Sizes", Content: Sizes },
+  by: { title: "By …", Content: BySubject },
+  figures: { title: "Figures", Content: Figures },
+  time: { title: "Over time", Content: TrafficOverTime },
+  rules: { title: "Rules", Content: Rules },
+  replies: { title: "Replies", Content: Replies },
+};
 
 export function StatisticsView(): JSX.Element {
-  const { name, Content } = TABS[chosen.value] as Tab;
+  const { title, Content } = CONTENTS[tab.value];
   return (
     <div class="statistics">
       <SummaryHead />
       <TabList />
-      <div class="statistics-content" role="tabpanel" aria-label={name} key={name}>
+      <div class="statistics-content" role="tabpanel" aria-label={title} key={tab.value}>
         <Content />
       </div>
     </div>
@@ -45,25 +43,24 @@ function TabList(): JSX.Element {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    chosen.value = (chosen.value + step + TABS.length) % TABS.length;
+    const place = (TABS.indexOf(tab.value) + step + TABS.length) % TABS.length;
+    chooseTab(TABS[place] ?? TABS[0]);
     const list = event.currentTarget as HTMLElement;
-    (list.children[chosen.value] as HTMLElement).focus();
+    (list.children[place] as HTMLElement).focus();
   };
   return (
     <div class="subtabs" role="tablist" aria-label="Statistics" onKeyDown={press}>
-      {TABS.map(({ name }, place) => (
+      {TABS.map((name) => (
         <button
           key={name}
           type="button"
           role="tab"
           class="subtab"
-          aria-selected={place === chosen.value}
-          tabIndex={place === chosen.value ? 0 : -1}
-          onClick={() => {
-            chosen.value = place;
-          }}
+          aria-selected={name === tab.value}
+          tabIndex={name === tab.value ? 0 : -1}
+          onClick={() => chooseTab(name)}
         >
-          {name}
+          {CONTENTS[name].title}
         </button>
       ))}
     </div>

@@ -8,6 +8,7 @@ import type { Row, Sort, TableData } from "../parts/table";
 import type { Asked } from "../state/answer";
 import { useStore } from "../state/context";
 import type { Told } from "./asked";
+import { sorting } from "./chosen";
 import { filterByRow, type RowMenu, rowItems } from "./rowMenu";
 
 interface SubjectTableProps {
@@ -27,10 +28,11 @@ interface SubjectTableProps {
 
 export function SubjectTable(props: SubjectTableProps): JSX.Element {
   const store = useStore();
-  const { subject, table, messageOf, onChoose, ...shown } = props;
+  const { subject, table, messageOf, onChoose, sort, ...shown } = props;
   return (
     <DataTable
       {...shown}
+      {...sorting(table, sort)}
       table={table}
       onChoose={(place) =>
         onChoose === undefined

@@ -9,6 +9,7 @@ import { DataTable } from "../parts/DataTable";
 import { cellOf } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
+import { sorting } from "./chosen";
 import { intervalsOf } from "./intervals";
 
 export function TrafficOverTime(): JSX.Element {
@@ -38,6 +39,7 @@ export function TrafficOverTime(): JSX.Element {
         <DataTable
           label="Traffic over time; a row chooses its stretch"
           table={table}
+          {...sorting(table)}
           onChoose={(place) => {
             const from = Number(cellOf({ table, place }, "from_ns"));
             store.span.value = { from, until: from + length };

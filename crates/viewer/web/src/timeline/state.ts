@@ -3,6 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
 import type { Span, Store } from "../state/store";
+import { type Arranged, arrangedOn } from "./arrangement";
 import { type Hit, neighbour } from "./hit";
 import type { Lanes } from "./lanes";
 import { type Layout, layoutOf, screenTop } from "./layout";
@@ -32,9 +33,9 @@ export class Timeline {
   readonly band = signal<Span | undefined>(undefined);
   /** Whether what comes last is seen, however much comes. */
   readonly follows = signal(false);
-  readonly marked = signal<readonly Span[]>([]);
-  readonly pinned = signal<ReadonlySet<string>>(new Set());
-  readonly collapsed = signal<ReadonlySet<string>>(new Set());
+  readonly marked: Arranged["marked"];
+  readonly pinned: Arranged["pinned"];
+  readonly collapsed: Arranged["collapsed"];
 
   /** The stretch of time that is seen. */
   readonly stretch = computed<Stretch>(() => {
@@ -60,7 +61,9 @@ export class Timeline {
   /** Has the view scrolled to a track. */
   scrollTo: (top: number) => void = () => {};
 
-  constructor(readonly store: Store) {}
+  constructor(readonly store: Store) {
+    ({ marked: this.marked, pinned: this.pinned, collapsed: this.collapsed } = arrangedOn(store));
+  }
 
   /** Follows what is shown and what is selected; gives what ends that. */
   follow(): () => void {
@@ -143,7 +146,9 @@ export class Timeline {
   mark(): void {
     const row = this.store.selected.peek();
     const { from, until } = this.stretch.peek();
-    const span = row === undefined ? { from, until } : this.spanOf(row);
+    const seen = row === undefined ? { from, until } : this.spanOf(row);
+    // As the address has it.
+    const span = { from: Math.round(seen.from), until: Math.round(seen.until) };
     const isSame = (one: Span): boolean => one.from === span.from && one.until === span.until;
     const marked = this.marked.peek();
     this.marked.value = marked.some(isSame)

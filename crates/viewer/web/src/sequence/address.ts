@@ -1,0 +1,25 @@
+// How the diagram is looked at, in the address of the page.
+
+import { choiceInAddress, together } from "../state/choice";
+import type { Store } from "../state/store";
+import type { AddressPart } from "../state/url";
+import { sequenceState } from "./state";
+
+export function sequenceAddress(store: Store): AddressPart {
+  const { down, folding, grouping, order, timeStyle } = sequenceState(store);
+  return together([
+    choiceInAddress("down", down, ["order", "time"]),
+    choiceInAddress("columns", grouping, ["connection", "process"]),
+    choiceInAddress("order", order, ["appearance", "traffic"]),
+    choiceInAddress("times", timeStyle, ["start", "wall", "delta"]),
+    {
+      write(fields) {
+        if (folding.value.folds === "nothing") fields.set("fold", "nothing");
+      },
+      read(fields) {
+        const folds = fields.get("fold") === "nothing" ? "nothing" : "runs";
+        if (folding.peek().folds !== folds) folding.value = { folds, unfolded: new Set() };
+      },
+    },
+  ]);
+}
