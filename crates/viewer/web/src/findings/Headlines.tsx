@@ -3,28 +3,32 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { duration } from "../parts/format";
+import { whenIdle } from "../parts/idle";
 import type { Cell, TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import { costWords, type Finding, keyOf, worst } from "./model";
-import { useReporter } from "./report";
+import { type Reporter, useReporter } from "./report";
 import "./findings.css";
 
 /** Lines of each kind. */
 const LINES = 3;
+/** Milliseconds after which a long recording that is shown is looked through. */
+const REST = 1000;
 /** How often it is asked again what is slow on a bus: milliseconds. */
 const AGAIN = 5000;
 
-/** Messages of a recording from which on it is not looked through before somebody asks for it. */
-const UNASKED_MAX = 300_000;
+/** Messages of a recording from which on it is not looked through at once. */
+const AT_ONCE_MAX = 300_000;
 
 /** The worst of what was waited for, and of what was found. */
 export function Headlines(): JSX.Element {
   const store = useStore();
   const reporter = useReporter("shows");
   store.grown.value;
-  const isLong = store.recording.value.length > UNASKED_MAX;
+  const isLong = store.recording.value.length > AT_ONCE_MAX;
   const isKnown = reporter.state.value.report !== undefined;
+  useAskedAtRest(reporter);
   if (!isLong || isKnown || reporter.isWanted.value) return <Lines />;
   return (
     <div class="headlines">
@@ -33,6 +37,21 @@ export function Headlines(): JSX.Element {
       </button>
     </div>
   );
+}
+
+/**
+ * Has a long recording looked through once it is shown and the page is idle. The program does that beside
+ * all else that it is asked. A saved page does not: there what is asked waits for what was asked before,
+ * and would for seconds.
+ */
+function useAskedAtRest(reporter: Reporter): void {
+  const store = useStore();
+  useSignalEffect(() => {
+    const isShown = store.progress.value.state === "whole" && store.visible.value.rows.length > 0;
+    const isLong = store.recording.value.length > AT_ONCE_MAX;
+    if (!isLong || !isShown || store.source.saves === undefined || reporter.isWanted.value) return;
+    return whenIdle(() => (reporter.isWanted.value = true), REST);
+  });
 }
 
 function Lines(): JSX.Element {
