@@ -5,6 +5,7 @@ import { NONE } from "../model/recording";
 import type { Scene } from "../sequence/model/scene";
 import type { SequenceState } from "../sequence/state";
 import type { Anchor, Subject } from "../sequence/subject";
+import { numberOf, remembered } from "../state/remember";
 import type { Span, Store } from "../state/store";
 import type { Built, Half } from "./model/build";
 import type { At } from "./model/steps";
@@ -29,6 +30,7 @@ export function compareState(store: Store): CompareState {
       folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
       timeStyle: signal("start"),
       frozen: signal(undefined),
+      textWidth: remembered<number | null>("compare-text-width", null, numberOf),
     },
   };
   states.set(store, state);

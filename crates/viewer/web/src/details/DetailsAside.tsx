@@ -1,17 +1,16 @@
 // The panel beside the view: how wide it is, and whether it is there.
 
-import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
+import { Edge } from "../parts/Edge";
 import { useStore } from "../state/context";
 import { numberOf, remembered } from "../state/remember";
 import { DetailsPanel } from "./DetailsPanel";
 import { detailsKeys } from "./detailsKeys";
 
-/** Widths in pixels: at first, at least, and for a press of a key. */
+/** Widths in pixels: at first, and at least. */
 const WIDTH = 360;
 const WIDTH_MIN = 260;
-const STEP = 20;
 
 const width = remembered("details-width", WIDTH, numberOf);
 const isOpen = remembered("details-open", true, (kept) =>
@@ -30,7 +29,16 @@ export function DetailsAside(): JSX.Element {
       aria-label="Details"
       style={{ "--details-width": `${clamped(width.value)}px` }}
     >
-      <Edge width={width} />
+      <Edge
+        label="Width of the details"
+        class="details-edge"
+        width={clamped(width.value)}
+        least={WIDTH_MIN}
+        most={widthMax()}
+        wider="left"
+        widthAt={(clientX) => innerWidth - clientX}
+        onWidth={(to = WIDTH) => (width.value = clamped(to))}
+      />
       <DetailsPanel onClose={toggle} />
     </aside>
   );
@@ -43,35 +51,6 @@ function Closed(): JSX.Element {
         Details
       </button>
     </aside>
-  );
-}
-
-/** The edge that is dragged, or moved by keys. */
-function Edge({ width }: { readonly width: Signal<number> }): JSX.Element {
-  const move = (event: PointerEvent): void => {
-    const edge = event.currentTarget as HTMLElement;
-    if (edge.hasPointerCapture(event.pointerId)) width.value = clamped(innerWidth - event.clientX);
-  };
-  return (
-    <div
-      class="details-edge"
-      role="separator"
-      aria-label="Width of the details"
-      aria-orientation="vertical"
-      aria-valuenow={clamped(width.value)}
-      aria-valuemin={WIDTH_MIN}
-      aria-valuemax={widthMax()}
-      tabIndex={0}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={move}
-      onDblClick={() => (width.value = WIDTH)}
-      onKeyDown={(event) => {
-        const step = event.key === "ArrowLeft" ? STEP : event.key === "ArrowRight" ? -STEP : 0;
-        if (step === 0) return;
-        width.value = clamped(width.peek() + step);
-        event.preventDefault();
-      }}
-    />
   );
 }
 

@@ -15,7 +15,7 @@ import { MenuHost } from "../parts/Menu";
 import { Chips } from "../query/Chips";
 import { QueryBar } from "../query/QueryBar";
 import { SequenceView } from "../sequence/SequenceView";
-import { ServicesPanel } from "../services/ServicesPanel";
+import { ServicesAside, ServicesButton } from "../services/ServicesAside";
 import { useStore } from "../state/context";
 import type { ViewName } from "../state/views";
 import { StatisticsView } from "../statistics/StatisticsView";
@@ -43,14 +43,13 @@ export function App(): JSX.Element {
       <div class="bar">
         <QueryBar />
         <Chips />
+        <ServicesButton />
         <Counts />
       </div>
       <div class="overview">
         <Overview />
       </div>
-      <aside class="services" aria-label="Services">
-        <ServicesPanel />
-      </aside>
+      <ServicesAside />
       <main class="view" aria-label={store.view.value}>
         <View />
       </main>

@@ -38,6 +38,8 @@ export class Diagram {
   /** Another number whenever another part is seen. */
   readonly moved = signal(0);
   readonly hovered = signal<number | undefined>(undefined);
+  /** Where columns begin, of how many pixels. */
+  readonly divided = signal({ left: 0, width: 0 });
   readonly viewport: Viewport;
   geometry: Geometry = geometryOf({ width: 0, height: 0, columns: 0, scrollX: 0 });
   axis: Axis = { is: "order" };
@@ -227,7 +229,8 @@ export class Diagram {
         this.request();
       }),
       effect(() => {
-        void [this.hovered.value, subject.state.timeStyle.value];
+        const { timeStyle, textWidth } = subject.state;
+        void [this.hovered.value, timeStyle.value, textWidth.value];
         this.request();
       }),
     );
@@ -352,8 +355,12 @@ export class Diagram {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const scene = this.scene.value;
     const columns = scene.columns.all.length;
-    this.geometry = geometryOf({ width, height, columns, scrollX: this.viewport.scrollX });
-    const { content, head } = this.geometry;
+    const { scrollX } = this.viewport;
+    const text = this.subject.state.textWidth.value ?? undefined;
+    this.geometry = geometryOf({ width, height, columns, scrollX, text });
+    const { content, head, left } = this.geometry;
+    const divided = this.divided.peek();
+    if (divided.left !== left || divided.width !== width) this.divided.value = { left, width };
     const view = Math.max(0, height - head);
     this.viewport.resize(content, contentHeight(scene, this.axis), view, head);
   }

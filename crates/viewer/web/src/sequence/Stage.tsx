@@ -8,6 +8,7 @@ import { useStore } from "../state/context";
 import { Diagram } from "./Diagram";
 import { Interaction } from "./Interaction";
 import type { Subject } from "./subject";
+import { TextEdge } from "./TextEdge";
 import { Tip } from "./Tip";
 
 interface StageProps {
@@ -50,6 +51,7 @@ export function Stage({ subject, label, onReady }: StageProps): JSX.Element {
         <div class="sequence-spacer" ref={spacer} />
       </div>
       <canvas class="sequence-canvas" ref={canvas} />
+      {ready.value === undefined ? null : <TextEdge diagram={ready.value.diagram} />}
       {ready.value === undefined ? null : <StageTip interaction={ready.value} />}
     </div>
   );

@@ -2,6 +2,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import type { Recording } from "../model/recording";
+import { numberOf, remembered } from "../state/remember";
 import type { Store } from "../state/store";
 import type { Grouping, Order } from "./model/columns";
 import type { Folding } from "./model/runs";
@@ -21,6 +22,8 @@ export interface SequenceState {
   readonly folding: Signal<Folding>;
   readonly timeStyle: Signal<TimeStyle>;
   readonly frozen: Signal<Frozen | undefined>;
+  /** The width of the names of messages in pixels, if somebody has chosen it; it is there the next time. */
+  readonly textWidth: Signal<number | null>;
 }
 
 const states = new WeakMap<Store, SequenceState>();
@@ -36,6 +39,7 @@ export function sequenceState(store: Store): SequenceState {
     folding: signal({ folds: "runs", unfolded: new Set<number>() }),
     timeStyle: signal("start"),
     frozen: signal(undefined),
+    textWidth: remembered<number | null>("sequence-text-width", null, numberOf),
   };
   states.set(store, state);
   return state;

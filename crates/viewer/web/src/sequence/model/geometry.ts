@@ -27,13 +27,17 @@ export interface Room {
   readonly height: number;
   readonly columns: number;
   readonly scrollX: number;
+  /** The width of the names of messages, if somebody has chosen it. */
+  readonly text?: number | undefined;
 }
 
 /** Divides the room. */
-export function geometryOf({ width, height, columns, scrollX }: Room): Geometry {
-  const sizes = width < NARROW ? SMALL : LARGE;
+export function geometryOf({ width, height, columns, scrollX, text: chosen }: Room): Geometry {
+  const sizes = sizesOf(width);
   const { time } = sizes;
-  const left = time + clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
+  const usual = clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
+  const bounds = textBounds(width);
+  const left = time + (chosen === undefined ? usual : clamp(chosen, bounds.least, bounds.most));
   const margin = clamp(Math.round((width - left) * MARGIN_SHARE), sizes.marginMin, MARGIN_MAX);
   const gapFor = (free: number): number =>
     clamp(Math.floor((free - left - 2 * margin) / Math.max(1, columns)), sizes.gapMin, GAP_MAX);
@@ -53,6 +57,21 @@ export function geometryOf({ width, height, columns, scrollX }: Room): Geometry 
     content: left + 2 * margin + columns * gap + over,
     scrollX,
   };
+}
+
+/** How wide the names of messages may be made: columns keep some room. */
+export function textBounds(width: number): { readonly least: number; readonly most: number } {
+  const { textMin } = sizesOf(width);
+  return { least: TEXT_LEAST, most: Math.max(textMin, textAt(width, width * LEFT_MOST)) };
+}
+
+/** The width of the names of messages, if of so many pixels in all they end at this one. */
+export function textAt(width: number, left: number): number {
+  return Math.round(left) - sizesOf(width).time;
+}
+
+function sizesOf(width: number): typeof LARGE {
+  return width < NARROW ? SMALL : LARGE;
 }
 
 /** Where the line of a column is. */
@@ -93,6 +112,9 @@ const MARGIN_SHARE = 0.2;
 const MARGIN_MAX = 48;
 const TEXT_SHARE = 0.32;
 const TEXT_MAX = 620;
+/** Bounds of what is chosen: pixels, and what of the whole may be left of the columns. */
+const TEXT_LEAST = 60;
+const LEFT_MOST = 0.75;
 const GAP_MAX = 230;
 /** Names are straight where there is room for this much of them. */
 const STRAIGHT_MIN = 170;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clampScale, tickStep } from "./axis";
-import { columnAt, columnsSeen, geometryOf, xOf } from "./geometry";
+import { columnAt, columnsSeen, geometryOf, textAt, xOf } from "./geometry";
 import { type Hit, hitAt } from "./hit";
 import { allRows, peer, recordingOf, signal } from "./sample";
 import { sceneOf } from "./scene";
@@ -45,6 +45,18 @@ test.each([
   }
   expect(columnAt(geometry, 10)).toBeUndefined();
   expect(columnsSeen(geometry).end).toBeLessThanOrEqual(columns);
+});
+
+test.each<[number, number | undefined, number]>([
+  [1_200, undefined, 384],
+  [1_200, 300, 300],
+  [1_200, 5, 60],
+  [1_200, 5_000, 808],
+  [300, 5_000, 137],
+])("of %d pixels with %s for names these get %d", (width, text, expected) => {
+  const geometry = geometryOf({ width, height: 800, columns: 9, scrollX: 0, text });
+  expect(textAt(width, geometry.left)).toBe(expected);
+  expect(columnAt(geometry, xOf(geometry, 8))).toBe(8);
 });
 
 const burst = recordingOf(

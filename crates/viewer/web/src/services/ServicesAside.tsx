@@ -1,0 +1,61 @@
+// The panel of the services: beside the view where there is room, else over it when it is asked for.
+
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useStore } from "../state/context";
+import { ServicesPanel } from "./ServicesPanel";
+
+/** Whether it lies over the view; where it has room beside it that says nothing. */
+const isOpen = signal(false);
+
+export function ServicesAside(): JSX.Element {
+  const close = useRef<HTMLButtonElement>(null);
+  const isOver = isOpen.value;
+  useEffect(() => {
+    if (isOver) close.current?.focus();
+  }, [isOver]);
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || !isOpen.peek() || event.defaultPrevented) return;
+    event.preventDefault();
+    putAway();
+  };
+  return (
+    <aside
+      id={ID}
+      class={isOver ? "services services-over" : "services"}
+      aria-label="Services"
+      onKeyDown={press}
+    >
+      <button type="button" class="plain services-close" ref={close} onClick={putAway}>
+        Close
+      </button>
+      <ServicesPanel />
+    </aside>
+  );
+}
+
+/** Opens the panel where it has no room of its own. */
+export function ServicesButton(): JSX.Element {
+  const hidden = useStore().hidden.value.size;
+  return (
+    <button
+      type="button"
+      id={BUTTON}
+      class="plain services-button"
+      aria-expanded={isOpen.value}
+      aria-controls={ID}
+      onClick={() => (isOpen.value = !isOpen.value)}
+    >
+      Services{hidden === 0 ? "" : ` (${hidden} hidden)`}
+    </button>
+  );
+}
+
+function putAway(): void {
+  isOpen.value = false;
+  document.getElementById(BUTTON)?.focus();
+}
+
+const ID = "services";
+const BUTTON = "services-button";
