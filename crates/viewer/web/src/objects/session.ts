@@ -58,6 +58,8 @@ export class Session implements Listener {
   private asked: Watched | undefined;
   private readonly drafts = new Map<string, Draft>();
   private readonly soon = new Set<string>();
+  /** Connections of which only the name is known. */
+  private readonly newcomers = new Set<string>();
   private calls = 0;
 
   /** Is told by the bus, and asks it, from now on; gives what ends that. */
@@ -205,16 +207,25 @@ export class Session implements Listener {
   private changeOwner(change: OwnerChange): void {
     const { name, owner } = change;
     this.names.change((names) => withOwner(names, change));
-    if (name === owner) this.doSoon(name, () => this.learn(name));
+    if (name === owner) {
+      this.newcomers.add(name);
+      this.doSoon("newcomers", () => this.learnNewcomers());
+    }
     if (name !== this.service.peek()) return;
     // Who has the name now may have other objects; without an owner there are none.
     if (owner !== undefined) this.doSoon("service", () => this.refreshService());
     else this.forgetService();
   }
 
-  /** Learns who has connected, unless he has gone. */
+  /** Learns who has connected and is still there: most of those that only ask something are not. */
+  private async learnNewcomers(): Promise<void> {
+    const names = [...this.newcomers].filter((name) => this.runs(name));
+    this.newcomers.clear();
+    if (names.length > LEARNT_MAX) await this.refreshNames();
+    else await Promise.all(names.map((name) => this.learn(name)));
+  }
+
   private async learn(name: string): Promise<void> {
-    if (!this.runs(name)) return;
     const told = await askName(name).catch(() => null);
     if (told !== null) this.names.change((names) => withTold(names, told));
   }
@@ -311,5 +322,7 @@ const STARTER = {
 
 /** So long after the first sign that something has changed it is asked for. */
 const SOON_MS = 250;
+/** Of more names than this all are asked for in one question. */
+const LEARNT_MAX = 16;
 /** Older calls are forgotten. */
 const HISTORY_MAX = 200;
