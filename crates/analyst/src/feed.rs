@@ -39,6 +39,7 @@ impl Feed {
         let frame = Frame::new("messages")
             .with("first", self.messages)
             .with("count", end - self.messages)
+            .with("total", capture.len())
             .with("start_ns", start(capture).0.to_string())
             .with("first_string", self.strings)
             .with("strings", &strings)
@@ -75,10 +76,11 @@ impl Feed {
         let start = start(capture);
         for message in capture.messages_from(self.messages).take(end - self.messages) {
             rows.push(&message, start);
-            for copy in message.deliveries().unwrap_or_default() {
+            let copies = message.deliveries().unwrap_or_default();
+            rows.copies.push(copies.len() as u32);
+            for copy in copies {
                 rows.recipients.push(self.recipient(capture, message.bus(), copy.recipient));
             }
-            rows.recipients_end.push(rows.recipients.len() as u32);
         }
         rows
     }
@@ -153,21 +155,21 @@ fn buses(capture: &Capture) -> Vec<Value> {
 #[derive(Debug, Default)]
 struct Rows {
     at: Vec<f64>,
-    kind: Vec<u8>,
-    flags: Vec<u8>,
-    health: Vec<u8>,
-    bus: Vec<u8>,
+    kind: Vec<u32>,
+    flags: Vec<u32>,
+    health: Vec<u32>,
+    bus: Vec<u32>,
     from: Vec<u32>,
     to: Vec<u32>,
     destination: Vec<u32>,
     path: Vec<u32>,
     interface: Vec<u32>,
     member: Vec<u32>,
-    partner: Vec<u32>,
+    answers: Vec<u32>,
     size: Vec<u32>,
     routed: Vec<u32>,
     delivered: Vec<u32>,
-    recipients_end: Vec<u32>,
+    copies: Vec<u32>,
     recipients: Vec<u32>,
 }
 
@@ -175,16 +177,16 @@ impl Rows {
     fn push(&mut self, message: &Message<'_>, start: Time) {
         self.at.push((message.at().0 - start.0) as f64);
         self.kind.push(kind(message.kind()));
-        self.flags.push(message.flags().bits());
-        self.health.push(message.health() as u8);
-        self.bus.push(u8::try_from(message.bus().0).unwrap_or(u8::MAX));
+        self.flags.push(message.flags().bits().into());
+        self.health.push(message.health() as u32);
+        self.bus.push(message.bus().0.min(u8::MAX.into()).into());
         self.from.push(place(message.from()));
         self.to.push(place(message.to()));
         self.destination.push(message.destination_id().index() as u32);
         self.path.push(message.path_id().index() as u32);
         self.interface.push(message.interface_id().index() as u32);
         self.member.push(message.member_id().index() as u32);
-        self.partner.push(message.partner().map_or(NONE, |one| one.id().index() as u32));
+        self.answers.push(answers(message));
         self.size.push(message.len());
         self.routed.push(nanos(message.routed_after().map(|time| time.as_nanos())));
         let copies = message.deliveries().unwrap_or_default().iter();
@@ -193,29 +195,54 @@ impl Rows {
     }
 
     fn put(&self, frame: Frame) -> Frame {
-        frame
-            .with_column("at", Column::F64(&self.at))
-            .with_column("kind", Column::U8(&self.kind))
-            .with_column("flags", Column::U8(&self.flags))
-            .with_column("health", Column::U8(&self.health))
-            .with_column("bus", Column::U8(&self.bus))
-            .with_column("from", Column::U32(&self.from))
-            .with_column("to", Column::U32(&self.to))
-            .with_column("destination", Column::U32(&self.destination))
-            .with_column("path", Column::U32(&self.path))
-            .with_column("interface", Column::U32(&self.interface))
-            .with_column("member", Column::U32(&self.member))
-            .with_column("partner", Column::U32(&self.partner))
-            .with_column("size", Column::U32(&self.size))
-            .with_column("routed", Column::U32(&self.routed))
-            .with_column("delivered", Column::U32(&self.delivered))
-            .with_column("recipients_end", Column::U32(&self.recipients_end))
-            .with_column("recipients", Column::U32(&self.recipients))
+        self.put_times(frame)
+            .with_column("kind", Column::Packed(&self.kind))
+            .with_column("flags", Column::Packed(&self.flags))
+            .with_column("health", Column::Packed(&self.health))
+            .with_column("bus", Column::Packed(&self.bus))
+            .with_column("from", Column::Packed(&self.from))
+            .with_column("to", Column::Packed(&self.to))
+            .with_column("destination", Column::Packed(&self.destination))
+            .with_column("path", Column::Packed(&self.path))
+            .with_column("interface", Column::Packed(&self.interface))
+            .with_column("member", Column::Packed(&self.member))
+            .with_column("answers", Column::Packed(&self.answers))
+            .with_column("size", Column::Packed(&self.size))
+            .with_column("routed", Column::Packed(&self.routed))
+            .with_column("delivered", Column::Packed(&self.delivered))
+            .with_column("copies", Column::Packed(&self.copies))
+            .with_column("recipients", Column::Packed(&self.recipients))
+    }
+
+    /// The first time and the steps from each message to the next, where they are short; all times
+    /// where they are not.
+    fn put_times(&self, frame: Frame) -> Frame {
+        let before = self.at.first().into_iter().chain(&self.at);
+        let steps = self.at.iter().zip(before).map(|(at, before)| at - before);
+        let steps: Option<Vec<u32>> = steps.map(short).collect();
+        match (self.at.first(), steps) {
+            (Some(at), Some(steps)) => {
+                frame.with("at", at).with_column("step", Column::Packed(&steps))
+            }
+            _ => frame.with_column("at", Column::F64(&self.at)),
+        }
     }
 }
 
+/// A step in time that is one forward, and shorter than four seconds.
+fn short(step: f64) -> Option<u32> {
+    (0.0..f64::from(NONE)).contains(&step).then_some(step as u32)
+}
+
+/// Of a reply, how many messages before it its call is.
+fn answers(message: &Message<'_>) -> u32 {
+    let call = message.partner().map(|call| call.id().index());
+    let before = call.and_then(|call| message.id().index().checked_sub(call));
+    before.map_or(NONE, |before| before as u32)
+}
+
 /// As the wire has them; 0 for all that the specification does not know.
-const fn kind(kind: MessageType) -> u8 {
+const fn kind(kind: MessageType) -> u32 {
     match kind {
         MessageType::MethodCall => 1,
         MessageType::MethodReturn => 2,

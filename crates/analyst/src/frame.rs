@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The version of the format. A page that was made for another one says so instead of guessing.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A frame while it is put together.
 #[derive(Debug, Default)]
@@ -32,6 +32,19 @@ pub enum Column<'c> {
     U32(&'c [u32]),
     /// Floating-point numbers, which hold whole ones up to 2^53 exactly.
     F64(&'c [f64]),
+    /// 32 bits each, told in as few as hold all of them.
+    Packed(&'c [u32]),
+}
+
+/// How a packed column is told. Numbers of fewer bits are signed, so that the highest of 32 bits,
+/// which is nobody or nothing, is -1 in all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Packing {
+    /// All are this one.
+    Same(u32),
+    I8,
+    I16,
+    U32,
 }
 
 impl Frame {
@@ -55,11 +68,15 @@ impl Frame {
     /// The same with a column.
     #[must_use]
     pub fn with_column(mut self, name: &str, column: Column<'_>) -> Self {
-        self.columns.push(serde_json::json!({
+        let mut head = serde_json::json!({
             "name": name,
             "type": column.type_name(),
             "length": column.len(),
-        }));
+        });
+        if let Some(Packing::Same(number)) = column.packing() {
+            head["value"] = number.into();
+        }
+        self.columns.push(head);
         column.write(&mut self.data);
         pad(&mut self.data, 0);
         self
@@ -83,18 +100,26 @@ impl Frame {
 }
 
 impl Column<'_> {
-    const fn type_name(self) -> &'static str {
+    fn packing(self) -> Option<Packing> {
+        match self {
+            Self::Packed(numbers) => Some(Packing::of(numbers)),
+            Self::U8(_) | Self::U32(_) | Self::F64(_) => None,
+        }
+    }
+
+    fn type_name(self) -> &'static str {
         match self {
             Self::U8(_) => "u8",
             Self::U32(_) => "u32",
             Self::F64(_) => "f64",
+            Self::Packed(numbers) => Packing::of(numbers).type_name(),
         }
     }
 
     const fn len(self) -> usize {
         match self {
             Self::U8(numbers) => numbers.len(),
-            Self::U32(numbers) => numbers.len(),
+            Self::U32(numbers) | Self::Packed(numbers) => numbers.len(),
             Self::F64(numbers) => numbers.len(),
         }
     }
@@ -104,8 +129,43 @@ impl Column<'_> {
             Self::U8(numbers) => data.extend_from_slice(numbers),
             Self::U32(numbers) => numbers.iter().for_each(|n| data.extend(n.to_le_bytes())),
             Self::F64(numbers) => numbers.iter().for_each(|n| data.extend(n.to_le_bytes())),
+            Self::Packed(numbers) => Packing::of(numbers).write(numbers, data),
         }
     }
+}
+
+impl Packing {
+    fn of(numbers: &[u32]) -> Self {
+        match numbers {
+            [first, rest @ ..] if rest.iter().all(|number| number == first) => Self::Same(*first),
+            _ if fit(numbers, |number| i8::try_from(number).is_ok()) => Self::I8,
+            _ if fit(numbers, |number| i16::try_from(number).is_ok()) => Self::I16,
+            _ => Self::U32,
+        }
+    }
+
+    const fn type_name(self) -> &'static str {
+        match self {
+            Self::Same(_) => "same",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+        }
+    }
+
+    fn write(self, numbers: &[u32], data: &mut Vec<u8>) {
+        match self {
+            Self::Same(_) => {}
+            Self::I8 => data.extend(numbers.iter().map(|&n| n as u8)),
+            Self::I16 => numbers.iter().for_each(|&n| data.extend((n as u16).to_le_bytes())),
+            Self::U32 => numbers.iter().for_each(|n| data.extend(n.to_le_bytes())),
+        }
+    }
+}
+
+/// Whether all numbers, as signed ones, fit.
+fn fit(numbers: &[u32], fits: impl Fn(i32) -> bool) -> bool {
+    numbers.iter().all(|&number| fits(number.cast_signed()))
 }
 
 fn pad(bytes: &mut Vec<u8>, with: u8) {
@@ -143,5 +203,22 @@ mod tests {
         );
         assert_eq!(data[..8], [1, 2, 3, 0, 0, 0, 0, 0]);
         assert_eq!(data[8..], 0.5_f64.to_le_bytes());
+    }
+
+    #[test]
+    fn packed_columns_take_as_few_bytes_as_hold_all_of_their_numbers() {
+        for (numbers, packing, bytes) in [
+            (&[7, 7, 7][..], Packing::Same(7), &[][..]),
+            (&[u32::MAX], Packing::Same(u32::MAX), &[]),
+            (&[0, 127, u32::MAX], Packing::I8, &[0, 127, 255]),
+            (&[0, 128], Packing::I16, &[0, 0, 128, 0]),
+            (&[0x7fff, u32::MAX], Packing::I16, &[255, 127, 255, 255]),
+            (&[0, 0x8000], Packing::U32, &[0, 0, 0, 0, 0, 128, 0, 0]),
+            (&[], Packing::I8, &[]),
+        ] {
+            let mut data = Vec::new();
+            Column::Packed(numbers).write(&mut data);
+            assert_eq!((Packing::of(numbers), &data[..]), (packing, bytes), "{numbers:?}");
+        }
     }
 }

@@ -1,24 +1,26 @@
 import { expect, test } from "vitest";
+import { GrowingColumn } from "../model/column";
 import { decode, Framer } from "./frame";
 
 /** A frame with a column of bytes and one of floating-point numbers. */
 function sample(): Uint8Array {
-  const head = {
-    kind: "sample",
-    columns: [
-      { name: "kind", type: "u8", length: 3 },
-      { name: "at", type: "f64", length: 1 },
-    ],
-  };
+  const columns = [
+    { name: "kind", type: "u8", length: 3 },
+    { name: "at", type: "f64", length: 1 },
+  ];
+  const half = new Uint8Array(Float64Array.of(0.5).buffer);
+  return frameOf({ kind: "sample", columns }, [1, 2, 3, 0, 0, 0, 0, 0, ...half]);
+}
+
+function frameOf(head: object, data: readonly number[]): Uint8Array {
   let json = JSON.stringify(head);
   json += " ".repeat((8 - (json.length % 8)) % 8);
-  const bytes = new Uint8Array(8 + json.length + 16);
+  const bytes = new Uint8Array(8 + json.length + Math.ceil(data.length / 8) * 8);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, bytes.length, true);
   view.setUint32(4, json.length, true);
   bytes.set(new TextEncoder().encode(json), 8);
-  bytes.set([1, 2, 3], 8 + json.length);
-  view.setFloat64(8 + json.length + 8, 0.5, true);
+  bytes.set(data, 8 + json.length);
   return bytes;
 }
 
@@ -27,6 +29,20 @@ test("columns are found behind the JSON", () => {
   expect(frame.kind).toBe("sample");
   expect([...(frame.columns.get("kind") ?? [])]).toEqual([1, 2, 3]);
   expect([...(frame.columns.get("at") ?? [])]).toEqual([0.5]);
+});
+
+test.each([
+  [{ type: "same", length: 2, value: 7 }, [], [7, 7]],
+  [{ type: "same", length: 2, value: 300 }, [], [300, 300]],
+  [{ type: "same", length: 1, value: 0xffffffff }, [], [0xffffffff]],
+  [{ type: "i8", length: 3 }, [0, 127, 255], [0, 127, 0xffffffff]],
+  [{ type: "i16", length: 2 }, [0, 1, 255, 255], [256, 0xffffffff]],
+  [{ type: "u32", length: 1 }, [0, 0, 1, 0], [65_536]],
+])("packed numbers %o become what they were", (column, data, expected) => {
+  const { columns } = decode(frameOf({ columns: [{ name: "from", ...column }] }, data));
+  const from = new GrowingColumn(Uint32Array);
+  from.append(columns.get("from") ?? new Uint8Array(0));
+  expect([...from.slice(0, from.length)]).toEqual(expected);
 });
 
 test("frames are cut out wherever pieces end", () => {

@@ -1,7 +1,7 @@
 // Frames, as docs/view-format.md describes them: JSON, and columns of numbers behind it.
 
 /** The version of the format that this page understands. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** A frame that was taken apart. Its columns are views into the bytes that it came in. */
 export interface Frame {
@@ -10,19 +10,30 @@ export interface Frame {
   readonly columns: ReadonlyMap<string, Numbers>;
 }
 
-/** Numbers of one type, one for each row. */
-export type Numbers = Uint8Array | Uint32Array | Float64Array;
+/**
+ * Numbers of one type, one for each row. Those with a sign are packed: of 32 bits without one, of which
+ * the upper ones are like the sign, as they become when they are put into an array of such.
+ */
+export type Numbers = Uint8Array | Uint32Array | Float64Array | Int8Array | Int16Array;
 
 /** What is not a frame, or not one of this version. */
 export class FrameError extends Error {}
 
 interface ColumnHead {
   readonly name: string;
-  readonly type: keyof typeof COLUMN_TYPES;
+  readonly type: keyof typeof COLUMN_TYPES | "same";
   readonly length: number;
+  /** What all are in a column of the type `same`. */
+  readonly value?: number;
 }
 
-const COLUMN_TYPES = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
+const COLUMN_TYPES = {
+  u8: Uint8Array,
+  u32: Uint32Array,
+  f64: Float64Array,
+  i8: Int8Array,
+  i16: Int16Array,
+};
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
@@ -33,13 +44,24 @@ export function decode(bytes: Uint8Array): Frame {
   const head = JSON.parse(text) as Record<string, unknown>;
   const columns = new Map<string, Numbers>();
   let at = bytes.byteOffset + PREFIX_BYTES + jsonBytes;
-  for (const { name, type, length } of (head.columns ?? []) as ColumnHead[]) {
+  for (const { name, type, length, value } of (head.columns ?? []) as ColumnHead[]) {
+    if (type === "same") {
+      columns.set(name, same(value ?? 0, length));
+      continue;
+    }
     const Type = COLUMN_TYPES[type];
     if (Type === undefined) throw new FrameError(`a column of the unknown type ${String(type)}`);
     columns.set(name, new Type(bytes.buffer as ArrayBuffer, at, length));
     at += Math.ceil((length * Type.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT;
   }
   return { kind: String(head.kind), head, columns };
+}
+
+/** A packed column in which all numbers are this one. */
+function same(value: number, length: number): Numbers {
+  const signed = value | 0;
+  const Type = signed >= -128 && signed < 128 ? Int8Array : Uint32Array;
+  return new Type(length).fill(value);
 }
 
 /** Cuts frames out of bytes that come in pieces. */

@@ -27,14 +27,17 @@ export class GrowingColumn<N extends Numbers> {
     return this.numbers.subarray(from, to) as N;
   }
 
-  append(more: N): void {
+  /** Appends numbers, packed perhaps. */
+  append(more: Numbers): void {
     const length = this.length + more.length;
-    if (length > this.numbers.length) this.grow(length);
+    this.reserve(length);
     this.numbers.set(more, this.length);
     this.length = length;
   }
 
-  private grow(length: number): void {
+  /** Has room for so many in all, so that it need not move to where there is. */
+  reserve(length: number): void {
+    if (length <= this.numbers.length) return;
     const grown = new this.Type(Math.max(length, Math.ceil(this.numbers.length * GROWTH)));
     grown.set(this.numbers.subarray(0, this.length));
     this.numbers = grown;

@@ -115,11 +115,10 @@ export class Recording {
     for (const peer of head.peers as Peer[]) this.peers[peer.id] = peer;
     this.buses = head.buses as Bus[];
     this.files = (head.files ?? []) as string[];
-    const recipients = this.recipients.length;
-    this.append(frame);
     const first = this.length;
+    this.append(frame, Math.max(Number(head.total ?? 0), first + Number(head.count)));
     this.length += head.count as number;
-    this.shiftRecipients(first, recipients);
+    this.endRecipients(frame);
     this.pair(first);
   }
 
@@ -159,11 +158,13 @@ export class Recording {
     return this.strings[place] ?? "";
   }
 
-  private append({ columns }: Frame): void {
+  private append(frame: Frame, total: number): void {
     const take = <N extends Numbers>(column: GrowingColumn<N>, name: string): void => {
-      column.append(columns.get(name) as N);
+      column.reserve(total);
+      column.append(columnOf(frame, name));
     };
-    take(this.at, "at");
+    this.at.reserve(total);
+    this.at.append(timesOf(frame));
     take(this.kind, "kind");
     take(this.flags, "flags");
     take(this.health, "health");
@@ -174,31 +175,57 @@ export class Recording {
     take(this.path, "path");
     take(this.interface, "interface");
     take(this.member, "member");
-    take(this.partner, "partner");
+    take(this.partner, "answers");
     take(this.size, "size");
     take(this.routed, "routed");
     take(this.delivered, "delivered");
-    take(this.recipientsEnd, "recipients_end");
-    take(this.recipients, "recipients");
+    take(this.recipientsEnd, "copies");
+    this.recipients.append(columnOf(frame, "recipients"));
   }
 
-  /** Each frame counts its recipients from 0. */
-  private shiftRecipients(first: number, before: number): void {
-    if (before === 0) return;
-    for (let row = first; row < this.length; row++) {
-      this.recipientsEnd.set(row, this.recipientsEnd.get(row) + before);
+  /** Has the numbers of copies, which have come, be where they end. */
+  private endRecipients(frame: Frame): void {
+    const ends = this.recipientsEnd.slice(0, this.length);
+    let end = this.recipients.length - columnOf(frame, "recipients").length;
+    for (let row = this.length - (frame.head.count as number); row < ends.length; row++) {
+      end += ends[row] as number;
+      ends[row] = end;
     }
   }
 
-  /** Calls that came in an earlier frame learn of their replies, and perhaps to whom they went. */
+  /** Replies learn of their calls, and these of them, and perhaps to whom they went. */
   private pair(first: number): void {
-    for (let row = first; row < this.length; row++) {
-      this.end = Math.max(this.end, this.at.get(row));
-      const kind = this.kind.get(row);
-      const call = this.partner.get(row);
-      if (call === NONE || kind === Kind.Call || call >= this.length) continue;
-      this.partner.set(call, row);
+    const partner = this.partner.slice(0, this.length);
+    const at = this.at.slice(0, this.length);
+    for (let row = first; row < at.length; row++) {
+      const time = at[row] as number;
+      if (time > this.end) this.end = time;
+      const before = partner[row] as number;
+      if (before === NONE) continue;
+      const call = row - before;
+      partner[row] = call;
+      partner[call] = row;
       if (this.to.get(call) === NONE) this.to.set(call, this.from.get(row));
     }
   }
 }
+
+function columnOf({ columns }: Frame, name: string): Numbers {
+  return columns.get(name) ?? NO_NUMBERS;
+}
+
+/** When messages were, in nanoseconds since the first one: told as they are, or step by step. */
+function timesOf(frame: Frame): Numbers {
+  const told = frame.columns.get("at");
+  if (told !== undefined) return told;
+  const steps = columnOf(frame, "step");
+  const times = new Float64Array(steps.length);
+  let at = Number(frame.head.at);
+  for (let row = 0; row < steps.length; row++) {
+    at += (steps[row] as number) >>> 0;
+    times[row] = at;
+  }
+  return times;
+}
+
+const NO_NUMBERS = new Uint8Array(0);

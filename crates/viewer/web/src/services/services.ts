@@ -1,6 +1,6 @@
 // The services of a recording, as they are listed.
 
-import type { Peer, Recording } from "../model/recording";
+import { NONE, type Peer, type Recording } from "../model/recording";
 import { DRIVER, type Grouping, keyOf } from "../sequence/model/columns";
 
 /** A connection, or those of a process. */
@@ -54,8 +54,12 @@ export class Messages {
   add(recording: Recording, row: number): void {
     const sender = recording.from.get(row);
     const receiver = recording.to.get(row);
-    this.counts[sender] = this.of(sender) + 1;
-    if (receiver !== sender) this.counts[receiver] = this.of(receiver) + 1;
+    this.count(sender);
+    if (receiver !== sender) this.count(receiver);
+  }
+
+  private count(peer: number): void {
+    if (peer !== NONE) this.counts[peer] = this.of(peer) + 1;
   }
 
   /** Those of one connection. */

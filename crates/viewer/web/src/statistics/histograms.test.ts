@@ -28,7 +28,7 @@ test("bins begin where the one before ends", () => {
 function recording(): Recording {
   const strings = ["", "org.x", "org.x.Mail", "Get", "Changed"];
   const rows = [
-    // at, kind, from, to, destination, member, partner, size
+    // at, kind, from, to, destination, member, call, size
     [0, 1, 0, 1, 1, 3, NOBODY, 100],
     [1e6, 2, 1, 0, 0, 0, 0, 200],
     [2e6, 1, 0, 1, 1, 3, NOBODY, 100],
@@ -46,11 +46,11 @@ function recording(): Recording {
     path: same(0),
     interface: column(5).map((member) => (member === 0 ? 0 : 2)),
     member: column(5),
-    partner: column(6),
+    answers: rows.map(([, , , , , , call], row) => (call === NOBODY ? NOBODY : row - (call ?? 0))),
     size: column(7),
     routed: same(NOBODY),
     delivered: same(NOBODY),
-    recipients_end: same(0),
+    copies: same(0),
     recipients: [],
   };
   const bytes = { kind: column(1), flags: same(0), health: same(0), bus: same(0) };

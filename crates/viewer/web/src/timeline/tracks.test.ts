@@ -42,16 +42,21 @@ function recordingOf(messages: readonly Message[]): Recording {
     ["path", text(0)],
     ["interface", text(0)],
     ["member", text(1)],
-    ["partner", u32(({ partner }) => partner)],
+    ["answers", Uint32Array.from(messages, answersOf)],
     ["size", text(100)],
     ["routed", u32(({ bus }) => bus?.[0])],
     ["delivered", u32(({ bus }) => bus?.[1])],
-    ["recipients_end", text(0)],
+    ["copies", text(0)],
     ["recipients", new Uint32Array(0)],
   ]);
   const recording = new Recording();
   recording.apply({ kind: "messages", head: headOf(messages.length), columns } as Frame);
   return recording;
+}
+
+/** Of a reply, how many messages before it its call is. */
+function answersOf({ kind, partner }: Message, row: number): number {
+  return kind === CALL || partner === undefined ? NONE : row - partner;
 }
 
 function headOf(count: number): Frame["head"] {

@@ -61,20 +61,17 @@ export function add(
   place("");
   const numbers = (of: (sample: Sample) => number): Uint32Array => Uint32Array.from(samples, of);
   const copies = samples.flatMap((sample) => sample.copies ?? []);
-  let end = 0;
-  const ends = numbers((sample) => {
-    end += sample.copies?.length ?? 0;
-    return end;
-  });
+  const first = recording.length;
+  const answers = samples.map(({ call }, row) => (call === undefined ? NONE : first + row - call));
   const columns = new Map<string, Numbers>([
     ["at", Float64Array.from(samples, ({ at }) => at)],
     ["from", numbers(({ from }) => from)],
     ["to", numbers(({ to }) => to ?? NONE)],
     ["member", numbers(({ member }) => place(member ?? ""))],
-    ["partner", numbers((sample) => sample.call ?? NONE)],
+    ["answers", Uint32Array.from(answers)],
     ["routed", numbers((sample) => (sample.copies === undefined ? NONE : 1))],
     ["delivered", numbers(() => NONE)],
-    ["recipients_end", ends],
+    ["copies", numbers(({ copies }) => copies?.length ?? 0)],
     ["recipients", Uint32Array.from(copies)],
   ]);
   for (const name of ["destination", "path", "interface", "size"]) {

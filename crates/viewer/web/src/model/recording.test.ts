@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { Frame, Numbers } from "../format/frame";
+import { add, call, recordingOf, reply, signal } from "../sequence/model/sample";
+import { NONE, Recording } from "./recording";
+
+test("a reply that comes later is that of its call", () => {
+  const recording = recordingOf([call(0, 1, undefined, "Get"), signal(1, 3, "Changed")]);
+  expect([recording.partnerOf(0), recording.to.get(0)]).toEqual([NONE, NONE]);
+  add(recording, [reply(5, 2, 1, 0)]);
+  expect([0, 1, 2].map((row) => recording.partnerOf(row))).toEqual([2, NONE, 0]);
+  expect([recording.to.get(0), recording.durationOf(0), recording.end]).toEqual([2, 5, 5]);
+});
+
+test("copies are those of their message, whichever frame they come in", () => {
+  const recording = recordingOf([signal(0, 1, "Changed", [2, 3]), signal(1, 1, "Changed", [])]);
+  add(recording, [signal(2, 1, "Changed", [4]), signal(3, 1, "Changed", [2, 5])]);
+  const found = [0, 1, 2, 3].map((row) => [...recording.recipientsOf(row)]);
+  expect(found).toEqual([[2, 3], [], [4], [2, 5]]);
+});
+
+test.each<[Record<string, number>, [string, Numbers], number[]]>([
+  [{}, ["at", Float64Array.of(0, 9e9)], [0, 9e9]],
+  [{ at: 7 }, ["step", Int8Array.of(0, 3, 0, 100)], [7, 10, 10, 110]],
+  [{ at: 2 ** 40 }, ["step", Uint32Array.of(0, 4e9)], [2 ** 40, 2 ** 40 + 4e9]],
+])("times are told %o", (told, times, expected) => {
+  const recording = new Recording();
+  const count = expected.length;
+  const head = { start_ns: "0", strings: [], peers: [], buses: [], count, total: count, ...told };
+  const none = Int8Array.from(expected, () => -1);
+  const columns = new Map<string, Numbers>([times, ["answers", none]]);
+  recording.apply({ kind: "messages", head, columns } as Frame);
+  expect([...recording.at.slice(0, count)]).toEqual(expected);
+});
