@@ -81,7 +81,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
 	scripts/try-static $(STATIC)
 	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \
-	    npm run --silent e2e -- tests/budget.e2e.ts
+	    npm run --silent e2e -- tests/budget.e2e.ts tests/rate.e2e.ts
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
 

@@ -4,6 +4,7 @@
 //! it is built. Here is what it talks to. The modules, in the order of reading:
 //!
 //! - [`subject`]: what is looked at: recordings, or a bus.
+//! - `missing`: what went over a bus and was not heard.
 //! - `assets`: the files of the page.
 //! - `guard`: who may ask.
 //! - `stream`: the recording as it is told to the page, and on while it grows.
@@ -17,6 +18,7 @@ mod assets;
 pub mod bus;
 pub mod export;
 mod guard;
+mod missing;
 pub mod server;
 mod stream;
 pub mod subject;

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::bus::Calls;
+use crate::missing::Missing;
 use crate::subject::{Shown, State, Subject};
 
 /// All frames, one behind the other, for as long as there is something to tell.
@@ -17,7 +18,8 @@ pub(crate) fn body(subject: Subject, calls: Option<Calls>) -> Body {
     subject.look();
     let changes = subject.changes();
     let (stage, feed) = (Stage::Start, Feed::default());
-    let teller = Teller { subject, calls, changes, stage, feed, before: 0 };
+    let missing = Missing::default();
+    let teller = Teller { subject, calls, changes, stage, feed, before: 0, missing };
     Body::from_stream(stream::unfold(teller, |mut teller| async move {
         let frame = teller.next().await?;
         Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame.into_bytes())), teller))
@@ -34,6 +36,7 @@ struct Teller {
     feed: Feed,
     /// Messages that had come and gone before the first one that the page has.
     before: u64,
+    missing: Missing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +103,9 @@ impl Teller {
     }
 
     fn news_of(&mut self, shown: &Shown) -> Option<Frame> {
+        if let Some(frame) = self.news_of_missing(shown.missing()) {
+            return Some(frame);
+        }
         let before = shown.before();
         if before != self.before {
             // The oldest messages are gone, so all others have other places.
@@ -107,6 +113,16 @@ impl Teller {
             return Some(Frame::new("reset").with("before", before));
         }
         self.feed.next(shown.capture())
+    }
+
+    fn news_of_missing(&mut self, missing: Missing) -> Option<Frame> {
+        if missing == self.missing {
+            return None;
+        }
+        self.missing = missing;
+        let Missing { overrun, disconnected } = missing;
+        let frame = Frame::new("missing").with("overrun", overrun);
+        Some(frame.with("disconnected", disconnected))
     }
 
     fn end(&mut self, why: Option<String>) -> Frame {

@@ -7,8 +7,10 @@ use std::{fmt, thread};
 use capture::Capture;
 use capture::model::OpenError;
 use capture::record::Record;
-use recorder::{ListenError, Place, Rolling, Watch};
+use recorder::{Drained, ListenError, Place, Rolling, Watch};
 use tokio::sync::watch;
+
+use crate::missing::Missing;
 
 /// What is looked at.
 #[derive(Clone, Debug)]
@@ -54,6 +56,7 @@ pub(crate) enum Shown {
         rolling: Box<Rolling>,
         /// Messages that there were in all.
         messages: u64,
+        missing: Missing,
     },
 }
 
@@ -98,7 +101,8 @@ impl Subject {
 
     /// A bus, which a thread listens to once somebody looks.
     pub fn bus_when_looked_at(place: Place) -> Self {
-        let bus = Shown::Bus { rolling: Box::new(Rolling::new(MESSAGES_KEPT)), messages: 0 };
+        let rolling = Box::new(Rolling::new(MESSAGES_KEPT));
+        let bus = Shown::Bus { rolling, messages: 0, missing: Missing::default() };
         let shared = Arc::new(RwLock::new(bus));
         let (sender, changes) = watch::channel(State::Loading);
         let (looks, looked_at) = mpsc::sync_channel(1);
@@ -164,13 +168,22 @@ impl Shown {
     pub(crate) fn before(&self) -> u64 {
         match self {
             Self::Recording(_) => 0,
-            Self::Bus { rolling, messages } => messages - rolling.capture().len() as u64,
+            Self::Bus { rolling, messages, .. } => messages - rolling.capture().len() as u64,
+        }
+    }
+
+    /// What of a bus was not heard.
+    pub(crate) fn missing(&self) -> Missing {
+        match self {
+            Self::Recording(_) => Missing::default(),
+            Self::Bus { missing, .. } => *missing,
         }
     }
 
     fn push(&mut self, record: Record<'_>) {
-        if let Self::Bus { rolling, messages } = self {
+        if let Self::Bus { rolling, messages, missing } = self {
             *messages += u64::from(matches!(record, Record::Message(_)));
+            missing.learn(&record);
             rolling.push(record);
         }
     }
@@ -187,11 +200,7 @@ pub fn title(paths: &[PathBuf]) -> String {
 }
 
 fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
-    let opened = {
-        let mut shown = write(shared);
-        Watch::open(&[place], &[], &mut |record| shown.push(record))
-    };
-    match opened {
+    match Watch::open(&[place], &[], &mut pusher(shared)) {
         Ok(watch) => {
             sender.send_replace(State::Live);
             listen(watch, shared, sender);
@@ -205,16 +214,21 @@ fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
 /// Takes what comes from the bus until it has gone.
 fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
     loop {
-        {
-            let mut shown = write(shared);
-            watch.take(&mut |record| shown.push(record));
-        }
-        if watch.is_over() || watch.wait(watch.patience()).is_err() {
+        let drained = watch.take(&mut pusher(shared));
+        sender.send_replace(State::Live);
+        // Who waits while there is more to take falls behind.
+        let is_more = drained == Drained::More;
+        if watch.is_over() || (!is_more && watch.wait(watch.patience()).is_err()) {
             break;
         }
-        sender.send_replace(State::Live);
     }
     sender.send_replace(State::Gone);
+}
+
+/// Takes in records. Who wants to look waits for one of them at most: not until all that has come is
+/// taken, and not for the bus.
+fn pusher(shared: &RwLock<Shown>) -> impl FnMut(Record<'_>) {
+    |record| write(shared).push(record)
 }
 
 fn write(shared: &RwLock<Shown>) -> std::sync::RwLockWriteGuard<'_, Shown> {

@@ -79,6 +79,7 @@ function Counts(): JSX.Element {
   return (
     <output class="counts" title="Messages that are shown; what the recorder itself asked is not">
       {isPart ? `${count(shown)} of ` : ""}
+      {store.recording.value.before > 0 ? "the last " : ""}
       {counted(all, "message", "messages")}
     </output>
   );

@@ -8,6 +8,7 @@ import { CopyButton } from "../parts/CopyButton";
 import { count, rate } from "../parts/format";
 import { action, openMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
+import { missingWords } from "../state/missing";
 import { nextTheme, type Theme, theme } from "../state/theme";
 import { VIEWS } from "../state/views";
 import { Rate } from "./rate";
@@ -22,6 +23,7 @@ export function Header(): JSX.Element {
         {store.title.value}
       </span>
       <ProgressMark />
+      <MissingMark />
       <div class="tools">
         <CopyButton
           label="Link"
@@ -99,6 +101,18 @@ function LiveMark(): JSX.Element {
     >
       <span class="sr-only">live: </span>
       {told.value}
+    </span>
+  );
+}
+
+/** Says how much of a bus is not shown, and why. */
+function MissingMark(): JSX.Element | null {
+  const words = missingWords(useStore().missing.value);
+  if (words.length === 0) return null;
+  const text = words.join("; ");
+  return (
+    <span class="missing" role="status" title={text}>
+      {text}
     </span>
   );
 }

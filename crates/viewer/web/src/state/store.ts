@@ -7,6 +7,7 @@ import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
 import { Moved, Refusal } from "../source/source";
 import type { Comparison } from "./comparison";
+import { type Missing, NOTHING_MISSING } from "./missing";
 import { movedTo } from "./moved";
 import { Selector } from "./selector";
 import type { ViewName } from "./views";
@@ -38,6 +39,8 @@ export class Store {
   readonly title = signal("");
   readonly isLive = signal(false);
   readonly progress = signal<Progress>({ state: "loading" });
+  /** What of a bus is not shown. */
+  readonly missing = signal<Missing>(NOTHING_MISSING);
   /** What can be done on the bus, if it is one that can be asked. */
   readonly bus = signal<BusAccess>("none");
 
@@ -128,6 +131,7 @@ export class Store {
     if (frame.kind === "hello") this.greet(frame);
     else if (frame.kind === "messages") this.grow(frame);
     else if (frame.kind === "reset") this.reset(Number(frame.head.before));
+    else if (frame.kind === "missing") this.lose(frame);
     else if (frame.kind === "end") this.end(frame.head.why as string | null);
   }
 
@@ -153,6 +157,12 @@ export class Store {
     this.grown.value++;
   }
 
+  private lose({ head }: Frame): void {
+    const overrun = Number(head.overrun);
+    const disconnected = Number(head.disconnected);
+    this.missing.value = { ...this.missing.peek(), overrun, disconnected };
+  }
+
   /** The oldest messages are gone, and all others are told anew. Until they are, all stays as it is. */
   private reset(before: number): void {
     this.next = new Recording();
@@ -164,7 +174,12 @@ export class Store {
     const last = this.recording.value;
     if (next.before + next.length < last.before + last.length) return false;
     this.next = undefined;
+    const seen = last.before + last.length;
     batch(() => {
+      if (last.length > 0 && next.before > seen) {
+        const missing = this.missing.peek();
+        this.missing.value = { ...missing, skipped: missing.skipped + next.before - seen };
+      }
       const { selected, hidden, span } = movedTo(next, last, {
         selected: this.selected.value,
         hidden: this.hidden.value,

@@ -34,10 +34,20 @@ export class Running implements AsyncDisposable {
     throw new Error(`${words.join(" ")} has ended without a line ${beginning}`);
   }
 
+  /** Has it not run until it is resumed. */
+  pause(): void {
+    this.child.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.child.kill("SIGCONT");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.child.exitCode !== null) return;
     const ended = once(this.child, "exit");
     this.child.kill("SIGTERM");
+    this.resume();
     await ended;
   }
 }
@@ -53,9 +63,14 @@ export function view(...words: string[]): Promise<Running> {
   return Running.start(["view", "--no-open", ...words], "http://");
 }
 
-/** A private bus on which the demonstration runs; its line has the address. */
-export async function demo(): Promise<{ bus: Running; address: string }> {
+/** A private bus; its line has the address. */
+export async function privateBus(...words: string[]): Promise<{ bus: Running; address: string }> {
   const variable = "export DBUS_SESSION_BUS_ADDRESS=";
-  const bus = await Running.start(["up", "--demo"], variable);
+  const bus = await Running.start(["up", ...words], variable);
   return { bus, address: bus.line.slice(variable.length).replaceAll("'", "") };
+}
+
+/** A private bus on which the demonstration runs. */
+export function demo(): Promise<{ bus: Running; address: string }> {
+  return privateBus("--demo");
 }
