@@ -130,7 +130,10 @@ test("both sides scroll together", async () => {
     [0, 700],
     [1, 900],
   ] as const) {
-    await page.locator(".sequence-scroller").nth(place).hover();
+    await page
+      .locator(".sequence-scroller")
+      .nth(place)
+      .hover({ position: { x: 30, y: 200 } });
     await page.mouse.wheel(0, delta);
     await expect.poll(async () => (await tops())[place]).toBeGreaterThan(delta - 100);
     await expect.poll(async () => new Set(await tops()).size).toBe(1);
