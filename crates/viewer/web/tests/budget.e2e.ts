@@ -7,7 +7,7 @@ import { expect, inject, test } from "vitest";
 import { counts, usePages } from "./support/browser";
 import { traffic, writeCapture } from "./support/capture";
 import { bytesHeld, longestTask } from "./support/measure";
-import { view } from "./support/program";
+import { type Running, view } from "./support/program";
 
 interface Budget {
   readonly messages: number;
@@ -23,6 +23,9 @@ const RELEASE: Budget = { messages: 1_000_000, usable: 2_000, task: 50, memory: 
 const DEBUG: Budget = { messages: 100_000, usable: 20_000, task: 1_000, memory: 300e6 };
 const BUDGET = process.env.DILIGENCE_BUDGET === "release" ? RELEASE : DEBUG;
 
+/** So often the recording is opened; the one in the middle counts. */
+const TURNS = 3;
+
 const pages = usePages();
 
 test(`${BUDGET.messages} messages`, { timeout: 180_000 }, async () => {
@@ -32,8 +35,35 @@ test(`${BUDGET.messages} messages`, { timeout: 180_000 }, async () => {
   // its first page.
   const blank = await pages.open("about:blank", { settle: false });
   await blank.waitForTimeout(3_000);
+  const looks: number[] = [];
+  for (let turn = 0; turn < TURNS - 1; turn++) {
+    const { page, program, usable } = await look(file);
+    looks.push(usable);
+    await page.close();
+    await program[Symbol.asyncDispose]();
+  }
+  const { page, program, usable: last } = await look(file);
+  await using _ = program;
+  looks.push(last);
+  const usable = looks.toSorted((one, other) => one - other)[TURNS >> 1] as number;
+  // What is prepared behind the scene is done before it is measured how the page moves.
+  await page.waitForTimeout(2_000);
+  const diagram = await longestTask(page, () => wander(page));
+  await page.keyboard.press("3");
+  await page.waitForTimeout(3_000);
+  const timeline = await longestTask(page, () => wander(page));
+  const memory = await bytesHeld(page);
+  console.log({ messages: BUDGET.messages, looks, diagram, timeline, megabytes: memory / 1e6 });
+  expect((await counts(page)).shown).toBe(BUDGET.messages);
+  expect.soft(usable).toBeLessThanOrEqual(BUDGET.usable);
+  expect.soft(Math.max(diagram, timeline)).toBeLessThanOrEqual(BUDGET.task);
+  expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
+});
+
+/** Opens the file in a new tab; how many milliseconds it takes from the command until all of it is shown. */
+async function look(file: string): Promise<{ page: Page; program: Running; usable: number }> {
   const begun = performance.now();
-  await using program = await view(file);
+  const program = await view(file);
   const page = await pages.open(program.line, { settle: false });
   await page.waitForFunction(
     (messages) => {
@@ -44,20 +74,8 @@ test(`${BUDGET.messages} messages`, { timeout: 180_000 }, async () => {
     BUDGET.messages,
     { polling: 20, timeout: 60_000 },
   );
-  const usable = Math.round(performance.now() - begun);
-  // What is prepared behind the scene is done before it is measured how the page moves.
-  await page.waitForTimeout(2_000);
-  const diagram = await longestTask(page, () => wander(page));
-  await page.keyboard.press("3");
-  await page.waitForTimeout(3_000);
-  const timeline = await longestTask(page, () => wander(page));
-  const memory = await bytesHeld(page);
-  console.log({ messages: BUDGET.messages, usable, diagram, timeline, megabytes: memory / 1e6 });
-  expect((await counts(page)).shown).toBe(BUDGET.messages);
-  expect.soft(usable).toBeLessThanOrEqual(BUDGET.usable);
-  expect.soft(Math.max(diagram, timeline)).toBeLessThanOrEqual(BUDGET.task);
-  expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
-});
+  return { page, program, usable: Math.round(performance.now() - begun) };
+}
 
 /** Scrolls, drags and zooms over the middle of the view. */
 async function wander(page: Page): Promise<void> {

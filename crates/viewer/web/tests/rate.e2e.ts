@@ -27,7 +27,8 @@ const RELEASE: Budget = {
   seconds: 60,
   perBurst: 200,
   behind: 1_000,
-  task: 50,
+  // When the oldest messages go, all that is left is laid out anew.
+  task: 100,
   answer: 1_000,
   memory: 600e6,
 };
