@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use client::{Connection, Flushed, IntoName, PendingCall, Received, Values};
+use client::{CallOptions, Connection, Flushed, IntoName, PendingCall, Received, Values};
 use serde::{Deserialize, Serialize};
 use wire::body::{ReadError, Value};
 use wire::message::{Builder, Flags};
@@ -15,9 +15,9 @@ use crate::json::{Json, read_arguments};
 use crate::tree::{nanos, read};
 use crate::{Failure, Inspector, Starting, TypedValue};
 
-/// A method to be called.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Call {
+/// A method of somebody.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MethodName {
     /// Who is called: a name on the bus.
     pub service: String,
     /// Which object.
@@ -27,6 +27,14 @@ pub struct Call {
     pub interface: Option<String>,
     /// The method.
     pub method: String,
+}
+
+/// A method to be called.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// The method.
+    #[serde(flatten)]
+    pub method: MethodName,
     /// The types of the arguments. Without them the object is asked first.
     #[serde(default)]
     pub signature: Option<String>,
@@ -107,17 +115,34 @@ pub struct Descriptor {
     pub what: String,
 }
 
+/// What is sent along.
+#[derive(Debug, Default)]
+pub struct Load {
+    /// The arguments.
+    pub arguments: Vec<Value>,
+    /// The descriptors, which arguments name by their places.
+    pub descriptors: Vec<OwnedFd>,
+}
+
 impl Call {
     /// A call without arguments that names no interface.
     pub fn new(service: &str, path: &str, method: &str) -> Self {
         Self {
-            service: service.to_owned(),
-            path: path.to_owned(),
-            interface: None,
-            method: method.to_owned(),
+            method: MethodName {
+                service: service.to_owned(),
+                path: path.to_owned(),
+                interface: None,
+                method: method.to_owned(),
+            },
             signature: None,
             arguments: Vec::new(),
         }
+    }
+}
+
+impl From<Vec<Value>> for Load {
+    fn from(arguments: Vec<Value>) -> Self {
+        Self { arguments, descriptors: Vec::new() }
     }
 }
 
@@ -152,31 +177,61 @@ impl Inspector {
     /// comes as the answer is an [`Outcome::Failed`].
     pub fn call(&self, call: &Call, manner: &Manner) -> Result<Answer, Failure> {
         let begun = Instant::now();
-        let target = Target::of(call)?;
+        let target = Target::of(&call.method)?;
         let signature = match &call.signature {
             Some(signature) => signature.clone(),
-            None => self.signature_of(call, &target, manner)?,
+            None => self.signature_of(&call.method, &target, manner)?,
         };
         // The object was asked in the same time.
         let left = manner.timeout().saturating_sub(begun.elapsed());
         let arguments = read_arguments(&signature, &call.arguments)?;
-        self.send(&target, &arguments, manner, left)
+        self.send(&target, arguments.into(), manner, left)
+    }
+
+    /// Calls a method with values.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was sent: names are none. An error that comes as the answer is an
+    /// [`Outcome::Failed`].
+    pub fn invoke(
+        &self,
+        method: &MethodName,
+        load: Load,
+        manner: &Manner,
+    ) -> Result<Answer, Failure> {
+        self.send(&Target::of(method)?, load, manner, manner.timeout())
+    }
+
+    /// What an object says it has.
+    ///
+    /// # Errors
+    ///
+    /// If it does not answer, or not with such a document.
+    pub fn introspection(
+        &self,
+        service: &str,
+        path: &str,
+        manner: &Manner,
+    ) -> Result<Introspection, Failure> {
+        self.introspect(service.into_name()?, path.into_name()?, manner)
     }
 
     /// The types of what a method takes, as its object tells.
     fn signature_of(
         &self,
-        call: &Call,
+        called: &MethodName,
         target: &Target<'_>,
         manner: &Manner,
     ) -> Result<String, Failure> {
         let found = self.introspect(target.service, target.path, manner)?;
         let mut interfaces = found.interfaces.iter();
-        let method = match &call.interface {
-            Some(name) => found.interface(name).and_then(|one| one.method(&call.method)),
-            None => interfaces.find_map(|one| one.method(&call.method)),
+        let method = match &called.interface {
+            Some(name) => found.interface(name).and_then(|one| one.method(&called.method)),
+            None => interfaces.find_map(|one| one.method(&called.method)),
         };
-        let method = method.ok_or_else(|| undescribed("method", &call.method, &call.interface))?;
+        let method =
+            method.ok_or_else(|| undescribed("method", &called.method, &called.interface))?;
         Ok(method.signature())
     }
 
@@ -196,16 +251,16 @@ impl Inspector {
     pub(crate) fn send(
         &self,
         target: &Target<'_>,
-        arguments: &[Value],
+        load: Load,
         manner: &Manner,
         patience: Duration,
     ) -> Result<Answer, Failure> {
         let message = target.message(manner);
         let begun = Instant::now();
         let outcome = match manner.reply {
-            Reply::Expected => wait(&self.connection, &message, arguments, patience)?,
+            Reply::Expected => wait(&self.connection, &message, load, patience)?,
             Reply::Unwanted => {
-                self.post(&message, arguments, patience)?;
+                self.post(&message, load, patience)?;
                 Outcome::Sent {}
             }
         };
@@ -218,10 +273,11 @@ impl Inspector {
     pub(crate) fn post(
         &self,
         message: &Builder<'_>,
-        arguments: &[Value],
+        load: Load,
         patience: Duration,
     ) -> Result<(), Failure> {
-        let sent = self.connection.send(message, &Values(arguments), Vec::new());
+        let Load { arguments, descriptors } = load;
+        let sent = self.connection.send(message, &Values(&arguments), descriptors);
         sent.map_err(Failure::Unsendable)?;
         match self.connection.flush_within(patience)? {
             Flushed::Whole => Ok(()),
@@ -239,13 +295,13 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn of(call: &'a Call) -> Result<Self, Failure> {
-        let interface = call.interface.as_deref().map(IntoName::into_name).transpose()?;
+    fn of(called: &'a MethodName) -> Result<Self, Failure> {
+        let interface = called.interface.as_deref().map(IntoName::into_name).transpose()?;
         Ok(Self {
-            service: call.service.as_str().into_name()?,
-            path: call.path.as_str().into_name()?,
+            service: called.service.as_str().into_name()?,
+            path: called.path.as_str().into_name()?,
             interface,
-            method: call.method.as_str().into_name()?,
+            method: called.method.as_str().into_name()?,
         })
     }
 
@@ -282,11 +338,13 @@ impl Manner {
 fn wait(
     connection: &Connection,
     message: &Builder<'_>,
-    arguments: &[Value],
+    load: Load,
     patience: Duration,
 ) -> Result<Outcome, Failure> {
     let failed = |error| Failure::of_call(error, patience);
-    let call = connection.start_call(message, &Values(arguments), within(patience));
+    let Load { arguments, descriptors } = load;
+    let options = CallOptions { descriptors, ..within(patience) };
+    let call = connection.start_call(message, &Values(&arguments), options);
     let answer = checked(call.map_err(failed)?.wait(), patience);
     let returned = answer.and_then(|reply| Ok(returned(&reply)?));
     Ok(returned.unwrap_or_else(Outcome::Failed))

@@ -9,8 +9,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use wire::body::ReadError;
 
+use crate::ArgumentError;
 use crate::asking::MESSAGE_MAX;
-use crate::json::ArgumentError;
 
 /// Why something was not learnt or not done. Its text is a sentence for people.
 ///

@@ -25,7 +25,6 @@
 //! The modules, in the order of reading:
 //!
 //! - [`failure`]: why there is no answer, as a sentence.
-//! - [`json`]: values with their types as JSON, and back.
 //! - `asking`: many questions at once.
 //! - [`credentials`], [`names`]: who is on the bus.
 //! - [`tree`], [`object`]: what they have.
@@ -38,7 +37,6 @@ pub mod call;
 pub mod credentials;
 pub mod emission;
 pub mod failure;
-pub mod json;
 pub mod names;
 pub mod object;
 pub mod property;
@@ -46,14 +44,15 @@ pub mod tree;
 pub mod watch;
 
 pub use asking::{MESSAGE_MAX, Patience, Starting, start_introspect};
-pub use call::{Answer, Authorization, Call, Descriptor, Manner, Outcome, Reply};
+pub use call::{Answer, Authorization, Call, Descriptor, Load, Manner, MethodName, Outcome, Reply};
 pub use capture::introspection;
 pub use client::Connection;
 pub use credentials::Credentials;
-pub use emission::Emission;
+pub use emission::{Emission, SignalName};
 pub use failure::{Bound, Failure};
-pub use json::{ArgumentError, TypedValue};
 pub use names::{Name, Who};
+pub use notation::ArgumentError;
+pub use notation::json::{self, TypedValue};
 pub use object::{Object, ObjectInterface, ObjectProperty, Reading};
 pub use property::PropertyName;
 pub use tree::{Node, Told, Tree, TreeOptions};

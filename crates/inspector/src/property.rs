@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wire::body::Value;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::call::{Answer, Manner, Outcome, Target, undescribed};
+use crate::call::{Answer, Load, Manner, Outcome, Target, undescribed};
 use crate::json::{Json, read_value};
 use crate::object::{GET, PROPERTIES};
 use crate::{Failure, Inspector, TypedValue};
@@ -32,8 +32,12 @@ impl Inspector {
     ///
     /// If nothing was sent, since a name is none.
     pub fn get(&self, property: &PropertyName, manner: &Manner) -> Result<Answer, Failure> {
-        let mut answer =
-            self.send(&property.target(GET)?, &property.arguments(), manner, manner.timeout())?;
+        let mut answer = self.send(
+            &property.target(GET)?,
+            property.arguments().into(),
+            manner,
+            manner.timeout(),
+        )?;
         if let Outcome::Returned { results, .. } = &mut answer.outcome
             && let [TypedValue(Value::Variant(inside))] = results.as_mut_slice()
         {
@@ -64,9 +68,22 @@ impl Inspector {
         };
         // The object was asked in the same time.
         let left = manner.timeout().saturating_sub(begun.elapsed());
-        let mut arguments = property.arguments();
-        arguments.push(Value::Variant(Box::new(read_value(&signature, value)?)));
-        self.send(&target, &arguments, manner, left)
+        let load = property.setting(vec![read_value(&signature, value)?].into());
+        self.send(&target, load, manner, left)
+    }
+
+    /// Sets a property to a value, the one argument that is sent along.
+    ///
+    /// # Errors
+    ///
+    /// If nothing was sent: a name is none.
+    pub fn put(
+        &self,
+        property: &PropertyName,
+        load: Load,
+        manner: &Manner,
+    ) -> Result<Answer, Failure> {
+        self.send(&property.target(SET)?, property.setting(load), manner, manner.timeout())
     }
 
     fn type_of(
@@ -91,6 +108,13 @@ impl PropertyName {
         let service: BusName<'_> = self.service.as_str().into_name()?;
         let path: ObjectPath<'_> = self.path.as_str().into_name()?;
         Ok(Target { service, path, interface: Some(PROPERTIES), method })
+    }
+
+    /// The arguments of Set.
+    fn setting(&self, mut load: Load) -> Load {
+        let values = load.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
+        load.arguments = self.arguments().into_iter().chain(values).collect();
+        load
     }
 
     fn arguments(&self) -> Vec<Value> {

@@ -203,6 +203,31 @@ impl Type<'_> {
     }
 }
 
+impl fmt::Display for Type<'_> {
+    /// As a signature has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Byte => f.write_str("y"),
+            Self::Boolean => f.write_str("b"),
+            Self::Int16 => f.write_str("n"),
+            Self::Uint16 => f.write_str("q"),
+            Self::Int32 => f.write_str("i"),
+            Self::Uint32 => f.write_str("u"),
+            Self::Int64 => f.write_str("x"),
+            Self::Uint64 => f.write_str("t"),
+            Self::Double => f.write_str("d"),
+            Self::String => f.write_str("s"),
+            Self::ObjectPath => f.write_str("o"),
+            Self::Signature => f.write_str("g"),
+            Self::UnixFd => f.write_str("h"),
+            Self::Variant => f.write_str("v"),
+            Self::Array(element) => write!(f, "a{element}"),
+            Self::Struct(fields) => write!(f, "({fields})"),
+            Self::DictEntry(types) => write!(f, "{{{types}}}"),
+        }
+    }
+}
+
 /// The complete types of a [`Signature`], in order.
 #[derive(Clone, Debug)]
 pub struct Types<'a> {

@@ -32,7 +32,7 @@ impl Values {
             }
             Value::Array { items, .. } | Value::Struct(items) => self.many(&types, "items", items),
             Value::DictEntry(entry) => json!([self.tell(&entry.0), self.tell(&entry.1)]),
-            basic => json!({"type": types, "text": text(basic)}),
+            basic => json!({"type": types, "text": notation::text(basic)}),
         }
     }
 
@@ -50,28 +50,6 @@ impl Values {
             json["more"] = more.into();
         }
         json
-    }
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::Byte(number) => number.to_string(),
-        Value::Boolean(truth) => truth.to_string(),
-        Value::Int16(number) => number.to_string(),
-        Value::Uint16(number) => number.to_string(),
-        Value::Int32(number) => number.to_string(),
-        Value::Uint32(number) | Value::UnixFd(number) => number.to_string(),
-        Value::Int64(number) => number.to_string(),
-        Value::Uint64(number) => number.to_string(),
-        Value::Double(number) => number.to_string(),
-        Value::String(words) => words.clone(),
-        Value::ObjectPath(path) => path.to_string(),
-        Value::Signature(types) => types.to_string(),
-        Value::Variant(_)
-        | Value::Bytes(_)
-        | Value::Array { .. }
-        | Value::DictEntry(_)
-        | Value::Struct(_) => String::new(),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::fmt::{self, Write as _};
 use std::io;
 
+use notation::{busctl, dbus_send, gvariant, signature};
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, gvariant, number, signature};
+use super::Body;
 use crate::model::Message;
 
 /// A program whose command line, or text, is wanted.
@@ -127,8 +128,8 @@ impl Parts<'_> {
             true => words.push("emit"),
         }
         words.extend([message.path(), message.interface(), message.member()]);
-        let mut arguments = Vec::new();
-        self.values.iter().for_each(|value| busctl_words(value, &mut arguments));
+        let arguments: Vec<_> = self.values.iter().flat_map(busctl::words).collect();
+
         if !self.values.is_empty() {
             words.push(message.signature());
             // An argument that begins with a dash is no option.
@@ -171,7 +172,7 @@ impl Parts<'_> {
         words.push(format!("{}.{}", message.interface(), message.member()));
         for value in &self.values {
             let unknown = || Inexpressible::Type { types: signature(value) };
-            words.push(dbus_send_word(value).ok_or_else(unknown)?);
+            words.push(dbus_send::word(value).ok_or_else(unknown)?);
         }
         Ok(command_line(words.iter().map(String::as_str)))
     }
@@ -221,94 +222,6 @@ fn match_rule(message: &Message<'_>) -> String {
     let keys = keys.iter().filter(|(_, value)| !value.is_empty());
     let keys: Vec<_> = keys.map(|(key, value)| format!("{key}='{value}'")).collect();
     keys.join(",") + "\n"
-}
-
-/// The words of a value behind its type: of containers first how many, of variants first the type.
-fn busctl_words(value: &Value, words: &mut Vec<String>) {
-    match value {
-        Value::Variant(inside) => {
-            words.push(signature(inside));
-            busctl_words(inside, words);
-        }
-        Value::Bytes(bytes) => {
-            words.push(bytes.len().to_string());
-            words.extend(bytes.iter().map(u8::to_string));
-        }
-        Value::Array { items, .. } => {
-            words.push(items.len().to_string());
-            items.iter().for_each(|item| busctl_words(item, words));
-        }
-        Value::Struct(items) => items.iter().for_each(|item| busctl_words(item, words)),
-        Value::DictEntry(entry) => {
-            busctl_words(&entry.0, words);
-            busctl_words(&entry.1, words);
-        }
-        basic => words.push(basic_word(basic)),
-    }
-}
-
-fn basic_word(value: &Value) -> String {
-    match value {
-        Value::Byte(number) => number.to_string(),
-        Value::Boolean(truth) => truth.to_string(),
-        Value::Int16(number) => number.to_string(),
-        Value::Uint16(number) => number.to_string(),
-        Value::Int32(number) => number.to_string(),
-        Value::Uint32(number) | Value::UnixFd(number) => number.to_string(),
-        Value::Int64(number) => number.to_string(),
-        Value::Uint64(number) => number.to_string(),
-        Value::Double(value) => number::general(*value, 17),
-        Value::String(text) => text.clone(),
-        Value::ObjectPath(path) => path.to_string(),
-        Value::Signature(types) => types.to_string(),
-        _ => String::new(),
-    }
-}
-
-/// A value as `type:value`; `None` if the program has no such words.
-fn dbus_send_word(value: &Value) -> Option<String> {
-    Some(match value {
-        Value::Variant(inside) => {
-            let kind = dbus_send_type(inside)?;
-            format!("variant:{kind}:{}", basic_word(inside))
-        }
-        Value::Bytes(bytes) if !bytes.is_empty() => {
-            let bytes: Vec<_> = bytes.iter().map(u8::to_string).collect();
-            format!("array:byte:{}", bytes.join(","))
-        }
-        Value::Array { items, .. } => match items.first()? {
-            Value::DictEntry(entry) => {
-                let (key, of) = (dbus_send_type(&entry.0)?, dbus_send_type(&entry.1)?);
-                format!("dict:{key}:{of}:{}", elements(items)?)
-            }
-            item => format!("array:{}:{}", dbus_send_type(item)?, elements(items)?),
-        },
-        basic => format!("{}:{}", dbus_send_type(basic)?, basic_word(basic)),
-    })
-}
-
-/// Elements with commas between, if none has one.
-fn elements(items: &[Value]) -> Option<String> {
-    let mut words = Vec::new();
-    items.iter().for_each(|item| busctl_words(item, &mut words));
-    (!words.iter().any(|word| word.contains(','))).then(|| words.join(","))
-}
-
-const fn dbus_send_type(value: &Value) -> Option<&'static str> {
-    Some(match value {
-        Value::Byte(_) => "byte",
-        Value::Boolean(_) => "boolean",
-        Value::Int16(_) => "int16",
-        Value::Uint16(_) => "uint16",
-        Value::Int32(_) => "int32",
-        Value::Uint32(_) => "uint32",
-        Value::Int64(_) => "int64",
-        Value::Uint64(_) => "uint64",
-        Value::Double(_) => "double",
-        Value::String(_) => "string",
-        Value::ObjectPath(_) => "objpath",
-        _ => return None,
-    })
 }
 
 /// Words as a shell reads them back, and the end of the line.

@@ -1,15 +1,16 @@
-//! Values as GVariant has them, and messages as `gdbus monitor` prints them.
+//! Messages as `gdbus monitor` prints them.
 
 use std::fmt::Write as _;
 
+use notation::gvariant::push;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, Problem, bytes, number, push_named, signature};
+use super::{Body, Problem, push_named};
 use crate::model::Message;
 
 /// A signal is as the tool prints it; the others have who and to whom in front.
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+pub(super) fn push_message(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());
     let _ = match message.kind() {
@@ -37,172 +38,7 @@ fn push_arguments(text: &mut String, body: &Body<'_>) {
     text.push('(');
     for (index, (name, value)) in body.named().enumerate() {
         text.push_str(if index > 0 { ", " } else { "" });
-        push_named(text, name, |text| push_value(text, value, Types::Shown));
+        push_named(text, name, |text| push(text, value));
     }
     text.push_str(if body.values.len() == 1 { ",)" } else { ")" });
-}
-
-/// Values as one tuple.
-pub(super) fn tuple(values: &[Value]) -> String {
-    let mut text = String::new();
-    push_tuple(&mut text, values, Types::Shown);
-    text
-}
-
-/// A value alone.
-pub(super) fn value(value: &Value) -> String {
-    let mut text = String::new();
-    push_value(&mut text, value, Types::Shown);
-    text
-}
-
-/// Whether types are written where the value does not tell them. In an array the first element
-/// tells those of all.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Types {
-    Shown,
-    Known,
-}
-
-fn push_value(text: &mut String, value: &Value, types: Types) {
-    if types == Types::Shown {
-        text.push_str(annotation(value));
-    }
-    let _ = match value {
-        Value::Byte(number) => write!(text, "0x{number:02x}"),
-        Value::Boolean(truth) => write!(text, "{truth}"),
-        Value::Int16(number) => write!(text, "{number}"),
-        Value::Uint16(number) => write!(text, "{number}"),
-        Value::Int32(number) => write!(text, "{number}"),
-        Value::Uint32(number) | Value::UnixFd(number) => write!(text, "{number}"),
-        Value::Int64(number) => write!(text, "{number}"),
-        Value::Uint64(number) => write!(text, "{number}"),
-        Value::Double(number) => return text.push_str(&double(*number)),
-        Value::String(words) => return push_string(text, words),
-        Value::ObjectPath(path) => write!(text, "'{path}'"),
-        Value::Signature(types) => write!(text, "'{types}'"),
-        Value::Variant(inside) => {
-            text.push('<');
-            push_value(text, inside, Types::Shown);
-            return text.push('>');
-        }
-        Value::Bytes(data) => return push_bytes(text, data, types),
-        Value::Array { items, .. } => return push_array(text, value, items, types),
-        Value::DictEntry(entry) => {
-            push_value(text, &entry.0, types);
-            text.push_str(": ");
-            return push_value(text, &entry.1, types);
-        }
-        Value::Struct(fields) => return push_tuple(text, fields, types),
-    };
-}
-
-/// The type in front of a value that is not what its text says without.
-const fn annotation(value: &Value) -> &'static str {
-    match value {
-        Value::Byte(_) => "byte ",
-        Value::Int16(_) => "int16 ",
-        Value::Uint16(_) => "uint16 ",
-        Value::Uint32(_) => "uint32 ",
-        Value::Int64(_) => "int64 ",
-        Value::Uint64(_) => "uint64 ",
-        Value::ObjectPath(_) => "objectpath ",
-        Value::Signature(_) => "signature ",
-        Value::UnixFd(_) => "handle ",
-        _ => "",
-    }
-}
-
-fn push_tuple(text: &mut String, fields: &[Value], types: Types) {
-    text.push('(');
-    for (index, field) in fields.iter().enumerate() {
-        text.push_str(if index > 0 { ", " } else { "" });
-        push_value(text, field, types);
-    }
-    text.push_str(if fields.len() == 1 { ",)" } else { ")" });
-}
-
-fn push_array(text: &mut String, array: &Value, items: &[Value], types: Types) {
-    let (open, close) = match array {
-        Value::Array { element, .. } if element.as_str().starts_with('{') => ('{', '}'),
-        _ => ('[', ']'),
-    };
-    if items.is_empty() && types == Types::Shown {
-        let _ = write!(text, "@{} ", signature(array));
-    }
-    text.push(open);
-    let mut types = types;
-    for (index, item) in items.iter().enumerate() {
-        text.push_str(if index > 0 { ", " } else { "" });
-        push_value(text, item, types);
-        types = Types::Known;
-    }
-    text.push(close);
-}
-
-/// Bytes that end in their only zero are a text.
-fn push_bytes(text: &mut String, data: &[u8], types: Types) {
-    if data.iter().position(|&byte| byte == 0).is_some_and(|at| at + 1 == data.len()) {
-        let words = &data[..data.len() - 1];
-        let quote = if words.contains(&b'\'') { '"' } else { '\'' };
-        let _ = write!(text, "b{quote}{}{quote}", escaped(words));
-        return;
-    }
-    let items: Vec<_> = bytes(data).collect();
-    push_array(text, &Value::Bytes(data.to_vec()), &items, types);
-}
-
-/// Bytes with what is not printable ASCII escaped.
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for &byte in bytes {
-        let _ = match byte {
-            8 => write!(text, "\\b"),
-            9 => write!(text, "\\t"),
-            10 => write!(text, "\\n"),
-            11 => write!(text, "\\v"),
-            12 => write!(text, "\\f"),
-            13 => write!(text, "\\r"),
-            b'\\' | b'"' => write!(text, "\\{}", char::from(byte)),
-            b' '..=b'~' => write!(text, "{}", char::from(byte)),
-            byte => write!(text, "\\{byte:03o}"),
-        };
-    }
-    text
-}
-
-fn push_string(text: &mut String, words: &str) {
-    let quote = if words.contains('\'') { '"' } else { '\'' };
-    text.push(quote);
-    for c in words.chars() {
-        let _ = match c {
-            '\\' => write!(text, "\\\\"),
-            c if c == quote => write!(text, "\\{c}"),
-            '\u{7}' => write!(text, "\\a"),
-            '\u{8}' => write!(text, "\\b"),
-            '\t' => write!(text, "\\t"),
-            '\n' => write!(text, "\\n"),
-            '\u{b}' => write!(text, "\\v"),
-            '\u{c}' => write!(text, "\\f"),
-            '\r' => write!(text, "\\r"),
-            c if c.is_control() || is_format(c) => match u32::from(c) {
-                code @ ..=0xFFFF => write!(text, "\\u{code:04x}"),
-                code => write!(text, "\\U{code:08x}"),
-            },
-            c => write!(text, "{c}"),
-        };
-    }
-    text.push(quote);
-}
-
-/// Whether a character is there to say how others are set.
-const fn is_format(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}')
-}
-
-/// It has a point or an exponent, so that it is no whole number.
-fn double(value: f64) -> String {
-    let text = number::general(value, 17);
-    if text.contains(['.', 'e', 'n']) { text } else { text + ".0" }
 }

@@ -1,12 +1,11 @@
 //! Messages as `busctl --json=short monitor` prints them, and a little more.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use wire::body::Value;
+use notation::busctl::push_json_list;
 use wire::message::MessageType;
 
-use super::{Body, number, signature, which_bus};
+use super::{Body, which_bus};
 use crate::model::{Message, PeerId, Text};
 
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
@@ -28,13 +27,6 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     text.push_str("}\n");
 }
 
-/// Values as a list.
-pub(super) fn list(values: &[Value]) -> String {
-    let mut text = String::new();
-    push_list(&mut text, values);
-    text
-}
-
 fn names(text: &mut String, message: &Message<'_>) {
     let is_error = message.kind() == MessageType::Error;
     let fields = [
@@ -52,7 +44,7 @@ fn names(text: &mut String, message: &Message<'_>) {
 fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = write!(text, r#","payload":{{"type":{},"data":"#, quoted(message.signature()));
     match body.problem {
-        None => push_list(text, &body.values),
+        None => push_json_list(text, &body.values),
         Some(_) => text.push_str("null"),
     }
     text.push('}');
@@ -109,82 +101,3 @@ fn push_text(text: &mut String, key: &str, value: &str) {
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
-
-fn push_list(text: &mut String, values: &[Value]) {
-    text.push('[');
-    for (index, value) in values.iter().enumerate() {
-        text.push_str(if index > 0 { "," } else { "" });
-        push_value(text, value);
-    }
-    text.push(']');
-}
-
-fn push_value(text: &mut String, value: &Value) {
-    let _ = match value {
-        Value::Byte(number) => write!(text, "{number}"),
-        Value::Boolean(truth) => write!(text, "{truth}"),
-        Value::Int16(number) => write!(text, "{number}"),
-        Value::Uint16(number) => write!(text, "{number}"),
-        Value::Int32(number) => write!(text, "{number}"),
-        Value::Uint32(number) | Value::UnixFd(number) => write!(text, "{number}"),
-        Value::Int64(number) => write!(text, "{number}"),
-        Value::Uint64(number) => write!(text, "{number}"),
-        Value::Double(number) if number.is_finite() => {
-            // The tool knows no negative zero: adding zero makes it a positive one.
-            write!(text, "{}", number::exponential(*number + 0.0, DOUBLE_DIGITS))
-        }
-        Value::Double(_) => write!(text, "null"),
-        Value::String(words) => write!(text, "{}", quoted(words)),
-        Value::ObjectPath(path) => write!(text, "{}", quoted(&path.to_string())),
-        Value::Signature(types) => write!(text, "{}", quoted(types.as_str())),
-        Value::Variant(inside) => {
-            let _ = write!(text, r#"{{"type":{},"data":"#, quoted(&signature(inside)));
-            push_value(text, inside);
-            return text.push('}');
-        }
-        Value::Bytes(bytes) => {
-            let bytes: Vec<_> = bytes.iter().map(u8::to_string).collect();
-            write!(text, "[{}]", bytes.join(","))
-        }
-        Value::Array { element, items } if element.as_str().starts_with('{') => {
-            return push_dict(text, items);
-        }
-        Value::Array { items, .. } | Value::Struct(items) => return push_list(text, items),
-        Value::DictEntry(entry) => {
-            text.push('[');
-            push_value(text, &entry.0);
-            text.push(',');
-            push_value(text, &entry.1);
-            return text.push(']');
-        }
-    };
-}
-
-/// An object, if its keys are different texts; else a list of pairs, so that nothing is lost.
-fn push_dict(text: &mut String, items: &[Value]) {
-    let entry = |item: &'_ Value| match item {
-        Value::DictEntry(entry) => match &entry.0 {
-            Value::String(key) => Some(key.clone()),
-            Value::ObjectPath(path) => Some(path.to_string()),
-            Value::Signature(types) => Some(types.to_string()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(keys) = items.iter().map(entry).collect::<Option<Vec<_>>>() else {
-        return push_list(text, items);
-    };
-    if keys.iter().collect::<HashSet<_>>().len() < keys.len() {
-        return push_list(text, items);
-    }
-    text.push('{');
-    for (index, (key, item)) in keys.iter().zip(items).enumerate() {
-        let Value::DictEntry(entry) = item else { continue };
-        let _ = write!(text, "{}{}:", if index > 0 { "," } else { "" }, quoted(key));
-        push_value(text, &entry.1);
-    }
-    text.push('}');
-}
-
-/// Digits behind the point of the tool's doubles.
-const DOUBLE_DIGITS: usize = 21;

@@ -11,7 +11,6 @@ mod command;
 mod dbus_send;
 mod gvariant;
 mod json;
-mod number;
 
 use std::borrow::Cow;
 use std::io;
@@ -54,7 +53,7 @@ impl Format {
         let body = Body::read(message, buffer)?;
         match self {
             Self::Busctl => busctl::push(text, message, &body),
-            Self::Gdbus => gvariant::push(text, message, &body),
+            Self::Gdbus => gvariant::push_message(text, message, &body),
             Self::DbusSend => dbus_send::push(text, message, &body),
             Self::Json => json::push(text, message, &body),
         }
@@ -73,7 +72,7 @@ pub fn arguments_as_json(
     buffer: &mut Vec<u8>,
 ) -> io::Result<Option<String>> {
     let (values, problem) = read_values(message, buffer)?;
-    Ok(problem.is_none().then(|| json::list(&values)))
+    Ok(problem.is_none().then(|| notation::busctl::json_list(&values)))
 }
 
 /// What a message carries.
@@ -168,16 +167,4 @@ fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnce(&mut Stri
 fn which_bus<'c>(message: &Message<'c>) -> Option<Cow<'c, str>> {
     let capture = message.capture();
     (capture.buses().len() > 1).then(|| capture.bus_label(message.bus()))
-}
-
-/// The type of a value.
-fn signature(value: &Value) -> String {
-    let mut text = String::new();
-    value.push_signature(&mut text);
-    text
-}
-
-/// The elements of an array of bytes, as others have theirs.
-fn bytes(bytes: &[u8]) -> impl Iterator<Item = Value> {
-    bytes.iter().map(|&byte| Value::Byte(byte))
 }

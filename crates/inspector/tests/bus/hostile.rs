@@ -7,7 +7,8 @@ use client::Request;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
 use diligence_inspector::{
-    Call, Carried, Emission, Failure, Heard, MESSAGE_MAX, Manner, Reading, Told, Tree, TreeOptions,
+    Call, Carried, Emission, Failure, Heard, MESSAGE_MAX, Manner, Reading, SignalName, Told, Tree,
+    TreeOptions,
 };
 
 use crate::support::{HASTE, NAME, TestBus};
@@ -270,10 +271,12 @@ fn a_bus_that_takes_nothing_is_told() {
     bus.stop();
     let begun = Instant::now();
     let mut emission = Emission {
-        path: "/".into(),
-        interface: NAME.into(),
-        signal: "Long".into(),
-        destination: None,
+        signal: SignalName {
+            path: "/".into(),
+            interface: NAME.into(),
+            signal: "Long".into(),
+            destination: None,
+        },
         signature: "s".into(),
         arguments: vec!["x".repeat(8 << 20).into()],
     };

@@ -10,7 +10,7 @@ use diligence_inspector::introspection::{Access, EmitsChange};
 use diligence_inspector::json::Json;
 use diligence_inspector::{
     Answer, Call, Emission, Failure, Heard, Inspector, Manner, Object, ObjectProperty, Outcome,
-    PropertyName, Reading, Reply, Told, TreeOptions,
+    PropertyName, Reading, Reply, SignalName, Told, TreeOptions,
 };
 use serde_json::json;
 
@@ -83,7 +83,9 @@ fn named(name: &str) -> PropertyName {
 }
 
 fn calling(method: &str, arguments: Vec<Json>) -> Call {
-    Call { arguments, interface: Some(PLAYER.into()), ..Call::new(NAME, PATH, method) }
+    let mut call = Call { arguments, ..Call::new(NAME, PATH, method) };
+    call.method.interface = Some(PLAYER.into());
+    call
 }
 
 #[test]
@@ -176,7 +178,8 @@ fn methods_are_called_with_types_from_the_object_or_given() {
     assert_eq!(results(call(&big)), json!([{"type": "t", "data": "9007199254740995"}]));
     let given = Call { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) };
     assert_eq!(results(call(&given)), json!([{"type": "u", "data": 215}]));
-    let anywhere = Call { interface: None, ..given };
+    let mut anywhere = given;
+    anywhere.method.interface = None;
     assert_eq!(results(call(&anywhere)), json!([{"type": "u", "data": 215}]));
 
     let failure = call(&calling("Play", vec![json!(7)])).expect_err("7 is no text");
@@ -301,15 +304,17 @@ fn signals_of_one_object_are_heard() {
     let sender = emitting.connection().unique_name().as_str().to_owned();
     let watch = listening.watch(&sender, PATH).expect("the bus takes the rule");
     let mut emission = Emission {
-        path: "/other".into(),
-        interface: PLAYER.into(),
-        signal: "Ended".into(),
-        destination: None,
+        signal: SignalName {
+            path: "/other".into(),
+            interface: PLAYER.into(),
+            signal: "Ended".into(),
+            destination: None,
+        },
         signature: "st".into(),
         arguments: vec![json!("a song"), json!("7")],
     };
     emitting.emit(&emission).expect("the bus is there");
-    emission.path = PATH.into();
+    emission.signal.path = PATH.into();
     emitting.emit(&emission).expect("the bus is there");
     let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
     let Some(Heard::Signal(signal)) = heard else { panic!("{heard:?}") };

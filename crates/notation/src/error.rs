@@ -1,12 +1,11 @@
-//! Why JSON is not the values that it should be.
+//! Why what was written is not the values that it should be.
 
 use std::fmt;
 
 use wire::names::NameError;
 use wire::signature::{SignatureBuf, SignatureError, Type};
 
-use super::expected::expected;
-use super::{Json, example, text_of};
+use crate::expected::expected;
 
 /// Why arguments do not fit. The text says which one, what it must be, what it is, and has an
 /// example.
@@ -28,6 +27,13 @@ pub enum ArgumentError {
         /// How many were given.
         given: usize,
     },
+    /// There are words behind the last argument.
+    Words {
+        /// The types.
+        signature: SignatureBuf,
+        /// The first word that is not asked for.
+        given: String,
+    },
     /// One is not of its type.
     Misfit {
         /// Which one, counted from 1.
@@ -42,7 +48,7 @@ impl ArgumentError {
     pub const fn argument(&self) -> Option<usize> {
         match self {
             Self::Misfit { number, .. } => Some(*number),
-            Self::Signature { .. } | Self::Count { .. } => None,
+            Self::Signature { .. } | Self::Count { .. } | Self::Words { .. } => None,
         }
     }
 }
@@ -56,9 +62,9 @@ pub struct Misfit {
     pub types: String,
     /// What it asks for, in words.
     pub expected: &'static str,
-    /// The JSON that was given, cut if it is long.
+    /// What was given, cut if it is long.
     pub given: String,
-    /// JSON that would do.
+    /// What would do.
     pub example: String,
     /// What is wrong with it.
     pub reason: Reason,
@@ -80,7 +86,7 @@ pub enum Step {
 }
 
 /// What is wrong with a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// It is something else.
     Kind,
@@ -101,26 +107,42 @@ pub enum Reason {
         /// How many were given.
         given: usize,
     },
-    /// Descriptors cannot be written in JSON.
+    /// Descriptors cannot be written so.
     Descriptor,
+    /// What should be a descriptor cannot be opened.
+    Unopened(Box<str>),
+    /// It says that it is of another type.
+    Typed(Box<str>),
+    /// It breaks the rules of the form.
+    Syntax {
+        /// At which character, from 1.
+        column: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// Nothing says of what type it is.
+    Untyped,
+    /// It does not say how many elements there are.
+    Count,
     /// More containers are inside each other than a message may have.
     TooDeep,
 }
 
 impl Misfit {
-    pub(super) fn new(kind: Type<'_>, given: &Json, reason: Reason) -> Box<Self> {
+    /// `given` is not a value of this type, for which `example` is one.
+    pub(crate) fn new(kind: Type<'_>, given: String, example: String, reason: Reason) -> Box<Self> {
         Box::new(Self {
             steps: Vec::new(),
-            types: text_of(kind),
+            types: kind.to_string(),
             expected: expected(kind),
-            given: shortened(given.to_string()),
-            example: example(kind).to_string(),
+            given: shortened(given),
+            example,
             reason,
         })
     }
 
     /// The same, seen from one container further out.
-    pub(super) fn inside(mut self: Box<Self>, step: Step) -> Box<Self> {
+    pub(crate) fn inside(mut self: Box<Self>, step: Step) -> Box<Self> {
         self.steps.insert(0, step);
         self
     }
@@ -148,6 +170,9 @@ impl fmt::Display for ArgumentError {
                     "\"{signature}\" asks for {expected} {arguments}, and there {are} {given}"
                 )
             }
+            Self::Words { signature, given } => {
+                write!(f, "{given:?} is more than \"{signature}\" asks for")
+            }
             Self::Misfit { number, misfit } => write!(f, "argument {number}{misfit}"),
         }
     }
@@ -157,11 +182,18 @@ impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
         write!(f, " must be {} ({}), and is {}", self.expected, self.types, self.given)?;
-        match self.reason {
+        match &self.reason {
             Reason::Kind | Reason::Range => {}
             Reason::Nul => f.write_str(", which has a 0 byte")?,
             Reason::Path(error) => write!(f, ": {error}")?,
             Reason::Signature(error) => write!(f, ": {error}")?,
+            Reason::Unopened(why) => write!(f, ": {why}")?,
+            Reason::Typed(types) => write!(f, ", which is of type {types}")?,
+            Reason::Syntax { column, expected } => {
+                write!(f, ": {expected} should stand at character {column}")?;
+            }
+            Reason::Count => f.write_str(", which is not their number")?,
+            Reason::Untyped => f.write_str(", of which nothing says the type")?,
             Reason::VariantNotSingle => f.write_str(": a variant has one type")?,
             Reason::Fields { expected, given } => write!(f, ": {given} instead of {expected}")?,
             Reason::Descriptor => return f.write_str("; descriptors cannot be written so"),

@@ -2,8 +2,8 @@
 
 use wire::signature::Type;
 
-/// What a value of this type is, in JSON.
-pub(super) const fn expected(kind: Type<'_>) -> &'static str {
+/// What a value of this type is.
+pub(crate) const fn expected(kind: Type<'_>) -> &'static str {
     match kind {
         Type::Byte => "a whole number from 0 to 255",
         Type::Boolean => "true or false",
@@ -20,7 +20,7 @@ pub(super) const fn expected(kind: Type<'_>) -> &'static str {
         Type::UnixFd => "a file descriptor",
         Type::Variant => "a value with its type",
         Type::Array(element) => match element.as_bytes() {
-            [b'{', ..] => "an object or a list of pairs",
+            [b'{', ..] => "a dictionary",
             [b'y'] => "a list of bytes",
             _ => "a list",
         },

@@ -22,18 +22,14 @@
 //! them. Nothing else is guessed: a number with a fraction is no integer, a text is no number, and
 //! a variant says its type.
 
-mod error;
 mod example;
-mod expected;
 mod read;
 mod write;
 
-pub use error::{ArgumentError, Misfit, Reason, Step};
 pub use example::example;
 pub use read::{read_arguments, read_value};
 use serde::Serialize;
 use wire::body::Value;
-use wire::signature::Type;
 
 /// A value that is serialised with its type.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,9 +41,7 @@ pub type Json = serde_json::Value;
 impl TypedValue {
     /// The type.
     pub fn signature(&self) -> String {
-        let mut text = String::new();
-        self.0.push_signature(&mut text);
-        text
+        crate::signature(&self.0)
     }
 }
 
@@ -60,28 +54,5 @@ impl From<Value> for TypedValue {
 impl Serialize for TypedValue {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write::typed(&self.0, serializer)
-    }
-}
-
-/// The type as text.
-fn text_of(kind: Type<'_>) -> String {
-    match kind {
-        Type::Byte => "y".into(),
-        Type::Boolean => "b".into(),
-        Type::Int16 => "n".into(),
-        Type::Uint16 => "q".into(),
-        Type::Int32 => "i".into(),
-        Type::Uint32 => "u".into(),
-        Type::Int64 => "x".into(),
-        Type::Uint64 => "t".into(),
-        Type::Double => "d".into(),
-        Type::String => "s".into(),
-        Type::ObjectPath => "o".into(),
-        Type::Signature => "g".into(),
-        Type::UnixFd => "h".into(),
-        Type::Variant => "v".into(),
-        Type::Array(element) => format!("a{element}"),
-        Type::Struct(fields) => format!("({fields})"),
-        Type::DictEntry(types) => format!("{{{types}}}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Floating-point numbers as C programs print them.
 
 /// As `%.{digits}g`: so many significant digits, no trailing zeros.
-pub(super) fn general(value: f64, digits: usize) -> String {
+pub(crate) fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return not_finite(value);
     }
@@ -14,8 +14,18 @@ pub(super) fn general(value: f64, digits: usize) -> String {
     without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
+/// With as few digits as tell it from all others, and an exponent where there would be many zeros.
+pub(crate) fn shortest(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 || !value.is_finite() || (1e-5..1e17).contains(&magnitude) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 /// As `%.{digits}e`.
-pub(super) fn exponential(value: f64, digits: usize) -> String {
+pub(crate) fn exponential(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return not_finite(value);
     }

@@ -3,16 +3,16 @@
 use wire::body::Value;
 use wire::limits::VALUE_DEPTH_MAX;
 use wire::names::ObjectPath;
-use wire::signature::{Signature, SignatureBuf, Type};
+use wire::signature::{Signature, Type};
 
-use super::Json;
-use super::error::{ArgumentError, Misfit, Reason, Step};
 use super::write::{INFINITY, NAN, NEGATIVE_INFINITY};
+use super::{Json, example};
+use crate::{ArgumentError, Misfit, Reason, Step, checked};
 
 /// Reads the arguments of a message, whose types are `signature`.
 ///
 /// ```
-/// use diligence_inspector::json::read_arguments;
+/// use diligence_notation::json::read_arguments;
 /// use serde_json::json;
 ///
 /// assert!(read_arguments("sy", &[json!("text"), json!(7)]).is_ok());
@@ -47,18 +47,13 @@ pub fn read_value(signature: &str, given: &Json) -> Result<Value, ArgumentError>
     Ok(values.into_iter().next().expect("as many as were given"))
 }
 
-fn checked(signature: &str) -> Result<Signature<'_>, ArgumentError> {
-    Signature::new(signature)
-        .map_err(|error| ArgumentError::Signature { text: signature.into(), error })
-}
-
 fn argument(number: usize, kind: Type<'_>, given: &Json) -> Result<Value, ArgumentError> {
     value(kind, given, 0).map_err(|misfit| ArgumentError::Misfit { number, misfit })
 }
 
 /// Reads a value that stands inside `depth` containers.
 fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
-    let wrong = |reason| Misfit::new(kind, given, reason);
+    let wrong = |reason| misfit(kind, given, reason);
     let read = match kind {
         Type::Byte => whole(given).map(Value::Byte),
         Type::Boolean => given.as_bool().map(Value::Boolean).ok_or(Reason::Kind),
@@ -84,6 +79,10 @@ fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit
         Type::DictEntry(types) => return entry(kind, types, given, depth + 1),
     };
     read.map_err(wrong)
+}
+
+fn misfit(kind: Type<'_>, given: &Json, reason: Reason) -> Box<Misfit> {
+    Misfit::new(kind, given.to_string(), example(kind).to_string(), reason)
 }
 
 fn whole<T: TryFrom<i128>>(given: &Json) -> Result<T, Reason> {
@@ -129,7 +128,7 @@ fn signature(given: &Json) -> Result<Value, Reason> {
 
 /// `{"type":…,"data":…}`, with nothing besides.
 fn variant(given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
-    let wrong = |reason| Misfit::new(Type::Variant, given, reason);
+    let wrong = |reason| misfit(Type::Variant, given, reason);
     let members = given.as_object().filter(|members| members.len() == 2);
     let members = members.and_then(|members| Some((members.get("type")?, members.get("data")?)));
     let (types, data) = members.ok_or_else(|| wrong(Reason::Kind))?;
@@ -148,12 +147,9 @@ fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Bo
             .map(|(key, given)| member(types, key, given, depth + 1))
             .collect::<Result<_, _>>()?,
         (_, Json::Array(items)) => elements(kind, items, depth)?,
-        _ => return Err(Misfit::new(Type::Array(element), given, Reason::Kind)),
+        _ => return Err(misfit(Type::Array(element), given, Reason::Kind)),
     };
-    Ok(match kind {
-        Type::Byte => Value::Bytes(items.iter().filter_map(byte).collect()),
-        _ => Value::Array { element: SignatureBuf::from(element), items },
-    })
+    Ok(crate::array(element, items))
 }
 
 fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, Box<Misfit>> {
@@ -162,13 +158,6 @@ fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, 
         value(kind, item, depth).map_err(|misfit| misfit.inside(Step::Element(place + 1)))
     });
     read.collect()
-}
-
-const fn byte(value: &Value) -> Option<u8> {
-    match value {
-        Value::Byte(byte) => Some(*byte),
-        _ => None,
-    }
 }
 
 /// An entry of a dictionary that is an object in JSON.
@@ -217,10 +206,10 @@ fn fields(
     given: &Json,
     depth: usize,
 ) -> Result<Vec<Value>, Box<Misfit>> {
-    let items = given.as_array().ok_or_else(|| Misfit::new(kind, given, Reason::Kind))?;
+    let items = given.as_array().ok_or_else(|| misfit(kind, given, Reason::Kind))?;
     let expected = types.types().count();
     if items.len() != expected {
-        return Err(Misfit::new(kind, given, Reason::Fields { expected, given: items.len() }));
+        return Err(misfit(kind, given, Reason::Fields { expected, given: items.len() }));
     }
     let fields = types.types().zip(items).enumerate();
     let read = fields.map(|(place, (field, item))| {

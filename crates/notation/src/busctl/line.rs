@@ -1,0 +1,61 @@
+//! Values as `busctl call` and `busctl get-property` print them: one line that can be given back.
+
+use std::fmt::Write as _;
+
+use wire::body::Value;
+
+use crate::{bytes, number, scalar, signature};
+
+/// The signature of values and the words that they are; empty without values.
+pub fn line(values: &[Value]) -> String {
+    let mut text: String = values.iter().map(signature).collect();
+    values.iter().for_each(|value| push(&mut text, value));
+    text
+}
+
+fn push(text: &mut String, value: &Value) {
+    let _ = match value {
+        Value::Variant(inside) => {
+            let _ = write!(text, " \"{}\"", signature(inside));
+            return push(text, inside);
+        }
+        Value::Bytes(data) => {
+            let _ = write!(text, " {}", data.len());
+            return bytes(data).for_each(|byte| push(text, &byte));
+        }
+        Value::Array { items, .. } => {
+            let _ = write!(text, " {}", items.len());
+            return items.iter().for_each(|item| push(text, item));
+        }
+        Value::Struct(fields) => return fields.iter().for_each(|field| push(text, field)),
+        Value::DictEntry(entry) => {
+            push(text, &entry.0);
+            return push(text, &entry.1);
+        }
+        Value::Double(number) => write!(text, " {}", number::general(*number, 6)),
+        Value::String(_) | Value::ObjectPath(_) | Value::Signature(_) => {
+            write!(text, " \"{}\"", escaped(&scalar::text(value)))
+        }
+        basic => write!(text, " {}", scalar::text(basic)),
+    };
+}
+
+/// With all but printable ASCII as C has it.
+fn escaped(words: &str) -> String {
+    let mut text = String::new();
+    for byte in words.bytes() {
+        let _ = match byte {
+            7 => write!(text, "\\a"),
+            8 => write!(text, "\\b"),
+            9 => write!(text, "\\t"),
+            10 => write!(text, "\\n"),
+            11 => write!(text, "\\v"),
+            12 => write!(text, "\\f"),
+            13 => write!(text, "\\r"),
+            b'\\' | b'"' | b'\'' => write!(text, "\\{}", char::from(byte)),
+            b' '..=b'~' => write!(text, "{}", char::from(byte)),
+            byte => write!(text, "\\{byte:03o}"),
+        };
+    }
+    text
+}

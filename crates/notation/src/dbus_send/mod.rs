@@ -1,0 +1,9 @@
+//! As dbus-send has values: words with the type in front, and lines.
+
+mod read;
+mod tree;
+mod word;
+
+pub use read::{is_word, read_arguments};
+pub use tree::push_tree;
+pub use word::word;

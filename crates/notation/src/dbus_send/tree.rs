@@ -1,0 +1,83 @@
+//! Values as `dbus-monitor` and `dbus-send --print-reply` print them.
+
+use std::fmt::Write as _;
+
+use wire::body::Value;
+
+use crate::number;
+
+/// Appends the lines of a value that stands inside `depth` containers; a message is one.
+pub fn push_tree(text: &mut String, value: &Value, depth: usize) {
+    indent(text, depth);
+    let _ = match value {
+        Value::Byte(number) => writeln!(text, "byte {number}"),
+        Value::Boolean(truth) => writeln!(text, "boolean {truth}"),
+        Value::Int16(number) => writeln!(text, "int16 {number}"),
+        Value::Uint16(number) => writeln!(text, "uint16 {number}"),
+        Value::Int32(number) => writeln!(text, "int32 {number}"),
+        Value::Uint32(number) => writeln!(text, "uint32 {number}"),
+        Value::Int64(number) => writeln!(text, "int64 {number}"),
+        Value::Uint64(number) => writeln!(text, "uint64 {number}"),
+        Value::Double(value) => writeln!(text, "double {}", number::general(*value, 6)),
+        Value::String(value) => writeln!(text, "string \"{value}\""),
+        Value::ObjectPath(path) => writeln!(text, "object path \"{path}\""),
+        Value::Signature(types) => writeln!(text, "signature \"{types}\""),
+        Value::UnixFd(_) => writeln!(text, "file descriptor"),
+        Value::Variant(inside) => {
+            text.push_str("variant ");
+            return push_tree(text, inside, depth + 1);
+        }
+        // Where nothing is inside, the tool does not look at the type.
+        Value::Bytes(bytes) if !bytes.is_empty() => return push_bytes(text, bytes, depth),
+        Value::Bytes(_) => return push_container(text, ("array [", "]"), [], depth),
+        Value::Array { items, .. } => return push_container(text, ("array [", "]"), items, depth),
+        Value::DictEntry(entry) => {
+            return push_container(text, ("dict entry(", ")"), [&entry.0, &entry.1], depth);
+        }
+        Value::Struct(fields) => return push_container(text, ("struct {", "}"), fields, depth),
+    };
+}
+
+fn push_container<'v>(
+    text: &mut String,
+    (open, close): (&str, &str),
+    items: impl IntoIterator<Item = &'v Value>,
+    depth: usize,
+) {
+    let _ = writeln!(text, "{open}");
+    items.into_iter().for_each(|item| push_tree(text, item, depth + 1));
+    indent(text, depth);
+    let _ = writeln!(text, "{close}");
+}
+
+/// As a text if it is printable ASCII, with a zero at its end or without.
+fn push_bytes(text: &mut String, bytes: &[u8], depth: usize) {
+    let (words, end) = match bytes {
+        [words @ .., 0] => (words, " + \\0"),
+        words => (words, ""),
+    };
+    if words.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        let _ = writeln!(text, "array of bytes \"{}\"{end}", String::from_utf8_lossy(words));
+        return;
+    }
+    text.push_str("array of bytes [\n");
+    let columns = (LINE.saturating_sub((depth + 1) * INDENT) / 3).max(COLUMNS_MIN);
+    for line in bytes.chunks(columns) {
+        indent(text, depth + 1);
+        let line: Vec<_> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = writeln!(text, "{}", line.join(" "));
+    }
+    indent(text, depth);
+    text.push_str("]\n");
+}
+
+fn indent(text: &mut String, depth: usize) {
+    let width = depth * INDENT;
+    let _ = write!(text, "{:width$}", "");
+}
+
+const INDENT: usize = 3;
+
+/// How wide lines of bytes are at most, and how many bytes they have at least.
+const LINE: usize = 80;
+const COLUMNS_MIN: usize = 8;

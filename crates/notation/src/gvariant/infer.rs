@@ -1,0 +1,152 @@
+//! The type of a value that nobody has told the type of.
+
+use wire::signature::{Signature, Type};
+
+use super::node::{Node, What};
+
+/// What is known of a type.
+#[derive(Clone, PartialEq, Debug)]
+enum Pattern {
+    /// Nothing, as of the elements of an empty array.
+    Any,
+    /// A whole number: if nothing else is said, 32 bits with a sign.
+    Whole,
+    /// A number with a fraction.
+    Fraction,
+    /// A text: if nothing else is said, a string.
+    Text,
+    /// This type, and no other.
+    Exactly(String),
+    Array(Box<Self>),
+    Entry(Box<(Self, Self)>),
+    Tuple(Vec<Self>),
+}
+
+/// The signature of a value; `None` if nothing says it, or elements differ.
+pub(super) fn infer(node: &Node) -> Option<String> {
+    pattern(node)?.settled()
+}
+
+fn pattern(node: &Node) -> Option<Pattern> {
+    Some(match &node.what {
+        What::Number(word) if is_fraction(word) => Pattern::Fraction,
+        What::Number(_) => Pattern::Whole,
+        What::Boolean(_) => Pattern::Exactly("b".into()),
+        What::Text(_) => Pattern::Text,
+        What::Bytes(_) => Pattern::Exactly("ay".into()),
+        What::Array(items) => Pattern::Array(Box::new(common(items.iter())?)),
+        What::Dictionary(entries) => {
+            let key = common(entries.iter().map(|(key, _)| key))?;
+            let value = common(entries.iter().map(|(_, value)| value))?;
+            Pattern::Array(Box::new(Pattern::Entry(Box::new((key, value)))))
+        }
+        What::Entry(entry) => Pattern::Entry(Box::new((pattern(&entry.0)?, pattern(&entry.1)?))),
+        What::Tuple(fields) => Pattern::Tuple(fields.iter().map(pattern).collect::<Option<_>>()?),
+        What::Variant(_) => Pattern::Exactly("v".into()),
+        What::Typed(types, _) => Pattern::Exactly(types.to_string()),
+    })
+}
+
+fn is_fraction(word: &str) -> bool {
+    let hexadecimal = word.trim_start_matches(['-', '+']).starts_with("0x");
+    !hexadecimal && word.contains(['.', 'e', 'E', 'n'])
+}
+
+/// What all of these have in common.
+fn common<'n>(mut nodes: impl Iterator<Item = &'n Node>) -> Option<Pattern> {
+    nodes.try_fold(Pattern::Any, |all, node| all.with(pattern(node)?))
+}
+
+impl Pattern {
+    /// What is both.
+    fn with(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Any, one) | (one, Self::Any) => one,
+            (Self::Whole, Self::Fraction) | (Self::Fraction, Self::Whole) => Self::Fraction,
+            (Self::Array(one), Self::Array(other)) => Self::Array(Box::new(one.with(*other)?)),
+            (Self::Entry(one), Self::Entry(other)) => {
+                Self::Entry(Box::new((one.0.with(other.0)?, one.1.with(other.1)?)))
+            }
+            (Self::Tuple(one), Self::Tuple(other)) if one.len() == other.len() => {
+                let both = one.into_iter().zip(other).map(|(one, other)| one.with(other));
+                Self::Tuple(both.collect::<Option<_>>()?)
+            }
+            (Self::Exactly(types), other) | (other, Self::Exactly(types)) => {
+                other.may_be(&types).then_some(Self::Exactly(types))?
+            }
+            (one, other) => (one == other).then_some(one)?,
+        })
+    }
+
+    /// Whether it can be of this type.
+    fn may_be(&self, types: &str) -> bool {
+        let Some(kind) = Signature::new(types).ok().and_then(Signature::single) else {
+            // An entry of a dictionary is no signature alone.
+            return self.may_be_entry(types);
+        };
+        match (self, kind) {
+            (Self::Any, _) => true,
+            (Self::Whole, kind) => is_number(kind),
+            (Self::Fraction, kind) => kind == Type::Double,
+            (Self::Text, kind) => {
+                matches!(kind, Type::String | Type::ObjectPath | Type::Signature)
+            }
+            (Self::Exactly(own), _) => own == types,
+            (Self::Array(item), Type::Array(element)) => item.may_be(element.as_str()),
+            (Self::Tuple(fields), Type::Struct(inside)) => {
+                fields.len() == inside.types().count()
+                    && fields
+                        .iter()
+                        .zip(inside.types())
+                        .all(|(field, kind)| field.may_be(&kind.to_string()))
+            }
+            _ => false,
+        }
+    }
+
+    fn may_be_entry(&self, types: &str) -> bool {
+        let inside = types.strip_prefix('{').and_then(|types| types.strip_suffix('}'));
+        let inside = inside.and_then(|types| Signature::new(types).ok());
+        match (self, inside) {
+            (Self::Any, _) => true,
+            (Self::Entry(entry), Some(inside)) => {
+                let mut kinds = inside.types().map(|kind| kind.to_string());
+                let mut fits = |part: &Self| kinds.next().is_some_and(|kind| part.may_be(&kind));
+                fits(&entry.0) && fits(&entry.1)
+            }
+            _ => false,
+        }
+    }
+
+    /// As a signature.
+    fn settled(&self) -> Option<String> {
+        Some(match self {
+            Self::Any => return None,
+            Self::Whole => "i".into(),
+            Self::Fraction => "d".into(),
+            Self::Text => "s".into(),
+            Self::Exactly(types) => types.clone(),
+            Self::Array(item) => format!("a{}", item.settled()?),
+            Self::Entry(entry) => format!("{{{}{}}}", entry.0.settled()?, entry.1.settled()?),
+            Self::Tuple(fields) => {
+                let fields: Option<String> = fields.iter().map(Self::settled).collect();
+                format!("({})", fields?)
+            }
+        })
+    }
+}
+
+const fn is_number(kind: Type<'_>) -> bool {
+    matches!(
+        kind,
+        Type::Byte
+            | Type::Int16
+            | Type::Uint16
+            | Type::Int32
+            | Type::Uint32
+            | Type::Int64
+            | Type::Uint64
+            | Type::UnixFd
+            | Type::Double
+    )
+}

@@ -1,0 +1,10 @@
+//! As GVariant has values: the text that gdbus and GSettings read and print.
+
+mod infer;
+mod node;
+mod parse;
+mod read;
+mod write;
+
+pub use read::{read_arguments, read_untyped, read_value};
+pub use write::{push, tuple, value};

@@ -1,0 +1,235 @@
+//! Text to values, each checked against the type that it must have.
+
+use wire::body::Value;
+use wire::limits::VALUE_DEPTH_MAX;
+use wire::signature::{Signature, Type};
+
+use super::infer::infer;
+use super::node::{Node, SyntaxError, What};
+use super::parse::parse;
+use crate::{ArgumentError, Misfit, Open, Reason, Step, checked, example, gvariant, scalar};
+
+/// Reads the arguments of a message, whose types are `signature`: a word for each.
+///
+/// As gdbus has it, a text needs no quotes if it is an argument by itself.
+///
+/// ```
+/// use diligence_notation::gvariant::read_arguments;
+///
+/// let none = &mut |_: &str| Err("there is none".to_owned());
+/// assert!(read_arguments("sa{sv}", &["text", "{'hint': <byte 7>}"], none).is_ok());
+/// let error = read_arguments("ai", &["[1, 'two']"], none).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "argument 1, element 2 must be a whole number from -2147483648 to 2147483647 (i), and is \
+///      [1, 'two']: a number should stand at character 5; an example is 7",
+/// );
+/// ```
+///
+/// # Errors
+///
+/// If the signature is none, or the words are not as many or not of these types.
+pub fn read_arguments(
+    signature: &str,
+    words: &[&str],
+    open: Open<'_>,
+) -> Result<Vec<Value>, ArgumentError> {
+    let signature = checked(signature)?;
+    let types: Vec<_> = signature.types().collect();
+    if types.len() != words.len() {
+        let (signature, given) = (signature.into(), words.len());
+        return Err(ArgumentError::Count { signature, expected: types.len(), given });
+    }
+    let numbered = types.into_iter().zip(words).enumerate();
+    let values = numbered.map(|(place, (kind, word))| {
+        let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
+        read_value(kind, word, open).map_err(misfit)
+    });
+    values.collect()
+}
+
+/// Reads one value of this type. A text needs no quotes, and a descriptor is what `open` knows.
+///
+/// # Errors
+///
+/// If it is not of the type.
+pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
+    if kind == Type::UnixFd {
+        let unopened = |why: String| misfit(kind, word, Reason::Unopened(why.into()));
+        return open(word).map(Value::UnixFd).map_err(unopened);
+    }
+    let read = match parse(word) {
+        Ok(node) => Resolver { word }.value(kind, &node, 0),
+        Err(error) => Err(misfit(kind, word, error.into())),
+    };
+    match kind {
+        Type::String | Type::ObjectPath | Type::Signature => {
+            // What is wrong is wrong with the word itself, unless it was clearly meant as a text.
+            read.or_else(|_| scalar::read(kind, word).map_err(|reason| misfit(kind, word, reason)))
+        }
+        _ => read,
+    }
+}
+
+/// Reads a value that says itself of what type it is, or is of the type that one would think of.
+///
+/// # Errors
+///
+/// If it is no value, or nothing says its type, as of an empty array.
+pub fn read_untyped(word: &str) -> Result<Value, Box<Misfit>> {
+    let node = parse(word).map_err(|error| misfit(Type::Variant, word, error.into()))?;
+    let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
+    let kind = Signature::new(&types).ok().and_then(Signature::single);
+    let kind = kind.ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
+    Resolver { word }.value(kind, &node, 0)
+}
+
+/// Finds the values that nodes of a word are.
+#[derive(Clone, Copy)]
+struct Resolver<'w> {
+    word: &'w str,
+}
+
+impl Resolver<'_> {
+    /// The value of this type that a node is, inside `depth` containers.
+    fn value(self, kind: Type<'_>, node: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+        let wrong = |reason| misfit(kind, self.word, reason);
+        match (kind, &node.what) {
+            _ if depth > VALUE_DEPTH_MAX => Err(wrong(Reason::TooDeep)),
+            (_, What::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
+                self.value(kind, value, depth)
+            }
+            (_, What::Typed(types, _)) => Err(wrong(Reason::Typed(types.as_str().into()))),
+            (Type::Variant, What::Variant(value)) => self.variant(value, depth),
+            (Type::Array(element), What::Bytes(bytes)) if element.as_bytes() == b"y" => {
+                Ok(Value::Bytes(bytes.clone()))
+            }
+            (Type::Array(element), What::Array(items)) => self.array(element, items, depth),
+            (Type::Array(element), What::Dictionary(entries)) => match element.single() {
+                Some(Type::DictEntry(types)) => {
+                    let entries = entries.iter();
+                    let items = entries.map(|(key, value)| self.pair(types, key, value, depth));
+                    Ok(crate::array(element, items.collect::<Result<_, _>>()?))
+                }
+                _ => Err(wrong(expected(node, words(kind)))),
+            },
+            (Type::DictEntry(types), What::Entry(entry)) => {
+                self.pair(types, &entry.0, &entry.1, depth)
+            }
+            (Type::Struct(types), What::Tuple(fields)) => {
+                let expected = types.types().count();
+                if fields.len() != expected {
+                    return Err(wrong(Reason::Fields { expected, given: fields.len() }));
+                }
+                let fields = types.types().zip(fields).enumerate().map(|(place, (kind, field))| {
+                    self.part(kind, field, depth, Step::Field(place + 1))
+                });
+                Ok(Value::Struct(fields.collect::<Result<_, _>>()?))
+            }
+            (kind, what) => basic(kind, what, node).map_err(wrong),
+        }
+    }
+
+    fn part(
+        self,
+        kind: Type<'_>,
+        node: &Node,
+        depth: usize,
+        step: Step,
+    ) -> Result<Value, Box<Misfit>> {
+        self.value(kind, node, depth + 1).map_err(|misfit| misfit.inside(step))
+    }
+
+    fn variant(self, inside: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+        let untyped = || misfit(Type::Variant, self.word, Reason::Untyped);
+        let types = infer(inside).ok_or_else(untyped)?;
+        let kind = Signature::new(&types).ok().and_then(Signature::single).ok_or_else(untyped)?;
+        let value = self.part(kind, inside, depth, Step::Variant)?;
+        Ok(Value::Variant(Box::new(value)))
+    }
+
+    fn array(
+        self,
+        element: Signature<'_>,
+        items: &[Node],
+        depth: usize,
+    ) -> Result<Value, Box<Misfit>> {
+        let kind = element.single().expect("an array has one element type");
+        let items = items
+            .iter()
+            .enumerate()
+            .map(|(place, item)| self.part(kind, item, depth, Step::Element(place + 1)));
+        Ok(crate::array(element, items.collect::<Result<_, _>>()?))
+    }
+
+    fn pair(
+        self,
+        types: Signature<'_>,
+        key: &Node,
+        value: &Node,
+        depth: usize,
+    ) -> Result<Value, Box<Misfit>> {
+        let mut kinds = types.types();
+        let (of_key, of_value) =
+            kinds.next().zip(kinds.next()).expect("a dict entry has a key and a value");
+        let key = self.part(of_key, key, depth, Step::Key)?;
+        let step = Step::ValueOf(scalar::text(&key).into());
+        let value = self.part(of_value, value, depth, step)?;
+        Ok(Value::DictEntry(Box::new((key, value))))
+    }
+}
+
+fn basic(kind: Type<'_>, what: &What, node: &Node) -> Result<Value, Reason> {
+    match (kind, what) {
+        (Type::Boolean, What::Boolean(truth)) => Ok(Value::Boolean(*truth)),
+        (Type::String | Type::ObjectPath | Type::Signature, What::Text(text)) => {
+            scalar::read(kind, text)
+        }
+        // A place among the descriptors of the message.
+        (Type::UnixFd, What::Number(number)) => scalar::whole(number).map(Value::UnixFd),
+        (Type::Boolean | Type::String | Type::ObjectPath | Type::Signature, _) => {
+            Err(expected(node, words(kind)))
+        }
+        (kind, What::Number(number)) => match scalar::read(kind, number) {
+            Err(Reason::Kind) => Err(expected(node, words(kind))),
+            read => read,
+        },
+        (kind, _) => Err(expected(node, words(kind))),
+    }
+}
+
+const fn expected(node: &Node, expected: &'static str) -> Reason {
+    Reason::Syntax { column: node.column, expected }
+}
+
+/// What stands for a value of a type.
+const fn words(kind: Type<'_>) -> &'static str {
+    match kind {
+        Type::Boolean => "true or false",
+        Type::String | Type::ObjectPath | Type::Signature => "a text in quotes",
+        Type::Variant => "a variant, <…>",
+        Type::Array(element) if matches!(element.as_bytes(), [b'{', ..]) => "a dictionary, {…}",
+        Type::Array(_) => "a list, […]",
+        Type::Struct(_) => "a tuple, (…)",
+        Type::DictEntry(_) => "an entry, {…, …}",
+        _ => "a number",
+    }
+}
+
+fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
+    let example = gvariant::value(&example::example(kind));
+    let bare = example.split_once(' ').filter(|_| is_annotated(kind));
+    let example = bare.map_or(example.as_str(), |(_, bare)| bare);
+    Misfit::new(kind, given.to_owned(), example.to_owned(), reason)
+}
+
+/// Whether a value of a type that is known needs no word in front.
+const fn is_annotated(kind: Type<'_>) -> bool {
+    !matches!(kind, Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_))
+}
+
+impl From<SyntaxError> for Reason {
+    fn from(error: SyntaxError) -> Self {
+        Self::Syntax { column: error.column, expected: error.expected }
+    }
+}
