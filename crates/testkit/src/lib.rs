@@ -6,6 +6,7 @@
 //! - [`model`]: what the bus should do, written plainly, to compare with.
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
+//! - [`values`]: types and values from these.
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
 
@@ -16,4 +17,5 @@ pub mod random;
 pub mod recording;
 pub mod rules;
 pub mod text;
+pub mod values;
 pub mod world;

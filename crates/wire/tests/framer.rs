@@ -12,7 +12,7 @@ use diligence_wire::Endian;
 use diligence_wire::framer::{Frame, Framer, LARGE_MESSAGE, Limits, SCRATCH_LEN_MIN};
 use diligence_wire::limits::{ARRAY_LEN_MAX, STAMP_LEN_MAX};
 use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, Message, Reason};
-use random::Random;
+use random::{Messages as _, Random};
 
 /// A return of exactly `len` bytes, at least 36.
 fn message(len: usize) -> Vec<u8> {
@@ -126,8 +126,8 @@ fn random_messages_in_random_pieces_come_out_the_same() {
                 _ => random.message(),
             })
             .collect();
-        let scratch = *random.pick(&[Scratch::Own, Scratch::Shared]);
-        let longest = *random.pick(&[10, 300, 5_000, 100_000]);
+        let scratch = random.pick(&[Scratch::Own, Scratch::Shared]);
+        let longest = random.pick(&[10, 300, 5_000, 100_000]);
         check(&messages, scratch, || random.below(longest));
     }
 }

@@ -1,6 +1,6 @@
 //! Rules that hold for any message, tried on random ones.
 //!
-//! The same messages come every time, others with another number in `DILIGENCE_SEED`.
+//! Others come every time, the same with the number that is printed in `DILIGENCE_SEED`.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -15,7 +15,7 @@ use diligence_wire::names::{
     BusName, InterfaceName, MemberName, NameError, NameErrorKind, ObjectPath, WellKnownName,
 };
 use diligence_wire::signature::Signature;
-use random::Random;
+use random::{Messages as _, Random};
 
 #[test]
 fn what_was_written_is_valid_and_reads_the_same() {
@@ -91,7 +91,7 @@ fn readers_do_no_harm_on_bytes_that_were_never_checked() {
     for _ in 0..50_000 {
         let text = random.signature();
         let bytes: Vec<u8> =
-            (0..random.below(64)).map(|_| *random.pick(b"\0\0\0\x01\x04iav")).collect();
+            (0..random.below(64)).map(|_| random.pick(b"\0\0\0\x01\x04iav")).collect();
         for endian in [Endian::Little, Endian::Big] {
             let mut reader = Reader::new(&bytes, endian, 0);
             for kind in Signature::new(&text).unwrap().types() {
@@ -160,17 +160,17 @@ fn is_element(text: &str, hyphen: Hyphen, digit: Digit) -> bool {
 
 /// A text that is nearly a name: words with separators, and something odd here and there.
 fn name_like(random: &mut Random) -> String {
-    let mut text = String::from(*random.pick(&["", "", ":", "/"]));
-    let separator = *random.pick(&['.', '.', '/']);
-    let len = if random.one_in(20) { 280 } else { 50 };
+    let mut text = String::from(random.pick(&["", "", ":", "/"]));
+    let separator = random.pick(&['.', '.', '/']);
+    let len = if random.once_in(20) { 280 } else { 50 };
     for _ in 0..random.below(len) {
         match random.below(30) {
             0..4 => text.push(separator),
-            4..6 => text.push(*random.pick(&['0', '9', '-'])),
-            6 if random.one_in(6) => {
-                text.push(*random.pick(&['@', '[', '`', '{', '^', ' ', '\0', 'é']))
+            4..6 => text.push(random.pick(&['0', '9', '-'])),
+            6 if random.once_in(6) => {
+                text.push(random.pick(&['@', '[', '`', '{', '^', ' ', '\0', 'é']))
             }
-            _ => text.push(*random.pick(&['a', 'z', 'A', 'Z', '_', 'm'])),
+            _ => text.push(random.pick(&['a', 'z', 'A', 'Z', '_', 'm'])),
         }
     }
     text

@@ -1,51 +1,58 @@
 //! Values as a word with the type in front.
 
 use wire::body::Value;
+use wire::signature::{Signature, Type};
 
 use crate::busctl::words;
-use crate::scalar;
+use crate::{scalar, signature};
 
 /// A value as `type:value`; `None` if dbus-send has no words for it.
 pub fn word(value: &Value) -> Option<String> {
     Some(match value {
-        Value::Variant(inside) => {
-            let kind = type_word(inside)?;
-            format!("variant:{kind}:{}", scalar::text(inside))
-        }
-        Value::Bytes(bytes) if !bytes.is_empty() => {
+        Value::Variant(inside) => format!("variant:{}", basic(inside)?),
+        Value::Bytes(bytes) => {
             let bytes: Vec<_> = bytes.iter().map(u8::to_string).collect();
             format!("array:byte:{}", bytes.join(","))
         }
-        Value::Array { items, .. } => match items.first()? {
-            Value::DictEntry(entry) => {
-                let (key, of) = (type_word(&entry.0)?, type_word(&entry.1)?);
+        Value::Array { element, items } => match element.as_signature().single()? {
+            Type::DictEntry(types) => {
+                let mut words = types.types().map(type_word);
+                let (key, of) = words.next().flatten().zip(words.next().flatten())?;
                 format!("dict:{key}:{of}:{}", elements(items)?)
             }
-            item => format!("array:{}:{}", type_word(item)?, elements(items)?),
+            kind => format!("array:{}:{}", type_word(kind)?, elements(items)?),
         },
-        basic => format!("{}:{}", type_word(basic)?, scalar::text(basic)),
+        value => basic(value)?,
     })
 }
 
-/// Elements with commas between, if none has one.
-fn elements(items: &[Value]) -> Option<String> {
-    let words: Vec<_> = items.iter().flat_map(words).collect();
-    (!words.iter().any(|word| word.contains(','))).then(|| words.join(","))
+fn basic(value: &Value) -> Option<String> {
+    let types = signature(value);
+    let kind = type_word(Signature::new(&types).ok()?.single()?)?;
+    Some(format!("{kind}:{}", scalar::text(value)))
 }
 
-const fn type_word(value: &Value) -> Option<&'static str> {
-    Some(match value {
-        Value::Byte(_) => "byte",
-        Value::Boolean(_) => "boolean",
-        Value::Int16(_) => "int16",
-        Value::Uint16(_) => "uint16",
-        Value::Int32(_) => "int32",
-        Value::Uint32(_) => "uint32",
-        Value::Int64(_) => "int64",
-        Value::Uint64(_) => "uint64",
-        Value::Double(_) => "double",
-        Value::String(_) => "string",
-        Value::ObjectPath(_) => "objpath",
+/// Elements with commas between, if none has one or is empty: dbus-send takes nothing for no element.
+fn elements(items: &[Value]) -> Option<String> {
+    let words: Vec<_> = items.iter().flat_map(words).collect();
+    let is_lost = |word: &String| word.is_empty() || word.contains(',');
+    (!words.iter().any(is_lost)).then(|| words.join(","))
+}
+
+/// What dbus-send calls a type.
+const fn type_word(kind: Type<'_>) -> Option<&'static str> {
+    Some(match kind {
+        Type::Byte => "byte",
+        Type::Boolean => "boolean",
+        Type::Int16 => "int16",
+        Type::Uint16 => "uint16",
+        Type::Int32 => "int32",
+        Type::Uint32 => "uint32",
+        Type::Int64 => "int64",
+        Type::Uint64 => "uint64",
+        Type::Double => "double",
+        Type::String => "string",
+        Type::ObjectPath => "objpath",
         _ => return None,
     })
 }

@@ -34,8 +34,8 @@ impl Parser {
 
     fn what(&mut self) -> Parsed<What> {
         match self.peek() {
-            Some('[') => self.nested(|parser| Ok(What::Array(parser.list('[', ']')?))),
-            Some('(') => self.nested(|parser| Ok(What::Tuple(parser.list('(', ')')?))),
+            Some('[') => self.nested(Self::list),
+            Some('(') => self.nested(Self::tuple),
             Some('{') => self.nested(Self::dictionary),
             Some('<') => self.nested(Self::variant),
             Some('@') => self.nested(Self::typed),
@@ -61,18 +61,35 @@ impl Parser {
         what
     }
 
-    /// Values with commas between. There may be one behind the last.
-    fn list(&mut self, open: char, close: char) -> Parsed<Vec<Node>> {
-        self.take(open, "a value")?;
+    /// Values with commas between.
+    fn list(&mut self) -> Parsed<What> {
+        self.take('[', "a list")?;
         let mut items = Vec::new();
-        while !self.is_next(close) {
-            items.push(self.value()?);
-            if !self.is_next(close) {
+        while !self.is_next(']') {
+            if !items.is_empty() {
                 self.take(',', "a comma, or the end of the list")?;
+            }
+            items.push(self.value()?);
+        }
+        self.at += 1;
+        Ok(What::Array(items))
+    }
+
+    /// Values with commas between, and one behind that of a tuple of one.
+    fn tuple(&mut self) -> Parsed<What> {
+        self.take('(', "a tuple")?;
+        let mut fields = Vec::new();
+        while !self.is_next(')') {
+            if fields.len() > 1 {
+                self.take(',', "a comma, or the end of the tuple")?;
+            }
+            fields.push(self.value()?);
+            if fields.len() == 1 {
+                self.take(',', "a comma, which a tuple of one has too")?;
             }
         }
         self.at += 1;
-        Ok(items)
+        Ok(What::Tuple(fields))
     }
 
     /// `{key: value, ...}`, or `{key, value}`, which is an entry alone.
@@ -80,15 +97,15 @@ impl Parser {
         self.take('{', "a dictionary")?;
         let mut entries = Vec::new();
         while !self.is_next('}') {
+            if !entries.is_empty() {
+                self.take(',', "a comma, or the end of the dictionary")?;
+            }
             let key = self.value()?;
             if entries.is_empty() && self.is_next(',') {
                 return self.entry(key);
             }
             self.take(':', "a colon behind the key")?;
             entries.push((key, self.value()?));
-            if !self.is_next('}') {
-                self.take(',', "a comma, or the end of the dictionary")?;
-            }
         }
         self.at += 1;
         Ok(What::Dictionary(entries))

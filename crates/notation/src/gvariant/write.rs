@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use unicode_general_category::{GeneralCategory, get_general_category};
 use wire::body::Value;
 
 use crate::{bytes, number, signature};
@@ -154,7 +155,7 @@ fn push_string(text: &mut String, words: &str) {
             '\u{b}' => write!(text, "\\v"),
             '\u{c}' => write!(text, "\\f"),
             '\r' => write!(text, "\\r"),
-            c if c.is_control() || is_format(c) => match u32::from(c) {
+            c if is_unseen(c) => match u32::from(c) {
                 code @ ..=0xFFFF => write!(text, "\\u{code:04x}"),
                 code => write!(text, "\\U{code:08x}"),
             },
@@ -164,10 +165,10 @@ fn push_string(text: &mut String, words: &str) {
     text.push(quote);
 }
 
-/// Whether a character is there to say how others are set.
-const fn is_format(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}')
+/// Whether a character cannot be seen: it controls, says how others are set, or is none.
+fn is_unseen(c: char) -> bool {
+    use GeneralCategory::{Control, Format, Unassigned};
+    matches!(get_general_category(c), Control | Format | Unassigned)
 }
 
 /// It has a point or an exponent, so that it is no whole number.
