@@ -2,6 +2,7 @@
 
 mod command_line;
 mod copies;
+mod elsewhere;
 mod export;
 mod introspect;
 mod lint;

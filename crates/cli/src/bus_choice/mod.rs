@@ -1,5 +1,7 @@
 //! Which bus a command is about, spelled the same everywhere.
 
+mod elsewhere;
+
 use std::fmt;
 
 use clap::Args;
@@ -19,12 +21,22 @@ pub(crate) struct BusChoice {
     /// The bus at this address
     #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
+    /// The system bus of another machine, by ssh
+    #[arg(short = 'H', long, value_name = "[USER@]HOST[:PORT]", value_parser = elsewhere::of_host)]
+    host: Option<String>,
+    /// The system bus of a container
+    #[arg(short = 'M', long, value_name = "NAME", value_parser = elsewhere::of_machine)]
+    machine: Option<String>,
+    /// The session bus of another user; for root
+    #[arg(long, value_name = "UID", value_parser = elsewhere::of_user)]
+    uid: Option<String>,
 }
 
 impl BusChoice {
     /// Where it is.
     pub(crate) fn place(&self) -> Place {
-        match &self.address {
+        let elsewhere = self.host.as_ref().or(self.machine.as_ref()).or(self.uid.as_ref());
+        match self.address.as_ref().or(elsewhere) {
             Some(address) => Place::Address(address.clone()),
             None if self.system => Place::System,
             None => Place::Session,

@@ -1,0 +1,129 @@
+//! Addresses of buses that are not ours: of other machines, containers and users.
+//!
+//! Where the bus asks who we are, somebody has to be who it expects: a bridge that is started there, or
+//! as that user, passes on what is said.
+
+use std::fs;
+use std::path::Path;
+
+use sys::privileges::effective_user;
+use wire::address::{Address, Transport, UnixAddress};
+
+/// The system bus of another machine, by ssh(1): `[USER@]HOST[:PORT]`.
+pub(super) fn of_host(host: &str) -> Result<String, String> {
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') => (name, Some(port)),
+        _ => (host, None),
+    };
+    if name.is_empty() || name.starts_with('-') {
+        return Err(format!("{host:?} is not the name of a machine"));
+    }
+    let port = port.map(|port| match port.parse::<u16>() {
+        Ok(_) => Ok(["-p", port]),
+        Err(_) => Err(format!("{port:?} is not the number of a port")),
+    });
+    let port = port.transpose()?.unwrap_or_default();
+    let port = port.into_iter().filter(|word| !word.is_empty());
+    let words = ["ssh", "-xT"].into_iter().chain(port).chain(["--", name, BRIDGE]);
+    Ok(program(words))
+}
+
+/// The system bus of a container that systemd-machined knows, or of this machine: `.host`.
+pub(super) fn of_machine(name: &str) -> Result<String, String> {
+    of_machine_in(Path::new(MACHINES), name)
+}
+
+fn of_machine_in(machines: &Path, name: &str) -> Result<String, String> {
+    if name == THIS_MACHINE {
+        return Ok(socket(SYSTEM_BUS));
+    }
+    let known = (!name.contains('/')).then(|| fs::read_to_string(machines.join(name)).ok());
+    let known = known.flatten().ok_or_else(|| format!("no machine {name:?} runs here"))?;
+    let leader = known.lines().find_map(|line| line.strip_prefix("LEADER="));
+    let leader = leader.and_then(|pid| pid.parse::<u32>().ok());
+    let leader = leader.ok_or_else(|| format!("machine {name:?} has no process"))?;
+    Ok(socket(&format!("/proc/{leader}/root{SYSTEM_BUS}")))
+}
+
+/// The bus of the session of another user, by number.
+pub(super) fn of_user(uid: &str) -> Result<String, String> {
+    let uid: u32 = uid.parse().map_err(|_| format!("{uid:?} is not the number of a user"))?;
+    let bus = socket(&format!("/run/user/{uid}/bus"));
+    if uid == effective_user() {
+        return Ok(bus);
+    }
+    // A bus asks for the user; what group it is it does not look at.
+    let (user, group) = (format!("--reuid={uid}"), format!("--regid={uid}"));
+    let path = format!("--bus-path={bus}");
+    Ok(program(["setpriv", &user, &group, "--clear-groups", "--", BRIDGE, &path]))
+}
+
+/// The socket at this path.
+fn socket(path: &str) -> String {
+    address(Transport::Unix(UnixAddress::Path(path.into())))
+}
+
+/// The standard input and output of this program.
+fn program<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let argv: Vec<Vec<u8>> = words.into_iter().map(Into::into).collect();
+    let path = argv.first().cloned().unwrap_or_default();
+    address(Transport::Unixexec { path, argv })
+}
+
+fn address(transport: Transport) -> String {
+    Address { transport, guid: None, ignored: Vec::new() }.to_string()
+}
+
+/// Passes on what is said to the bus where it runs.
+const BRIDGE: &str = "systemd-stdio-bridge";
+
+const SYSTEM_BUS: &str = "/run/dbus/system_bus_socket";
+const MACHINES: &str = "/run/systemd/machines";
+const THIS_MACHINE: &str = ".host";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_machines_are_reached_by_ssh() {
+        let ssh = |words: &str| Ok(format!("unixexec:path=ssh,argv0=ssh,argv1=-xT,{words}"));
+        for (host, expected) in [
+            ("example.org", ssh("argv2=--,argv3=example.org,argv4=systemd-stdio-bridge")),
+            (
+                "me@example.org:2222",
+                ssh(
+                    "argv2=-p,argv3=2222,argv4=--,argv5=me%40example.org,argv6=systemd-stdio-bridge",
+                ),
+            ),
+            ("-oProxyCommand=x", Err("\"-oProxyCommand=x\" is not the name of a machine".into())),
+            ("example.org:x", Err("\"x\" is not the number of a port".into())),
+            ("", Err("\"\" is not the name of a machine".into())),
+        ] {
+            assert_eq!(of_host(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn containers_are_known_by_the_process_they_began_with() {
+        let machines =
+            std::env::temp_dir().join(format!("diligence-machines-{}", std::process::id()));
+        fs::create_dir_all(&machines).expect("the temporary folder is writable");
+        fs::write(machines.join("web"), "NAME=web\nLEADER=42\n").expect("the folder is ours");
+        let of = |name: &str| of_machine_in(&machines, name);
+        assert_eq!(of("web"), Ok("unix:path=/proc/42/root/run/dbus/system_bus_socket".into()));
+        assert_eq!(of(".host"), Ok("unix:path=/run/dbus/system_bus_socket".into()));
+        assert_eq!(of("mail"), Err("no machine \"mail\" runs here".into()));
+        assert_eq!(of("../web"), Err("no machine \"../web\" runs here".into()));
+        fs::remove_dir_all(&machines).expect("the folder is ours");
+    }
+
+    #[test]
+    fn other_users_have_a_bridge_of_their_own() {
+        let own = effective_user();
+        assert_eq!(of_user(&own.to_string()), Ok(format!("unix:path=/run/user/{own}/bus")));
+        let other = of_user(&(own + 1).to_string()).expect("it is a number");
+        assert!(other.starts_with("unixexec:path=setpriv,"), "{other}");
+        assert!(of_user("root").is_err());
+    }
+}

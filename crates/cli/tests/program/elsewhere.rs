@@ -1,0 +1,68 @@
+//! Buses of other machines and users, by bridges that are started there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::support::{Folder, Running, text};
+
+/// A program by this name in the folder `bin` of a folder.
+fn write_program(folder: &Folder, name: &str, script: &str) {
+    let path = folder.join("bin").join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}")).expect("the folder is ours");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+}
+
+#[test]
+fn a_bridge_passes_on_what_is_said() {
+    let bridge = Path::new("/usr/bin/systemd-stdio-bridge");
+    assert!(bridge.exists(), "install systemd");
+    let folder = Folder::new();
+    let config = folder.config("");
+    let mut bus = folder.dbus_daemon();
+    let mut bus =
+        Running::start(bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config));
+    let address = bus.line();
+    let _bin = folder.inside("bin");
+    // The other machine and the other user are this one: what comes before the bridge is kept.
+    let script = "echo \"$0 $*\" >> \"$WORDS\"\nwhile [ \"${1-}\" != systemd-stdio-bridge ]\ndo shift\ndone\nexec \"$@\"\n";
+    write_program(&folder, "ssh", script);
+    write_program(&folder, "setpriv", script);
+    let script = format!("exec {} --bus-path='{address}'\n", bridge.display());
+    write_program(&folder, "systemd-stdio-bridge", &script);
+    let (words, path) =
+        (folder.join("words"), format!("{}:/usr/bin:/bin", folder.join("bin").display()));
+    for choice in [["--host", "me@example.org:2222"], ["--uid", "4294967294"]] {
+        let mut status = folder.diligence();
+        let status = status.env("PATH", &path).env("WORDS", &words);
+        let told =
+            status.args(["status", "--bus"]).args(choice).output().expect("the program exists");
+        assert!(told.status.success(), "{choice:?}: {}", text(&told.stderr));
+        assert!(text(&told.stdout).contains(&format!("process {}", bus.id())), "{choice:?}");
+    }
+    let words = fs::read_to_string(words).expect("they were called");
+    let words: Vec<_> = words.lines().map(|line| line.split_once(' ').expect("a name").1).collect();
+    let user = "--reuid=4294967294 --regid=4294967294 --clear-groups -- systemd-stdio-bridge \
+                --bus-path=unix:path=/run/user/4294967294/bus";
+    assert_eq!(words, ["-xT -p 2222 -- me@example.org systemd-stdio-bridge", user]);
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn nobody_is_there() {
+    let folder = Folder::new();
+    for (choice, expected) in [
+        (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
+        (["--uid", "somebody"], "\"somebody\" is not the number of a user"),
+        (["--host", "-oProxyCommand=x"], "is not the name of a machine"),
+    ] {
+        let mut status = folder.diligence();
+        let [option, value] = choice;
+        let choice = format!("{option}={value}");
+        let told = status.args(["status", "--bus", &choice]).output().expect("the program exists");
+        assert_eq!(told.status.code(), Some(2), "{choice}");
+        assert!(text(&told.stderr).contains(expected), "{choice}: {}", text(&told.stderr));
+    }
+}
