@@ -20,6 +20,8 @@
 //!           transfer     bytes and descriptors, one system call each way
 //!           credentials  who is at the other end
 //!           process      what that process is called and has used, for logs and statistics
+//!           identity     as whom it runs and what it may do
+//!           control_group  which unit and session that is
 //!           signals      signals as a readable descriptor
 //!           spawn        children that do not inherit the broker's peculiarities
 //!           launch       children that are not waited for, not even until they are executed
@@ -98,7 +100,9 @@ pub mod poll;
 pub mod socket;
 pub mod transfer;
 
+pub mod control_group;
 pub mod credentials;
+pub mod identity;
 pub mod launch;
 pub mod process;
 pub mod signals;

@@ -554,6 +554,19 @@ pub(crate) fn group_id(name: &CStr) -> io::Result<Option<u32>> {
     )
 }
 
+/// Finds the name of a group (getgrgid_r(3)).
+pub(crate) fn group_name(gid: u32) -> io::Result<Option<CString>> {
+    look_up(
+        |entry, scratch, found| {
+            let (start, length) = (scratch.as_mut_ptr(), scratch.len());
+            // SAFETY: all pointers are to live values, and `start` to `length` bytes.
+            unsafe { libc::getgrgid_r(gid, entry, start, length, found) }
+        },
+        // SAFETY: the library has filled the entry, and its texts are in the scratch space.
+        |entry: &libc::group| unsafe { copy_string(entry.gr_name) },
+    )
+}
+
 /// All groups of a user, `primary` among them (getgrouplist(3)).
 pub(crate) fn group_list(user: &CStr, primary: u32) -> io::Result<Vec<u32>> {
     let mut groups = vec![0; GROUPS_FIRST];

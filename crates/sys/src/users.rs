@@ -90,3 +90,13 @@ pub fn group_id(name: &str) -> io::Result<Option<u32>> {
     let Ok(name) = CString::new(name) else { return Ok(None) };
     raw::group_id(&name)
 }
+
+/// Finds the name of a group by its number; `None` when there is none (group(5)). What is not UTF-8
+/// in it is replaced.
+///
+/// # Errors
+///
+/// Those of getgrgid(3): the database cannot be read.
+pub fn group_name(gid: u32) -> io::Result<Option<String>> {
+    Ok(raw::group_name(gid)?.map(|name| name.to_string_lossy().into_owned()))
+}
