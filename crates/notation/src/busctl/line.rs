@@ -16,7 +16,7 @@ pub fn line(values: &[Value]) -> String {
 fn push(text: &mut String, value: &Value) {
     let _ = match value {
         Value::Variant(inside) => {
-            let _ = write!(text, " \"{}\"", signature(inside));
+            let _ = write!(text, " {}", signature(inside));
             return push(text, inside);
         }
         Value::Bytes(data) => {
