@@ -79,11 +79,23 @@ impl Inspector {
     /// If the object does not tell what it has. A property that cannot be read is its own
     /// [`Reading::Failure`], and the others are still there.
     pub fn object(&self, service: &str, path: &str) -> Result<Object, Failure> {
+        self.object_of(service, path, Starting::Never)
+    }
+
+    /// The same of a service that may be started for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`object`](Self::object).
+    pub fn object_of(
+        &self,
+        service: &str,
+        path: &str,
+        starting: Starting,
+    ) -> Result<Object, Failure> {
         let begun = Instant::now();
         let (name, at): (BusName<'_>, ObjectPath<'_>) = (service.into_name()?, path.into_name()?);
-        let patience = self.patience.answer;
-        let call = introspect(&self.connection, name, at, Starting::Never, patience);
-        let found = read(&checked(call.and_then(PendingCall::wait), patience)?)?;
+        let found = read(&self.told(name, at, starting)?)?;
         let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
         self.read_properties(Place { service: name, path: at }, &mut interfaces);
         Ok(Object {
@@ -93,6 +105,33 @@ impl Inspector {
             children: found.children,
             took_ns: nanos(begun.elapsed()),
         })
+    }
+
+    /// What an object says it has, as it says it: a document of XML, checked by nothing.
+    ///
+    /// # Errors
+    ///
+    /// If it does not answer, or not with a text.
+    pub fn document(
+        &self,
+        service: &str,
+        path: &str,
+        starting: Starting,
+    ) -> Result<String, Failure> {
+        let reply = self.told(service.into_name()?, path.into_name()?, starting)?;
+        let (document,) = reply.read()?;
+        Ok(document)
+    }
+
+    fn told(
+        &self,
+        service: BusName<'_>,
+        path: ObjectPath<'_>,
+        starting: Starting,
+    ) -> Result<Received, Failure> {
+        let patience = self.patience.answer;
+        let call = introspect(&self.connection, service, path, starting, patience);
+        checked(call.and_then(PendingCall::wait), patience)
     }
 
     /// Reads all at once, and one by one where that fails.
