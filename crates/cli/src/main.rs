@@ -2,18 +2,23 @@
 //!
 //! Called by the name `dbus-daemon`, it takes the command line of that program and is that bus.
 
+mod aligned;
 mod amount;
 mod bus_choice;
 mod children;
 mod commands;
 mod guest;
+mod inspection;
+mod json_choice;
 mod live;
+mod nearest;
 mod output;
 mod private_bus;
 mod recording;
 mod rule;
 mod screen;
 mod style;
+mod table_options;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

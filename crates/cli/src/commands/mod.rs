@@ -10,7 +10,9 @@ mod demo;
 mod diff;
 mod export;
 mod generate;
+mod introspect;
 mod lint;
+mod list;
 mod monitor;
 mod record;
 mod run;
@@ -19,6 +21,7 @@ mod stats;
 mod status;
 mod timeline;
 mod top;
+mod tree;
 mod up;
 mod view;
 
@@ -35,7 +38,9 @@ use demo::Demo;
 use diff::Diff;
 use export::Export;
 use generate::Generate;
+use introspect::Introspect;
 use lint::Lint;
+use list::List;
 use monitor::Monitor;
 use record::Record;
 use run::Run;
@@ -44,6 +49,7 @@ use stats::Stats;
 use status::Status;
 use timeline::Timeline;
 use top::Top;
+use tree::Objects;
 use up::Up;
 use view::View;
 
@@ -74,7 +80,13 @@ enum Command {
     Monitor(Monitor),
     /// Show who talks most on a bus just now, and what is slow
     Top(Top),
-    /// Tell how a bus is: who talks, what waits, what went wrong
+    /// List the names on a bus, and who has them
+    List(List),
+    /// Show the objects of services as trees
+    Tree(Objects),
+    /// Show what an object has: methods, signals, properties with their values
+    Introspect(Introspect),
+    /// Tell who has a name, or how a bus is: who talks, what waits, what went wrong
     Status(Status),
     /// Tell in numbers what a recording shows: who talks most, what is slow
     Stats(Stats),
@@ -121,6 +133,9 @@ impl Command {
             Self::Record(record) => record::run(record),
             Self::Monitor(monitor) => monitor::run(monitor),
             Self::Top(top) => top::run(top),
+            Self::List(list) => list::run(&list),
+            Self::Tree(objects) => tree::run(&objects),
+            Self::Introspect(introspect) => introspect::run(&introspect),
             Self::Status(status) => status::run(&status),
             Self::Stats(stats) => stats::run(&stats),
             Self::Timeline(timeline) => timeline::run(&timeline),

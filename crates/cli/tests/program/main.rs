@@ -3,10 +3,12 @@
 mod command_line;
 mod copies;
 mod elsewhere;
+mod everything;
 mod export;
 mod introspect;
 mod lint;
 mod live;
+mod look;
 mod monitor;
 mod record;
 mod record_ends;

@@ -65,7 +65,10 @@ fn what_goes_wrong_is_told() {
         complaint.starts_with("diligence status: cannot connect to the bus at unix:path=/none: "),
         "{complaint}"
     );
-    for words in [&["status"][..], &["status", "--bus", "--session", "--system"]] {
+    for words in [
+        &["status", "--bus", "com.example.Mail"][..],
+        &["status", "--bus", "--session", "--system"],
+    ] {
         let output = folder.diligence().args(words).output().expect("the program exists");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }

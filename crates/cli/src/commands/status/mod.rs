@@ -1,11 +1,11 @@
-//! `diligence status --bus`: how a bus is.
+//! `diligence status`: who has a name ([`who`]), and with `--bus` how a bus is.
 //!
 //! ```text
 //!  ask ─▶ Report ─┬─ text   for people, as wide as the terminal
 //!                 └─ json   for programs
 //! ```
 //!
-//! Our own bus tells much; any other what it has in `org.freedesktop.DBus.Debug.Stats`, or nothing.
+//! Of how it is our own bus tells much; any other what it has in `org.freedesktop.DBus.Debug.Stats`, or nothing.
 
 mod ask;
 mod dict;
@@ -16,39 +16,69 @@ mod report;
 #[cfg(test)]
 mod tests;
 mod text;
+mod who;
 
 use std::process::ExitCode;
 
 use clap::Args;
+use inspector::Patience;
 
 use crate::bus_choice::BusChoice;
+use crate::inspection::{LookError, inspector};
 use crate::output::{failed, print};
 use crate::style;
+use crate::table_options::NoPager;
 use error::StatusError;
 
 /// What to tell.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Status {
+    /// Whose credentials: a name, or the number of a process [default: of the bus itself]
+    #[arg(value_name = "NAME|PID", conflicts_with = "bus")]
+    subject: Option<String>,
     /// Tell how the bus itself is
-    #[arg(long, required = true)]
+    #[arg(long)]
     bus: bool,
     #[command(flatten)]
     choice: BusChoice,
     /// How many connections, members and incidents to show of each; 0 for all
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "bus")]
     top: u32,
-    /// Print what the bus says as JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, short_alias = 'j')]
     json: bool,
+    #[command(flatten)]
+    _pager: NoPager,
 }
 
 /// Asks the bus, and prints what it says.
 pub(crate) fn run(status: &Status) -> ExitCode {
-    match tell(status) {
+    let told = match status.bus {
+        true => tell(status).map_err(|error| error.to_string()),
+        false => tell_who(status).map_err(|error| error.to_string()),
+    };
+    match told {
         Ok(text) => print(&text),
         Err(error) => failed("status", &error, ExitCode::FAILURE),
     }
+}
+
+/// Whose credentials are told. A name of a bus never is a number alone.
+fn tell_who(status: &Status) -> Result<String, LookError> {
+    let choice = &status.choice;
+    let inspector = inspector(choice, Patience::default().answer)?;
+    let credentials = match &status.subject {
+        None => who::of_bus(&inspector, choice)?,
+        Some(subject) => match subject.parse() {
+            Ok(pid) => who::of_process(&inspector, choice, pid)?,
+            Err(_) => who::of_name(&inspector, choice, subject)?,
+        },
+    };
+    Ok(match status.json {
+        true => credentials.to_json(),
+        false => credentials.to_text(style::of_stdout()),
+    })
 }
 
 fn tell(status: &Status) -> Result<String, StatusError> {
@@ -65,11 +95,20 @@ fn tell(status: &Status) -> Result<String, StatusError> {
 }
 
 const LONG_HELP: &str = "\
-Of our own bus it tells what there is now, what was counted since the start, who talks most, which \
+Of a name or a process it prints what `busctl status` prints, every credential as KEY=VALUE; behind that \
+what is known besides: user and groups by name, when the process was started, and its other names. \
+Without a name it is the bus itself that is told of, after its address and its number.
+
+  diligence status org.freedesktop.login1 --system
+  diligence status :1.7
+  diligence status 4242                              the process, and its names on the bus
+  diligence status --bus                             how the bus is
+
+With --bus: of our own bus it tells what there is now, what was counted since the start, who talks most, which \
 members are used most, and what went wrong of late and who it was. That is for the superuser and \
 the user of the bus. Members are counted from the first time that somebody asks.
 
-Of another bus it tells what that has in org.freedesktop.DBus.Debug.Stats.
+Of another bus --bus tells what that has in org.freedesktop.DBus.Debug.Stats.
 
 The exit status is 0 when the bus has answered, 1 when it has not, and 2 when the command line is \
 wrong.";

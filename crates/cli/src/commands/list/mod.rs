@@ -1,0 +1,197 @@
+//! `diligence list`: who is on a bus.
+
+use std::io::{IsTerminal as _, stdout};
+use std::process::ExitCode;
+
+use capture::table::{Cell, Column, Table};
+use capture::text::units::printable;
+use clap::Args;
+use inspector::Name;
+use serde::Serialize;
+use sys::control_group::Belonging;
+
+use crate::aligned::{Side, aligned};
+use crate::bus_choice::BusChoice;
+use crate::inspection::{LookError, inspector, names};
+use crate::json_choice::JsonChoice;
+use crate::output::{failed, print};
+use crate::style;
+use crate::table_options::TableOptions;
+
+/// Which names, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct List {
+    #[command(flatten)]
+    choice: BusChoice,
+    #[command(flatten)]
+    kinds: Kinds,
+    #[command(flatten)]
+    table: TableOptions,
+    #[command(flatten)]
+    json: JsonChoice,
+}
+
+/// Without any of these, all.
+#[derive(Clone, Copy, Debug, Args)]
+struct Kinds {
+    /// Names of connections, `:1.7`
+    #[arg(long)]
+    unique: bool,
+    /// Names of services that run
+    #[arg(long)]
+    acquired: bool,
+    /// Names of services that the bus can start; with others of these, those that do not run
+    #[arg(long)]
+    activatable: bool,
+}
+
+/// Asks the bus, and prints who is there.
+pub(crate) fn run(list: &List) -> ExitCode {
+    match list.tell() {
+        Ok(text) => print(&text),
+        Err(error) => failed("list", &error, ExitCode::FAILURE),
+    }
+}
+
+impl List {
+    fn tell(&self) -> Result<String, LookError> {
+        let inspector = inspector(&self.choice, inspector::Patience::default().answer)?;
+        let mut names = names(&inspector, &self.choice)?;
+        if self.kinds.are_startable_only() {
+            names = names.into_iter().filter_map(startable).collect();
+        }
+        names.retain(|name| self.kinds.have(name));
+        names.sort_by(|one, other| one.name.cmp(&other.name));
+        let rows: Vec<_> = names.into_iter().map(Row::from).collect();
+        Ok(self.json.text(&rows).unwrap_or_else(|| self.text(&rows)))
+    }
+
+    fn text(&self, rows: &[Row]) -> String {
+        match stdout().is_terminal() && !self.table.full && !self.table.no_legend {
+            true => table(rows).to_text(style::of_stdout()),
+            false => columns(rows, !self.table.no_legend),
+        }
+    }
+}
+
+/// A name as one that can be started, whether or not somebody has it.
+fn startable(name: Name) -> Option<Name> {
+    name.is_activatable.then_some(Name { owner: None, who: None, failure: None, ..name })
+}
+
+impl Kinds {
+    const fn are_startable_only(self) -> bool {
+        self.activatable && !self.unique && !self.acquired
+    }
+
+    fn have(self, name: &Name) -> bool {
+        let is_any = !(self.unique || self.acquired || self.activatable);
+        let is_wanted = match is_there(name) {
+            true if name.name.starts_with(':') => self.unique,
+            true => self.acquired,
+            false => self.activatable,
+        };
+        is_any || is_wanted
+    }
+}
+
+/// Whether somebody has the name; the bus has its own without a connection.
+fn is_there(name: &Name) -> bool {
+    name.owner.is_some() || name.who.is_some() || !name.is_activatable
+}
+
+/// What busctl tells of a name, with its keys.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    pid: Option<u32>,
+    process: Option<String>,
+    user: Option<String>,
+    connection: Option<String>,
+    unit: Option<String>,
+    session: Option<String>,
+    /// Only connections of kernel buses had one.
+    description: Option<String>,
+}
+
+impl From<Name> for Row {
+    fn from(name: Name) -> Self {
+        let startable = (!is_there(&name)).then(|| String::from("(activatable)"));
+        let connection = name.owner.or(startable);
+        let (process, user) = name.who.map(|who| (who.process, who.user)).unwrap_or_default();
+        let belonging = process.pid.and_then(Belonging::of_process).unwrap_or_default();
+        Self {
+            name: name.name,
+            pid: process.pid,
+            process: process.comm,
+            user: user.or(process.uid.map(|uid| uid.to_string())),
+            connection,
+            unit: belonging.unit,
+            session: belonging.session,
+            description: None,
+        }
+    }
+}
+
+impl Row {
+    /// All but the number of the process, which is the second.
+    fn texts(&self) -> [Option<&str>; 7] {
+        let Self { name, process, user, connection, unit, session, description, .. } = self;
+        let others = [process, user, connection, unit, session, description];
+        let mut texts = [Some(name.as_str()); 7];
+        texts[1..].iter_mut().zip(others).for_each(|(text, other)| *text = other.as_deref());
+        texts
+    }
+}
+
+/// As busctl prints them.
+fn columns(rows: &[Row], has_legend: bool) -> String {
+    let legend = has_legend.then(|| NAMES.map(str::to_owned));
+    let cells = rows.iter().map(|row| {
+        let [name, others @ ..] =
+            row.texts().map(|text| printable(text.unwrap_or("-")).into_owned());
+        let pid = row.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
+        let [process, user, connection, unit, session, description] = others;
+        [name, pid, process, user, connection, unit, session, description]
+    });
+    let rows: Vec<_> = legend.into_iter().chain(cells).collect();
+    let sides = NAMES.map(|name| if name == "PID" { Side::Right } else { Side::Left });
+    aligned(&rows, &sides)
+}
+
+/// For a terminal.
+fn table(rows: &[Row]) -> Table {
+    let [name, pid, process, user, connection, unit, session, _] = NAMES;
+    let mut table = Table::new([
+        Column::text(name),
+        Column::text(pid),
+        Column::text(process),
+        Column::text(user).spare(),
+        Column::text(connection),
+        Column::text(unit).spare(),
+        Column::text(session).spare(),
+    ]);
+    for row in rows {
+        let [name, process, user, connection, unit, session, _] =
+            row.texts().map(|text| text.map_or(Cell::Absent, Cell::text));
+        let pid = row.pid.map_or(Cell::Absent, |pid| Cell::text(pid.to_string()));
+        table.push([name, pid, process, user, connection, unit, session]);
+    }
+    table
+}
+
+const NAMES: [&str; 8] =
+    ["NAME", "PID", "PROCESS", "USER", "CONNECTION", "UNIT", "SESSION", "DESCRIPTION"];
+
+const LONG_HELP: &str = "\
+Prints what `busctl list` prints: in a pipe to the byte, on a terminal as wide as that is and without \
+columns in which there is nothing. A service that could be started has `(activatable)` for its \
+connection.
+
+  diligence list --acquired            services that run on the session bus
+  diligence list --system --no-legend  all of the bus of the machine, for a script
+  diligence list --json | jq -r '.[] | select(.pid == 42).name'
+
+The exit status is 0 when the bus has answered, 1 when it has not, and 2 when the command line is \
+wrong.";

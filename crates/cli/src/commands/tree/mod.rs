@@ -1,0 +1,196 @@
+//! `diligence tree`: the objects of services.
+
+mod draw;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use inspector::{Failure, Inspector, Starting, Told, Tree, TreeOptions};
+use serde::Serialize;
+
+use crate::amount;
+use crate::bus_choice::BusChoice;
+use crate::inspection::{LookError, inspector, is_nobody, names, no_such_name, patience};
+use crate::json_choice::JsonChoice;
+use crate::output::{complain, failed, print};
+use crate::style;
+use crate::table_options::NoPager;
+use draw::{Lines, draw};
+
+/// Of whom, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Objects {
+    /// The services [default: all that run]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    choice: BusChoice,
+    /// Print the paths alone, one on a line
+    #[arg(long)]
+    list: bool,
+    /// How long an answer is waited for
+    #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "5s")]
+    timeout: Duration,
+    #[command(flatten)]
+    json: JsonChoice,
+    #[command(flatten)]
+    _pager: NoPager,
+}
+
+/// Asks the services, and prints their objects.
+pub(crate) fn run(objects: &Objects) -> ExitCode {
+    match objects.tell() {
+        Ok(told) => told.print(),
+        Err(error) => failed("tree", &error, ExitCode::FAILURE),
+    }
+}
+
+/// What is printed, and what went wrong.
+struct Report {
+    text: String,
+    complaints: Vec<String>,
+    is_whole: bool,
+}
+
+impl Report {
+    fn print(self) -> ExitCode {
+        self.complaints.iter().for_each(|line| complain(&format!("diligence tree: {line}\n")));
+        match (print(&self.text), self.is_whole) {
+            (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
+            (status, _) => status,
+        }
+    }
+}
+
+/// A service, and what came of asking it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Asked {
+    Found(Tree),
+    Failed {
+        service: String,
+        failure: Failure,
+        #[serde(skip)]
+        sentence: String,
+    },
+}
+
+impl Objects {
+    fn tell(&self) -> Result<Report, LookError> {
+        let inspector = inspector(&self.choice, self.timeout)?;
+        let services = match self.names.is_empty() {
+            true => running(&inspector, &self.choice)?,
+            false => self.names.clone(),
+        };
+        let asked: Vec<_> = services
+            .iter()
+            .map(|service| self.ask(&inspector, service))
+            .collect::<Result<_, _>>()?;
+        let complaints: Vec<_> = asked.iter().flat_map(Asked::complaints).collect();
+        let is_whole = asked.iter().all(Asked::has_answered);
+        let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
+        Ok(Report { text, complaints, is_whole })
+    }
+
+    fn ask(&self, inspector: &Inspector, service: &str) -> Result<Asked, LookError> {
+        let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
+        let patience = patience(self.timeout);
+        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
+        let tree = inspector.tree(service, &options);
+        let tree = tree.map_err(|failure| LookError::Word { failure })?;
+        let [root] = tree.nodes.as_slice() else { return Ok(Asked::Found(tree)) };
+        let Told::Failure(failure) = root.told.clone() else { return Ok(Asked::Found(tree)) };
+        let sentence = match is_nobody(&failure) {
+            true => no_such_name(inspector, &self.choice, service).to_string(),
+            false => format!("{service} does not tell of its objects: {failure}"),
+        };
+        Ok(Asked::Failed { service: tree.service, failure, sentence })
+    }
+
+    fn text(&self, asked: &[Asked]) -> String {
+        let has_headings = self.names.len() != 1;
+        let mut parts = Vec::new();
+        for one in asked {
+            let heading = has_headings
+                .then(|| format!("Service {}:\n", style::of_stdout().strong(one.service())));
+            parts.push(heading.unwrap_or_default() + &self.lines(one));
+        }
+        parts.join("\n")
+    }
+
+    fn lines(&self, asked: &Asked) -> String {
+        let Asked::Found(tree) = asked else {
+            return if self.list { String::new() } else { String::from(NOTHING) };
+        };
+        let paths: Vec<_> = paths(tree).collect();
+        match self.list {
+            true => paths.iter().map(|path| format!("{path}\n")).collect(),
+            false => draw(&paths, Lines::of_locale()),
+        }
+    }
+}
+
+impl Asked {
+    fn service(&self) -> &str {
+        match self {
+            Self::Found(tree) => &tree.service,
+            Self::Failed { service, .. } => service,
+        }
+    }
+
+    fn has_answered(&self) -> bool {
+        matches!(self, Self::Found(_))
+    }
+
+    /// A line for each object that did not answer.
+    fn complaints(&self) -> Vec<String> {
+        match self {
+            Self::Failed { sentence, .. } => vec![sentence.clone()],
+            Self::Found(tree) => {
+                let failed = tree.nodes.iter().filter_map(|node| match &node.told {
+                    Told::Failure(failure) => {
+                        Some(format!("{} of {}: {failure}", node.path, tree.service))
+                    }
+                    Told::Interfaces(_) => None,
+                });
+                failed.chain(left_out(tree)).collect()
+            }
+        }
+    }
+}
+
+/// The paths of the objects that have answered.
+pub(crate) fn paths(tree: &Tree) -> impl Iterator<Item = &str> {
+    let answered = tree.nodes.iter().filter(|node| matches!(node.told, Told::Interfaces(_)));
+    answered.map(|node| node.path.as_str())
+}
+
+fn left_out(tree: &Tree) -> Option<String> {
+    let (service, count) = (&tree.service, tree.left_out);
+    (count > 0).then(|| format!("{service} has more objects; {count} of them were left out"))
+}
+
+/// The services that somebody has.
+fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, LookError> {
+    let names = names(inspector, choice)?.into_iter();
+    let running = names
+        .filter(|name| !name.name.starts_with(':') && (name.owner.is_some() || name.who.is_some()));
+    Ok(running.map(|name| name.name).collect())
+}
+
+/// What busctl says of a service without objects.
+const NOTHING: &str = "No objects discovered.\n";
+
+const LONG_HELP: &str = "\
+Prints what `busctl tree` prints. Objects that do not answer are told on standard error, a line for \
+each, and the others are still there. Without a name nothing is started; a service that is named is, \
+if the bus can. What a service may cost is bounded: 10,000 objects, 64 below each other.
+
+  diligence tree org.freedesktop.login1 --system
+  diligence tree --list org.example.Player    paths for a script
+  diligence tree --json org.example.Player    with the interfaces of each object
+
+The exit status is 0 when all services have answered, 1 when one has not, and 2 when the command line \
+is wrong.";
