@@ -9,7 +9,7 @@
 //! | [`dbus_send`] | lines with the type in front | `array:string:one,two` |
 //! | [`json`] | `{"type":"as","data":["one","two"]}` | the data alone |
 //!
-//! What is read is checked against the type that it must have, and what does not fit is said so that
+//! Which of these somebody wrote, [`guess`] decides. What is read is checked against the type that it must have, and what does not fit is said so that
 //! one can mend it ([`ArgumentError`]). Nothing here opens or asks anything: descriptors come from
 //! whom they are asked of ([`Open`]).
 
@@ -20,6 +20,7 @@ pub mod dbus_send;
 mod error;
 mod example;
 mod expected;
+pub mod guess;
 pub mod gvariant;
 pub mod json;
 mod number;

@@ -4,6 +4,7 @@ mod read;
 mod tree;
 mod word;
 
+pub(crate) use read::typed_otherwise;
 pub use read::{is_word, read_arguments};
 pub use tree::push_tree;
 pub use word::word;

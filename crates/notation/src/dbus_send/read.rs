@@ -134,3 +134,8 @@ fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
         .unwrap_or_else(|| format!("{}:{}", signature(&value), gvariant::value(&value)));
     Misfit::new(kind, given.to_owned(), example, reason)
 }
+
+/// That a word says another type than the one that is wanted.
+pub(crate) fn typed_otherwise(kind: Type<'_>, given: &str, said: &str) -> Box<Misfit> {
+    misfit(kind, given, Reason::Typed(said.into()))
+}
