@@ -1,5 +1,6 @@
 //! Calling a method.
 
+use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -101,11 +102,25 @@ pub enum Outcome {
         results: Vec<TypedValue>,
         /// The descriptors that came along, in the order of their places. They are closed again.
         descriptors: Vec<Descriptor>,
+        /// What else dbus-send tells of an answer.
+        #[serde(skip)]
+        heading: Heading,
     },
     /// It was not, or nobody said so.
     Failed(Failure),
     /// It was sent, and no answer is wanted.
     Sent {},
+}
+
+/// What the header of an answer says besides.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Heading {
+    /// To whom it goes: our own name.
+    pub destination: String,
+    /// Its number.
+    pub serial: u32,
+    /// The number of the call.
+    pub reply_serial: u32,
 }
 
 /// A descriptor that came with an answer.
@@ -355,7 +370,17 @@ fn returned(reply: &Received) -> Result<Outcome, ReadError> {
         sender: reply.sender().unwrap_or_default().to_owned(),
         results: values(reply)?,
         descriptors: reply.descriptors().iter().map(descriptor).collect(),
+        heading: heading(reply),
     })
+}
+
+fn heading(reply: &Received) -> Heading {
+    let message = reply.message();
+    Heading {
+        destination: message.destination().map(|name| name.to_string()).unwrap_or_default(),
+        serial: message.serial().get(),
+        reply_serial: message.reply_serial().map_or(0, NonZeroU32::get),
+    }
 }
 
 /// All arguments of a message.

@@ -44,7 +44,9 @@ pub mod tree;
 pub mod watch;
 
 pub use asking::{MESSAGE_MAX, Patience, Starting, start_introspect};
-pub use call::{Answer, Authorization, Call, Descriptor, Load, Manner, MethodName, Outcome, Reply};
+pub use call::{
+    Answer, Authorization, Call, Descriptor, Heading, Load, Manner, MethodName, Outcome, Reply,
+};
 pub use capture::introspection;
 pub use client::Connection;
 pub use credentials::Credentials;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use client::{IntoName, Received, Subscription, SubscriptionError};
 use serde::Serialize;
 use sys::clock;
-use wire::names::{BusName, ObjectPath};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use crate::asking::check_len;
 use crate::call::values;
@@ -91,11 +91,50 @@ impl Inspector {
         self.watch("org.freedesktop.DBus", "/org/freedesktop/DBus")
     }
 
+    /// Watches from now on who owns a name.
+    ///
+    /// # Errors
+    ///
+    /// As of [`watch`](Self::watch).
+    pub fn watch_name(&self, name: &str) -> Result<Watch, Failure> {
+        let name: BusName<'_> = name.into_name()?;
+        let of = format!(
+            "path='/org/freedesktop/DBus',interface='org.freedesktop.DBus',\
+             member='NameOwnerChanged',arg0='{name}'"
+        );
+        self.subscribe("org.freedesktop.DBus", &of)
+    }
+
+    /// Watches from now on one signal of an object, of anybody's if no service is told.
+    ///
+    /// # Errors
+    ///
+    /// As of [`watch`](Self::watch).
+    pub fn watch_signal(
+        &self,
+        service: Option<&str>,
+        path: &str,
+        interface: &str,
+        member: &str,
+    ) -> Result<Watch, Failure> {
+        let path: ObjectPath<'_> = path.into_name()?;
+        let interface: InterfaceName<'_> = interface.into_name()?;
+        let member: MemberName<'_> = member.into_name()?;
+        let of = format!("path='{path}',interface='{interface}',member='{member}'");
+        match service {
+            Some(service) => self.subscribe(service, &of),
+            None => self.subscribe_to(&format!("type='signal',{of}")),
+        }
+    }
+
     /// Returns when the bus has the rule, so what is asked afterwards is not older than what is heard.
     fn subscribe(&self, sender: &str, of: &str) -> Result<Watch, Failure> {
         let sender: BusName<'_> = sender.into_name()?;
-        let rule = format!("type='signal',sender='{sender}',{of}");
-        let subscription = self.connection.subscribe(rule.as_str());
+        self.subscribe_to(&format!("type='signal',sender='{sender}',{of}"))
+    }
+
+    fn subscribe_to(&self, rule: &str) -> Result<Watch, Failure> {
+        let subscription = self.connection.subscribe(rule);
         Ok(Watch { subscription: subscription.map_err(Failure::Unwatchable)? })
     }
 }
