@@ -13,6 +13,7 @@ mod json_choice;
 mod live;
 mod nearest;
 mod output;
+mod poke;
 mod private_bus;
 mod recording;
 mod rule;

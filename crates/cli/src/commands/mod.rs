@@ -6,6 +6,7 @@
 
 mod bench;
 pub(crate) mod bus;
+mod call;
 mod demo;
 mod diff;
 mod export;
@@ -34,6 +35,7 @@ use clap::{Parser, Subcommand};
 use ::bench::{library, peer};
 use bench::Bench;
 use bus::Caller;
+use call::Call;
 use demo::Demo;
 use diff::Diff;
 use export::Export;
@@ -88,6 +90,8 @@ enum Command {
     Introspect(Introspect),
     /// Tell who has a name, or how a bus is: who talks, what waits, what went wrong
     Status(Status),
+    /// Call a method, its arguments in the form of any tool; or show what there is to call
+    Call(Call),
     /// Tell in numbers what a recording shows: who talks most, what is slow
     Stats(Stats),
     /// Tell where the time went in a recording: who waited for whom, how services came up
@@ -137,6 +141,7 @@ impl Command {
             Self::Tree(objects) => tree::run(&objects),
             Self::Introspect(introspect) => introspect::run(&introspect),
             Self::Status(status) => status::run(&status),
+            Self::Call(call) => call::run(&call),
             Self::Stats(stats) => stats::run(&stats),
             Self::Timeline(timeline) => timeline::run(&timeline),
             Self::View(view) => view::run(&view),

@@ -1,0 +1,276 @@
+//! `diligence call`: calls a method; with fewer words it shows what there is to call.
+
+mod look;
+mod pace;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{ArgAction, Args, ValueEnum};
+use inspector::{Answer, Failure, Inspector, Load, Manner, MethodName, Outcome, Reply};
+
+use crate::bus_choice::BusChoice;
+use crate::output::{complain, print};
+use crate::poke::arguments::{ArgumentOptions, forms};
+use crate::poke::error::PokeError;
+use crate::poke::manner::{MannerOptions, truth};
+use crate::poke::member::{Found, Kind, Named, Object, split};
+use crate::poke::shown::{ShownOptions, Values, What};
+
+use pace::Pace;
+
+/// What to call, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Call {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// SERVICE PATH INTERFACE METHOD [SIGNATURE] [ARGUMENT]..., SERVICE PATH INTERFACE.METHOD
+    /// [ARGUMENT]... or SERVICE PATH METHOD [ARGUMENT]...
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    arguments: ArgumentOptions,
+    #[command(flatten)]
+    shown: ShownOptions,
+    #[command(flatten)]
+    manner: MannerOptions,
+    /// Whether there is an answer
+    #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set,
+          default_value = "true")]
+    expect_reply: bool,
+    /// Tell how long the call took
+    #[arg(long)]
+    time: bool,
+    /// Call it so often, and tell how long it took
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
+    #[command(flatten)]
+    others: Others,
+}
+
+/// What gdbus and dbus-send have for the first words.
+#[derive(Debug, Args)]
+struct Others {
+    /// The service, in place of the first word
+    #[arg(short, long, value_name = "NAME", hide = true)]
+    dest: Option<String>,
+    /// The object, in place of its word
+    #[arg(short, long, value_name = "PATH", hide = true)]
+    object_path: Option<String>,
+    /// The method with its interface, in place of its words
+    #[arg(short, long, value_name = "INTERFACE.METHOD", hide = true)]
+    method: Option<String>,
+    /// What dbus-send may be told
+    #[arg(long = "type", value_enum, hide = true)]
+    _message: Option<MessageType>,
+    /// Milliseconds to wait, as dbus-send has them
+    #[arg(long, value_name = "MILLISECONDS", hide = true)]
+    reply_timeout: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum MessageType {
+    #[value(name = "method_call")]
+    MethodCall,
+}
+
+/// Calls it, or shows what there is.
+pub(crate) fn run(call: &Call) -> ExitCode {
+    match call.run() {
+        Ok(status) => status,
+        Err(error) => error.told("call"),
+    }
+}
+
+impl Call {
+    fn run(&self) -> Result<ExitCode, PokeError> {
+        let inspector = self.manner.inspector(&self.bus)?;
+        let words = self.words();
+        match words.as_slice() {
+            [] => look::services(&inspector),
+            [service] => {
+                look::paths(&inspector, service, self.manner().starting, self.manner.patience())
+            }
+            [service, path, rest @ ..] => {
+                let begun = Instant::now();
+                let object = Object::ask(&inspector, service, path, &self.manner())?;
+                match rest {
+                    [] => Ok(look::members(&object.telling(&inspector)?, None)),
+                    [interface] if object.told.interface(interface).is_some() => {
+                        Ok(look::members(&object, Some(interface)))
+                    }
+                    rest => self.call(&inspector, &object, rest, begun.elapsed()),
+                }
+            }
+        }
+    }
+
+    fn call(
+        &self,
+        inspector: &Inspector,
+        object: &Object<'_>,
+        words: &[String],
+        asked_for: Duration,
+    ) -> Result<ExitCode, PokeError> {
+        let named = split(words, |name| object.has(name)).expect("there are words");
+        let found = object.find(Kind::Method, named)?;
+        let method = MethodName {
+            service: object.service.to_owned(),
+            path: object.path.to_owned(),
+            interface: found.interface.clone(),
+            method: named.member.to_owned(),
+        };
+        let full = full_name(&found, named);
+        let read = self.arguments.read(named.rest, &found.signatures);
+        let (reading, load) =
+            read.map_err(|error| self.unread(inspector, object, &found, &full, error))?;
+        if self.arguments.is_verbose() {
+            let (types, forms) = (&reading.signature, forms(&reading));
+            let said = if found.signatures.is_empty() { "guessed" } else { "told by the object" };
+            complain(&format!("calling {full} with \"{types}\" ({said}), read as {forms}\n"));
+        }
+        let mut manner = self.manner();
+        // The object was asked in the same time.
+        manner.timeout_ms = manner.timeout_ms.saturating_sub(milliseconds(asked_for)).max(1);
+        self.send(inspector, object, (&method, &found, &full), load, &manner)
+    }
+
+    /// Why arguments were not read. Of a method that the object does not tell of, its name is the
+    /// likelier mistake.
+    fn unread(
+        &self,
+        inspector: &Inspector,
+        object: &Object<'_>,
+        found: &Found,
+        full: &str,
+        error: notation::ArgumentError,
+    ) -> PokeError {
+        if found.signatures.is_empty() && !object.told.interfaces.is_empty() {
+            let (interface, member) = match full.rsplit_once('.') {
+                Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
+                None => (None, full.to_owned()),
+            };
+            let failure = Failure::Undescribed { what: "method", member, interface };
+            return object.failed(failure, inspector, full);
+        }
+        PokeError::Arguments { member: full.to_owned(), error }
+    }
+
+    fn send(
+        &self,
+        inspector: &Inspector,
+        object: &Object<'_>,
+        (method, found, full): (&MethodName, &Found, &str),
+        load: Load,
+        manner: &Manner,
+    ) -> Result<ExitCode, PokeError> {
+        let again = self.repeat.map(|_| copy(&load)).transpose().map_err(uncopied)?;
+        let answer = inspector.invoke(method, load, manner)?;
+        let status = match &answer.outcome {
+            Outcome::Returned { .. } => self.show(&answer, found),
+            // The time in which the object was asked is a part of it.
+            Outcome::Failed(Failure::Silent { .. }) => {
+                return Err(Failure::Silent { after: self.manner().timeout() }.into());
+            }
+            Outcome::Failed(failure) => {
+                return Err(object.failed(failure.clone(), inspector, full));
+            }
+            Outcome::Sent {} => ExitCode::SUCCESS,
+        };
+        let mut pace = Pace::new(answer.took_ns);
+        if let (Some(count), Some(load)) = (self.repeat, again) {
+            for _ in 1..count {
+                let load = copy(&load).map_err(uncopied)?;
+                let answer = inspector.invoke(method, load, &self.manner())?;
+                if let Outcome::Failed(failure) = answer.outcome {
+                    return Err(failure.into());
+                }
+                pace.add(answer.took_ns);
+            }
+            complain(&pace.statistics());
+        } else if self.time {
+            complain(&pace.first());
+        }
+        Ok(status)
+    }
+
+    fn show(&self, answer: &Answer, found: &Found) -> ExitCode {
+        let Outcome::Returned { sender, results, descriptors, heading } = &answer.outcome else {
+            return ExitCode::SUCCESS;
+        };
+        let what = What::Results { sender, heading, names: &found.results };
+        let values = Values { values: results, what, descriptors };
+        let status = print(&self.shown.text(&values));
+        complain(&self.shown.descriptors(&values));
+        status
+    }
+
+    fn manner(&self) -> Manner {
+        let reply = if self.expect_reply { Reply::Expected } else { Reply::Unwanted };
+        let mut manner = self.manner.manner(reply);
+        if let Some(milliseconds) = self.others.reply_timeout {
+            manner.timeout_ms = milliseconds.max(1);
+        }
+        manner
+    }
+
+    /// The words, with those in front that other tools have as options.
+    fn words(&self) -> Vec<String> {
+        let mut words = self.words.iter().cloned();
+        let options = [&self.others.dest, &self.others.object_path, &self.others.method];
+        let front: Vec<_> =
+            options.into_iter().filter_map(|one| one.clone().or_else(|| words.next())).collect();
+        front.into_iter().chain(words).collect()
+    }
+}
+
+fn full_name(found: &Found, named: Named<'_>) -> String {
+    match &found.interface {
+        Some(interface) => format!("{interface}.{}", named.member),
+        None => named.member.to_owned(),
+    }
+}
+
+fn copy(load: &Load) -> std::io::Result<Load> {
+    let descriptors = load.descriptors.iter().map(|one| one.try_clone());
+    Ok(Load {
+        arguments: load.arguments.clone(),
+        descriptors: descriptors.collect::<Result<_, _>>()?,
+    })
+}
+
+fn uncopied(error: std::io::Error) -> PokeError {
+    PokeError::Name(format!("cannot pass a file again: {error}"))
+}
+
+fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+const LONG_HELP: &str = "\
+With no word it shows the services, with one the objects of a service, with two the members of an \
+object, with three, the last of which is an interface, the members of that.
+
+The types of arguments are asked of the object, so they need not be told. They are written as any of \
+the tools has them, with the signature in front as busctl, as text of GVariant as gdbus, with the type \
+in front of each as dbus-send, or as JSON; a text needs no quotes:
+
+  diligence call org.freedesktop.DBus /org/freedesktop/DBus GetNameOwner org.example.Mail
+  diligence call org.freedesktop.DBus /org/freedesktop/DBus \\
+      org.freedesktop.DBus NameHasOwner s org.example.Mail
+  diligence call org.example.Player /org/example/Player org.example.Player.Play \"['one', 'two']\"
+  diligence call org.example.Player /org/example/Player Play array:string:one,two
+  diligence call org.example.Player /org/example/Player Play '[\"one\", \"two\"]'
+  diligence call org.example.Player /org/example/Player Seek -8
+  diligence call org.example.Archive /org/example/Archive Unpack @file.zip
+
+An argument that is a descriptor is @PATH, which is opened to read, @>PATH, which is opened to write, @- \
+for the standard input, or the number of one that was inherited. Options may stand anywhere; what \
+begins with a hyphen and is no number stands behind --. With -v it tells what was guessed.
+
+What gdbus and dbus-send call --dest, --object-path, --method, --print-reply, --reply-timeout and \
+--type=method_call is understood.
+
+The exit status is 0 when there was an answer, or none is wanted, 1 when there was an error or no \
+answer in time, and 2 when the command line is wrong.";

@@ -1,0 +1,80 @@
+//! The arguments of a call, from the words of the command line.
+
+use clap::{Args, ValueEnum};
+use inspector::Load;
+use notation::ArgumentError;
+use notation::guess::{self, Reading, Syntax, Wanted};
+
+use super::descriptors::Descriptors;
+
+/// How arguments are written.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub(crate) struct ArgumentOptions {
+    /// The types of the arguments [default: as the object tells]
+    #[arg(long, value_name = "SIGNATURE")]
+    signature: Option<String>,
+    /// The form of the arguments [default: guessed]
+    #[arg(long, value_enum, value_name = "FORM")]
+    syntax: Option<Form>,
+    /// Tell on standard error what was guessed
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// Words behind the signature: as 2 one two
+    Busctl,
+    /// A word each: "['one', 'two']"
+    Gvariant,
+    /// A word each, with its type: array:string:one,two
+    DbusSend,
+    /// A word each: '["one", "two"]'
+    Json,
+}
+
+impl From<Form> for Syntax {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Busctl => Self::Busctl,
+            Form::Gvariant => Self::Gvariant,
+            Form::DbusSend => Self::DbusSend,
+            Form::Json => Self::Json,
+        }
+    }
+}
+
+impl ArgumentOptions {
+    /// Reads arguments. `told` are the types that are known, one signature for each form that a
+    /// method has; none if nothing is known.
+    pub(crate) fn read(
+        &self,
+        words: &[String],
+        told: &[String],
+    ) -> Result<(Reading, Load), ArgumentError> {
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let told: Vec<_> = match &self.signature {
+            Some(signature) => vec![signature.as_str()],
+            None => told.iter().map(String::as_str).collect(),
+        };
+        let wanted = if told.is_empty() { Wanted::Anything } else { Wanted::OneOf(&told) };
+        let reading = match self.syntax {
+            Some(form) => guess::decide_forced(&words, wanted, form.into())?,
+            None => guess::decide(&words, wanted)?,
+        };
+        let mut descriptors = Descriptors::default();
+        let arguments = guess::read(&reading, &words, &mut |word| descriptors.open(word))?;
+        Ok((reading, Load { arguments, descriptors: descriptors.into_inner() }))
+    }
+
+    /// Whether to tell what was guessed.
+    pub(crate) const fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+}
+
+/// In which forms arguments were found: `busctl`, `gvariant, json`.
+pub(crate) fn forms(reading: &Reading) -> String {
+    let forms: Vec<_> = reading.forms.iter().map(ToString::to_string).collect();
+    forms.join(", ")
+}

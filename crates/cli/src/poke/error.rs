@@ -1,0 +1,110 @@
+//! Why something was not called, read or set.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use capture::text::units::printable;
+use client::ConnectError;
+use inspector::{ArgumentError, Failure};
+
+use crate::output::failed;
+
+/// Why it was not done. Its text is for people, and safe to be shown.
+#[derive(Debug)]
+pub(crate) enum PokeError {
+    /// The command line is wrong.
+    Words(String),
+    /// There is no bus, or it does not want us.
+    Connect {
+        /// Which one.
+        choice: String,
+        /// Why.
+        error: ConnectError,
+    },
+    /// Arguments do not fit.
+    Arguments {
+        /// Of what.
+        member: String,
+        /// Why.
+        error: ArgumentError,
+    },
+    /// Several interfaces have a member of this name.
+    Several {
+        /// The member.
+        member: String,
+        /// With their interfaces.
+        full_names: Vec<String>,
+    },
+    /// It was asked for, and not done.
+    Failed {
+        /// Why.
+        failure: Failure,
+        /// What may have been meant instead.
+        nearest: Vec<String>,
+    },
+    /// The object has no property of this name.
+    NoProperty {
+        /// The name.
+        member: String,
+        /// What may have been meant instead.
+        nearest: Vec<String>,
+    },
+    /// A name that was wanted cannot be had.
+    Name(String),
+    /// The time is over.
+    Late(String),
+}
+
+impl PokeError {
+    /// Says it; gives the exit status.
+    pub(crate) fn told(&self, command: &str) -> ExitCode {
+        let status = match self {
+            Self::Words(_) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
+        };
+        failed(command, self, status)
+    }
+}
+
+impl From<Failure> for PokeError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed { failure, nearest: Vec::new() }
+    }
+}
+
+impl fmt::Display for PokeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(text) | Self::Name(text) | Self::Late(text) => {
+                f.write_str(&printable(text))
+            }
+            Self::Connect { choice, error } => {
+                write!(f, "cannot connect to {}: {error}", printable(choice))
+            }
+            Self::Arguments { member, error } => {
+                write!(f, "{}: {}", printable(member), printable(&error.to_string()))
+            }
+            Self::Several { member, full_names } => write!(
+                f,
+                "several interfaces have {}; say which: {}",
+                printable(member),
+                printable(&full_names.join(", "))
+            ),
+            Self::Failed { failure, nearest } => {
+                f.write_str(&printable(&failure.to_string()))?;
+                suggest(f, nearest)
+            }
+            Self::NoProperty { member, nearest } => {
+                write!(f, "the object does not tell of a property {}", printable(member))?;
+                suggest(f, nearest)
+            }
+        }
+    }
+}
+
+fn suggest(f: &mut fmt::Formatter<'_>, nearest: &[String]) -> fmt::Result {
+    match nearest.is_empty() {
+        true => Ok(()),
+        false => write!(f, "; did you mean {}?", printable(&nearest.join(", "))),
+    }
+}

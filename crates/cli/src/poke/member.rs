@@ -1,0 +1,268 @@
+//! Which member of an object words name, and what the object tells of it.
+//!
+//! All spellings are understood: `INTERFACE MEMBER` as busctl has it, `INTERFACE.MEMBER` as gdbus and
+//! dbus-send, `MEMBER` as qdbus. What the object has decides where two of them are possible.
+
+use std::time::Duration;
+
+use inspector::introspection::{Argument, Interface, Introspection};
+use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
+use wire::names::MemberName;
+
+use super::error::PokeError;
+use super::nearest::nearest;
+
+/// Words, taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Named<'w> {
+    /// The interface, if it was told.
+    pub interface: Option<&'w str>,
+    /// The member.
+    pub member: &'w str,
+    /// What stands behind.
+    pub rest: &'w [String],
+}
+
+/// Takes words apart; `None` if there are none. `is_interface` knows those of the object.
+pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Option<Named<'_>> {
+    let (first, rest) = words.split_first()?;
+    let Some((interface, member)) = first.rsplit_once('.') else {
+        return Some(Named { interface: None, member: first, rest });
+    };
+    let apart = rest.split_first().filter(|(word, _)| MemberName::new(word).is_ok());
+    Some(match apart {
+        Some((member, rest)) if is_interface(first) || !is_interface(interface) => {
+            Named { interface: Some(first), member, rest }
+        }
+        _ => Named { interface: Some(interface), member, rest },
+    })
+}
+
+/// An object that is asked for a member.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    /// Its service.
+    pub service: &'a str,
+    /// Its path.
+    pub path: &'a str,
+    /// What it tells; empty if it tells nothing.
+    pub told: Introspection,
+    /// Why it tells nothing.
+    pub untold: Option<Failure>,
+}
+
+/// The kinds of members.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// What can be called.
+    Method,
+    /// What can be read or set.
+    Property,
+}
+
+/// A member, as far as the object tells of it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Found {
+    /// Its interface; `None` if it was not told, and the object does not tell of the member.
+    pub interface: Option<String>,
+    /// The types that it takes: one signature for each form of it.
+    pub signatures: Vec<String>,
+    /// What its results are called.
+    pub results: Vec<Argument>,
+}
+
+impl<'a> Object<'a> {
+    /// Asks an object. One that does not tell what it has may still be called; one that is not
+    /// there cannot.
+    pub(crate) fn ask(
+        inspector: &Inspector,
+        service: &'a str,
+        path: &'a str,
+        manner: &Manner,
+    ) -> Result<Self, PokeError> {
+        let object = |told, untold| Self { service, path, told, untold };
+        match inspector.introspection(service, path, manner) {
+            Ok(told) => Ok(object(told, None)),
+            Err(failure) if is_hopeless(&failure) => {
+                Err(object(empty(), None).failed(failure, inspector, ""))
+            }
+            Err(failure) => Ok(object(empty(), Some(failure))),
+        }
+    }
+
+    /// The same, if it tells what it has.
+    pub(crate) fn telling(self, inspector: &Inspector) -> Result<Self, PokeError> {
+        match &self.untold {
+            None => Ok(self),
+            Some(failure) => Err(self.failed(failure.clone(), inspector, "")),
+        }
+    }
+
+    /// Whether the object has this interface.
+    pub(crate) fn has(&self, interface: &str) -> bool {
+        self.told.interface(interface).is_some()
+            || STANDARD.iter().any(|(name, ..)| *name == interface)
+    }
+
+    /// What is known of a member.
+    pub(crate) fn find(&self, kind: Kind, named: Named<'_>) -> Result<Found, PokeError> {
+        let mut found: Vec<_> = self
+            .told
+            .interfaces
+            .iter()
+            .filter(|one| named.interface.is_none_or(|name| one.name == name))
+            .filter_map(|one| described(kind, one, named.member))
+            .collect();
+        if found.len() > 1 {
+            let full =
+                |one: Found| format!("{}.{}", one.interface.unwrap_or_default(), named.member);
+            let full_names = found.into_iter().map(full).collect();
+            return Err(PokeError::Several { member: named.member.to_owned(), full_names });
+        }
+        Ok(found.pop().unwrap_or_else(|| standard(named)))
+    }
+
+    /// That there is no property of this name, whatever its interface.
+    pub(crate) fn no_property(&self, member: &str) -> PokeError {
+        let nearest = nearest(member, self.members(false));
+        PokeError::NoProperty { member: member.to_owned(), nearest }
+    }
+
+    /// What failed, and what may have been meant instead of `member`, which can have its interface
+    /// in front.
+    pub(crate) fn failed(
+        &self,
+        failure: Failure,
+        inspector: &Inspector,
+        member: &str,
+    ) -> PokeError {
+        let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
+        let nearest = match name {
+            Some("ServiceUnknown" | "NameHasNoOwner") => nearest(self.service, names(inspector)),
+            Some("UnknownObject") => nearest(self.path, paths(inspector, self.service)),
+            Some(_) if self.told == empty() => nearest(self.path, paths(inspector, self.service)),
+            Some("UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "InvalidArgs") => {
+                nearest(member, self.members(member.contains('.')))
+            }
+            None if matches!(failure, Failure::Undescribed { .. }) => {
+                nearest(member, self.members(member.contains('.')))
+            }
+            _ => Vec::new(),
+        };
+        PokeError::Failed { failure, nearest }
+    }
+
+    /// All methods and properties, with their interfaces in front or without.
+    fn members(&self, are_full: bool) -> impl Iterator<Item = String> {
+        self.told.interfaces.iter().flat_map(move |one| {
+            let methods = one.methods.iter().map(|method| &method.name);
+            let properties = one.properties.iter().map(|property| &property.name);
+            let full = move |name: &String| match are_full {
+                true => format!("{}.{name}", one.name),
+                false => name.clone(),
+            };
+            methods.chain(properties).map(full)
+        })
+    }
+}
+
+fn described(kind: Kind, interface: &Interface, member: &str) -> Option<Found> {
+    let (signatures, results): (Vec<_>, _) = match kind {
+        Kind::Method => {
+            let forms = interface.methods.iter().filter(|method| method.name == member);
+            let results = forms.clone().next().map(|method| method.results.clone());
+            (forms.map(|method| method.signature()).collect(), results.unwrap_or_default())
+        }
+        Kind::Property => {
+            let types = interface.property(member).map(|property| property.types.clone());
+            (types.into_iter().collect(), Vec::new())
+        }
+    };
+    let interface = Some(interface.name.clone());
+    (!signatures.is_empty()).then_some(Found { interface, signatures, results })
+}
+
+/// What everybody has, though not everybody tells of it.
+fn standard(named: Named<'_>) -> Found {
+    let is_meant = |(interface, member, _): &&(&str, &str, &str)| {
+        named.interface == Some(*interface) && named.member == *member
+    };
+    let signatures = STANDARD.iter().filter(is_meant).map(|(.., types)| (*types).to_owned());
+    Found {
+        interface: named.interface.map(str::to_owned),
+        signatures: signatures.collect(),
+        results: Vec::new(),
+    }
+}
+
+/// Whether a call would fail by the same.
+fn is_hopeless(failure: &Failure) -> bool {
+    let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
+    match name {
+        Some(name) => {
+            matches!(name, "ServiceUnknown" | "NameHasNoOwner") || name.starts_with("Spawn.")
+        }
+        None => matches!(failure, Failure::Name(_) | Failure::Disconnected(_)),
+    }
+}
+
+fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
+    let names = inspector.names().unwrap_or_default().into_iter().map(|name| name.name);
+    names.filter(|name| !name.starts_with(':'))
+}
+
+fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
+    let patience = Patience { answer: SUGGESTING, whole: SUGGESTING };
+    let options = TreeOptions { patience, nodes: PATHS_MAX, ..TreeOptions::default() };
+    let tree = inspector.tree(service, &options).ok();
+    let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
+    let has_something = |told: &inspector::Told| matches!(told, inspector::Told::Interfaces(names) if !names.is_empty());
+    nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
+}
+
+pub(crate) const fn empty() -> Introspection {
+    Introspection { interfaces: Vec::new(), children: Vec::new() }
+}
+
+const ERRORS: &str = "org.freedesktop.DBus.Error.";
+
+/// Interfaces of the specification, their methods, and the types that these take.
+const STANDARD: [(&str, &str, &str); 6] = [
+    ("org.freedesktop.DBus.Peer", "Ping", ""),
+    ("org.freedesktop.DBus.Peer", "GetMachineId", ""),
+    ("org.freedesktop.DBus.Introspectable", "Introspect", ""),
+    ("org.freedesktop.DBus.Properties", "Get", "ss"),
+    ("org.freedesktop.DBus.Properties", "Set", "ssv"),
+    ("org.freedesktop.DBus.Properties", "GetAll", "s"),
+];
+
+/// What failed has taken its time already.
+const SUGGESTING: Duration = Duration::from_secs(1);
+
+/// Objects among which the nearest is looked for.
+const PATHS_MAX: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_spellings_name_the_same() {
+        let is_interface = |name: &str| name == "a.b.I";
+        for (words, interface, member, rest) in [
+            (&["a.b.I", "M", "s", "x"][..], Some("a.b.I"), "M", 2),
+            (&["a.b.I.M", "text"], Some("a.b.I"), "M", 1),
+            (&["a.b.I.M"], Some("a.b.I"), "M", 0),
+            (&["M", "text"], None, "M", 1),
+            // Of what the object does not tell, busctl's form is the likelier one.
+            (&["x.y", "M", "text"], Some("x.y"), "M", 1),
+            (&["x.y.M", "two words"], Some("x.y"), "M", 1),
+        ] {
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            let named = split(&words, is_interface).expect("there are words");
+            let found = (named.interface, named.member, named.rest.len());
+            assert_eq!(found, (interface, member, rest), "{words:?}");
+        }
+        assert_eq!(split(&[], is_interface), None);
+    }
+}
