@@ -9,15 +9,20 @@ pub(crate) mod bus;
 mod call;
 mod demo;
 mod diff;
+mod emit;
 mod export;
 mod generate;
+mod get;
 mod introspect;
 mod lint;
 mod list;
 mod monitor;
+mod own;
 mod record;
 mod run;
+mod set;
 mod show;
+mod start;
 mod stats;
 mod status;
 mod timeline;
@@ -25,6 +30,7 @@ mod top;
 mod tree;
 mod up;
 mod view;
+mod wait;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,15 +44,20 @@ use bus::Caller;
 use call::Call;
 use demo::Demo;
 use diff::Diff;
+use emit::Emit;
 use export::Export;
 use generate::Generate;
+use get::Get;
 use introspect::Introspect;
 use lint::Lint;
 use list::List;
 use monitor::Monitor;
+use own::Own;
 use record::Record;
 use run::Run;
+use set::Set;
 use show::Show;
+use start::Start;
 use stats::Stats;
 use status::Status;
 use timeline::Timeline;
@@ -54,6 +65,7 @@ use top::Top;
 use tree::Objects;
 use up::Up;
 use view::View;
+use wait::Wait;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
 #[derive(Debug, Parser)]
@@ -92,6 +104,18 @@ enum Command {
     Status(Status),
     /// Call a method, its arguments in the form of any tool; or show what there is to call
     Call(Call),
+    /// Read properties
+    Get(Get),
+    /// Set a property
+    Set(Set),
+    /// Emit a signal
+    Emit(Emit),
+    /// Wait for a signal, or for a name to be owned
+    Wait(Wait),
+    /// Have a service started
+    Start(Start),
+    /// Hold a name: answer those who call it with what they said, with errors, or not at all
+    Own(Own),
     /// Tell in numbers what a recording shows: who talks most, what is slow
     Stats(Stats),
     /// Tell where the time went in a recording: who waited for whom, how services came up
@@ -142,6 +166,12 @@ impl Command {
             Self::Introspect(introspect) => introspect::run(&introspect),
             Self::Status(status) => status::run(&status),
             Self::Call(call) => call::run(&call),
+            Self::Get(get) => get::run(&get),
+            Self::Set(set) => set::run(&set),
+            Self::Emit(emit) => emit::run(&emit),
+            Self::Wait(wait) => wait::run(&wait),
+            Self::Start(start) => start::run(&start),
+            Self::Own(own) => own::run(&own),
             Self::Stats(stats) => stats::run(&stats),
             Self::Timeline(timeline) => timeline::run(&timeline),
             Self::View(view) => view::run(&view),

@@ -1,0 +1,114 @@
+//! `diligence get`: reads properties.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use inspector::{Inspector, Manner, Outcome, PropertyName, Reply};
+
+use crate::bus_choice::BusChoice;
+use crate::output::{complain, print};
+use crate::poke::error::PokeError;
+use crate::poke::manner::MannerOptions;
+use crate::poke::member::{Kind, Named, Object, empty, split};
+use crate::poke::shown::{ShownOptions, Values, What};
+
+/// Which properties to read, and how to print them.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Get {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// The service
+    service: String,
+    /// The object
+    path: String,
+    /// INTERFACE PROPERTY..., INTERFACE.PROPERTY or PROPERTY
+    #[arg(value_name = "WORD", required = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    shown: ShownOptions,
+    #[command(flatten)]
+    manner: MannerOptions,
+}
+
+/// Reads them, and prints their values.
+pub(crate) fn run(get: &Get) -> ExitCode {
+    match get.run() {
+        Ok(status) => status,
+        Err(error) => error.told("get"),
+    }
+}
+
+impl Get {
+    fn run(&self) -> Result<ExitCode, PokeError> {
+        let inspector = self.manner.inspector(&self.bus)?;
+        let manner = self.manner.manner(Reply::Expected);
+        let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
+        let named = split(&self.words, |name| object.has(name)).expect("there is a word");
+        let mut status = self.show(&inspector, &object, named, &manner)?;
+        for member in named.rest {
+            // Of what stands behind, the interface is the same.
+            let next = Named { member, rest: &[], ..named };
+            status = self.show(&inspector, &object, next, &manner)?;
+        }
+        Ok(status)
+    }
+
+    fn show(
+        &self,
+        inspector: &Inspector,
+        object: &Object<'_>,
+        named: Named<'_>,
+        manner: &Manner,
+    ) -> Result<ExitCode, PokeError> {
+        let property = name(object, named)?;
+        let answer = inspector.get(&property, manner)?;
+        let full = format!("{}.{}", property.interface, property.property);
+        match answer.outcome {
+            Outcome::Returned { results, descriptors, .. } => {
+                let what = What::Property(&property.property);
+                let values = Values { values: &results, what, descriptors: &descriptors };
+                let status = print(&self.shown.text(&values));
+                complain(&self.shown.descriptors(&values));
+                Ok(status)
+            }
+            Outcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),
+            Outcome::Sent {} => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+/// The property that words name; its interface is that which has it, if none was told.
+pub(super) fn name(object: &Object<'_>, named: Named<'_>) -> Result<PropertyName, PokeError> {
+    let found = object.find(Kind::Property, named)?;
+    let Some(interface) = found.interface else {
+        return Err(match object.told == empty() {
+            true => untold(object, named.member),
+            false => object.no_property(named.member),
+        });
+    };
+    Ok(PropertyName {
+        service: object.service.to_owned(),
+        path: object.path.to_owned(),
+        interface,
+        property: named.member.to_owned(),
+    })
+}
+
+fn untold(object: &Object<'_>, member: &str) -> PokeError {
+    PokeError::Name(format!(
+        "{} does not tell what it has, so the interface of {member} must be told",
+        object.path
+    ))
+}
+
+const LONG_HELP: &str = "\
+The property is named as with busctl, as with gdbus, or alone, if one interface of the object has it:
+
+  diligence get org.example.Player /org/example/Player org.example.Player Volume Rate
+  diligence get org.example.Player /org/example/Player org.example.Player.Volume
+  diligence get org.example.Player /org/example/Player Volume
+
+Each value is on a line of its own, as busctl get-property prints it.
+
+The exit status is 0 when all were read, 1 when one was not, and 2 when the command line is wrong.";

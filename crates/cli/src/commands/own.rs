@@ -1,0 +1,220 @@
+//! `diligence own`: holds a name, and answers those who call it, or does not.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use client::{Connection, NameFlags, Request, RequestReply, Subscription, Values};
+use inspector::Failure;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use wire::body::Value;
+use wire::names::ErrorName;
+
+use crate::bus_choice::BusChoice;
+use crate::output::print;
+use crate::poke::error::PokeError;
+use crate::private_bus::asked_to_end;
+
+/// Which name to hold, and what to answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Own {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// The name
+    name: String,
+    /// Wait until it is free
+    #[arg(long)]
+    queue: bool,
+    /// Take it from its owner, if that allows it
+    #[arg(long)]
+    replace: bool,
+    /// Allow others to take it
+    #[arg(long)]
+    allow_replacement: bool,
+    /// Answer every call with its own arguments
+    #[arg(long, conflicts_with = "black_hole")]
+    echo: bool,
+    /// Answer no call
+    #[arg(long)]
+    black_hole: bool,
+}
+
+/// What becomes of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answering {
+    Refuse,
+    Echo,
+    Never,
+}
+
+/// Holds it until somebody wants no more.
+pub(crate) fn run(own: &Own) -> ExitCode {
+    match own.run() {
+        Ok(status) => status,
+        Err(error) => error.told("own"),
+    }
+}
+
+impl Own {
+    fn run(&self) -> Result<ExitCode, PokeError> {
+        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
+        let signals = signals.map_err(unusable)?;
+        let connect = |error| PokeError::Connect { choice: self.bus.to_string(), error };
+        let connection = self.bus.connect().map_err(connect)?;
+        // Who listens before it asks misses nothing.
+        let acquired = self.listen(&connection, "NameAcquired")?;
+        let lost = self.listen(&connection, "NameLost")?;
+        let holding = match self.request(&connection)? {
+            RequestReply::PrimaryOwner | RequestReply::AlreadyOwner => {
+                print(READY);
+                Holding::Owned
+            }
+            RequestReply::InQueue => Holding::Queued,
+            RequestReply::Exists => {
+                return Err(PokeError::Name(format!("{} is somebody else's", self.name)));
+            }
+        };
+        let held = Held { connection, signals, acquired, lost, name: &self.name };
+        held.hold(holding, self.answering())
+    }
+
+    fn request(&self, connection: &Connection) -> Result<RequestReply, PokeError> {
+        let flags = [
+            (self.allow_replacement, NameFlags::ALLOW_REPLACEMENT),
+            (self.replace, NameFlags::REPLACE_EXISTING),
+            (!self.queue, NameFlags::DO_NOT_QUEUE),
+        ];
+        let wanted = flags.into_iter().filter(|(is_wanted, _)| *is_wanted);
+        let flags = wanted.fold(NameFlags::NONE, |all, (_, flag)| all.with(flag));
+        let refused = |error: client::CallError| PokeError::Name(error.to_string());
+        connection.request_name(self.name.as_str(), flags).map_err(refused)
+    }
+
+    fn listen(&self, connection: &Connection, member: &str) -> Result<Subscription, PokeError> {
+        let rule = format!(
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',\
+             member='{member}',arg0='{}'",
+            self.name
+        );
+        let refused = |error| PokeError::from(Failure::Unwatchable(error));
+        connection.subscribe(rule.as_str()).map_err(refused)
+    }
+
+    const fn answering(&self) -> Answering {
+        match (self.echo, self.black_hole) {
+            (true, _) => Answering::Echo,
+            (_, true) => Answering::Never,
+            _ => Answering::Refuse,
+        }
+    }
+}
+
+/// Whether the name is ours yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Holding {
+    Owned,
+    Queued,
+}
+
+/// A name that is held, or waited for.
+struct Held<'n> {
+    connection: Connection,
+    signals: SignalSource,
+    acquired: Subscription,
+    lost: Subscription,
+    name: &'n str,
+}
+
+impl Held<'_> {
+    fn hold(&self, mut holding: Holding, answering: Answering) -> Result<ExitCode, PokeError> {
+        let poller = Poller::new().map_err(unusable)?;
+        poller.add(&self.signals, 0, Interest::Read).map_err(unusable)?;
+        poller.add(self.connection.as_fd(), 1, Interest::Read).map_err(unusable)?;
+        let mut events = Events::with_capacity(2);
+        loop {
+            self.answer_all(answering)?;
+            holding = self.told(holding)?;
+            self.connection.flush().map_err(Failure::from)?;
+            poller.wait(&mut events, Some(LOOK_AGAIN)).map_err(unusable)?;
+            if asked_to_end(&self.signals).map_err(unusable)?.is_some() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+
+    fn answer_all(&self, answering: Answering) -> Result<(), PokeError> {
+        let next = || self.connection.next_request(Some(Duration::ZERO)).map_err(Failure::from);
+        while let Some(request) = next()? {
+            answer(&request, answering);
+        }
+        Ok(())
+    }
+
+    /// What the signals say of the name. That it was acquired at once is no news.
+    fn told(&self, holding: Holding) -> Result<Holding, PokeError> {
+        let broken = |_| PokeError::Name(format!("it is not known whose {} is", self.name));
+        if self.lost.poll().map_err(broken)?.is_some() {
+            return Err(PokeError::Name(format!("{} was taken by somebody else", self.name)));
+        }
+        if self.acquired.poll().map_err(broken)?.is_some() && holding == Holding::Queued {
+            print(READY);
+            return Ok(Holding::Owned);
+        }
+        Ok(holding)
+    }
+}
+
+/// Answers a call. That its caller has gone meanwhile is no matter.
+fn answer(request: &Request, answering: Answering) {
+    let _ = match answering {
+        Answering::Never => Ok(()),
+        Answering::Echo => echo(request),
+        Answering::Refuse => {
+            let member = request.message().member().unwrap_or_default();
+            let text = format!("nobody answers {member} here: the name is only held");
+            request.reply_error(UNKNOWN_METHOD, &text)
+        }
+    };
+}
+
+fn echo(request: &Request) -> Result<(), client::SendError> {
+    let message = request.message();
+    let mut reader = message.reader();
+    let types = message.signature().types();
+    let values: Result<Vec<_>, _> = types.map(|kind| Value::read(kind, &mut reader)).collect();
+    let copies = message.descriptors().iter().map(OwnedFd::try_clone);
+    match (values, copies.collect::<io::Result<Vec<_>>>()) {
+        (Ok(values), Ok(copies)) => request.reply_with_descriptors(&Values(&values), copies),
+        (Err(error), _) => request.reply_error(FAILED, &error.to_string()),
+        (_, Err(error)) => request.reply_error(FAILED, &error.to_string()),
+    }
+}
+
+fn unusable(error: io::Error) -> PokeError {
+    PokeError::Name(format!("cannot wait: {error}"))
+}
+
+/// What is printed when the name is owned.
+const READY: &str = "READY\n";
+
+/// What has been read from the socket already is not seen by waiting for it.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+const UNKNOWN_METHOD: ErrorName<'static> =
+    ErrorName::literal("org.freedesktop.DBus.Error.UnknownMethod");
+const FAILED: ErrorName<'static> = ErrorName::literal("org.freedesktop.DBus.Error.Failed");
+
+const LONG_HELP: &str = "\
+  diligence own org.example.Player &
+  diligence own org.example.Player --echo
+  diligence own org.example.Player --queue
+
+It prints READY when the name is owned, and holds it until it is interrupted. Calls are refused, \
+unless they are to be echoed or left without an answer.
+
+The exit status is 0 when it was interrupted, 1 when the name was not to be had or was taken, and 2 \
+when the command line is wrong.";

@@ -1,0 +1,77 @@
+//! `diligence set`: sets a property.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use inspector::{Outcome, Reply};
+
+use super::get::name;
+use crate::bus_choice::BusChoice;
+use crate::output::complain;
+use crate::poke::arguments::{ArgumentOptions, forms};
+use crate::poke::error::PokeError;
+use crate::poke::manner::MannerOptions;
+use crate::poke::member::{Kind, Object, split};
+
+/// Which property to set, and to what.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Set {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// The service
+    service: String,
+    /// The object
+    path: String,
+    /// INTERFACE PROPERTY [SIGNATURE] VALUE..., INTERFACE.PROPERTY VALUE or PROPERTY VALUE
+    #[arg(value_name = "WORD", num_args = 2.., required = true, allow_negative_numbers = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    arguments: ArgumentOptions,
+    #[command(flatten)]
+    manner: MannerOptions,
+}
+
+/// Sets it.
+pub(crate) fn run(set: &Set) -> ExitCode {
+    match set.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.told("set"),
+    }
+}
+
+impl Set {
+    fn run(&self) -> Result<(), PokeError> {
+        let inspector = self.manner.inspector(&self.bus)?;
+        let manner = self.manner.manner(Reply::Expected);
+        let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
+        let named = split(&self.words, |name| object.has(name)).expect("there are words");
+        let property = name(&object, named)?;
+        let full = format!("{}.{}", property.interface, property.property);
+        let told = object.find(Kind::Property, named)?.signatures;
+        let read = self.arguments.read(named.rest, &told);
+        let (reading, load) =
+            read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
+        if self.arguments.is_verbose() {
+            let (types, forms) = (&reading.signature, forms(&reading));
+            complain(&format!("setting {full} of type \"{types}\", read as {forms}\n"));
+        }
+        if load.arguments.len() != 1 {
+            let count = load.arguments.len();
+            return Err(PokeError::Words(format!("{full} has one value, and {count} were given")));
+        }
+        match inspector.put(&property, load, &manner)?.outcome {
+            Outcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
+            Outcome::Returned { .. } | Outcome::Sent {} => Ok(()),
+        }
+    }
+}
+
+const LONG_HELP: &str = "\
+The type of the value is asked of the object, and the value is written as with `diligence call`:
+
+  diligence set org.example.Player /org/example/Player org.example.Player Volume d 0.5
+  diligence set org.example.Player /org/example/Player org.example.Player.Volume 0.5
+  diligence set org.example.Player /org/example/Player Volume double:0.5
+
+The exit status is 0 when it was set, 1 when it was not, and 2 when the command line is wrong.";

@@ -1,0 +1,104 @@
+//! `diligence start`: has the service of a name started.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use inspector::{Failure, Inspector, Manner, MethodName, Outcome, Patience, Starting, TypedValue};
+use wire::body::Value;
+
+use crate::amount;
+use crate::bus_choice::BusChoice;
+use crate::output::print;
+use crate::poke::error::PokeError;
+use crate::poke::manner::inspector;
+
+/// Which service to start.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Start {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// The name of the service
+    name: String,
+    /// How long to wait until it runs
+    #[arg(short, long, value_name = "TIME", value_parser = amount::time, default_value = "25s")]
+    timeout: Duration,
+}
+
+/// Starts it, and says whether it ran already.
+pub(crate) fn run(command: &Start) -> ExitCode {
+    match command.run() {
+        Ok(status) => status,
+        Err(error) => error.told("start"),
+    }
+}
+
+impl Start {
+    fn run(&self) -> Result<ExitCode, PokeError> {
+        let inspector = inspector(&self.bus, Patience::default())?;
+        Ok(print(match start(&inspector, &self.name, self.timeout)? {
+            Started::Now => "started\n",
+            Started::Before => "runs already\n",
+        }))
+    }
+}
+
+/// When a service was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Started {
+    /// By this.
+    Now,
+    /// It ran already.
+    Before,
+}
+
+/// Has the bus start a service.
+pub(super) fn start(
+    inspector: &Inspector,
+    name: &str,
+    patience: Duration,
+) -> Result<Started, PokeError> {
+    let method = MethodName {
+        service: "org.freedesktop.DBus".to_owned(),
+        path: "/org/freedesktop/DBus".to_owned(),
+        interface: Some("org.freedesktop.DBus".to_owned()),
+        method: "StartServiceByName".to_owned(),
+    };
+    let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).max(1);
+    let manner = Manner { timeout_ms, starting: Starting::Allowed, ..Manner::default() };
+    let arguments = vec![Value::from(name), Value::Uint32(0)];
+    match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
+        // The bus looks for a service first, and what runs may have been started by others.
+        Outcome::Failed(failure)
+            if failure.error_name() == Some(UNKNOWN) && is_owned(inspector, name)? =>
+        {
+            Ok(Started::Before)
+        }
+        Outcome::Failed(failure) => Err(failure.into()),
+        Outcome::Returned { results, .. } if results == [TypedValue(Value::Uint32(RAN))] => {
+            Ok(Started::Before)
+        }
+        Outcome::Returned { .. } | Outcome::Sent {} => Ok(Started::Now),
+    }
+}
+
+/// Whether somebody has the name; the bus has its own without a connection.
+pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, Failure> {
+    let found = inspector.name(name)?;
+    Ok(found.is_some_and(|found| found.owner.is_some() || found.who.is_some()))
+}
+
+/// How long is waited where nobody says.
+pub(super) const PATIENCE: Duration = Duration::from_secs(25);
+
+const UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
+
+/// What the bus answers when the service runs already.
+const RAN: u32 = 2;
+
+const LONG_HELP: &str = "\
+  diligence start org.example.Player
+
+It prints \"started\" or \"runs already\". The exit status is 0 in both cases, 1 when the service could \
+not be started, and 2 when the command line is wrong.";

@@ -1,0 +1,176 @@
+//! `diligence wait`: waits for a signal, or for a name to be owned.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use inspector::{Carried, Heard, Inspector, Patience, Watch};
+use sys::clock::monotonic;
+
+use super::start;
+use crate::amount;
+use crate::bus_choice::BusChoice;
+use crate::output::print;
+use crate::poke::error::PokeError;
+use crate::poke::manner::inspector;
+use crate::poke::shown::{ShownOptions, Values, What};
+
+/// What to wait for.
+#[derive(Debug, Args)]
+#[command(after_long_help = LONG_HELP)]
+pub(crate) struct Wait {
+    #[command(flatten)]
+    bus: BusChoice,
+    /// [SERVICE] PATH INTERFACE SIGNAL, [SERVICE] PATH INTERFACE.SIGNAL or NAME
+    #[arg(value_name = "WORD", required = true, num_args = 1..=4)]
+    words: Vec<String>,
+    /// How long to wait [default: for ever]
+    #[arg(short, long, value_name = "TIME", value_parser = amount::time)]
+    timeout: Option<Duration>,
+    /// Have the service of this name started
+    #[arg(long, value_name = "NAME")]
+    activate: Option<String>,
+    #[command(flatten)]
+    shown: ShownOptions,
+}
+
+/// What the words mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Awaited<'w> {
+    Name(&'w str),
+    Signal { service: Option<&'w str>, path: &'w str, interface: &'w str, member: &'w str },
+}
+
+/// Waits for it.
+pub(crate) fn run(wait: &Wait) -> ExitCode {
+    match wait.run() {
+        Ok(status) => status,
+        Err(error) => error.told("wait"),
+    }
+}
+
+impl Wait {
+    fn run(&self) -> Result<ExitCode, PokeError> {
+        let awaited = awaited(&self.words)?;
+        let deadline = self.timeout.map(|timeout| monotonic() + timeout);
+        let usual = Patience::default();
+        let answer = self.timeout.map_or(usual.answer, |timeout| usual.answer.min(timeout));
+        let inspector = inspector(&self.bus, Patience { answer, ..usual })?;
+        match awaited {
+            Awaited::Name(name) => self.name(&inspector, name, deadline),
+            Awaited::Signal { service, path, interface, member } => {
+                let watch = inspector.watch_signal(service, path, interface, member)?;
+                self.activate(&inspector)?;
+                self.signal(&watch, deadline)
+            }
+        }
+    }
+
+    /// Who listens before it asks misses nothing.
+    fn name(
+        &self,
+        inspector: &Inspector,
+        name: &str,
+        deadline: Option<Duration>,
+    ) -> Result<ExitCode, PokeError> {
+        let watch = inspector.watch_name(name)?;
+        self.activate(inspector)?;
+        loop {
+            if start::is_owned(inspector, name)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            self.next(&watch, deadline)?;
+        }
+    }
+
+    fn signal(&self, watch: &Watch, deadline: Option<Duration>) -> Result<ExitCode, PokeError> {
+        loop {
+            let Heard::Signal(signal) = self.next(watch, deadline)? else { continue };
+            return match signal.carried {
+                Carried::Arguments(values) => {
+                    let shown = Values { values: &values, what: What::Signal, descriptors: &[] };
+                    Ok(print(&self.shown.text(&shown)))
+                }
+                Carried::Failure(failure) => Err(failure.into()),
+            };
+        }
+    }
+
+    fn next(&self, watch: &Watch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
+        let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
+        watch.next(left)?.ok_or_else(|| {
+            let timeout = self.timeout.unwrap_or_default();
+            PokeError::Late(format!("{} did not come within {timeout:?}", self.words.join(" ")))
+        })
+    }
+
+    fn activate(&self, inspector: &Inspector) -> Result<(), PokeError> {
+        match &self.activate {
+            Some(name) => {
+                let patience = self.timeout.unwrap_or(start::PATIENCE);
+                start::start(inspector, name, patience).map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let (service, words) = match words.as_slice() {
+        [name] => return Ok(Awaited::Name(name)),
+        [path, ..] if path.starts_with('/') => (None, &words[..]),
+        [service, ..] => (Some(*service), &words[1..]),
+        [] => (None, &words[..]),
+    };
+    let unclear = || {
+        let text =
+            "expected NAME, [SERVICE] PATH INTERFACE SIGNAL or [SERVICE] PATH INTERFACE.SIGNAL";
+        PokeError::Words(text.to_owned())
+    };
+    let (path, interface, member) = match words {
+        [path, interface, member] => (*path, *interface, *member),
+        [path, full] => {
+            let (interface, member) = full.rsplit_once('.').ok_or_else(unclear)?;
+            (*path, interface, member)
+        }
+        _ => return Err(unclear()),
+    };
+    Ok(Awaited::Signal { service, path, interface, member })
+}
+
+const LONG_HELP: &str = "\
+With one word it waits until somebody has this name; else until the signal comes, and prints its \
+arguments:
+
+  diligence wait org.example.Player --timeout 5s
+  diligence wait org.example.Player /org/example/Player org.example.Player Played
+  diligence wait /org/example/Player org.example.Player.Played
+
+The exit status is 0 when it came, 1 when it did not within the time, and 2 when the command line is \
+wrong.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_a_signal_or_a_name() {
+        let signal =
+            |service| Awaited::Signal { service, path: "/p", interface: "a.I", member: "S" };
+        for (words, expected) in [
+            (&["a.b"][..], Awaited::Name("a.b")),
+            (&["/p", "a.I", "S"], signal(None)),
+            (&["/p", "a.I.S"], signal(None)),
+            (&["a.b", "/p", "a.I", "S"], signal(Some("a.b"))),
+            (&["a.b", "/p", "a.I.S"], signal(Some("a.b"))),
+        ] {
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(awaited(&words).expect("they mean something"), expected, "{words:?}");
+        }
+        for words in [&["a.b", "/p"][..], &["/p", "S"], &["/p", "a.I", "S", "x"]] {
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            assert!(awaited(&words).is_err(), "{words:?}");
+        }
+    }
+}
