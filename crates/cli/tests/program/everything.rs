@@ -1,23 +1,26 @@
 //! A service with a property of every type, and what goes wrong with some.
 
 use std::fmt::Write as _;
+use std::sync::mpsc;
 use std::thread;
 
-use client::blocking::Request;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
-use client::{Connection, Values};
+use client::{Connection, NameFlags, Request, Values};
 use notation::busctl::read_arguments;
 
 /// Has a name on a bus until that ends.
-pub(crate) fn serve(address: &str, name: &str, health: Health) {
-    let connection = Connection::open(address).expect("the bus is there");
-    connection.request_name(name).expect("nobody has it");
+pub(crate) fn serve(address: &str, name: &'static str, health: Health) {
+    let (address, (ready, is_ready)) = (address.to_owned(), mpsc::channel());
     thread::spawn(move || {
+        let connection = Connection::open(&address).expect("the bus is there");
+        connection.request_name(name, NameFlags::NONE).expect("nobody has it");
+        ready.send(()).expect("the test waits");
         while let Ok(Some(request)) = connection.next_request(None) {
             answer(&request, health);
         }
     });
+    is_ready.recv().expect("it has the name");
 }
 
 /// How a service is.

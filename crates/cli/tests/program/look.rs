@@ -108,6 +108,9 @@ fn trees_are_those_of_busctl() {
     }
     serve(address, "com.example.Everything", Health::Well);
     let expected = busctl(address, &["tree", "com.example.Everything"]);
+    // It says among the paths what ours says on standard error.
+    let (complaint, expected) = expected.split_once('\n').expect("lines");
+    assert!(complaint.starts_with("Failed to introspect object /odd "), "{complaint}");
     let found = ours(&folder, address, &["tree", "com.example.Everything"]);
     assert_eq!(text(&found.stdout), expected);
     let complaint = "/odd of com.example.Everything: com.example.Error.Refused: not for you\n";

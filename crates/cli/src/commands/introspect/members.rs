@@ -47,12 +47,11 @@ impl Kind {
     }
 }
 
-/// All rows, by name of interface, kind and name; of one interface without a row for itself.
-pub(super) fn members(object: &Object, interface: Option<&str>) -> Vec<Member> {
+/// All rows, by name of interface, kind and name.
+pub(super) fn members(object: &Object) -> Vec<Member> {
     let mut interfaces: Vec<_> = object.interfaces.iter().collect();
     interfaces.sort_by(|one, other| one.name.cmp(&other.name));
-    let is_shown = |row: &Member| interface.is_none() || row.kind != Kind::Interface;
-    interfaces.into_iter().flat_map(rows).filter(is_shown).collect()
+    interfaces.into_iter().flat_map(rows).collect()
 }
 
 fn rows(interface: &ObjectInterface) -> Vec<Member> {

@@ -72,8 +72,7 @@ impl Introspect {
         let object = inspector.object_of(&self.name, path, Starting::Allowed);
         let mut object = object.map_err(|failure| self.failed(inspector, path, failure))?;
         self.narrow(inspector, &mut object)?;
-        let text =
-            || table::render(&members::members(&object, self.interface.as_deref()), self.shape());
+        let text = || table::render(&members::members(&object), self.shape());
         Ok(self.json.text(&object).unwrap_or_else(text))
     }
 
@@ -163,7 +162,12 @@ impl Introspect {
             true => Room::Line(style.width),
             false => Room::Full,
         };
-        Shape { room, has_legend: !self.table.no_legend, style }
+        Shape {
+            room,
+            has_legend: !self.table.no_legend,
+            has_interfaces: self.interface.is_none(),
+            style,
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use crate::aligned::widths;
 pub(super) struct Shape {
     pub(super) room: Room,
     pub(super) has_legend: bool,
+    /// Whether interfaces have rows of their own. Columns are as wide in any case, as busctl has it.
+    pub(super) has_interfaces: bool,
     pub(super) style: Style,
 }
 
@@ -25,22 +27,30 @@ pub(super) enum Room {
 
 /// The table.
 pub(super) fn render(members: &[Member], shape: Shape) -> String {
-    let rows: Vec<_> =
-        [LEGEND.map(str::to_owned)].into_iter().chain(members.iter().map(cells_of)).collect();
+    let Shape { style, has_legend, has_interfaces, .. } = shape;
+    let legend = LEGEND.map(str::to_owned);
+    let rows: Vec<_> = members.iter().map(|member| (member, cells_of(member))).collect();
+    let widths = fitting(&legend, rows.iter().map(|(_, cells)| cells), shape.room);
+    let legend = has_legend.then(|| style.strong(padded(&legend, &widths).concat()) + "\n");
+    let shown = rows.iter().filter(|(one, _)| has_interfaces || one.kind != Kind::Interface);
+    let lines = shown.map(|(member, cells)| line(cells, member, &widths, style));
+    legend.into_iter().chain(lines).collect()
+}
+
+/// How wide the columns are.
+fn fitting<'r>(
+    legend: &'r [String; COLUMNS],
+    rows: impl Iterator<Item = &'r [String; COLUMNS]>,
+    room: Room,
+) -> [usize; COLUMNS] {
+    let rows: Vec<_> = [legend].into_iter().chain(rows).cloned().collect();
     let mut widths = widths(&rows);
-    if let Room::Line(line) = shape.room {
+    if let Room::Line(line) = room {
         let [name, kind, signature, result, flags] = widths;
         let others = name + kind + signature + flags + GAPS;
         widths[RESULT] = result.min(line.saturating_sub(others).max(VALUE_MIN));
     }
-    let (legend, rows) =
-        rows.split_first().map_or((None, [].as_slice()), |(first, rest)| (Some(first), rest));
-    let legend = legend
-        .filter(|_| shape.has_legend)
-        .map(|row| shape.style.strong(padded(row, &widths).concat()) + "\n");
-    let lines =
-        rows.iter().zip(members).map(|(row, member)| line(row, member, &widths, shape.style));
-    legend.into_iter().chain(lines).collect()
+    widths
 }
 
 fn cells_of(member: &Member) -> [String; COLUMNS] {
