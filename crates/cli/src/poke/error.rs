@@ -7,6 +7,7 @@ use capture::text::units::printable;
 use client::ConnectError;
 use inspector::{ArgumentError, Failure};
 
+use crate::nearest::suggestion;
 use crate::output::failed;
 
 /// Why it was not done. Its text is for people, and safe to be shown.
@@ -103,8 +104,6 @@ impl fmt::Display for PokeError {
 }
 
 fn suggest(f: &mut fmt::Formatter<'_>, nearest: &[String]) -> fmt::Result {
-    match nearest.is_empty() {
-        true => Ok(()),
-        false => write!(f, "; did you mean {}?", printable(&nearest.join(", "))),
-    }
+    let names: Vec<_> = nearest.iter().map(String::as_str).collect();
+    f.write_str(&printable(&suggestion(&names)))
 }

@@ -10,7 +10,7 @@ use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
 use wire::names::MemberName;
 
 use super::error::PokeError;
-use super::nearest::nearest;
+use crate::nearest::nearest;
 
 /// Words, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +124,7 @@ impl<'a> Object<'a> {
 
     /// That there is no property of this name, whatever its interface.
     pub(crate) fn no_property(&self, member: &str) -> PokeError {
-        let nearest = nearest(member, self.members(false));
+        let nearest = near(member, self.members(false));
         PokeError::NoProperty { member: member.to_owned(), nearest }
     }
 
@@ -138,14 +138,14 @@ impl<'a> Object<'a> {
     ) -> PokeError {
         let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
         let nearest = match name {
-            Some("ServiceUnknown" | "NameHasNoOwner") => nearest(self.service, names(inspector)),
-            Some("UnknownObject") => nearest(self.path, paths(inspector, self.service)),
-            Some(_) if self.told == empty() => nearest(self.path, paths(inspector, self.service)),
+            Some("ServiceUnknown" | "NameHasNoOwner") => near(self.service, names(inspector)),
+            Some("UnknownObject") => near(self.path, paths(inspector, self.service)),
+            Some(_) if self.told == empty() => near(self.path, paths(inspector, self.service)),
             Some("UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "InvalidArgs") => {
-                nearest(member, self.members(member.contains('.')))
+                near(member, self.members(member.contains('.')))
             }
             None if matches!(failure, Failure::Undescribed { .. }) => {
-                nearest(member, self.members(member.contains('.')))
+                near(member, self.members(member.contains('.')))
             }
             _ => Vec::new(),
         };
@@ -238,6 +238,18 @@ const STANDARD: [(&str, &str, &str); 6] = [
 
 /// What failed has taken its time already.
 const SUGGESTING: Duration = Duration::from_secs(1);
+
+/// Those of these names that are most like what was given; none if that is one of them.
+fn near(given: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let names: Vec<_> = names.take(NAMES_MAX).collect();
+    if names.iter().any(|name| name == given) {
+        return Vec::new();
+    }
+    nearest(given, names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+}
+
+/// More than that nobody's service has.
+const NAMES_MAX: usize = 10_000;
 
 /// Objects among which the nearest is looked for.
 const PATHS_MAX: usize = 1000;

@@ -10,6 +10,5 @@ mod descriptors;
 pub(crate) mod error;
 pub(crate) mod manner;
 pub(crate) mod member;
-mod nearest;
 mod pretty;
 pub(crate) mod shown;
