@@ -1,5 +1,6 @@
 //! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
 
+mod call;
 mod command_line;
 mod copies;
 mod elsewhere;

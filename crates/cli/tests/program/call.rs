@@ -1,0 +1,345 @@
+//! `diligence call`, `get`, `set`, `emit`, `wait`, `start` and `own`, next to the tools whose words
+//! they understand.
+
+use std::fs;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use client::wire::body::Value;
+use client::{Connection, Interface, NameFlags, Request, Values};
+use rustix::process::Signal;
+
+use crate::recorder::DbusDaemon;
+use crate::support::{Folder, Running, text};
+
+/// A type, and a value of it as busctl, gdbus and dbus-send have it, and as JSON. dbus-send itself
+/// knows only some of them: those that do not begin with a signature.
+type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
+
+const VALUES: [Row; 24] = [
+    ("y", &["7"], "0x07", "byte:7", "7"),
+    ("b", &["true"], "true", "boolean:true", "true"),
+    ("n", &["-7"], "-7", "int16:-7", "-7"),
+    ("q", &["7"], "7", "uint16:7", "7"),
+    ("i", &["-7"], "-7", "int32:-7", "-7"),
+    ("u", &["7"], "7", "uint32:7", "7"),
+    ("x", &["-7"], "-7", "int64:-7", "\"-7\""),
+    ("t", &["7"], "7", "uint64:7", "\"7\""),
+    ("d", &["1.5"], "1.5", "double:1.5", "1.5"),
+    ("s", &["one, \"two\""], "one, \"two\"", "string:one, \"two\"", r#""one, \"two\"""#),
+    ("o", &["/a/b"], "/a/b", "objpath:/a/b", "\"/a/b\""),
+    ("g", &["a{sv}"], "a{sv}", "g:'a{sv}'", "\"a{sv}\""),
+    ("v", &["u", "7"], "<uint32 7>", "variant:uint32:7", r#"{"type":"u","data":7}"#),
+    ("v", &["as", "0"], "<@as []>", "v:<@as []>", r#"{"type":"as","data":[]}"#),
+    ("as", &["2", "a", "b"], "['a', 'b']", "array:string:a,b", r#"["a","b"]"#),
+    ("as", &["0"], "[]", "as:[]", "[]"),
+    ("ay", &["3", "1", "2", "255"], "[1, 2, 255]", "array:byte:1,2,255", "[1,2,255]"),
+    ("aai", &["2", "0", "1", "3"], "[[], [3]]", "aai:[[], [3]]", "[[],[3]]"),
+    ("a{si}", &["1", "a", "1"], "{'a': 1}", "dict:string:int32:a,1", r#"{"a":1}"#),
+    ("a{us}", &["1", "7", "a"], "{7: 'a'}", "dict:uint32:string:7,a", r#"[[7,"a"]]"#),
+    ("a{sv}", &["0"], "{}", "a{sv}:{}", "{}"),
+    (
+        "a{sa{sv}}",
+        &["1", "a", "1", "b", "y", "7"],
+        "{'a': {'b': <byte 7>}}",
+        "a{sa{sv}}:{'a': {'b': <byte 7>}}",
+        r#"{"a":{"b":{"type":"y","data":7}}}"#,
+    ),
+    ("(si)", &["a", "1"], "('a', 1)", "(si):('a', 1)", r#"["a",1]"#),
+    (
+        "a(s(bv))",
+        &["1", "a", "true", "s", "x"],
+        "[('a', (true, <'x'>))]",
+        "a(s(bv)):[('a', (true, <'x'>))]",
+        r#"[["a",[true,{"type":"s","data":"x"}]]]"#,
+    ),
+];
+
+const NAME: &str = "org.example.Echo";
+const PATH: &str = "/org/example/Echo";
+
+/// Answers with what was said.
+fn echo(request: &Request) {
+    let message = request.message();
+    let mut reader = message.reader();
+    let types = message.signature().types();
+    let values: Vec<_> = types.map(|kind| Value::read(kind, &mut reader).expect("valid")).collect();
+    request.reply(&Values(&values)).expect("it can be sent");
+}
+
+/// A service with a method for each row, in a thread that ends with the bus.
+fn serve(address: &str) {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let address = address.to_owned();
+    thread::spawn(move || {
+        let bus = Connection::open(&address).expect("the bus is there");
+        let mut interface = Interface::<u32>::builder(NAME);
+        for (number, (types, ..)) in VALUES.iter().enumerate() {
+            let (name, arguments) = (format!("Echo{number}"), [("value", *types)]);
+            let run = |_: &mut u32, request: Request| echo(&request);
+            interface = interface.raw_method(&name, &arguments, &arguments, run);
+        }
+        let interface = interface
+            .raw_method("Never", &[], &[], |_, request| drop(request))
+            .writable_property(
+                "Level",
+                |level| *level,
+                |level, new: u32| {
+                    *level = new;
+                    Ok(())
+                },
+            )
+            .build()
+            .expect("the interface is sound");
+        let _object = bus.add_object(PATH, &interface, 7).expect("the path is free");
+        bus.request_name(NAME, NameFlags::NONE).expect("the name is free");
+        ready.send(()).expect("the test waits");
+        bus.serve();
+    });
+    is_ready.recv_timeout(Duration::from_secs(10)).expect("the service is there");
+}
+
+struct Stage {
+    folder: Folder,
+    bus: DbusDaemon,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let bus = DbusDaemon::start(&folder, "");
+        serve(&bus.address);
+        Self { folder, bus }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.folder.diligence();
+        command.args(words).env("DBUS_SESSION_BUS_ADDRESS", &self.bus.address);
+        command
+    }
+
+    fn ours(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("the program exists")
+    }
+
+    /// What it prints, if it succeeds.
+    fn printed(&self, words: &[&str]) -> String {
+        let output = self.ours(words);
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// What it complains of, if it fails with this status.
+    fn complaint(&self, words: &[&str], status: i32) -> String {
+        let output = self.ours(words);
+        assert_eq!(output.status.code(), Some(status), "{words:?}: {}", text(&output.stdout));
+        text(&output.stderr)
+    }
+
+    fn tool(&self, program: &str, words: &[&str]) -> String {
+        let mut command = Command::new(program);
+        command.args(words).env("DBUS_SESSION_BUS_ADDRESS", &self.bus.address);
+        let output = command.output().unwrap_or_else(|error| panic!("{program}: {error}"));
+        assert!(output.status.success(), "{program} {words:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+}
+
+/// Without the first line, which has a time and numbers.
+fn body(printed: &str) -> &str {
+    printed.split_once('\n').map_or("", |(_, body)| body)
+}
+
+#[test]
+fn every_type_goes_there_and_back_as_with_the_other_tools() {
+    let stage = Stage::new();
+    for (number, (types, busctl, gvariant, dbus_send, json)) in VALUES.iter().enumerate() {
+        let method = format!("Echo{number}");
+        let full = format!("{NAME}.{method}");
+        let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
+        let user = [&["--user"], &words[..]].concat();
+        let expected = stage.tool("busctl", &user);
+        // The four forms, in the words of the four tools.
+        let ours = [&["call", "--", NAME, PATH, NAME, &method, types], *busctl].concat();
+        assert_eq!(stage.printed(&ours), expected);
+        for argument in [gvariant, dbus_send, json] {
+            let printed = stage.printed(&["call", "--", NAME, PATH, &full, argument]);
+            assert_eq!(printed, expected, "{types}: {argument}");
+            let printed = stage.printed(&["call", "--", NAME, PATH, &method, argument]);
+            assert_eq!(printed, expected, "{types}: {argument}");
+        }
+        // What they print.
+        let call = |option| ["call", option, "--", NAME, PATH, &full, gvariant];
+        let gdbus = ["call", "--session", "-d", NAME, "-o", PATH, "-m", &full, "--", gvariant];
+        assert_eq!(stage.printed(&call("--format=gvariant")), stage.tool("gdbus", &gdbus));
+        // busctl has no JSON for keys that are no texts.
+        let shapes: &[_] = if *types == "a{us}" { &[] } else { &["--json=short", "--json=pretty"] };
+        for &shape in shapes {
+            let told = stage.tool("busctl", &[&["--user", shape], &words[..]].concat());
+            assert_eq!(stage.printed(&call(shape)), told, "{types} {shape}");
+        }
+        let is_known = !dbus_send.starts_with(&format!("{types}:"));
+        if is_known {
+            let dest = format!("--dest={NAME}");
+            let send = ["--session", "--print-reply", &dest, PATH, &full, dbus_send];
+            let told = stage.tool("dbus-send", &send);
+            let printed = stage.printed(&call("--format=dbus-send"));
+            assert_eq!(body(&printed), body(&told), "{types}");
+            assert!(printed.starts_with("method return time="), "{printed}");
+        }
+    }
+}
+
+#[test]
+fn fewer_words_show_what_there_is() {
+    let stage = Stage::new();
+    assert!(stage.printed(&["call"]).lines().any(|line| line == NAME));
+    assert!(stage.printed(&["call", NAME]).lines().any(|line| line == PATH));
+    let members = stage.printed(&["call", NAME, PATH]);
+    assert!(members.contains("method org.example.Echo.Echo4(i value) -> (i value)\n"), "{members}");
+    assert!(members.contains("property readwrite u org.example.Echo.Level\n"), "{members}");
+    let of_interface = stage.printed(&["call", NAME, PATH, NAME]);
+    assert!(!of_interface.contains("Ping") && of_interface.contains("Echo4"), "{of_interface}");
+}
+
+#[test]
+fn the_options_of_the_other_tools_are_understood() {
+    let stage = Stage::new();
+    let method = "org.example.Echo.Echo4";
+    for words in [
+        &["call", "--dest", NAME, "--object-path", PATH, "--method", method, "-7"][..],
+        &["call", "-d", NAME, "-o", PATH, "-m", method, "-7", "--session"],
+        &["call", "--dest=org.example.Echo", "--type=method_call", PATH, method, "int32:-7"],
+    ] {
+        assert_eq!(stage.printed(words), "i -7\n", "{words:?}");
+    }
+    let verbose = stage.ours(&["call", "-v", NAME, PATH, "Echo4", "7"]);
+    let expected =
+        "calling org.example.Echo.Echo4 with \"i\" (told by the object), read as gvariant\n";
+    assert_eq!(text(&verbose.stderr), expected);
+    assert_eq!(stage.printed(&["call", "-q", NAME, PATH, "Echo4", "7"]), "");
+    let pretty = stage.printed(&["call", "--format=pretty", NAME, PATH, "Echo18", "{'a': 1}"]);
+    assert_eq!(pretty, "value:\n  a: 1\n");
+    let repeated = stage.ours(&["call", "--repeat=5", NAME, PATH, "Echo4", "7"]);
+    assert_eq!(text(&repeated.stdout), "i 7\n");
+    assert!(text(&repeated.stderr).starts_with("5 calls: min "), "{}", text(&repeated.stderr));
+}
+
+#[test]
+fn what_goes_wrong_is_a_sentence() {
+    let stage = Stage::new();
+    for (words, parts) in [
+        (
+            &["call", NAME, PATH, "Echo5", "-1"][..],
+            &["argument 1 must be a whole number", "(u)", "is -1", "example is 7"][..],
+        ),
+        (&["call", NAME, PATH, "Echo05"], &["UnknownMethod", "did you mean Echo0, Echo15, Echo5?"]),
+        (
+            &["call", "org.example.Ecko", PATH, "Echo5"],
+            &["ServiceUnknown", "mean org.example.Echo?"],
+        ),
+        (&["call", NAME, "/org/example/Ecko", "Echo5"], &["mean /org/example/Echo,"]),
+        (&["call", NAME, "no path", "Echo5"], &["no path"]),
+        (&["call", "--address=unix:path=/none"], &["cannot connect to the bus at unix:path=/none"]),
+        (&["get", NAME, PATH, "Lefel"], &["does not tell of a property Lefel", "mean Level?"]),
+        (&["set", NAME, PATH, "Level", "loud"], &["Level: argument 1 must be", "is loud"]),
+        (&["start", "org.example.Nobody"], &["org.example.Nobody"]),
+    ] {
+        let complaint = stage.complaint(words, 1);
+        for part in parts {
+            assert!(complaint.contains(part), "no {part:?} in {complaint:?}");
+        }
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    let begun = Instant::now();
+    let silent = stage.complaint(&["call", "--timeout=300ms", NAME, PATH, "Never"], 1);
+    assert!(silent.contains("no answer came within"), "{silent}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn properties_are_read_and_set() {
+    let stage = Stage::new();
+    let get = ["--user", "get-property", NAME, PATH, NAME, "Level"];
+    let full = "org.example.Echo.Level";
+    for (set, level) in [
+        (&["set", NAME, PATH, NAME, "Level", "u", "1"][..], 1),
+        (&["set", NAME, PATH, full, "2"], 2),
+        (&["set", NAME, PATH, "Level", "uint32:3"], 3),
+    ] {
+        assert_eq!(stage.printed(set), "");
+        let expected = format!("u {level}\n");
+        assert_eq!(stage.tool("busctl", &get), expected);
+        for words in [&["get", NAME, PATH, NAME, "Level"][..], &["get", NAME, PATH, full]] {
+            assert_eq!(stage.printed(words), expected);
+        }
+        assert_eq!(stage.printed(&["get", NAME, PATH, "Level"]), expected);
+    }
+    for shape in ["--json=short", "--json=pretty"] {
+        let theirs = [&["--user", shape], &get[1..]].concat();
+        let ours = ["get", shape, NAME, PATH, NAME, "Level"];
+        assert_eq!(stage.printed(&ours), stage.tool("busctl", &theirs));
+    }
+    assert_eq!(stage.printed(&["get", NAME, PATH, NAME, "Level", "Level"]), "u 3\nu 3\n");
+}
+
+#[test]
+fn what_is_emitted_is_waited_for() {
+    let stage = Stage::new();
+    for words in [
+        &["emit", "/p", "org.example.I", "Played", "su", "song", "7"][..],
+        &["emit", "/p", "org.example.I.Played", "string:song", "uint32:7"],
+        &["emit", "/p", "org.example.I.Played", "'song'", "uint32 7"],
+    ] {
+        let mut wait = stage.command(&["wait", "/p", "org.example.I", "Played", "--timeout=20s"]);
+        let waiting = Running::start(&mut wait);
+        // It does not say when it listens, and another signal does no harm.
+        let emitting = thread::scope(|scope| {
+            let waited = scope.spawn(|| waiting.ended());
+            while !waited.is_finished() {
+                stage.printed(words);
+            }
+            waited.join().expect("it was waited for")
+        });
+        assert_eq!(text(&emitting.stdout), "su \"song\" 7\n", "{words:?}");
+    }
+    let late = stage.complaint(&["wait", "org.example.Nobody", "--timeout=200ms"], 1);
+    assert!(late.contains("org.example.Nobody did not come within 200ms"), "{late}");
+    assert_eq!(stage.printed(&["wait", NAME, "--timeout=10s"]), "");
+    let service = stage.printed(&["start", "org.freedesktop.DBus"]);
+    assert_eq!(service, "runs already\n");
+}
+
+#[test]
+fn a_name_is_held_and_its_calls_are_echoed_refused_or_left() {
+    let stage = Stage::new();
+    let name = "org.example.Held";
+    let mut echo = Running::start(&mut stage.command(&["own", name, "--echo"]));
+    assert_eq!(echo.line(), "READY");
+    let call = ["call", "--timeout=2s", name, "/", "a.b", "C"];
+    assert_eq!(stage.printed(&[&call[..], &["su", "x", "7"]].concat()), "su \"x\" 7\n");
+    // A file goes there and comes back.
+    let file = stage.folder.join("file");
+    fs::write(&file, "text").expect("the folder is ours");
+    let word = format!("@{}", file.display());
+    let passed = stage.ours(&[&call[..], &["h", &word]].concat());
+    assert_eq!(text(&passed.stderr), format!("descriptor 0 is {}\n", file.display()));
+    let taken = stage.complaint(&["own", name], 1);
+    assert!(taken.contains("org.example.Held is somebody else's"), "{taken}");
+    let mut queued = Running::start(&mut stage.command(&["own", name, "--queue", "--black-hole"]));
+    assert!(echo.end(Signal::TERM).status.success());
+    assert_eq!(queued.line(), "READY");
+    let silent = stage.complaint(&["call", "--timeout=300ms", name, "/", "a.b", "C"], 1);
+    assert!(silent.contains("no answer came within"), "{silent}");
+    assert!(queued.end(Signal::INT).status.success());
+    let mut refusing = Running::start(&mut stage.command(&["own", name, "--allow-replacement"]));
+    assert_eq!(refusing.line(), "READY");
+    let refused = stage.complaint(&call, 1);
+    assert!(refused.contains("UnknownMethod"), "{refused}");
+    let mut other = Running::start(&mut stage.command(&["own", name, "--replace"]));
+    assert_eq!(other.line(), "READY");
+    let lost = refusing.ended();
+    assert_eq!(lost.status.code(), Some(1), "{}", text(&lost.stderr));
+    other.end(Signal::TERM);
+}
