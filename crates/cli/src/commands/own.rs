@@ -26,6 +26,15 @@ pub(crate) struct Own {
     bus: BusChoice,
     /// The name
     name: String,
+    #[command(flatten)]
+    claim: Claim,
+    #[command(flatten)]
+    answers: Answers,
+}
+
+/// What if somebody else has the name, or wants it.
+#[derive(Debug, Args)]
+struct Claim {
     /// Wait until it is free
     #[arg(long)]
     queue: bool,
@@ -35,8 +44,14 @@ pub(crate) struct Own {
     /// Allow others to take it
     #[arg(long)]
     allow_replacement: bool,
+}
+
+/// What is answered; without any of these that there is no such method.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Answers {
     /// Answer every call with its own arguments
-    #[arg(long, conflicts_with = "black_hole")]
+    #[arg(long)]
     echo: bool,
     /// Answer no call
     #[arg(long)]
@@ -84,9 +99,9 @@ impl Own {
 
     fn request(&self, connection: &Connection) -> Result<RequestReply, PokeError> {
         let flags = [
-            (self.allow_replacement, NameFlags::ALLOW_REPLACEMENT),
-            (self.replace, NameFlags::REPLACE_EXISTING),
-            (!self.queue, NameFlags::DO_NOT_QUEUE),
+            (self.claim.allow_replacement, NameFlags::ALLOW_REPLACEMENT),
+            (self.claim.replace, NameFlags::REPLACE_EXISTING),
+            (!self.claim.queue, NameFlags::DO_NOT_QUEUE),
         ];
         let wanted = flags.into_iter().filter(|(is_wanted, _)| *is_wanted);
         let flags = wanted.fold(NameFlags::NONE, |all, (_, flag)| all.with(flag));
@@ -105,7 +120,7 @@ impl Own {
     }
 
     const fn answering(&self) -> Answering {
-        match (self.echo, self.black_hole) {
+        match (self.answers.echo, self.answers.black_hole) {
             (true, _) => Answering::Echo,
             (_, true) => Answering::Never,
             _ => Answering::Refuse,
