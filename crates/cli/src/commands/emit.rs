@@ -20,7 +20,7 @@ pub(crate) struct Emit {
     bus: BusChoice,
     /// The object that it is said to come from
     path: String,
-    /// INTERFACE SIGNAL [SIGNATURE] [ARGUMENT]... or INTERFACE.SIGNAL [ARGUMENT]...
+    /// `INTERFACE SIGNAL [SIGNATURE] [ARGUMENT]...` or `INTERFACE.SIGNAL [ARGUMENT]...`
     #[arg(value_name = "WORD", required = true, allow_negative_numbers = true)]
     words: Vec<String>,
     /// To whom it goes [default: everybody who wants it]

@@ -23,7 +23,7 @@ pub(crate) struct Set {
     service: String,
     /// The object
     path: String,
-    /// INTERFACE PROPERTY [SIGNATURE] VALUE..., INTERFACE.PROPERTY VALUE or PROPERTY VALUE
+    /// `INTERFACE PROPERTY [SIGNATURE] VALUE...`, `INTERFACE.PROPERTY VALUE` or `PROPERTY VALUE`
     #[arg(value_name = "WORD", num_args = 2.., required = true, allow_negative_numbers = true)]
     words: Vec<String>,
     #[command(flatten)]

@@ -21,7 +21,7 @@ use crate::poke::shown::{ShownOptions, Values, What};
 pub(crate) struct Wait {
     #[command(flatten)]
     bus: BusChoice,
-    /// [SERVICE] PATH INTERFACE SIGNAL, [SERVICE] PATH INTERFACE.SIGNAL or NAME
+    /// `[SERVICE] PATH INTERFACE SIGNAL`, `[SERVICE] PATH INTERFACE.SIGNAL` or `NAME`
     #[arg(value_name = "WORD", required = true, num_args = 1..=4)]
     words: Vec<String>,
     /// How long to wait [default: for ever]

@@ -25,8 +25,8 @@ use pace::Pace;
 pub(crate) struct Call {
     #[command(flatten)]
     bus: BusChoice,
-    /// SERVICE PATH INTERFACE METHOD [SIGNATURE] [ARGUMENT]..., SERVICE PATH INTERFACE.METHOD
-    /// [ARGUMENT]... or SERVICE PATH METHOD [ARGUMENT]...
+    /// `SERVICE PATH INTERFACE METHOD [SIGNATURE] [ARGUMENT]...`,
+    /// `SERVICE PATH INTERFACE.METHOD [ARGUMENT]...` or `SERVICE PATH METHOD [ARGUMENT]...`
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
     #[command(flatten)]
