@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn other_machines_are_reached_by_ssh() {
-        let ssh = |words: &str| Ok(format!("unixexec:path=ssh,argv0=ssh,argv1=-xT,{words}"));
+        let ssh = |words: &str| Ok(format!("unixexec:path=ssh,argv1=-xT,{words}"));
         for (host, expected) in [
             ("example.org", ssh("argv2=--,argv3=example.org,argv4=systemd-stdio-bridge")),
             (
