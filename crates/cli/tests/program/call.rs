@@ -234,7 +234,7 @@ fn what_goes_wrong_is_a_sentence() {
             &["call", NAME, PATH, "Echo5", "-1"][..],
             &["argument 1 must be a whole number", "(u)", "is -1", "example is 7"][..],
         ),
-        (&["call", NAME, PATH, "Echo05"], &["UnknownMethod", "did you mean Echo0, Echo15, Echo5?"]),
+        (&["call", NAME, PATH, "Echo05"], &["UnknownMethod", "did you mean Echo0, Echo15 or Echo5?"]),
         (
             &["call", "org.example.Ecko", PATH, "Echo5"],
             &["ServiceUnknown", "mean org.example.Echo?"],
