@@ -234,12 +234,15 @@ fn what_goes_wrong_is_a_sentence() {
             &["call", NAME, PATH, "Echo5", "-1"][..],
             &["argument 1 must be a whole number", "(u)", "is -1", "example is 7"][..],
         ),
-        (&["call", NAME, PATH, "Echo05"], &["UnknownMethod", "did you mean Echo0, Echo15 or Echo5?"]),
+        (
+            &["call", NAME, PATH, "Echo05"],
+            &["UnknownMethod", "did you mean Echo0, Echo15 or Echo5?"],
+        ),
         (
             &["call", "org.example.Ecko", PATH, "Echo5"],
             &["ServiceUnknown", "mean org.example.Echo?"],
         ),
-        (&["call", NAME, "/org/example/Ecko", "Echo5"], &["mean /org/example/Echo,"]),
+        (&["call", NAME, "/org/example/Ecko", "Echo5"], &["mean /org/example/Echo or "]),
         (&["call", NAME, "no path", "Echo5"], &["no path"]),
         (&["call", "--address=unix:path=/none"], &["cannot connect to the bus at unix:path=/none"]),
         (&["get", NAME, PATH, "Lefel"], &["does not tell of a property Lefel", "mean Level?"]),
