@@ -55,16 +55,19 @@ impl Program {
 
     /// Asks it to end, and waits for that.
     pub(super) fn end(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
-        kill_process(Pid::from_child(&self.child), Signal::INT).map_err(io::Error::from)?;
-        let deadline = clock::monotonic() + stage.watch.left();
-        while clock::monotonic() < deadline {
-            match self.child.try_wait()? {
-                Some(status) if status.success() || status.signal().is_some() => return Ok(()),
-                Some(_) => break,
-                None => thread::sleep(LOOK_AGAIN),
+        // What was started where interrupts are ignored, as behind a shell, ignores them too.
+        for signal in [Signal::INT, Signal::TERM] {
+            kill_process(Pid::from_child(&self.child), signal).map_err(io::Error::from)?;
+            let deadline = clock::monotonic() + stage.watch.left().min(END_TIMEOUT);
+            while clock::monotonic() < deadline {
+                match self.child.try_wait()? {
+                    Some(status) if status.success() || status.signal().is_some() => return Ok(()),
+                    Some(_) => return Err(self.failure("it did not end well")),
+                    None => thread::sleep(LOOK_AGAIN),
+                }
             }
         }
-        Err(self.failure("it did not end well"))
+        Err(self.failure("it did not end"))
     }
 
     /// Says something over the bus until it is written down.
@@ -120,6 +123,9 @@ const PROBE: &str = "org.diligence.Bench1.Probe";
 
 /// How long a program may take until it watches.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a program may take until it has written all and ends.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Between two looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
