@@ -3,17 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use client::ConnectError;
 use inspector::{Failure, Inspector, Name, Patience};
 
-use crate::bus_choice::BusChoice;
+use crate::bus_choice::{BusChoice, Unreachable};
 use crate::nearest::{nearest, suggestion};
 
 /// Connects to the bus that was chosen. Each answer is waited for so long.
 pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {
-    let failed = |error| LookError::Connect { choice: choice.to_string(), error };
-    let connection = choice.connect().map_err(failed)?;
-    Ok(Inspector::with_patience(connection, patience(timeout)))
+    Ok(choice.inspector(patience(timeout))?)
 }
 
 /// How long is waited if an answer is waited for so long.
@@ -47,7 +44,7 @@ pub(crate) fn is_nobody(failure: &Failure) -> bool {
 #[derive(Debug)]
 pub(crate) enum LookError {
     /// There is no connection to it.
-    Connect { choice: String, error: ConnectError },
+    Connect(Unreachable),
     /// It does not answer as a bus has to.
     Bus { choice: String, failure: Failure },
     /// Somebody on it does not answer as he has to; this is what was asked.
@@ -69,7 +66,7 @@ pub(crate) enum LookError {
 impl fmt::Display for LookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connect { choice, error } => write!(f, "cannot connect to {choice}: {error}"),
+            Self::Connect(error) => error.fmt(f),
             Self::Bus { choice, failure } => write!(f, "{choice} does not answer: {failure}"),
             Self::Asked { what, failure, suggestion } => write!(f, "{what}: {failure}{suggestion}"),
             Self::Word { failure } => failure.fmt(f),
@@ -91,6 +88,12 @@ impl fmt::Display for LookError {
 }
 
 impl std::error::Error for LookError {}
+
+impl From<Unreachable> for LookError {
+    fn from(error: Unreachable) -> Self {
+        Self::Connect(error)
+    }
+}
 
 /// All answers together may take so many times as long as one.
 const WHOLE_FACTOR: u32 = 3;

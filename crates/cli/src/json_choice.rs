@@ -1,16 +1,15 @@
-//! `--json` with the forms of busctl.
+//! `--json` and `-j` with the forms of busctl, and one in which nothing is lost.
 
-use std::io::{self, IsTerminal as _, Write, stdout};
+use std::io::{IsTerminal as _, stdout};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
 
 /// Whether something is printed as JSON, and how.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct JsonChoice {
-    /// Print JSON: `short` on one line, `pretty` on many; without a word pretty on a terminal and short
-    /// anywhere else
+    /// Print JSON: `short` on one line, `pretty` on many, `lossless` with the type of each value and
+    /// dictionaries as lists of pairs; without a word pretty on a terminal and short anywhere else
     #[arg(
         long,
         value_enum,
@@ -30,102 +29,104 @@ pub(crate) struct JsonChoice {
 enum Form {
     Short,
     Pretty,
+    Lossless,
     Off,
     #[value(hide = true)]
     Auto,
 }
 
+/// How JSON is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// On a line, values in the shape of busctl.
+    Line,
+    /// The same on several lines.
+    Lines,
+    /// On a line, values in the shape in which nothing is lost.
+    Lossless,
+}
+
 impl JsonChoice {
-    /// The value as JSON with a line feed at the end; `None` if that is not wanted.
-    pub(crate) fn text(self, value: &impl Serialize) -> Option<String> {
-        let is_pretty = match self.json.or(self.j.then_some(Form::Auto))? {
-            Form::Off => return None,
-            Form::Short => false,
-            Form::Pretty => true,
-            Form::Auto => stdout().is_terminal(),
-        };
-        let mut text = Vec::new();
-        // Writing to memory does not fail, and what is told here has texts for keys.
-        let _ = match is_pretty {
-            true => value.serialize(&mut Serializer::with_formatter(&mut text, Tabs::default())),
-            false => value.serialize(&mut Serializer::new(&mut text)),
-        };
-        Some(String::from_utf8_lossy(&text).into_owned() + "\n")
-    }
-}
-
-/// As busctl has it: a tab for each level, and space on both sides of a colon.
-#[derive(Default)]
-struct Tabs {
-    level: usize,
-    /// Whether something stands in the container that is written.
-    is_filled: bool,
-}
-
-impl Tabs {
-    fn open(&mut self, out: &mut (impl Write + ?Sized), mark: &[u8]) -> io::Result<()> {
-        self.level += 1;
-        self.is_filled = false;
-        out.write_all(mark)
-    }
-
-    fn close(&mut self, out: &mut (impl Write + ?Sized), mark: &[u8]) -> io::Result<()> {
-        self.level -= 1;
-        if self.is_filled {
-            self.line(out)?;
+    /// How JSON is wanted; `None` if it is not.
+    pub(crate) fn layout(self) -> Option<Layout> {
+        match self.json.or(self.j.then_some(Form::Auto))? {
+            Form::Off => None,
+            Form::Short => Some(Layout::Line),
+            Form::Pretty => Some(Layout::Lines),
+            Form::Lossless => Some(Layout::Lossless),
+            Form::Auto => Some(Layout::of_stdout()),
         }
-        self.is_filled = true;
-        out.write_all(mark)
     }
 
-    fn next(&mut self, out: &mut (impl Write + ?Sized), is_first: bool) -> io::Result<()> {
-        out.write_all(if is_first { b"" } else { b"," })?;
-        self.line(out)
-    }
-
-    fn line(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-        write!(out, "\n{}", "\t".repeat(self.level))
+    /// What has but one shape as JSON, with a line feed at the end; `None` if that is not wanted.
+    pub(crate) fn text(self, value: &impl Serialize) -> Option<String> {
+        let layout = self.layout()?;
+        // What is told here has texts for keys, so that it cannot fail.
+        let json = serde_json::to_string(value).unwrap_or_default();
+        Some(layout.lay(json) + "\n")
     }
 }
 
-impl Formatter for Tabs {
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"[")
+impl Layout {
+    /// What suits whoever reads.
+    pub(crate) fn of_stdout() -> Self {
+        if stdout().is_terminal() { Self::Lines } else { Self::Line }
     }
 
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.close(out, b"]")
+    /// JSON that is on one line, as it is wanted.
+    pub(crate) fn lay(self, json: String) -> String {
+        match self {
+            Self::Line | Self::Lossless => json,
+            Self::Lines => spread(&json),
+        }
     }
+}
 
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.next(out, first)
+/// JSON on several lines, as systemd spreads it: tabs, and a space on both sides of a colon. Keys that
+/// come twice and numbers of any length stay as they are.
+fn spread(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() * 2);
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    let mut characters = json.chars().peekable();
+    while let Some(character) = characters.next() {
+        if is_text {
+            text.push(character);
+            is_text = is_escaped || character != '"';
+            is_escaped = !is_escaped && character == '\\';
+            continue;
+        }
+        match character {
+            '{' | '[' => {
+                text.push(character);
+                if let Some(end) = characters.next_if(|next| matches!(next, '}' | ']')) {
+                    text.push(end);
+                } else {
+                    depth += 1;
+                    break_line(&mut text, depth);
+                }
+            }
+            '}' | ']' => {
+                depth -= 1;
+                break_line(&mut text, depth);
+                text.push(character);
+            }
+            ',' => {
+                text.push(character);
+                break_line(&mut text, depth);
+            }
+            ':' => text.push_str(" : "),
+            _ => {
+                is_text = character == '"';
+                text.push(character);
+            }
+        }
     }
+    text
+}
 
-    fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.is_filled = true;
-        Ok(())
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.open(out, b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.close(out, b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.next(out, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b" : ")
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.is_filled = true;
-        Ok(())
-    }
+fn break_line(text: &mut String, depth: usize) {
+    text.push('\n');
+    (0..depth).for_each(|_| text.push('\t'));
 }
 
 #[cfg(test)]
@@ -133,11 +134,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pretty_has_tabs_as_busctl() {
-        let choice = JsonChoice { json: Some(Form::Pretty), j: false };
+    fn json_is_spread_as_systemd_does() {
+        let short = r#"{"type":"a{sv}","data":[{"a:\"{":[],"b":{"x":{}}}]}"#;
+        let expected = "{\n\t\"type\" : \"a{sv}\",\n\t\"data\" : [\n\t\t{\n\t\t\t\"a:\\\"{\" : [],\n\t\t\t\
+                        \"b\" : {\n\t\t\t\t\"x\" : {}\n\t\t\t}\n\t\t}\n\t]\n}";
+        assert_eq!(spread(short), expected);
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_made() {
+        let of = |json| JsonChoice { json, j: false };
         let value = serde_json::json!([{"a": 1, "b": []}, {}]);
-        let expected = "[\n\t{\n\t\t\"a\" : 1,\n\t\t\"b\" : []\n\t},\n\t{}\n]\n";
-        assert_eq!(choice.text(&value).as_deref(), Some(expected));
-        assert_eq!(JsonChoice::default().text(&value), None);
+        let lines = "[\n\t{\n\t\t\"a\" : 1,\n\t\t\"b\" : []\n\t},\n\t{}\n]\n";
+        assert_eq!(of(Some(Form::Pretty)).text(&value).as_deref(), Some(lines));
+        let line = "[{\"a\":1,\"b\":[]},{}]\n";
+        assert_eq!(of(Some(Form::Short)).text(&value).as_deref(), Some(line));
+        assert_eq!(of(Some(Form::Off)).text(&value), None);
+        assert_eq!(of(None).text(&value), None);
     }
 }

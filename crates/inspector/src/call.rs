@@ -123,7 +123,7 @@ pub struct Heading {
     pub reply_serial: u32,
 }
 
-/// A descriptor that came with an answer.
+/// A descriptor that came with a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Descriptor {
     /// What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`.
@@ -390,7 +390,7 @@ pub(crate) fn values(message: &Received) -> Result<Vec<TypedValue>, ReadError> {
     types.map(|kind| Value::read(kind, &mut reader).map(TypedValue)).collect()
 }
 
-fn descriptor(descriptor: &OwnedFd) -> Descriptor {
+pub(crate) fn descriptor(descriptor: &OwnedFd) -> Descriptor {
     let place = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
     let what = std::fs::read_link(place).map(|what| what.to_string_lossy().into_owned());
     Descriptor { what: what.unwrap_or_default() }

@@ -8,8 +8,8 @@ use sys::clock;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use crate::asking::check_len;
-use crate::call::values;
-use crate::{Failure, Inspector, TypedValue};
+use crate::call::{descriptor, values};
+use crate::{Descriptor, Failure, Inspector, TypedValue};
 
 /// Signals of a kind. It ends when it is dropped.
 #[derive(Debug)]
@@ -47,6 +47,9 @@ pub struct HeardSignal {
     /// What it carries.
     #[serde(flatten)]
     pub carried: Carried,
+    /// The descriptors that came along, in the order of their places. They are closed again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub descriptors: Vec<Descriptor>,
 }
 
 /// What a signal carries.
@@ -179,6 +182,7 @@ impl HeardSignal {
             interface: text(signal.interface()),
             member: text(signal.member()),
             carried: Carried::read(signal).unwrap_or_else(Carried::Failure),
+            descriptors: signal.descriptors().iter().map(descriptor).collect(),
         }
     }
 }

@@ -53,6 +53,33 @@ pub fn checked(signature: &str) -> Result<Signature<'_>, ArgumentError> {
         .map_err(|error| ArgumentError::Signature { text: signature.into(), error })
 }
 
+/// The letter that C has behind a backslash for what cannot be printed.
+const fn letter(character: char) -> Option<char> {
+    Some(match character {
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\u{b}' => 'v',
+        '\u{c}' => 'f',
+        '\r' => 'r',
+        _ => return None,
+    })
+}
+
+/// Appends things with a separator between them.
+fn push_separated<T>(
+    text: &mut String,
+    separator: &str,
+    things: impl IntoIterator<Item = T>,
+    mut push: impl FnMut(&mut String, T),
+) {
+    for (index, thing) in things.into_iter().enumerate() {
+        text.push_str(if index > 0 { separator } else { "" });
+        push(text, thing);
+    }
+}
+
 /// The elements of an array of bytes, as others have theirs.
 fn bytes(bytes: &[u8]) -> impl Iterator<Item = Value> {
     bytes.iter().map(|&byte| Value::Byte(byte))

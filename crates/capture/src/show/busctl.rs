@@ -31,7 +31,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
         let _ = writeln!(text, "          ({})", problem.sentence(message));
     }
     for (name, value) in body.named() {
-        push_named(text, name, |text| push_tree(text, value, 1));
+        push_named(text, name, |text| push_tree(text, value, INDENT));
     }
     text.push_str("  };\n\n");
 }
@@ -69,3 +69,6 @@ fn names(text: &mut String, message: &Message<'_>) {
         text.push('\n');
     }
 }
+
+/// Behind so many columns the arguments of a message stand.
+const INDENT: usize = 10;

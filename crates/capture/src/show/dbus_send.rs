@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use notation::dbus_send::push_tree;
+use notation::dbus_send::{Texts, push_tree};
 use wire::message::MessageType;
 
 use super::{Body, push_named};
@@ -11,7 +11,7 @@ use crate::model::Message;
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     heading(text, message);
     for (name, value) in body.named() {
-        push_named(text, name, |text| push_tree(text, value, 1));
+        push_named(text, name, |text| push_tree(text, value, Texts::Quoted, 1));
     }
     if let Some(problem) = body.problem {
         let _ = writeln!(text, "   ({})", problem.sentence(message));

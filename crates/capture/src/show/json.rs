@@ -3,12 +3,22 @@
 use std::fmt::Write as _;
 
 use notation::busctl::push_json_list;
+use notation::json::TypedValue;
 use wire::message::MessageType;
 
 use super::{Body, which_bus};
 use crate::model::{Message, PeerId, Text};
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+/// How arguments are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// As busctl writes them.
+    Busctl,
+    /// With the type of each.
+    Lossless,
+}
+
+pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>, shape: Shape) {
     let _ = write!(
         text,
         r#"{{"type":"{}","endian":"{}","flags":{},"version":1,"cookie":{}"#,
@@ -22,7 +32,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     }
     let _ = write!(text, r#","timestamp-realtime":{}"#, message.at().0.div_euclid(1000));
     names(text, message);
-    payload(text, message, body);
+    payload(text, message, body, shape);
     more(text, message, body);
     text.push_str("}\n");
 }
@@ -41,11 +51,16 @@ fn names(text: &mut String, message: &Message<'_>) {
     }
 }
 
-fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>, shape: Shape) {
     let _ = write!(text, r#","payload":{{"type":{},"data":"#, quoted(message.signature()));
-    match body.problem {
-        None => push_json_list(text, &body.values),
-        Some(_) => text.push_str("null"),
+    match (body.problem, shape) {
+        (None, Shape::Busctl) => push_json_list(text, &body.values),
+        (None, Shape::Lossless) => {
+            let typed: Vec<_> = body.values.iter().cloned().map(TypedValue).collect();
+            // Values have texts for keys.
+            text.push_str(&serde_json::to_string(&typed).unwrap_or_default());
+        }
+        (Some(_), _) => text.push_str("null"),
     }
     text.push('}');
 }

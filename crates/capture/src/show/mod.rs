@@ -36,6 +36,8 @@ pub enum Format {
     /// `sender_name`, `destination_name`, `process`, `duration_ns`, `partner`, `recipients`,
     /// `arguments`, `problem`.
     Json,
+    /// The same, with `data` a list of [`notation::json::TypedValue`]: nothing of a value is lost.
+    Lossless,
 }
 
 impl Format {
@@ -55,7 +57,8 @@ impl Format {
             Self::Busctl => busctl::push(text, message, &body),
             Self::Gdbus => gvariant::push_message(text, message, &body),
             Self::DbusSend => dbus_send::push(text, message, &body),
-            Self::Json => json::push(text, message, &body),
+            Self::Json => json::push(text, message, &body, json::Shape::Busctl),
+            Self::Lossless => json::push(text, message, &body, json::Shape::Lossless),
         }
         Ok(())
     }

@@ -4,8 +4,10 @@ mod elsewhere;
 
 use std::fmt;
 
+use capture::text::units::printable;
 use clap::Args;
 use client::{ConnectError, Connection};
+use inspector::{Inspector, Patience};
 use recorder::Place;
 
 /// The options that choose a bus.
@@ -13,13 +15,13 @@ use recorder::Place;
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
     /// The bus of the session; so without any of these
-    #[arg(long, alias = "user")]
+    #[arg(long, alias = "user", short_alias = 'e')]
     session: bool,
     /// The bus of the machine
-    #[arg(long)]
+    #[arg(long, short_alias = 'y')]
     system: bool,
     /// The bus at this address
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", short_alias = 'a')]
     address: Option<String>,
     /// The system bus of another machine, by ssh
     #[arg(short = 'H', long, value_name = "[USER@]HOST[:PORT]", value_parser = elsewhere::of_host)]
@@ -44,10 +46,32 @@ impl BusChoice {
     }
 
     /// Connects to it.
-    pub(crate) fn connect(&self) -> Result<Connection, ConnectError> {
-        self.place().connect()
+    pub(crate) fn connect(&self) -> Result<Connection, Unreachable> {
+        let place = self.place();
+        place.connect().map_err(|error| Unreachable { place, error })
+    }
+
+    /// Connects to it, to look around. Answers are waited for so long.
+    pub(crate) fn inspector(&self, patience: Patience) -> Result<Inspector, Unreachable> {
+        Ok(Inspector::with_patience(self.connect()?, patience))
     }
 }
+
+/// That there is no connection to a bus. Its text is safe to be shown.
+#[derive(Debug)]
+pub(crate) struct Unreachable {
+    place: Place,
+    error: ConnectError,
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, error } = self;
+        write!(f, "cannot connect to {}: {error}", printable(&place.to_string()))
+    }
+}
+
+impl std::error::Error for Unreachable {}
 
 impl fmt::Display for BusChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,8 +9,7 @@ use crate::bus_choice::BusChoice;
 use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::manner::inspector;
-use crate::poke::member::split;
+use crate::poke::member::{in_front, split};
 
 /// Which signal to emit.
 #[derive(Debug, Args)]
@@ -18,16 +17,21 @@ use crate::poke::member::split;
 pub(crate) struct Emit {
     #[command(flatten)]
     bus: BusChoice,
-    /// The object that it is said to come from
-    path: String,
-    /// `INTERFACE SIGNAL [SIGNATURE] [ARGUMENT]...` or `INTERFACE.SIGNAL [ARGUMENT]...`
-    #[arg(value_name = "WORD", required = true, allow_negative_numbers = true)]
+    /// `PATH INTERFACE SIGNAL [SIGNATURE] [ARGUMENT]...` or `PATH INTERFACE.SIGNAL [ARGUMENT]...`;
+    /// it is said to come from the object at the path
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
     /// To whom it goes [default: everybody who wants it]
-    #[arg(short, long, alias = "dest", value_name = "NAME")]
+    #[arg(short, long, visible_alias = "dest", value_name = "NAME")]
     destination: Option<String>,
     #[command(flatten)]
     arguments: ArgumentOptions,
+    /// What gdbus has for the first word
+    #[arg(short, long, value_name = "PATH", hide = true)]
+    object_path: Option<String>,
+    /// What gdbus has for the words behind it
+    #[arg(short, long, value_name = "INTERFACE.SIGNAL", hide = true)]
+    signal: Option<String>,
 }
 
 /// Emits it.
@@ -40,7 +44,13 @@ pub(crate) fn run(emit: &Emit) -> ExitCode {
 
 impl Emit {
     fn run(&self) -> Result<(), PokeError> {
-        let named = split(&self.words, |_| false).expect("there is a word");
+        let words = in_front([&self.object_path, &self.signal], &self.words);
+        let Some((path, words)) = words.split_first() else {
+            return Err(PokeError::Words("the path of an object must be told".to_owned()));
+        };
+        let Some(named) = split(words, |_| false) else {
+            return Err(PokeError::Words("the signal must be told".to_owned()));
+        };
         let Some(interface) = named.interface else {
             let text = format!("the interface of the signal {} must be told", named.member);
             return Err(PokeError::Words(text));
@@ -54,12 +64,12 @@ impl Emit {
             complain(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
         }
         let signal = SignalName {
-            path: self.path.clone(),
+            path: path.clone(),
             interface: interface.to_owned(),
             signal: named.member.to_owned(),
             destination: self.destination.clone(),
         };
-        Ok(inspector(&self.bus, Patience::default())?.broadcast(&signal, load)?)
+        Ok(self.bus.inspector(Patience::default())?.broadcast(&signal, load)?)
     }
 }
 

@@ -27,6 +27,9 @@ pub(crate) struct Get {
     words: Vec<String>,
     #[command(flatten)]
     shown: ShownOptions,
+    /// What busctl has to be told: print values with their types, as it does
+    #[arg(long, hide = true)]
+    verbose: bool,
     #[command(flatten)]
     manner: MannerOptions,
 }
@@ -62,14 +65,15 @@ impl Get {
         manner: &Manner,
     ) -> Result<ExitCode, PokeError> {
         let property = name(object, named)?;
-        let answer = inspector.get(&property, manner)?;
+        let answer = inspector.get(&property, &object.in_time(manner))?;
         let full = format!("{}.{}", property.interface, property.property);
         match answer.outcome {
             Outcome::Returned { results, descriptors, .. } => {
                 let what = What::Property(&property.property);
                 let values = Values { values: &results, what, descriptors: &descriptors };
-                let status = print(&self.shown.text(&values));
-                complain(&self.shown.descriptors(&values));
+                let shown = if self.verbose { &self.shown.verbosely() } else { &self.shown };
+                let status = print(&shown.text(&values));
+                complain(&shown.descriptors(&values));
                 Ok(status)
             }
             Outcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),

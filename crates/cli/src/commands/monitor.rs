@@ -1,7 +1,7 @@
 //! `diligence monitor`: messages as they go over a bus, with names and durations.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use wire::names::BusName;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
+use crate::json_choice::{JsonChoice, Layout};
 use crate::live::LiveError;
 use crate::output::{complain, failed};
 use crate::private_bus::asked_to_end;
@@ -38,20 +39,22 @@ pub(crate) struct Monitor {
     #[arg(long = "match", value_name = "RULE", value_parser = match_rule)]
     rules: Vec<String>,
     /// As which tool prints them
-    #[arg(long, value_enum, default_value = "busctl")]
+    #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: Form,
-    /// As JSON, on a line for each message or on several
-    #[arg(long, value_enum, default_value = "off", conflicts_with = "format")]
-    json: Json,
-    /// As JSON, on several lines on a terminal and on one elsewhere
-    #[arg(short, conflicts_with_all = ["format", "json"])]
-    j: bool,
+    #[command(flatten)]
+    json: JsonChoice,
     /// End after so many messages
     #[arg(short = 'N', long, value_name = "COUNT")]
     limit_messages: Option<u64>,
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
     timeout: Option<Duration>,
+    /// What gdbus has for a name
+    #[arg(short, long, value_name = "NAME", hide = true)]
+    dest: Option<String>,
+    /// What gdbus has for the path of an object
+    #[arg(short, long, value_name = "PATH", hide = true)]
+    object_path: Option<String>,
     /// What `busctl` has to be told: nothing is shortened, there is no pager and no heading
     #[arg(short = 'l', long = "full", aliases = ["no-pager", "no-legend"], hide = true, action = ArgAction::Count)]
     _as_it_is: u8,
@@ -67,16 +70,6 @@ enum Form {
     DbusSend,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Json {
-    /// On a line
-    Short,
-    /// On several
-    Pretty,
-    /// Not as JSON
-    Off,
-}
-
 /// Shows messages until somebody wants no more.
 pub(crate) fn run(monitor: Monitor) -> ExitCode {
     match monitor.show() {
@@ -89,9 +82,11 @@ pub(crate) fn run(monitor: Monitor) -> ExitCode {
 impl Monitor {
     fn show(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
-        let query = Query::parse(&query)?;
+        let of_object = self.object_path.as_ref().map(|path| format!("path:{path} "));
+        let query = Query::parse(&(of_object.unwrap_or_default() + &query))?;
         let ends = names
             .iter()
+            .chain(&self.dest)
             .flat_map(|name| [format!("sender='{name}'"), format!("destination='{name}'")]);
         let rules: Vec<String> = self.rules.iter().cloned().chain(ends).collect();
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
@@ -103,14 +98,11 @@ impl Monitor {
     }
 
     fn form(&self) -> Shape {
-        match (self.json, self.format) {
-            _ if self.j && io::stdout().is_terminal() => Shape::Pretty,
-            _ if self.j => Shape::Line,
-            (Json::Short, _) => Shape::Line,
-            (Json::Pretty, _) => Shape::Pretty,
-            (Json::Off, Form::Busctl) => Shape::Blocks,
-            (Json::Off, Form::Gdbus) => Shape::Tool(Format::Gdbus),
-            (Json::Off, Form::DbusSend) => Shape::Tool(Format::DbusSend),
+        match (self.json.layout(), self.format) {
+            (Some(layout), _) => Shape::Json(layout),
+            (None, Form::Busctl) => Shape::Blocks,
+            (None, Form::Gdbus) => Shape::Tool(Format::Gdbus),
+            (None, Form::DbusSend) => Shape::Tool(Format::DbusSend),
         }
     }
 }
@@ -157,10 +149,8 @@ enum Shape {
     Blocks,
     /// As this tool prints them.
     Tool(Format),
-    /// JSON on a line.
-    Line,
-    /// JSON on several.
-    Pretty,
+    /// As JSON.
+    Json(Layout),
 }
 
 /// Prints the messages that are asked for.
@@ -214,18 +204,18 @@ fn push(
 ) -> io::Result<()> {
     match shape {
         Shape::Tool(format) => format.push(text, message, buffer),
-        Shape::Line => Format::Json.push(text, message, buffer),
+        Shape::Json(Layout::Line) => Format::Json.push(text, message, buffer),
+        Shape::Json(Layout::Lossless) => Format::Lossless.push(text, message, buffer),
         Shape::Blocks => {
             let start = text.len();
             Format::Busctl.push(text, message, buffer)?;
             insert_line(text, start, &who(message));
             Ok(())
         }
-        Shape::Pretty => {
+        Shape::Json(layout @ Layout::Lines) => {
             let mut line = String::new();
             Format::Json.push(&mut line, message, buffer)?;
-            let value: serde_json::Value = serde_json::from_str(&line)?;
-            let _ = writeln!(text, "{value:#}");
+            text.push_str(&layout.lay(line));
             Ok(())
         }
     }

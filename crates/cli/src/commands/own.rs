@@ -78,8 +78,7 @@ impl Own {
     fn run(&self) -> Result<ExitCode, PokeError> {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
         let signals = signals.map_err(unusable)?;
-        let connect = |error| PokeError::Connect { choice: self.bus.to_string(), error };
-        let connection = self.bus.connect().map_err(connect)?;
+        let connection = self.bus.connect()?;
         // Who listens before it asks misses nothing.
         let acquired = self.listen(&connection, "NameAcquired")?;
         let lost = self.listen(&connection, "NameLost")?;

@@ -60,7 +60,7 @@ impl Set {
             let count = load.arguments.len();
             return Err(PokeError::Words(format!("{full} has one value, and {count} were given")));
         }
-        match inspector.put(&property, load, &manner)?.outcome {
+        match inspector.put(&property, load, &object.in_time(&manner))?.outcome {
             Outcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
             Outcome::Returned { .. } | Outcome::Sent {} => Ok(()),
         }

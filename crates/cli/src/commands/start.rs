@@ -11,7 +11,6 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::manner::inspector;
 
 /// Which service to start.
 #[derive(Debug, Args)]
@@ -36,7 +35,7 @@ pub(crate) fn run(command: &Start) -> ExitCode {
 
 impl Start {
     fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = inspector(&self.bus, Patience::default())?;
+        let inspector = self.bus.inspector(Patience::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
             Started::Before => "runs already\n",

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use inspector::{Carried, Heard, Inspector, Patience, Watch};
+use inspector::introspection::Argument;
+use inspector::{Carried, Heard, HeardSignal, Inspector, Manner, Patience, Starting, Watch};
 use sys::clock::monotonic;
 
 use super::start;
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::output::print;
+use crate::output::{complain, print};
 use crate::poke::error::PokeError;
-use crate::poke::manner::inspector;
 use crate::poke::shown::{ShownOptions, Values, What};
 
 /// What to wait for.
@@ -55,13 +55,13 @@ impl Wait {
         let deadline = self.timeout.map(|timeout| monotonic() + timeout);
         let usual = Patience::default();
         let answer = self.timeout.map_or(usual.answer, |timeout| usual.answer.min(timeout));
-        let inspector = inspector(&self.bus, Patience { answer, ..usual })?;
+        let inspector = self.bus.inspector(Patience { answer, ..usual })?;
         match awaited {
             Awaited::Name(name) => self.name(&inspector, name, deadline),
             Awaited::Signal { service, path, interface, member } => {
                 let watch = inspector.watch_signal(service, path, interface, member)?;
                 self.activate(&inspector)?;
-                self.signal(&watch, deadline)
+                self.signal(&inspector, &watch, deadline)
             }
         }
     }
@@ -83,17 +83,38 @@ impl Wait {
         }
     }
 
-    fn signal(&self, watch: &Watch, deadline: Option<Duration>) -> Result<ExitCode, PokeError> {
+    fn signal(
+        &self,
+        inspector: &Inspector,
+        watch: &Watch,
+        deadline: Option<Duration>,
+    ) -> Result<ExitCode, PokeError> {
         loop {
             let Heard::Signal(signal) = self.next(watch, deadline)? else { continue };
-            return match signal.carried {
+            return match &signal.carried {
                 Carried::Arguments(values) => {
-                    let shown = Values { values: &values, what: What::Signal, descriptors: &[] };
-                    Ok(print(&self.shown.text(&shown)))
+                    let what = What::Signal { names: &self.names(inspector, &signal) };
+                    let shown = Values { values, what, descriptors: &signal.descriptors };
+                    let status = print(&self.shown.text(&shown));
+                    complain(&self.shown.descriptors(&shown));
+                    Ok(status)
                 }
-                Carried::Failure(failure) => Err(failure.into()),
+                Carried::Failure(failure) => Err(failure.clone().into()),
             };
         }
+    }
+
+    /// What the arguments of a signal are called, if that is shown, and the object tells.
+    fn names(&self, inspector: &Inspector, signal: &HeardSignal) -> Vec<Argument> {
+        if !self.shown.has_names() {
+            return Vec::new();
+        }
+        let manner = Manner { starting: Starting::Never, ..Manner::default() };
+        let told = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
+        let told = told.as_ref().and_then(|told| told.interface(&signal.interface));
+        let mut signals = told.into_iter().flat_map(|one| &one.signals);
+        let told = signals.find(|one| one.name == signal.member);
+        told.map(|one| one.arguments.clone()).unwrap_or_default()
     }
 
     fn next(&self, watch: &Watch, deadline: Option<Duration>) -> Result<Heard, PokeError> {

@@ -73,8 +73,11 @@ impl ArgumentOptions {
     }
 }
 
-/// In which forms arguments were found: `busctl`, `gvariant, json`.
+/// In which forms arguments were found: `busctl`, `gvariant, json`; once, if all have the same.
 pub(crate) fn forms(reading: &Reading) -> String {
-    let forms: Vec<_> = reading.forms.iter().map(ToString::to_string).collect();
+    let mut forms: Vec<_> = reading.forms.iter().map(ToString::to_string).collect();
+    if forms.iter().all(|form| *form == forms[0]) {
+        forms.truncate(1);
+    }
     forms.join(", ")
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::process::ExitCode;
 
 use capture::text::units::printable;
-use client::ConnectError;
 use inspector::{ArgumentError, Failure};
 
+use crate::bus_choice::Unreachable;
 use crate::nearest::suggestion;
 use crate::output::failed;
 
@@ -16,12 +16,7 @@ pub(crate) enum PokeError {
     /// The command line is wrong.
     Words(String),
     /// There is no bus, or it does not want us.
-    Connect {
-        /// Which one.
-        choice: String,
-        /// Why.
-        error: ConnectError,
-    },
+    Connect(Unreachable),
     /// Arguments do not fit.
     Arguments {
         /// Of what.
@@ -67,6 +62,12 @@ impl PokeError {
     }
 }
 
+impl From<Unreachable> for PokeError {
+    fn from(error: Unreachable) -> Self {
+        Self::Connect(error)
+    }
+}
+
 impl From<Failure> for PokeError {
     fn from(failure: Failure) -> Self {
         Self::Failed { failure, nearest: Vec::new() }
@@ -79,9 +80,7 @@ impl fmt::Display for PokeError {
             Self::Words(text) | Self::Name(text) | Self::Late(text) => {
                 f.write_str(&printable(text))
             }
-            Self::Connect { choice, error } => {
-                write!(f, "cannot connect to {}: {error}", printable(choice))
-            }
+            Self::Connect(error) => error.fmt(f),
             Self::Arguments { member, error } => {
                 write!(f, "{}: {}", printable(member), printable(&error.to_string()))
             }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use inspector::{Authorization, Inspector, Manner, Patience, Reply, Starting};
 
-use super::error::PokeError;
 use crate::amount;
-use crate::bus_choice::BusChoice;
+use crate::bus_choice::{BusChoice, Unreachable};
 
 /// How something is called.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
@@ -43,8 +42,8 @@ impl MannerOptions {
     }
 
     /// Connects to a bus, to wait for no answer longer than it is said here.
-    pub(crate) fn inspector(&self, bus: &BusChoice) -> Result<Inspector, PokeError> {
-        inspector(bus, self.patience())
+    pub(crate) fn inspector(&self, bus: &BusChoice) -> Result<Inspector, Unreachable> {
+        bus.inspector(self.patience())
     }
 
     /// How long to wait where several answers are needed.
@@ -52,12 +51,6 @@ impl MannerOptions {
         let usual = Patience::default();
         Patience { answer: usual.answer.min(self.timeout), whole: usual.whole.min(self.timeout) }
     }
-}
-
-/// Connects to a bus.
-pub(crate) fn inspector(bus: &BusChoice, patience: Patience) -> Result<Inspector, PokeError> {
-    let refused = |error| PokeError::Connect { choice: bus.to_string(), error };
-    Ok(Inspector::with_patience(bus.connect().map_err(refused)?, patience))
 }
 
 /// As busctl reads it.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use inspector::introspection::{Argument, Interface, Introspection};
 use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
+use sys::clock::monotonic;
 use wire::names::MemberName;
 
 use super::error::PokeError;
@@ -38,6 +39,17 @@ pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Op
     })
 }
 
+/// The words, with those in front that other tools have as options; what is no option is a word.
+pub(crate) fn in_front<const COUNT: usize>(
+    options: [&Option<String>; COUNT],
+    words: &[String],
+) -> Vec<String> {
+    let mut words = words.iter().cloned();
+    let front: Vec<_> =
+        options.into_iter().filter_map(|one| one.clone().or_else(|| words.next())).collect();
+    front.into_iter().chain(words).collect()
+}
+
 /// An object that is asked for a member.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
@@ -49,6 +61,10 @@ pub(crate) struct Object<'a> {
     pub told: Introspection,
     /// Why it tells nothing.
     pub untold: Option<Failure>,
+    /// Until when everything has to be done.
+    deadline: Duration,
+    /// How long all may take.
+    timeout: Duration,
 }
 
 /// The kinds of members.
@@ -80,14 +96,30 @@ impl<'a> Object<'a> {
         path: &'a str,
         manner: &Manner,
     ) -> Result<Self, PokeError> {
-        let object = |told, untold| Self { service, path, told, untold };
-        match inspector.introspection(service, path, manner) {
-            Ok(told) => Ok(object(told, None)),
+        let mut object = Self::unasked(service, path, manner.timeout());
+        // What it is asked for wants its time, too.
+        let half = Manner { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
+        match inspector.introspection(service, path, &half) {
+            Ok(told) => object.told = told,
             Err(failure) if is_hopeless(&failure) => {
-                Err(object(empty(), None).failed(failure, inspector, ""))
+                return Err(object.failed(failure, inspector, ""));
             }
-            Err(failure) => Ok(object(empty(), Some(failure))),
+            Err(failure) => object.untold = Some(failure),
         }
+        Ok(object)
+    }
+
+    /// One that was not asked yet.
+    pub(crate) fn unasked(service: &'a str, path: &'a str, timeout: Duration) -> Self {
+        let deadline = monotonic() + timeout;
+        Self { service, path, told: empty(), untold: None, deadline, timeout }
+    }
+
+    /// The manner with the time that is left.
+    pub(crate) fn in_time(&self, manner: &Manner) -> Manner {
+        let left = self.deadline.saturating_sub(monotonic());
+        let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
+        Manner { timeout_ms, ..manner.clone() }
     }
 
     /// The same, if it tells what it has.
@@ -136,6 +168,11 @@ impl<'a> Object<'a> {
         inspector: &Inspector,
         member: &str,
     ) -> PokeError {
+        let failure = match failure {
+            // The time in which the object was asked is a part of it.
+            Failure::Silent { .. } => Failure::Silent { after: self.timeout },
+            other => other,
+        };
         let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
         let nearest = match name {
             Some("ServiceUnknown" | "NameHasNoOwner") => near(self.service, names(inspector)),

@@ -13,9 +13,10 @@ pub(super) fn text(shown: &Values<'_>, values: &[Value], style: Style) -> String
     let mut lines = Lines { text: String::new(), style, descriptors: shown.descriptors };
     for (place, value) in values.iter().enumerate() {
         let label = match shown.what {
-            What::Results { names, .. } => names.get(place).and_then(|one| one.name.clone()),
+            What::Results { names, .. } | What::Signal { names } => {
+                names.get(place).and_then(|one| one.name.clone())
+            }
             What::Property(name) => Some(name.to_owned()),
-            What::Signal => None,
         };
         let label = label.filter(|name| !name.is_empty()).unwrap_or_else(|| signature(value));
         lines.push(0, &format!("{}:", style.strong(printable(&label))), value);

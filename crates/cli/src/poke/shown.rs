@@ -1,34 +1,33 @@
 //! How values are printed: in the forms of other tools to the byte, or for people.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, stdout};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use inspector::introspection::Argument;
 use inspector::{Descriptor, Heading, TypedValue};
+use notation::dbus_send::Texts;
 use notation::{busctl, dbus_send, gvariant, signature};
 use wire::body::Value;
 
 use super::pretty;
+use crate::json_choice::{JsonChoice, Layout};
 use crate::style;
 
 /// How values are printed.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ShownOptions {
     /// As which tool prints values
-    #[arg(long, value_enum, default_value = "busctl")]
+    #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: Form,
-    /// As JSON: as busctl has it on one line or several, or so that nothing is lost
-    #[arg(long, value_enum, value_name = "SHAPE", num_args = 0..=1, require_equals = true,
-          default_value = "off", default_missing_value = "short", conflicts_with = "format")]
-    json: Json,
-    /// As JSON, on several lines on a terminal and on one elsewhere
-    #[arg(short, conflicts_with_all = ["format", "json"])]
-    j: bool,
+    #[command(flatten)]
+    json: JsonChoice,
     /// What dbus-send has to be told: print the answer, as it does
-    #[arg(long, hide = true, conflicts_with_all = ["format", "json", "j"])]
-    print_reply: bool,
+    #[arg(
+        long, value_enum, hide = true, num_args = 0..=1, require_equals = true,
+        default_missing_value = "typed", conflicts_with_all = ["format", "json", "j"]
+    )]
+    print_reply: Option<PrintReply>,
     /// Print no values
     #[arg(short, long)]
     quiet: bool,
@@ -38,6 +37,8 @@ pub(crate) struct ShownOptions {
 enum Form {
     /// A line that can be given back: as 2 "one" "two"
     Busctl,
+    /// As busctl --verbose: a line for each value, with its type
+    Verbose,
     /// As gdbus: (['one', 'two'],)
     Gvariant,
     /// As dbus-send --print-reply
@@ -48,27 +49,24 @@ enum Form {
     Pretty,
 }
 
+/// How dbus-send prints an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Json {
-    /// On a line
-    Short,
-    /// On several
-    Pretty,
-    /// With the type of each value, and dictionaries as lists of pairs
-    Lossless,
-    /// Not as JSON
-    Off,
+enum PrintReply {
+    /// With types.
+    Typed,
+    /// Texts as they are, and no heading.
+    Literal,
 }
 
 /// The form that was chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shape {
     Busctl,
+    Verbose,
     Gvariant,
     DbusSend,
-    Line,
-    Lines,
-    Lossless,
+    Literal,
+    Json(Layout),
     People,
     Nothing,
 }
@@ -97,7 +95,10 @@ pub(crate) enum What<'v> {
         names: &'v [Argument],
     },
     /// The arguments of a signal.
-    Signal,
+    Signal {
+        /// What they are called, as far as that is known.
+        names: &'v [Argument],
+    },
     /// The one value of this property.
     Property(&'v str),
 }
@@ -113,12 +114,24 @@ impl ShownOptions {
                 What::Property(_) => line(values.first().map(gvariant::value).unwrap_or_default()),
                 _ => line(gvariant::tuple(&values)),
             },
+            Shape::Verbose => verbose(shown.what, &values),
             Shape::DbusSend => as_dbus_send(shown, &values),
-            Shape::Line => line(json(shown.what, &values)),
-            Shape::Lines => line(spread(&json(shown.what, &values))),
-            Shape::Lossless => line(lossless(shown)),
+            Shape::Literal => literal(&values),
+            Shape::Json(Layout::Lossless) => line(lossless(shown)),
+            Shape::Json(layout) => line(layout.lay(json(shown.what, &values))),
             Shape::People => pretty::text(shown, &values, style::of_stdout()),
         }
+    }
+
+    /// Whether what values are called is shown.
+    pub(crate) fn has_names(&self) -> bool {
+        self.shape() == Shape::People
+    }
+
+    /// As busctl --verbose has it, unless another form was chosen.
+    pub(crate) fn verbosely(&self) -> Self {
+        let format = if self.format == Form::Busctl { Form::Verbose } else { self.format };
+        Self { format, ..self.clone() }
     }
 
     /// What the descriptors are that came, for standard error; people see it with the values.
@@ -133,19 +146,17 @@ impl ShownOptions {
     }
 
     fn shape(&self) -> Shape {
-        let by_terminal = || if stdout().is_terminal() { Shape::Lines } else { Shape::Line };
-        match (self.json, self.format) {
+        match (self.json.layout(), self.format) {
             _ if self.quiet => Shape::Nothing,
-            _ if self.j => by_terminal(),
-            _ if self.print_reply => Shape::DbusSend,
-            (Json::Short, _) => Shape::Line,
-            (Json::Pretty, _) => Shape::Lines,
-            (Json::Lossless, _) => Shape::Lossless,
-            (Json::Off, Form::Json) => by_terminal(),
-            (Json::Off, Form::Busctl) => Shape::Busctl,
-            (Json::Off, Form::Gvariant) => Shape::Gvariant,
-            (Json::Off, Form::DbusSend) => Shape::DbusSend,
-            (Json::Off, Form::Pretty) => Shape::People,
+            (Some(layout), _) => Shape::Json(layout),
+            _ if self.print_reply == Some(PrintReply::Typed) => Shape::DbusSend,
+            _ if self.print_reply == Some(PrintReply::Literal) => Shape::Literal,
+            (None, Form::Json) => Shape::Json(Layout::of_stdout()),
+            (None, Form::Busctl) => Shape::Busctl,
+            (None, Form::Verbose) => Shape::Verbose,
+            (None, Form::Gvariant) => Shape::Gvariant,
+            (None, Form::DbusSend) => Shape::DbusSend,
+            (None, Form::Pretty) => Shape::People,
         }
     }
 }
@@ -196,67 +207,27 @@ fn as_dbus_send(shown: &Values<'_>, values: &[Value]) -> String {
             );
             1
         }
-        What::Signal | What::Property(_) => 0,
+        What::Signal { .. } | What::Property(_) => 0,
     };
-    values.iter().for_each(|value| dbus_send::push_tree(&mut text, value, depth));
+    let push = |value| dbus_send::push_tree(&mut text, value, Texts::Quoted, depth);
+    values.iter().for_each(push);
     text
 }
 
-/// JSON on several lines, as systemd spreads it: tabs, and a space on both sides of a colon.
-fn spread(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() * 2);
-    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
-    let mut characters = json.chars().peekable();
-    while let Some(character) = characters.next() {
-        if is_text {
-            text.push(character);
-            is_text = is_escaped || character != '"';
-            is_escaped = !is_escaped && character == '\\';
-            continue;
-        }
-        match character {
-            '{' | '[' => {
-                text.push(character);
-                if let Some(end) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    text.push(end);
-                } else {
-                    depth += 1;
-                    break_line(&mut text, depth);
-                }
-            }
-            '}' | ']' => {
-                depth -= 1;
-                break_line(&mut text, depth);
-                text.push(character);
-            }
-            ',' => {
-                text.push(character);
-                break_line(&mut text, depth);
-            }
-            ':' => text.push_str(" : "),
-            _ => {
-                is_text = character == '"';
-                text.push(character);
-            }
-        }
-    }
+fn literal(values: &[Value]) -> String {
+    let mut text = String::new();
+    values.iter().for_each(|value| dbus_send::push_tree(&mut text, value, Texts::Literal, 1));
     text
 }
 
-fn break_line(text: &mut String, depth: usize) {
-    text.push('\n');
-    (0..depth).for_each(|_| text.push('\t'));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_is_spread_as_systemd_does() {
-        let short = r#"{"type":"a{sv}","data":[{"a:\"{":[],"b":{"x":{}}}]}"#;
-        let expected = "{\n\t\"type\" : \"a{sv}\",\n\t\"data\" : [\n\t\t{\n\t\t\t\"a:\\\"{\" : [],\n\t\t\t\
-                        \"b\" : {\n\t\t\t\t\"x\" : {}\n\t\t\t}\n\t\t}\n\t]\n}";
-        assert_eq!(spread(short), expected);
+/// As busctl has it: arguments are those of a message, a property is its value.
+fn verbose(what: What<'_>, values: &[Value]) -> String {
+    match (what, values) {
+        (What::Property(_), [value]) => {
+            let mut text = String::new();
+            busctl::push_tree(&mut text, value, 0);
+            text
+        }
+        _ => busctl::message_tree(values),
     }
 }

@@ -10,6 +10,7 @@ use client::wire::body::Value;
 use client::{Connection, Interface, NameFlags, Request, Values};
 use rustix::process::Signal;
 
+use crate::everything::{self, Health};
 use crate::recorder::DbusDaemon;
 use crate::support::{Folder, Running, text};
 
@@ -169,16 +170,27 @@ fn every_type_goes_there_and_back_as_with_the_other_tools() {
             let printed = stage.printed(&["call", "--", NAME, PATH, &method, argument]);
             assert_eq!(printed, expected, "{types}: {argument}");
         }
-        // What they print.
+    }
+}
+
+#[test]
+fn every_type_is_printed_as_by_the_other_tools() {
+    let stage = Stage::new();
+    for (number, (types, busctl, gvariant, dbus_send, _)) in VALUES.iter().enumerate() {
+        let method = format!("Echo{number}");
+        let full = format!("{NAME}.{method}");
+        let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
         let call = |option| ["call", option, "--", NAME, PATH, &full, gvariant];
         let gdbus = ["call", "--session", "-d", NAME, "-o", PATH, "-m", &full, "--", gvariant];
         assert_eq!(stage.printed(&call("--format=gvariant")), stage.tool("gdbus", &gdbus));
         // busctl has no JSON for keys that are no texts.
-        let shapes: &[_] = if *types == "a{us}" { &[] } else { &["--json=short", "--json=pretty"] };
-        for &shape in shapes {
+        let shapes = ["--json=short", "--json=pretty"].iter().filter(|_| *types != "a{us}");
+        for shape in shapes {
             let told = stage.tool("busctl", &[&["--user", shape], &words[..]].concat());
             assert_eq!(stage.printed(&call(shape)), told, "{types} {shape}");
         }
+        let verbose = stage.tool("busctl", &[&["--user", "--verbose"], &words[..]].concat());
+        assert_eq!(stage.printed(&call("--format=verbose")), verbose);
         let is_known = !dbus_send.starts_with(&format!("{types}:"));
         if is_known {
             let dest = format!("--dest={NAME}");
@@ -187,6 +199,11 @@ fn every_type_goes_there_and_back_as_with_the_other_tools() {
             let printed = stage.printed(&call("--format=dbus-send"));
             assert_eq!(body(&printed), body(&told), "{types}");
             assert!(printed.starts_with("method return time="), "{printed}");
+            let literal = ["--session", "--print-reply=literal", &dest, PATH, &full, dbus_send];
+            assert_eq!(
+                stage.printed(&call("--print-reply=literal")),
+                stage.tool("dbus-send", &literal)
+            );
         }
     }
 }
@@ -209,7 +226,8 @@ fn the_options_of_the_other_tools_are_understood() {
     let method = "org.example.Echo.Echo4";
     for words in [
         &["call", "--dest", NAME, "--object-path", PATH, "--method", method, "-7"][..],
-        &["call", "-d", NAME, "-o", PATH, "-m", method, "-7", "--session"],
+        &["call", "-d", NAME, "-o", PATH, "-m", method, "-7", "-e"],
+        &["call", "-a", &stage.bus.address, "-d", NAME, "-o", PATH, "-m", method, "-7"],
         &["call", "--dest=org.example.Echo", "--type=method_call", PATH, method, "int32:-7"],
     ] {
         assert_eq!(stage.printed(words), "i -7\n", "{words:?}");
@@ -218,6 +236,9 @@ fn the_options_of_the_other_tools_are_understood() {
     let expected =
         "calling org.example.Echo.Echo4 with \"i\" (told by the object), read as gvariant\n";
     assert_eq!(text(&verbose.stderr), expected);
+    let two = ["call", "-v", "org.freedesktop.DBus", "/", "RequestName", "a.b", "4"];
+    let two = text(&stage.ours(&two).stderr);
+    assert!(two.ends_with(" with \"su\" (told by the object), read as gvariant\n"), "{two}");
     assert_eq!(stage.printed(&["call", "-q", NAME, PATH, "Echo4", "7"]), "");
     let pretty = stage.printed(&["call", "--format=pretty", NAME, PATH, "Echo18", "{'a': 1}"]);
     assert_eq!(pretty, "value:\n  a: 1\n");
@@ -261,6 +282,15 @@ fn what_goes_wrong_is_a_sentence() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
+/// Half of the time is kept for the call.
+#[test]
+fn who_does_not_tell_what_he_has_is_called_all_the_same() {
+    let stage = Stage::new();
+    let name = "org.example.Silent";
+    everything::serve(&stage.bus.address, name, Health::Silent);
+    assert_eq!(stage.printed(&["call", "--timeout=1s", name, everything::ODD, "a.b", "C"]), "");
+}
+
 #[test]
 fn properties_are_read_and_set() {
     let stage = Stage::new();
@@ -279,6 +309,9 @@ fn properties_are_read_and_set() {
         }
         assert_eq!(stage.printed(&["get", NAME, PATH, "Level"]), expected);
     }
+    let theirs = [&["--user", "--verbose"], &get[1..]].concat();
+    let ours = stage.printed(&["get", "--verbose", NAME, PATH, NAME, "Level"]);
+    assert_eq!(ours, stage.tool("busctl", &theirs));
     for shape in ["--json=short", "--json=pretty"] {
         let theirs = [&["--user", shape], &get[1..]].concat();
         let ours = ["get", shape, NAME, PATH, NAME, "Level"];
@@ -294,6 +327,7 @@ fn what_is_emitted_is_waited_for() {
         &["emit", "/p", "org.example.I", "Played", "su", "song", "7"][..],
         &["emit", "/p", "org.example.I.Played", "string:song", "uint32:7"],
         &["emit", "/p", "org.example.I.Played", "'song'", "uint32 7"],
+        &["emit", "-e", "-o", "/p", "-s", "org.example.I.Played", "'song'", "uint32 7"],
     ] {
         let mut wait = stage.command(&["wait", "/p", "org.example.I", "Played", "--timeout=20s"]);
         let waiting = Running::start(&mut wait);
@@ -328,6 +362,16 @@ fn a_name_is_held_and_its_calls_are_echoed_refused_or_left() {
     let word = format!("@{}", file.display());
     let passed = stage.ours(&[&call[..], &["h", &word]].concat());
     assert_eq!(text(&passed.stderr), format!("descriptor 0 is {}\n", file.display()));
+    let nested = [format!("['{word}', '{word}']"), format!("{{'a': <handle '{word}'>}}")];
+    for (types, argument) in ["ah", "a{sv}"].into_iter().zip(&nested) {
+        let signature = ["--signature", types, argument];
+        let passed = stage.ours(&[&call[..], &signature].concat());
+        assert!(passed.status.success(), "{}", text(&passed.stderr));
+        let came = text(&passed.stderr);
+        assert!(came.starts_with(&format!("descriptor 0 is {}\n", file.display())), "{came}");
+    }
+    let none = stage.complaint(&[&call[..], &["--signature=ah", "['@/none']"]].concat(), 1);
+    assert!(none.contains("No such file"), "{none}");
     let taken = stage.complaint(&["own", name], 1);
     assert!(taken.contains("org.example.Held is somebody else's"), "{taken}");
     let mut queued = Running::start(&mut stage.command(&["own", name, "--queue", "--black-hole"]));

@@ -111,7 +111,7 @@ pub(crate) const OBJECT: &str = "/com/example/Everything";
 pub(crate) const EVERYTHING: &str = "com.example.Everything1";
 
 /// An object that does not tell what it has.
-const ODD: &str = "/odd";
+pub(crate) const ODD: &str = "/odd";
 
 const REFUSED: ErrorName<'static> = ErrorName::literal("com.example.Error.Refused");
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use wire::body::Value;
 
-use crate::{number, quoted, signature};
+use crate::{number, push_separated, quoted, signature};
 
 /// Values as a list.
 pub fn json_list(values: &[Value]) -> String {
@@ -18,10 +18,7 @@ pub fn json_list(values: &[Value]) -> String {
 /// Appends values as a list.
 pub fn push_json_list(text: &mut String, values: &[Value]) {
     text.push('[');
-    for (index, value) in values.iter().enumerate() {
-        text.push_str(if index > 0 { "," } else { "" });
-        push_json(text, value);
-    }
+    push_separated(text, ",", values, push_json);
     text.push(']');
 }
 
@@ -85,11 +82,12 @@ fn push_dict(text: &mut String, items: &[Value]) {
         return push_json_list(text, items);
     }
     text.push('{');
-    for (index, (key, item)) in keys.iter().zip(items).enumerate() {
-        let Value::DictEntry(entry) = item else { continue };
-        let _ = write!(text, "{}{}:", if index > 0 { "," } else { "" }, quoted(key));
-        push_json(text, &entry.1);
-    }
+    push_separated(text, ",", keys.iter().zip(items), |text, (key, item)| {
+        if let Value::DictEntry(entry) = item {
+            let _ = write!(text, "{}:", quoted(key));
+            push_json(text, &entry.1);
+        }
+    });
     text.push('}');
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wire::body::Value;
 
-use crate::{bytes, number, scalar, signature};
+use crate::{bytes, letter, number, scalar, signature};
 
 /// The signature of values and the words that they are; empty without values.
 pub fn line(values: &[Value]) -> String {
@@ -44,17 +44,11 @@ fn push(text: &mut String, value: &Value) {
 fn escaped(words: &str) -> String {
     let mut text = String::new();
     for byte in words.bytes() {
-        let _ = match byte {
-            7 => write!(text, "\\a"),
-            8 => write!(text, "\\b"),
-            9 => write!(text, "\\t"),
-            10 => write!(text, "\\n"),
-            11 => write!(text, "\\v"),
-            12 => write!(text, "\\f"),
-            13 => write!(text, "\\r"),
-            b'\\' | b'"' | b'\'' => write!(text, "\\{}", char::from(byte)),
-            b' '..=b'~' => write!(text, "{}", char::from(byte)),
-            byte => write!(text, "\\{byte:03o}"),
+        let _ = match (char::from(byte), letter(char::from(byte))) {
+            (_, Some(letter)) => write!(text, "\\{letter}"),
+            (mark @ ('\\' | '"' | '\''), None) => write!(text, "\\{mark}"),
+            (seen @ ' '..='~', None) => write!(text, "{seen}"),
+            (_, None) => write!(text, "\\{byte:03o}"),
         };
     }
     text

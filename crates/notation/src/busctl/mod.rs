@@ -12,5 +12,5 @@ mod words;
 pub use json::{json_list, push_json, push_json_list};
 pub use line::line;
 pub use read::read_arguments;
-pub use tree::push_tree;
+pub use tree::{message_tree, push_tree};
 pub use words::words;

@@ -6,9 +6,20 @@ use wire::body::Value;
 
 use crate::{bytes, number, signature};
 
-/// Appends the lines of a value that stands inside `depth` containers; a message is one.
-pub fn push_tree(text: &mut String, value: &Value, depth: usize) {
-    let indent = 2 + depth * 8;
+/// The lines of the arguments of a message, as `busctl call --verbose` prints them; nothing if there are
+/// none.
+pub fn message_tree(values: &[Value]) -> String {
+    let mut text = String::new();
+    if !values.is_empty() {
+        let types: String = values.iter().map(signature).collect();
+        push_container(&mut text, "MESSAGE", &types, values, 0);
+        text.push('\n');
+    }
+    text
+}
+
+/// Appends the lines of a value, which begin behind so many columns.
+pub fn push_tree(text: &mut String, value: &Value, indent: usize) {
     let _ = write!(text, "{:indent$}", "");
     let _ = match value {
         Value::Byte(number) => writeln!(text, "BYTE {number};"),
@@ -25,22 +36,22 @@ pub fn push_tree(text: &mut String, value: &Value, depth: usize) {
         Value::Signature(types) => writeln!(text, "SIGNATURE \"{types}\";"),
         Value::UnixFd(index) => writeln!(text, "UNIX_FD {index};"),
         Value::Variant(inside) => {
-            return push_container(text, "VARIANT", &signature(inside), [&**inside], depth);
+            return push_container(text, "VARIANT", &signature(inside), [&**inside], indent);
         }
         Value::Bytes(data) => {
             let items: Vec<_> = bytes(data).collect();
-            return push_container(text, "ARRAY", "y", &items, depth);
+            return push_container(text, "ARRAY", "y", &items, indent);
         }
         Value::Array { element, items } => {
-            return push_container(text, "ARRAY", element.as_str(), items, depth);
+            return push_container(text, "ARRAY", element.as_str(), items, indent);
         }
         Value::DictEntry(entry) => {
             let types = signature(&entry.0) + &signature(&entry.1);
-            return push_container(text, "DICT_ENTRY", &types, [&entry.0, &entry.1], depth);
+            return push_container(text, "DICT_ENTRY", &types, [&entry.0, &entry.1], indent);
         }
         Value::Struct(fields) => {
             let types: String = fields.iter().map(signature).collect();
-            return push_container(text, "STRUCT", &types, fields, depth);
+            return push_container(text, "STRUCT", &types, fields, indent);
         }
     };
 }
@@ -50,10 +61,12 @@ fn push_container<'v>(
     word: &str,
     types: &str,
     items: impl IntoIterator<Item = &'v Value>,
-    depth: usize,
+    indent: usize,
 ) {
     let _ = writeln!(text, "{word} \"{types}\" {{");
-    items.into_iter().for_each(|item| push_tree(text, item, depth + 1));
-    let indent = 2 + depth * 8;
+    items.into_iter().for_each(|item| push_tree(text, item, indent + TAB));
     let _ = writeln!(text, "{:indent$}}};", "");
 }
+
+/// What stands inside of something is so many columns further to the right.
+const TAB: usize = 8;

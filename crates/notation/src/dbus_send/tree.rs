@@ -1,13 +1,33 @@
 //! Values as `dbus-monitor` and `dbus-send --print-reply` print them.
+//!
+//! With `--print-reply=literal` texts stand there without type, quotes and the end of a line.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
 
 use wire::body::Value;
 
 use crate::number;
 
+/// How texts are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Texts {
+    /// In quotes, each on a line with its type.
+    Quoted,
+    /// As they are, behind each other.
+    Literal,
+}
+
+impl Texts {
+    fn push(self, text: &mut String, kind: &str, words: impl Display) -> fmt::Result {
+        match self {
+            Self::Quoted => writeln!(text, "{kind} \"{words}\""),
+            Self::Literal => write!(text, "{words}"),
+        }
+    }
+}
+
 /// Appends the lines of a value that stands inside `depth` containers; a message is one.
-pub fn push_tree(text: &mut String, value: &Value, depth: usize) {
+pub fn push_tree(text: &mut String, value: &Value, texts: Texts, depth: usize) {
     indent(text, depth);
     let _ = match value {
         Value::Byte(number) => writeln!(text, "byte {number}"),
@@ -19,22 +39,27 @@ pub fn push_tree(text: &mut String, value: &Value, depth: usize) {
         Value::Int64(number) => writeln!(text, "int64 {number}"),
         Value::Uint64(number) => writeln!(text, "uint64 {number}"),
         Value::Double(value) => writeln!(text, "double {}", number::general(*value, 6)),
-        Value::String(value) => writeln!(text, "string \"{value}\""),
-        Value::ObjectPath(path) => writeln!(text, "object path \"{path}\""),
-        Value::Signature(types) => writeln!(text, "signature \"{types}\""),
+        Value::String(value) => texts.push(text, "string", value),
+        Value::ObjectPath(path) => texts.push(text, "object path", path),
+        Value::Signature(types) => texts.push(text, "signature", types),
         Value::UnixFd(_) => writeln!(text, "file descriptor"),
         Value::Variant(inside) => {
             text.push_str("variant ");
-            return push_tree(text, inside, depth + 1);
+            return push_tree(text, inside, texts, depth + 1);
         }
         // Where nothing is inside, the tool does not look at the type.
         Value::Bytes(bytes) if !bytes.is_empty() => return push_bytes(text, bytes, depth),
-        Value::Bytes(_) => return push_container(text, ("array [", "]"), [], depth),
-        Value::Array { items, .. } => return push_container(text, ("array [", "]"), items, depth),
-        Value::DictEntry(entry) => {
-            return push_container(text, ("dict entry(", ")"), [&entry.0, &entry.1], depth);
+        Value::Bytes(_) => return push_container(text, ("array [", "]"), [], texts, depth),
+        Value::Array { items, .. } => {
+            return push_container(text, ("array [", "]"), items, texts, depth);
         }
-        Value::Struct(fields) => return push_container(text, ("struct {", "}"), fields, depth),
+        Value::DictEntry(entry) => {
+            let items = [&entry.0, &entry.1];
+            return push_container(text, ("dict entry(", ")"), items, texts, depth);
+        }
+        Value::Struct(fields) => {
+            return push_container(text, ("struct {", "}"), fields, texts, depth);
+        }
     };
 }
 
@@ -42,10 +67,11 @@ fn push_container<'v>(
     text: &mut String,
     (open, close): (&str, &str),
     items: impl IntoIterator<Item = &'v Value>,
+    texts: Texts,
     depth: usize,
 ) {
     let _ = writeln!(text, "{open}");
-    items.into_iter().for_each(|item| push_tree(text, item, depth + 1));
+    items.into_iter().for_each(|item| push_tree(text, item, texts, depth + 1));
     indent(text, depth);
     let _ = writeln!(text, "{close}");
 }

@@ -240,7 +240,8 @@ fn with_types(words: &[&str]) -> Result<Reading, ArgumentError> {
 /// Each word as it says itself, or as a text.
 fn untyped(words: &[&str]) -> Result<Reading, ArgumentError> {
     let types = words.iter().map(|word| {
-        let value = gvariant::read_untyped(word).unwrap_or_else(|_| Value::from(*word));
+        let value =
+            gvariant::read_untyped(word, &mut pretend).unwrap_or_else(|_| Value::from(*word));
         signature(&value)
     });
     let signature = types.collect();
@@ -273,7 +274,8 @@ fn each(reading: &Reading, words: &[&str], open: Open<'_>) -> Result<Vec<Value>,
 
 fn read_as(form: Syntax, kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
     if form != Syntax::Json {
-        return gvariant::read_value(kind, word, open).or_else(|misfit| loose(kind, word, misfit));
+        return gvariant::read_value(kind, word, open)
+            .or_else(|misfit| loose(kind, word, misfit, open));
     }
     // What is no JSON is a text, which the type may not be.
     let given = from_str(word).unwrap_or_else(|_| word.into());
@@ -285,10 +287,15 @@ fn read_as(form: Syntax, kind: Type<'_>, word: &str, open: Open<'_>) -> Result<V
 
 /// A variant needs no brackets if it is an argument by itself, as nothing else can be meant; nor do
 /// words of truth need to be GVariant's.
-fn loose(kind: Type<'_>, word: &str, misfit: Box<Misfit>) -> Result<Value, Box<Misfit>> {
+fn loose(
+    kind: Type<'_>,
+    word: &str,
+    misfit: Box<Misfit>,
+    open: Open<'_>,
+) -> Result<Value, Box<Misfit>> {
     match kind {
         Type::Variant => {
-            let inside = gvariant::read_untyped(word).map_err(|_| misfit)?;
+            let inside = gvariant::read_untyped(word, open).map_err(|_| misfit)?;
             Ok(Value::Variant(Box::new(inside)))
         }
         Type::Boolean => crate::scalar::read(kind, word).map_err(|_| misfit),

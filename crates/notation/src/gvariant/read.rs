@@ -48,7 +48,8 @@ pub fn read_arguments(
     values.collect()
 }
 
-/// Reads one value of this type. A text needs no quotes, and a descriptor is what `open` knows.
+/// Reads one value of this type. A text needs no quotes. A descriptor is what `open` knows: the word
+/// itself, and inside of a container a number or a text in quotes.
 ///
 /// # Errors
 ///
@@ -59,7 +60,7 @@ pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, B
         return open(word).map(Value::UnixFd).map_err(unopened);
     }
     let read = match parse(word) {
-        Ok(node) => Resolver { word }.value(kind, &node, 0),
+        Ok(node) => Resolver { word, open }.value(kind, &node, 0),
         Err(error) => Err(misfit(kind, word, error.into())),
     };
     match kind {
@@ -76,24 +77,25 @@ pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, B
 /// # Errors
 ///
 /// If it is no value, or nothing says its type, as of an empty array.
-pub fn read_untyped(word: &str) -> Result<Value, Box<Misfit>> {
+pub fn read_untyped(word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
     let node = parse(word).map_err(|error| misfit(Type::Variant, word, error.into()))?;
     let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
     let kind = Signature::new(&types).ok().and_then(Signature::single);
     let kind = kind.ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
-    Resolver { word }.value(kind, &node, 0)
+    Resolver { word, open }.value(kind, &node, 0)
 }
 
 /// Finds the values that nodes of a word are.
-#[derive(Clone, Copy)]
-struct Resolver<'w> {
+struct Resolver<'w, 'o> {
     word: &'w str,
+    open: Open<'o>,
 }
 
-impl Resolver<'_> {
+impl Resolver<'_, '_> {
     /// The value of this type that a node is, inside `depth` containers.
-    fn value(self, kind: Type<'_>, node: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
-        let wrong = |reason| misfit(kind, self.word, reason);
+    fn value(&mut self, kind: Type<'_>, node: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+        let word = self.word;
+        let wrong = |reason| misfit(kind, word, reason);
         match (kind, &node.what) {
             _ if depth > VALUE_DEPTH_MAX => Err(wrong(Reason::TooDeep)),
             (_, What::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
@@ -126,12 +128,16 @@ impl Resolver<'_> {
                 });
                 Ok(Value::Struct(fields.collect::<Result<_, _>>()?))
             }
+            (Type::UnixFd, What::Number(named) | What::Text(named)) => {
+                let opened = (self.open)(named).map(Value::UnixFd);
+                opened.map_err(|why| wrong(Reason::Unopened(why.into())))
+            }
             (kind, what) => basic(kind, what, node).map_err(wrong),
         }
     }
 
     fn part(
-        self,
+        &mut self,
         kind: Type<'_>,
         node: &Node,
         depth: usize,
@@ -140,8 +146,9 @@ impl Resolver<'_> {
         self.value(kind, node, depth + 1).map_err(|misfit| misfit.inside(step))
     }
 
-    fn variant(self, inside: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
-        let untyped = || misfit(Type::Variant, self.word, Reason::Untyped);
+    fn variant(&mut self, inside: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+        let word = self.word;
+        let untyped = || misfit(Type::Variant, word, Reason::Untyped);
         let types = infer(inside).ok_or_else(untyped)?;
         let kind = Signature::new(&types).ok().and_then(Signature::single).ok_or_else(untyped)?;
         let value = self.part(kind, inside, depth, Step::Variant)?;
@@ -149,7 +156,7 @@ impl Resolver<'_> {
     }
 
     fn array(
-        self,
+        &mut self,
         element: Signature<'_>,
         items: &[Node],
         depth: usize,
@@ -163,7 +170,7 @@ impl Resolver<'_> {
     }
 
     fn pair(
-        self,
+        &mut self,
         types: Signature<'_>,
         key: &Node,
         value: &Node,
@@ -185,8 +192,6 @@ fn basic(kind: Type<'_>, what: &What, node: &Node) -> Result<Value, Reason> {
         (Type::String | Type::ObjectPath | Type::Signature, What::Text(text)) => {
             scalar::read(kind, text)
         }
-        // A place among the descriptors of the message.
-        (Type::UnixFd, What::Number(number)) => scalar::whole(number).map(Value::UnixFd),
         (Type::Boolean | Type::String | Type::ObjectPath | Type::Signature, _) => {
             Err(expected(node, words(kind)))
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use wire::body::Value;
 
-use crate::{bytes, number, signature};
+use crate::{bytes, letter, number, push_separated, signature};
 
 /// Values as one tuple.
 pub fn tuple(values: &[Value]) -> String {
@@ -85,10 +85,7 @@ const fn annotation(value: &Value) -> &'static str {
 
 fn push_tuple(text: &mut String, fields: &[Value], types: Types) {
     text.push('(');
-    for (index, field) in fields.iter().enumerate() {
-        text.push_str(if index > 0 { ", " } else { "" });
-        push_value(text, field, types);
-    }
+    push_separated(text, ", ", fields, |text, field| push_value(text, field, types));
     text.push_str(if fields.len() == 1 { ",)" } else { ")" });
 }
 
@@ -102,11 +99,10 @@ fn push_array(text: &mut String, array: &Value, items: &[Value], types: Types) {
     }
     text.push(open);
     let mut types = types;
-    for (index, item) in items.iter().enumerate() {
-        text.push_str(if index > 0 { ", " } else { "" });
+    push_separated(text, ", ", items, |text, item| {
         push_value(text, item, types);
         types = Types::Known;
-    }
+    });
     text.push(close);
 }
 
@@ -126,16 +122,13 @@ fn push_bytes(text: &mut String, data: &[u8], types: Types) {
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {
-        let _ = match byte {
-            8 => write!(text, "\\b"),
-            9 => write!(text, "\\t"),
-            10 => write!(text, "\\n"),
-            11 => write!(text, "\\v"),
-            12 => write!(text, "\\f"),
-            13 => write!(text, "\\r"),
-            b'\\' | b'"' => write!(text, "\\{}", char::from(byte)),
-            b' '..=b'~' => write!(text, "{}", char::from(byte)),
-            byte => write!(text, "\\{byte:03o}"),
+        // GLib has no letter for the bell here.
+        let letter = letter(char::from(byte)).filter(|letter| *letter != 'a');
+        let _ = match (char::from(byte), letter) {
+            (_, Some(letter)) => write!(text, "\\{letter}"),
+            (mark @ ('\\' | '"'), None) => write!(text, "\\{mark}"),
+            (seen @ ' '..='~', None) => write!(text, "{seen}"),
+            (_, None) => write!(text, "\\{byte:03o}"),
         };
     }
     text
@@ -145,21 +138,14 @@ fn push_string(text: &mut String, words: &str) {
     let quote = if words.contains('\'') { '"' } else { '\'' };
     text.push(quote);
     for c in words.chars() {
-        let _ = match c {
-            '\\' => write!(text, "\\\\"),
-            c if c == quote => write!(text, "\\{c}"),
-            '\u{7}' => write!(text, "\\a"),
-            '\u{8}' => write!(text, "\\b"),
-            '\t' => write!(text, "\\t"),
-            '\n' => write!(text, "\\n"),
-            '\u{b}' => write!(text, "\\v"),
-            '\u{c}' => write!(text, "\\f"),
-            '\r' => write!(text, "\\r"),
-            c if is_unseen(c) => match u32::from(c) {
+        let _ = match (c, letter(c)) {
+            (_, Some(letter)) => write!(text, "\\{letter}"),
+            (mark, None) if mark == '\\' || mark == quote => write!(text, "\\{mark}"),
+            (unseen, None) if is_unseen(unseen) => match u32::from(unseen) {
                 code @ ..=0xFFFF => write!(text, "\\u{code:04x}"),
                 code => write!(text, "\\U{code:08x}"),
             },
-            c => write!(text, "{c}"),
+            (seen, None) => write!(text, "{seen}"),
         };
     }
     text.push(quote);

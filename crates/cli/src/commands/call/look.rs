@@ -9,7 +9,7 @@ use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::{Object, empty};
+use crate::poke::member::Object;
 
 /// The names of services, those too that can be started.
 pub(super) fn services(inspector: &Inspector) -> Result<ExitCode, PokeError> {
@@ -29,8 +29,7 @@ pub(super) fn paths(
     if let [node] = tree.nodes.as_slice()
         && let Told::Failure(failure) = &node.told
     {
-        let told = empty();
-        let object = Object { service, path: &node.path, told, untold: None };
+        let object = Object::unasked(service, &node.path, patience.whole);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
     let has_something = |told: &Told| !matches!(told, Told::Interfaces(names) if names.is_empty());

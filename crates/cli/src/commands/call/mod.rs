@@ -4,7 +4,6 @@ mod look;
 mod pace;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::{ArgAction, Args, ValueEnum};
 use inspector::{Answer, Failure, Inspector, Load, Manner, MethodName, Outcome, Reply};
@@ -14,7 +13,7 @@ use crate::output::{complain, print};
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::{MannerOptions, truth};
-use crate::poke::member::{Found, Kind, Named, Object, split};
+use crate::poke::member::{Found, Kind, Named, Object, in_front, split};
 use crate::poke::shown::{ShownOptions, Values, What};
 
 use pace::Pace;
@@ -93,14 +92,13 @@ impl Call {
                 look::paths(&inspector, service, self.manner().starting, self.manner.patience())
             }
             [service, path, rest @ ..] => {
-                let begun = Instant::now();
                 let object = Object::ask(&inspector, service, path, &self.manner())?;
                 match rest {
                     [] => Ok(look::members(&object.telling(&inspector)?, None)),
                     [interface] if object.told.interface(interface).is_some() => {
                         Ok(look::members(&object, Some(interface)))
                     }
-                    rest => self.call(&inspector, &object, rest, begun.elapsed()),
+                    rest => self.call(&inspector, &object, rest),
                 }
             }
         }
@@ -111,7 +109,6 @@ impl Call {
         inspector: &Inspector,
         object: &Object<'_>,
         words: &[String],
-        asked_for: Duration,
     ) -> Result<ExitCode, PokeError> {
         let named = split(words, |name| object.has(name)).expect("there are words");
         let found = object.find(Kind::Method, named)?;
@@ -130,10 +127,7 @@ impl Call {
             let said = if found.signatures.is_empty() { "guessed" } else { "told by the object" };
             complain(&format!("calling {full} with \"{types}\" ({said}), read as {forms}\n"));
         }
-        let mut manner = self.manner();
-        // The object was asked in the same time.
-        manner.timeout_ms = manner.timeout_ms.saturating_sub(milliseconds(asked_for)).max(1);
-        self.send(inspector, object, (&method, &found, &full), load, &manner)
+        self.send(inspector, object, (&method, &found, &full), load)
     }
 
     /// Why arguments were not read. Of a method that the object does not tell of, its name is the
@@ -163,16 +157,11 @@ impl Call {
         object: &Object<'_>,
         (method, found, full): (&MethodName, &Found, &str),
         load: Load,
-        manner: &Manner,
     ) -> Result<ExitCode, PokeError> {
         let again = self.repeat.map(|_| copy(&load)).transpose().map_err(uncopied)?;
-        let answer = inspector.invoke(method, load, manner)?;
+        let answer = inspector.invoke(method, load, &object.in_time(&self.manner()))?;
         let status = match &answer.outcome {
             Outcome::Returned { .. } => self.show(&answer, found),
-            // The time in which the object was asked is a part of it.
-            Outcome::Failed(Failure::Silent { .. }) => {
-                return Err(Failure::Silent { after: self.manner().timeout() }.into());
-            }
             Outcome::Failed(failure) => {
                 return Err(object.failed(failure.clone(), inspector, full));
             }
@@ -217,11 +206,8 @@ impl Call {
 
     /// The words, with those in front that other tools have as options.
     fn words(&self) -> Vec<String> {
-        let mut words = self.words.iter().cloned();
-        let options = [&self.others.dest, &self.others.object_path, &self.others.method];
-        let front: Vec<_> =
-            options.into_iter().filter_map(|one| one.clone().or_else(|| words.next())).collect();
-        front.into_iter().chain(words).collect()
+        let Others { dest, object_path, method, .. } = &self.others;
+        in_front([dest, object_path, method], &self.words)
     }
 }
 
@@ -242,10 +228,6 @@ fn copy(load: &Load) -> std::io::Result<Load> {
 
 fn uncopied(error: std::io::Error) -> PokeError {
     PokeError::Name(format!("cannot pass a file again: {error}"))
-}
-
-fn milliseconds(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 const LONG_HELP: &str = "\

@@ -38,6 +38,8 @@ enum Form {
     DbusSend,
     /// As `busctl --json=short monitor`, with more keys
     Json,
+    /// The same, with the type of each value
+    Lossless,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -61,6 +63,7 @@ impl From<Form> for Format {
             Form::Gdbus => Self::Gdbus,
             Form::DbusSend => Self::DbusSend,
             Form::Json => Self::Json,
+            Form::Lossless => Self::Lossless,
         }
     }
 }

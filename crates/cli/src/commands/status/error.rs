@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use client::{CallError, ConnectError};
+use client::CallError;
+
+use crate::bus_choice::Unreachable;
 
 /// Why nothing is told of a bus.
 #[derive(Debug)]
 pub(super) enum StatusError {
     /// There is no connection to it.
-    Connect { choice: String, error: ConnectError },
+    Connect(Unreachable),
     /// It does not answer as a bus has to.
     Ask { choice: String, error: CallError },
     /// It tells such things to others only.
@@ -18,7 +20,7 @@ pub(super) enum StatusError {
 impl fmt::Display for StatusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connect { choice, error } => write!(f, "cannot connect to {choice}: {error}"),
+            Self::Connect(error) => error.fmt(f),
             Self::Ask { choice, error } => write!(f, "{choice} does not answer: {error}"),
             Self::Denied { choice } => write!(
                 f,
@@ -30,3 +32,9 @@ impl fmt::Display for StatusError {
 }
 
 impl std::error::Error for StatusError {}
+
+impl From<Unreachable> for StatusError {
+    fn from(error: Unreachable) -> Self {
+        Self::Connect(error)
+    }
+}

@@ -7,7 +7,7 @@ use super::dict::Dict;
 use super::report::{Numbers, Report};
 
 /// The report, as one object.
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn object(report: &Report) -> Json {
     let Report { choice, id, pid, uid, numbers } = report;
     let mut object = json!({ "bus": choice, "id": id, "process": pid, "user": uid });
     let more = match numbers {
@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report) -> String {
     if let (Json::Object(object), Json::Object(more)) = (&mut object, more) {
         object.extend(more);
     }
-    format!("{object:#}\n")
+    object
 }
 
 fn of_dicts(dicts: &[Dict]) -> Json {

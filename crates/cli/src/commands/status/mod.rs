@@ -25,6 +25,7 @@ use inspector::Patience;
 
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector};
+use crate::json_choice::JsonChoice;
 use crate::output::{failed, print};
 use crate::style;
 use crate::table_options::NoPager;
@@ -45,9 +46,8 @@ pub(crate) struct Status {
     /// How many connections, members and incidents to show of each; 0 for all
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "bus")]
     top: u32,
-    /// Print JSON
-    #[arg(long, short_alias = 'j')]
-    json: bool,
+    #[command(flatten)]
+    json: JsonChoice,
     #[command(flatten)]
     _pager: NoPager,
 }
@@ -75,23 +75,15 @@ fn tell_who(status: &Status) -> Result<String, LookError> {
             Err(_) => who::of_name(&inspector, choice, subject)?,
         },
     };
-    Ok(match status.json {
-        true => credentials.to_json(),
-        false => credentials.to_text(style::of_stdout()),
-    })
+    Ok(status.json.text(&credentials).unwrap_or_else(|| credentials.to_text(style::of_stdout())))
 }
 
 fn tell(status: &Status) -> Result<String, StatusError> {
     let choice = status.choice.to_string();
-    let connection = status
-        .choice
-        .connect()
-        .map_err(|error| StatusError::Connect { choice: choice.clone(), error })?;
+    let connection = status.choice.connect()?;
     let report = ask::ask(&connection, choice, status.top)?;
-    Ok(match status.json {
-        true => json::render(&report),
-        false => text::render(&report, style::of_stdout(), status.top),
-    })
+    let text = || text::render(&report, style::of_stdout(), status.top);
+    Ok(status.json.text(&json::object(&report)).unwrap_or_else(text))
 }
 
 const LONG_HELP: &str = "\

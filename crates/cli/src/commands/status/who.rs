@@ -214,13 +214,6 @@ impl Credentials {
     }
 }
 
-impl Credentials {
-    /// An object with the same keys. Its values have texts for keys, so that it cannot fail.
-    pub(super) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
-    }
-}
-
 impl Value {
     fn to_text(&self, style: Style) -> String {
         let text = match self {
