@@ -20,6 +20,14 @@ pub(crate) fn time(text: &str) -> Result<Duration, OutOfPlace> {
     }
 }
 
+/// Reads a time that can be 0, which stands for what is usual.
+pub(crate) fn time_or_none(text: &str) -> Result<Duration, OutOfPlace> {
+    match time(text) {
+        Err(OutOfPlace::Nothing) => Ok(Duration::ZERO),
+        read => read,
+    }
+}
+
 /// Why an amount is not what an option takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OutOfPlace {

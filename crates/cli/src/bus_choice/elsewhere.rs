@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use sys::privileges::effective_user;
+use sys::users::User;
 use wire::address::{Address, Transport, UnixAddress};
 
 /// The system bus of another machine, by ssh(1): `[USER@]HOST[:PORT]`.
@@ -45,9 +46,15 @@ fn of_machine_in(machines: &Path, name: &str) -> Result<String, String> {
     Ok(socket(&format!("/proc/{leader}/root{SYSTEM_BUS}")))
 }
 
-/// The bus of the session of another user, by number.
-pub(super) fn of_user(uid: &str) -> Result<String, String> {
-    let uid: u32 = uid.parse().map_err(|_| format!("{uid:?} is not the number of a user"))?;
+/// The bus of the session of another user, by number or name.
+pub(super) fn of_user(user: &str) -> Result<String, String> {
+    let uid = match user.parse::<u32>() {
+        Ok(uid) => uid,
+        Err(_) => {
+            let found = User::by_name(user).map_err(|error| error.to_string())?;
+            found.ok_or_else(|| format!("there is no user {user:?}"))?.uid()
+        }
+    };
     let bus = socket(&format!("/run/user/{uid}/bus"));
     if uid == effective_user() {
         return Ok(bus);
@@ -124,6 +131,7 @@ mod tests {
         assert_eq!(of_user(&own.to_string()), Ok(format!("unix:path=/run/user/{own}/bus")));
         let other = of_user(&(own + 1).to_string()).expect("it is a number");
         assert!(other.starts_with("unixexec:path=setpriv,"), "{other}");
-        assert!(of_user("root").is_err());
+        assert_eq!(of_user("root"), of_user("0"));
+        assert!(of_user("nobody of that name").is_err());
     }
 }

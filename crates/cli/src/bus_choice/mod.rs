@@ -30,7 +30,7 @@ pub(crate) struct BusChoice {
     #[arg(short = 'M', long, value_name = "NAME", value_parser = elsewhere::of_machine)]
     machine: Option<String>,
     /// The session bus of another user; for root
-    #[arg(long, value_name = "UID", value_parser = elsewhere::of_user)]
+    #[arg(long, value_name = "USER", value_parser = elsewhere::of_user)]
     uid: Option<String>,
 }
 

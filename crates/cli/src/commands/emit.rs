@@ -9,7 +9,7 @@ use crate::bus_choice::BusChoice;
 use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::member::{in_front, split};
+use crate::poke::member::{in_front, is_interface_of, split};
 
 /// Which signal to emit.
 #[derive(Debug, Args)]
@@ -48,7 +48,9 @@ impl Emit {
         let Some((path, words)) = words.split_first() else {
             return Err(PokeError::Words("the path of an object must be told".to_owned()));
         };
-        let Some(named) = split(words, |_| false) else {
+        let is_interface =
+            |name: &str| self.signal.as_ref().is_some_and(|full| is_interface_of(full, name));
+        let Some(named) = split(words, is_interface) else {
             return Err(PokeError::Words("the signal must be told".to_owned()));
         };
         let Some(interface) = named.interface else {

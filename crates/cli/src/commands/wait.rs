@@ -22,12 +22,12 @@ pub(crate) struct Wait {
     #[command(flatten)]
     bus: BusChoice,
     /// `[SERVICE] PATH INTERFACE SIGNAL`, `[SERVICE] PATH INTERFACE.SIGNAL` or `NAME`
-    #[arg(value_name = "WORD", required = true, num_args = 1..=4)]
+    #[arg(value_name = "WORD", required_unless_present = "activate", num_args = 1..=4)]
     words: Vec<String>,
-    /// How long to wait [default: for ever]
-    #[arg(short, long, value_name = "TIME", value_parser = amount::time)]
-    timeout: Option<Duration>,
-    /// Have the service of this name started
+    /// How long to wait; 0 for ever
+    #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_none, default_value = "0")]
+    timeout: Duration,
+    /// Have the service of this name started, and wait for it if for nothing else
     #[arg(long, value_name = "NAME")]
     activate: Option<String>,
     #[command(flatten)]
@@ -51,10 +51,13 @@ pub(crate) fn run(wait: &Wait) -> ExitCode {
 
 impl Wait {
     fn run(&self) -> Result<ExitCode, PokeError> {
-        let awaited = awaited(&self.words)?;
-        let deadline = self.timeout.map(|timeout| monotonic() + timeout);
+        let awaited = match &self.activate {
+            Some(name) if self.words.is_empty() => Awaited::Name(name),
+            _ => awaited(&self.words)?,
+        };
+        let deadline = self.timeout().map(|timeout| monotonic() + timeout);
         let usual = Patience::default();
-        let answer = self.timeout.map_or(usual.answer, |timeout| usual.answer.min(timeout));
+        let answer = self.timeout().map_or(usual.answer, |timeout| usual.answer.min(timeout));
         let inspector = self.bus.inspector(Patience { answer, ..usual })?;
         match awaited {
             Awaited::Name(name) => self.name(&inspector, name, deadline),
@@ -120,15 +123,23 @@ impl Wait {
     fn next(&self, watch: &Watch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
         let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
         watch.next(left)?.ok_or_else(|| {
-            let timeout = self.timeout.unwrap_or_default();
-            PokeError::Late(format!("{} did not come within {timeout:?}", self.words.join(" ")))
+            let words = match self.words.as_slice() {
+                [] => self.activate.clone().unwrap_or_default(),
+                words => words.join(" "),
+            };
+            PokeError::Late(format!("{words} did not come within {:?}", self.timeout))
         })
+    }
+
+    /// `None` for ever.
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timeout).filter(|timeout| !timeout.is_zero())
     }
 
     fn activate(&self, inspector: &Inspector) -> Result<(), PokeError> {
         match &self.activate {
             Some(name) => {
-                let patience = self.timeout.unwrap_or(start::PATIENCE);
+                let patience = self.timeout().unwrap_or(start::PATIENCE);
                 start::start(inspector, name, patience).map(drop)
             }
             None => Ok(()),

@@ -6,14 +6,14 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use inspector::{Authorization, Inspector, Manner, Patience, Reply, Starting};
 
-use crate::amount;
+use crate::amount::{self, OutOfPlace};
 use crate::bus_choice::{BusChoice, Unreachable};
 
 /// How something is called.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct MannerOptions {
-    /// How long to wait for the answer
-    #[arg(short, long, value_name = "TIME", value_parser = amount::time, default_value = "25s")]
+    /// How long to wait for the answer; 0 as without this
+    #[arg(short, long, value_name = "TIME", value_parser = patience, default_value = "25s")]
     timeout: Duration,
     /// Whether the service is started if it does not run
     #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set, default_value = "true")]
@@ -52,6 +52,15 @@ impl MannerOptions {
         Patience { answer: usual.answer.min(self.timeout), whole: usual.whole.min(self.timeout) }
     }
 }
+
+/// How long to wait.
+fn patience(text: &str) -> Result<Duration, OutOfPlace> {
+    let time = amount::time_or_none(text)?;
+    Ok(if time.is_zero() { TIMEOUT } else { time })
+}
+
+/// As busctl and the reference's library have it.
+const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// As busctl reads it.
 pub(crate) fn truth(text: &str) -> Result<bool, &'static str> {

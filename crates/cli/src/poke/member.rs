@@ -39,6 +39,11 @@ pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Op
     })
 }
 
+/// Whether a name is the interface of a member whose full name is told.
+pub(crate) fn is_interface_of(full: &str, name: &str) -> bool {
+    full.rsplit_once('.').is_some_and(|(interface, _)| interface == name)
+}
+
 /// The words, with those in front that other tools have as options; what is no option is a word.
 pub(crate) fn in_front<const COUNT: usize>(
     options: [&Option<String>; COUNT],

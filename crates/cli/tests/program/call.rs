@@ -323,6 +323,13 @@ fn properties_are_read_and_set() {
 #[test]
 fn what_is_emitted_is_waited_for() {
     let stage = Stage::new();
+    // A word that could be the name of a signal is none, if that was told.
+    let emit = ["emit", "-o", "/p", "--signal", "org.example.I.Said", "word", "--dest", ":1.42"];
+    assert_eq!(stage.printed(&emit), "");
+    let said =
+        stage.ours(&[&["emit", "-v", "/p", "-s", "org.example.I.Said"][..], &["word"]].concat());
+    let expected = "emitting org.example.I.Said with \"s\", read as gvariant\n";
+    assert_eq!(text(&said.stderr), expected);
     for words in [
         &["emit", "/p", "org.example.I", "Played", "su", "song", "7"][..],
         &["emit", "/p", "org.example.I.Played", "string:song", "uint32:7"],
@@ -341,6 +348,9 @@ fn what_is_emitted_is_waited_for() {
         });
         assert_eq!(text(&emitting.stdout), "su \"song\" 7\n", "{words:?}");
     }
+    let late = stage.complaint(&["wait", "--activate=org.example.Nobody", "--timeout=1"], 1);
+    assert!(late.contains("org.example.Nobody"), "{late}");
+    assert_eq!(stage.printed(&["wait", "--activate", NAME, "--timeout=0"]), "");
     let late = stage.complaint(&["wait", "org.example.Nobody", "--timeout=200ms"], 1);
     assert!(late.contains("org.example.Nobody did not come within 200ms"), "{late}");
     assert_eq!(stage.printed(&["wait", NAME, "--timeout=10s"]), "");

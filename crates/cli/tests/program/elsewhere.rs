@@ -55,7 +55,7 @@ fn nobody_is_there() {
     let folder = Folder::new();
     for (choice, expected) in [
         (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
-        (["--uid", "somebody"], "\"somebody\" is not the number of a user"),
+        (["--uid", "some body"], "there is no user \"some body\""),
         (["--host", "-oProxyCommand=x"], "is not the name of a machine"),
     ] {
         let mut status = folder.diligence();

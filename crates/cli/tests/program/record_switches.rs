@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use capture::Capture;
 use capture::record::Fact;
 use diligence_testkit::recording::Recording;
 
-use crate::recorder::{CALL, DbusDaemon, end, read, start};
+use crate::recorder::{CALL, DbusDaemon, end, read, start, wait_until};
 use crate::support::{Folder, text};
 
 #[test]
@@ -14,6 +15,11 @@ fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &["--switches"]);
+    // It listens before it looks at processors.
+    wait_until("the first look", || {
+        let is_look = |fact: &Fact| matches!(fact, Fact::Ran(_) | Fact::Unwatched { .. });
+        Capture::open(&file).is_ok_and(|one| one.facts().iter().any(|(_, _, fact)| is_look(fact)))
+    });
     (0..5).for_each(|_| bus.send(&CALL));
     let output = end(recorder);
     assert!(output.status.success(), "{output:?}");

@@ -13,7 +13,7 @@ use crate::output::{complain, print};
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::{MannerOptions, truth};
-use crate::poke::member::{Found, Kind, Named, Object, in_front, split};
+use crate::poke::member::{Found, Kind, Named, Object, in_front, is_interface_of, split};
 use crate::poke::shown::{ShownOptions, Values, What};
 
 use pace::Pace;
@@ -110,7 +110,11 @@ impl Call {
         object: &Object<'_>,
         words: &[String],
     ) -> Result<ExitCode, PokeError> {
-        let named = split(words, |name| object.has(name)).expect("there are words");
+        let is_interface = |name: &str| match &self.others.method {
+            Some(full) => is_interface_of(full, name),
+            None => object.has(name),
+        };
+        let named = split(words, is_interface).expect("there are words");
         let found = object.find(Kind::Method, named)?;
         let method = MethodName {
             service: object.service.to_owned(),
