@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use capture::text::Style;
 use capture::text::units::printable;
-use inspector::introspection::{Access, Argument, Interface};
+use inspector::introspection::{Access, Argument, Interface, Property};
 use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
 use crate::poke::member::Object;
+use crate::style;
 
 /// The names of services, those too that can be started.
 pub(super) fn services(inspector: &Inspector) -> Result<ExitCode, PokeError> {
@@ -41,37 +43,45 @@ pub(super) fn paths(
 pub(super) fn members(object: &Object<'_>, only: Option<&str>) -> ExitCode {
     let interfaces = object.told.interfaces.iter();
     let interfaces = interfaces.filter(|one| only.is_none_or(|name| one.name == name));
-    let mut text = String::new();
-    interfaces.for_each(|interface| push(&mut text, interface));
-    print(&text)
+    let mut members = Members { text: String::new(), style: style::of_stdout() };
+    interfaces.for_each(|interface| members.push(interface));
+    print(&members.text)
 }
 
-fn push(text: &mut String, interface: &Interface) {
-    let full = |member: &str| printable(&format!("{}.{member}", interface.name)).into_owned();
-    for property in &interface.properties {
-        let access = match property.access {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::ReadWrite => "readwrite",
-        };
-        let _ = writeln!(
-            text,
-            "property {access} {} {}",
-            printable(&property.types),
-            full(&property.name)
-        );
-    }
-    for signal in &interface.signals {
-        let _ = writeln!(text, "signal {}({})", full(&signal.name), listed(&signal.arguments));
-    }
-    for method in &interface.methods {
-        let _ = write!(text, "method {}({})", full(&method.name), listed(&method.arguments));
-        match method.results.as_slice() {
-            [] => text.push('\n'),
-            results => {
-                let _ = writeln!(text, " -> ({})", listed(results));
-            }
+/// A line for each member: what it is, its name, what it takes and gives.
+struct Members {
+    text: String,
+    style: Style,
+}
+
+impl Members {
+    fn push(&mut self, interface: &Interface) {
+        for Property { name, types, access, .. } in &interface.properties {
+            let access = match access {
+                Access::Read => "read",
+                Access::Write => "write",
+                Access::ReadWrite => "readwrite",
+            };
+            let kind = format!("property {access} {}", printable(types));
+            self.line(&kind, interface, name, "");
         }
+        for signal in &interface.signals {
+            let arguments = format!("({})", listed(&signal.arguments));
+            self.line("signal", interface, &signal.name, &arguments);
+        }
+        for method in &interface.methods {
+            let mut arguments = format!("({})", listed(&method.arguments));
+            if !method.results.is_empty() {
+                let _ = write!(arguments, " -> ({})", listed(&method.results));
+            }
+            self.line("method", interface, &method.name, &arguments);
+        }
+    }
+
+    fn line(&mut self, kind: &str, interface: &Interface, member: &str, arguments: &str) {
+        let (interface, member) = (printable(&interface.name), printable(member));
+        let (kind, member) = (self.style.pale(kind), self.style.strong(member));
+        let _ = writeln!(self.text, "{kind} {interface}.{member}{arguments}");
     }
 }
 
