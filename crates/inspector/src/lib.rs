@@ -27,7 +27,7 @@
 //! - [`failure`]: why there is no answer, as a sentence.
 //! - `asking`: many questions at once.
 //! - [`credentials`], [`names`]: who is on the bus.
-//! - [`tree`], [`object`]: what they have.
+//! - [`tree`], [`object`], `survey`: what they have.
 //! - [`call`], [`property`], [`watch`], [`emission`]: what can be done with it.
 
 #![forbid(unsafe_code)]
@@ -40,6 +40,7 @@ pub mod failure;
 pub mod names;
 pub mod object;
 pub mod property;
+mod survey;
 pub mod tree;
 pub mod watch;
 

@@ -11,7 +11,7 @@ use diligence_inspector::{
     TreeOptions,
 };
 
-use crate::support::{HASTE, NAME, TestBus};
+use crate::support::{HASTE, NAME, SLEEPER, TestBus};
 
 const BROKEN: ErrorName<'static> = ErrorName::literal("org.example.Error.Broken");
 
@@ -104,6 +104,41 @@ fn trees_without_end_are_bounded() {
     assert_eq!(tree.nodes.len(), 66, "64 below the root, and one that is not asked");
     let last = told(&tree).pop().expect("there are some");
     assert!(last.ends_with("/a: left out: it is too deep below the others"), "{last}");
+}
+
+#[test]
+fn several_objects_are_asked_at_once() {
+    let bus = TestBus::start();
+    let _service = bus.answer(|request| match asked(&request).0 {
+        "/silent" => drop(request),
+        "/broken" => request.reply(&("no document",)).expect("it can be sent"),
+        path => {
+            let document = format!("<node><node name='below{}'/></node>", path.replace('/', "_"));
+            request.reply(&(document,)).expect("it can be sent");
+        }
+    });
+    let objects = [
+        (NAME, "/a"),
+        (NAME, "/silent"),
+        (SLEEPER, "/a"),
+        (NAME, "/broken"),
+        ("org.example.None", "/a"),
+        (NAME, "no path"),
+        (NAME, "/b"),
+    ];
+    let begun = Instant::now();
+    let told = bus.hasty_inspector().introspections(&objects);
+    assert!(begun.elapsed() < HASTE.whole, "{:?}", begun.elapsed());
+    let kinds: Vec<_> = told
+        .iter()
+        .map(|told| match told {
+            Ok(told) => told.children[0].as_str(),
+            Err(failure) => failure.kind(),
+        })
+        .collect();
+    // Of what does not run nothing is told, and it is not started.
+    let expected = ["below_a", "silent", "refused", "document", "refused", "name", "below_b"];
+    assert_eq!(kinds, expected);
 }
 
 #[test]

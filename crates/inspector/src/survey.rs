@@ -1,0 +1,43 @@
+//! What several objects have, asked at once.
+
+use std::time::Duration;
+
+use capture::introspection::Introspection;
+use client::{CallError, Connection, IntoName, PendingCall};
+
+use crate::asking::{Asking, Question, introspect};
+use crate::tree::read;
+use crate::{Bound, Failure, Inspector, Starting};
+
+impl Inspector {
+    /// What objects say they have, each a service and a path, in the order in which they were given.
+    /// Nothing is started for it, and all together take no longer than the patience for all.
+    pub fn introspections(&self, objects: &[(&str, &str)]) -> Vec<Result<Introspection, Failure>> {
+        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
+        for (number, &(service, path)) in objects.iter().enumerate() {
+            asking.push(Ask { number, service, path });
+        }
+        let unasked = Err(Failure::LeftOut(Bound::Time));
+        let mut told = vec![unasked; objects.len()];
+        while let Some((question, answer)) = asking.next() {
+            told[question.number] = answer.and_then(|reply| read(&reply));
+        }
+        told
+    }
+}
+
+struct Ask<'a> {
+    number: usize,
+    service: &'a str,
+    path: &'a str,
+}
+
+impl Question for Ask<'_> {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
+        let (service, path) = (self.service.into_name()?, self.path.into_name()?);
+        introspect(connection, service, path, Starting::Never, patience)
+    }
+}
+
+/// Questions under way at once.
+const AT_ONCE: usize = 64;
