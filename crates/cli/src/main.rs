@@ -7,6 +7,7 @@ mod amount;
 mod bus_choice;
 mod children;
 mod commands;
+mod completion;
 mod guest;
 mod inspection;
 mod json_choice;

@@ -10,7 +10,7 @@ use capture::compare::{self, Difference};
 use capture::query::Query;
 use capture::table::Table;
 use capture::text::Style;
-use clap::Args;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 
 use crate::output::{failed, print};
@@ -22,8 +22,10 @@ use crate::style;
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Diff {
     /// The recording that was made before
+    #[arg(value_hint = ValueHint::FilePath)]
     before: String,
     /// The recording that was made after
+    #[arg(value_hint = ValueHint::FilePath)]
     after: String,
     /// Which messages count: `member:Get* dur>50ms` [default: all]
     query: Vec<String>,

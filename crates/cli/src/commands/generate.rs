@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, ValueEnum};
-use clap_complete::Shell;
+use clap::{Args, ValueEnum, ValueHint};
 
-use super::{Cli, bus};
+use super::description;
+use crate::completion::Shell;
 use crate::output::complain;
 
 /// What to write, and where.
@@ -16,6 +16,7 @@ use crate::output::complain;
 pub(super) struct Generate {
     what: What,
     /// An existing directory, or one to make
+    #[arg(value_hint = ValueHint::DirPath)]
     directory: PathBuf,
 }
 
@@ -40,14 +41,11 @@ pub(super) fn run(Generate { what, directory }: &Generate) -> ExitCode {
 
 fn write(what: What, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
-    // What clap passes on to the bus unread is described by the bus itself.
-    let mut command = Cli::command().mut_subcommand("bus", |_| bus::description());
     match what {
-        What::Man => clap_mangen::generate_to(command, directory),
-        What::Completions => SHELLS.into_iter().try_for_each(|shell| {
-            clap_complete::generate_to(shell, &mut command, "diligence", directory).map(|_| ())
+        What::Man => clap_mangen::generate_to(description(), directory),
+        What::Completions => Shell::ALL.into_iter().try_for_each(|shell| {
+            let (name, script) = shell.script();
+            fs::write(directory.join(name), script)
         }),
     }
 }
-
-const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Fish, Shell::Zsh];

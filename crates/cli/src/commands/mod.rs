@@ -2,11 +2,13 @@
 //!
 //! To add one: a variant of [`Command`], a line in [`Command::run`], a module with a type of
 //! arguments (`clap::Args`) and a function from these to an exit status. Help, manual pages and
-//! completions follow from the variant.
+//! completions follow from the variant; which of its words name something on a bus is told by
+//! `completion::meaning`.
 
 mod bench;
 pub(crate) mod bus;
 mod call;
+mod complete;
 mod demo;
 mod diff;
 mod emit;
@@ -36,12 +38,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use ::bench::{library, peer};
 use bench::Bench;
 use bus::Caller;
 use call::Call;
+use complete::Complete;
 use demo::Demo;
 use diff::Diff;
 use emit::Emit;
@@ -150,6 +153,9 @@ enum Command {
     /// Write manual pages or completions for shells
     #[command(hide = true)]
     Generate(Generate),
+    /// Tell a shell what may come next on a command line
+    #[command(hide = true)]
+    Complete(Complete),
 }
 
 impl Command {
@@ -184,6 +190,7 @@ impl Command {
             Self::BenchLibrary { words } => library::ours::main(&words),
             Self::Demo(demo) => demo::run(demo),
             Self::Generate(what) => generate::run(&what),
+            Self::Complete(complete) => complete::run(&complete),
         }
     }
 }
@@ -198,6 +205,12 @@ pub(crate) fn run(name: &str, words: impl IntoIterator<Item = OsString>) -> Exit
         Ok(cli) => cli.command.run(),
         Err(error) => explain(&error),
     }
+}
+
+/// All commands, for what is made from their definitions.
+fn description() -> clap::Command {
+    // What clap passes on to the bus unread is described by the bus itself.
+    Cli::command().mut_subcommand("bus", |_| bus::description())
 }
 
 /// Prints help and version to standard output, mistakes to standard error.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use capture::text::units::printable;
 use inspector::introspection::{Argument, Interface, Introspection};
 use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
 use sys::clock::monotonic;
@@ -137,8 +138,7 @@ impl<'a> Object<'a> {
 
     /// Whether the object has this interface.
     pub(crate) fn has(&self, interface: &str) -> bool {
-        self.told.interface(interface).is_some()
-            || STANDARD.iter().any(|(name, ..)| *name == interface)
+        self.told.interface(interface).is_some() || is_standard(interface)
     }
 
     /// What is known of a member.
@@ -260,6 +260,20 @@ fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> +
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
     let has_something = |told: &inspector::Told| matches!(told, inspector::Told::Interfaces(names) if !names.is_empty());
     nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
+}
+
+/// Whether every object has this interface.
+pub(crate) fn is_standard(interface: &str) -> bool {
+    STANDARD.iter().any(|(name, ..)| *name == interface)
+}
+
+/// `s name, u number`
+pub(crate) fn listed(arguments: &[Argument]) -> String {
+    let one = |argument: &Argument| {
+        let name = argument.name.as_deref().unwrap_or_default();
+        printable(format!("{} {name}", argument.types).trim_end()).into_owned()
+    };
+    arguments.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) const fn empty() -> Introspection {

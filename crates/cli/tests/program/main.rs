@@ -2,11 +2,13 @@
 
 mod call;
 mod command_line;
+mod completion;
 mod copies;
 mod elsewhere;
 mod everything;
 mod export;
 mod introspect;
+mod lamp;
 mod lint;
 mod live;
 mod look;
@@ -18,9 +20,11 @@ mod record_switches;
 mod recorder;
 mod recordings;
 mod scene;
+mod shells;
 mod show;
 mod start;
 mod stats;
 mod status;
 mod support;
+mod terminal;
 mod top;

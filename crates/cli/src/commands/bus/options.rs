@@ -7,7 +7,7 @@ use broker::log::{LogChoice, Target};
 use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice};
 use bus::BodyValidation;
 use capture::text::amount::Scale;
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, ValueHint};
 
 use super::mistake::Mistake;
 use super::parse::{Draft, Request};
@@ -66,11 +66,18 @@ impl ValueOption {
         let name = long_name(self.name);
         let arg = Arg::new(name).long(name).help(self.help);
         match self.value {
+            Value::Required(value @ (FILE | PATH)) => {
+                arg.value_name(value).value_hint(ValueHint::FilePath)
+            }
             Value::Required(value) => arg.value_name(value),
             Value::Optional(value) => arg.value_name(value).num_args(0..=1).require_equals(true),
         }
     }
 }
+
+/// What is a file.
+const FILE: &str = "FILE";
+const PATH: &str = "PATH";
 
 fn long_name(name: &'static str) -> &'static str {
     name.strip_prefix("--").expect("the names in the table begin with --")
@@ -201,7 +208,7 @@ pub(super) const SWITCHES: &[Switch] = &[
 pub(super) const VALUES: &[ValueOption] = &[
     ValueOption {
         name: "--config-file",
-        value: Value::Required("FILE"),
+        value: Value::Required(FILE),
         help: "Read this configuration file",
         set: |draft, value| {
             draft.set_config("--config-file", ConfigSource::File(PathBuf::from(value)))
@@ -223,7 +230,7 @@ pub(super) const VALUES: &[ValueOption] = &[
     },
     ValueOption {
         name: "--metrics-socket",
-        value: Value::Required("PATH"),
+        value: Value::Required(PATH),
         help: "Listen at this path for those who collect numbers, and tell them what is counted, as \
                OpenMetrics text over HTTP, whatever the configuration says of it. Only the owner of the \
                file can connect to it",

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use capture::text::Style;
 use capture::text::units::printable;
-use inspector::introspection::{Access, Argument, Interface, Property};
+use inspector::introspection::{Access, Interface, Property};
 use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::Object;
+use crate::poke::member::{Object, listed};
 use crate::style;
 
 /// The names of services, those too that can be started.
@@ -83,15 +83,6 @@ impl Members {
         let (kind, member) = (self.style.pale(kind), self.style.strong(member));
         let _ = writeln!(self.text, "{kind} {interface}.{member}{arguments}");
     }
-}
-
-/// `s name, u number`
-fn listed(arguments: &[Argument]) -> String {
-    let one = |argument: &Argument| {
-        let name = argument.name.as_deref().unwrap_or_default();
-        printable(format!("{} {name}", argument.types).trim_end()).into_owned()
-    };
-    arguments.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn lines(lines: impl Iterator<Item = String>) -> ExitCode {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use ::export::{ExportError, write_csv, write_dot, write_json};
 use capture::model::Message;
 use capture::timeline::chrome_trace;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::failed;
 use crate::recording::{self, ReadError};
@@ -23,7 +23,7 @@ use crate::recording::{self, ReadError};
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Export {
     /// Recordings, on one clock, then a query that says which messages: `member:Get* dur>50ms`
-    #[arg(required = true, value_name = "FILE... [QUERY]")]
+    #[arg(required = true, value_name = "FILE... [QUERY]", value_hint = ValueHint::FilePath)]
     words: Vec<String>,
     /// In which form
     #[arg(long, value_enum)]

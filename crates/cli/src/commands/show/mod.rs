@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use capture::Capture;
 use capture::query::Query;
 use capture::show::{Command, Format, Inexpressible};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{complain, failed};
 use crate::recording::{self, ReadError};
@@ -17,6 +17,7 @@ use crate::recording::{self, ReadError};
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Show {
     /// The recording
+    #[arg(value_hint = ValueHint::FilePath)]
     file: String,
     /// Which messages: `member:Get* dur>50ms` [default: all]
     query: Vec<String>,

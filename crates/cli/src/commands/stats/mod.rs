@@ -16,8 +16,8 @@ use capture::budget::{Budget, Verdict};
 use capture::query::Query;
 use capture::statistics::{Subject, Sweep, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 
 use super::diff::check_budgets;
 use crate::output::{failed, print};
@@ -29,7 +29,7 @@ use crate::style;
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Stats {
     /// Recordings, on one clock, then a query that says which messages count: `member:Get* dur>50ms`
-    #[arg(required = true, value_name = "FILE... [QUERY]")]
+    #[arg(required = true, value_name = "FILE... [QUERY]", value_hint = ValueHint::FilePath)]
     words: Vec<String>,
     /// One table, of these
     #[arg(long, value_parser = subject())]

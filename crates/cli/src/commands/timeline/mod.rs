@@ -14,7 +14,7 @@ use capture::Capture;
 use capture::query::Query;
 use capture::text::Style;
 use capture::timeline::chrome_trace;
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{failed, print};
@@ -28,7 +28,8 @@ use screen::{Screen, Source};
 pub(crate) struct Timeline {
     /// Recordings, which are looked at together, then a query that says which calls count; with
     /// --live only the query
-    #[arg(required_unless_present = "live", value_name = "FILE... [QUERY]")]
+    #[arg(required_unless_present = "live", value_name = "FILE... [QUERY]",
+          value_hint = ValueHint::FilePath)]
     words: Vec<String>,
     #[command(flatten)]
     live: LiveOptions,

@@ -1,0 +1,96 @@
+//! Command lines as shells have them: words with quotes and backslashes.
+
+/// A word of a command line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Word {
+    /// Without quotes.
+    pub text: String,
+    /// Where it begins, in characters of the line.
+    pub begin: usize,
+    /// The bytes of its text that an editor leaves alone when it completes the word: it takes what
+    /// stands behind the last quote or separator.
+    pub left_alone: usize,
+}
+
+/// Takes a line apart that ends where the cursor is: the last word is the one to be completed, and
+/// empty behind a space. `separators` are characters at which the editor begins a new word.
+pub(super) fn split(line: &str, separators: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut word: Option<Word> = None;
+    let mut quote = None;
+    let mut characters = line.chars().enumerate();
+    while let Some((begin, character)) = characters.next() {
+        if quote.is_none() && character.is_whitespace() {
+            words.extend(word.take());
+            continue;
+        }
+        let word = word.get_or_insert_with(|| Word::at(begin));
+        match (quote, character) {
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.leave_alone();
+            }
+            (Some(open), _) if character == open => {
+                quote = None;
+                word.leave_alone();
+            }
+            (None, '\\') => word.text.extend(characters.next().map(|(_, escaped)| escaped)),
+            (Some('"'), '\\') => {
+                let escaped = characters.next().map(|(_, escaped)| escaped);
+                let is_special = escaped.is_none_or(|one| "\"\\$`\n".contains(one));
+                word.text.extend((!is_special).then_some('\\'));
+                word.text.extend(escaped);
+            }
+            _ => {
+                word.text.push(character);
+                if quote.is_none() && separators.contains(character) {
+                    word.leave_alone();
+                }
+            }
+        }
+    }
+    words.push(word.unwrap_or_else(|| Word::at(line.chars().count())));
+    words
+}
+
+/// A word without its quotes; the last of them may be missing.
+pub(super) fn unquoted(word: &str) -> String {
+    split(word, "").pop().map(|word| word.text).unwrap_or_default()
+}
+
+impl Word {
+    const fn at(begin: usize) -> Self {
+        Self { text: String::new(), begin, left_alone: 0 }
+    }
+
+    fn leave_alone(&mut self) {
+        self.left_alone = self.text.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_the_cursor() {
+        for (line, words, left_alone) in [
+            ("", &[""][..], ""),
+            ("d ", &["d", ""], ""),
+            ("d call org.ex", &["d", "call", "org.ex"], ""),
+            ("d call :1.", &["d", "call", ":1."], ":"),
+            ("d call ':1.", &["d", "call", ":1."], ""),
+            ("d call \\:1.", &["d", "call", ":1."], ""),
+            ("d --address=unix:path=/a", &["d", "--address=unix:path=/a"], "--address=unix:path="),
+            ("d \"a b\" 'c'd", &["d", "a b", "cd"], "c"),
+            ("d a\\ b \"\\\"\\x", &["d", "a b", "\"\\x"], ""),
+            ("d \"", &["d", ""], ""),
+        ] {
+            let found = split(line, "\"'><=;|&(:");
+            let texts: Vec<_> = found.iter().map(|word| word.text.as_str()).collect();
+            assert_eq!(texts, words, "{line}");
+            let last = found.last().expect("there is always one");
+            assert_eq!(&last.text[..last.left_alone], left_alone, "{line}");
+        }
+    }
+}

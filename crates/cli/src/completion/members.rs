@@ -1,0 +1,185 @@
+//! Interfaces and members of objects, and the arguments of these.
+
+use std::collections::BTreeMap;
+
+use inspector::Inspector;
+use inspector::introspection::Interface;
+use wire::names::{InterfaceName, MemberName};
+
+use super::grammar::truth;
+use super::meaning::{Kind, Object, Spelling};
+use super::names::running;
+use super::offers::{Offer, Offers};
+use crate::poke::member::{is_standard, listed, split};
+
+/// The interfaces of an object.
+pub(super) fn interfaces(inspector: &Inspector, object: &Object) -> Vec<Offer> {
+    let told = told(inspector, object);
+    let names = told.iter().map(|interface| interface.name.as_str());
+    names.map(|name| Offer::whole(name, "")).collect()
+}
+
+/// What can come behind `words`, which stand behind the object.
+pub(super) fn offers(
+    inspector: &Inspector,
+    object: &Object,
+    (kind, spelling): (Kind, Spelling),
+    words: &[String],
+    written: &str,
+) -> Vec<Offer> {
+    let told = told(inspector, object);
+    let has = |name: &str| told.iter().any(|one| one.name == name) || is_standard(name);
+    match words {
+        [] => first_words(&told, kind, spelling, written),
+        [interface] if has(interface) => {
+            members(&told, kind).filter(|one| one.interface.name == *interface).map(bare).collect()
+        }
+        words => {
+            let Some(named) = split(words, has) else { return Vec::new() };
+            let is_meant =
+                |one: &Member<'_>| named.interface.is_none_or(|name| one.interface.name == name);
+            if kind == Kind::Readable {
+                let is_new = |one: &Member<'_>| !words.iter().any(|word| word == one.name);
+                return members(&told, kind).filter(is_meant).filter(is_new).map(bare).collect();
+            }
+            let mut members = members(&told, kind).filter(is_meant);
+            let member = members.find(|one| one.name == named.member);
+            member.map(|member| arguments(&member, named.rest)).unwrap_or_default()
+        }
+    }
+}
+
+/// An interface or a member, in as many ways as it can be written.
+fn first_words(told: &[Interface], kind: Kind, spelling: Spelling, written: &str) -> Vec<Offer> {
+    let is_full = |one: &Member<'_>| {
+        spelling == Spelling::OneWord
+            || written.strip_prefix(&one.interface.name).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let full = members(told, kind).filter(is_full);
+    let mut offers: Vec<_> = full.map(|one| Offer::whole(one.full_name(), one.about())).collect();
+    if spelling == Spelling::OneWord {
+        return offers;
+    }
+    let with_members = |one: &&Interface| members(std::slice::from_ref(one), kind).next().is_some();
+    let interfaces = told.iter().filter(with_members);
+    offers.extend(interfaces.map(|one| Offer::whole(one.name.as_str(), "interface")));
+    if spelling == Spelling::Any {
+        offers.extend(alone(told, kind, written));
+    }
+    offers
+}
+
+/// Members that can stand without their interface, since no other has one of the name. What every
+/// object has is for who begins to write it.
+fn alone(told: &[Interface], kind: Kind, written: &str) -> impl Iterator<Item = Offer> {
+    let mut counts = BTreeMap::<_, usize>::new();
+    members(told, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
+    let is_wanted =
+        move |one: &Member<'_>| !written.is_empty() || !is_standard(&one.interface.name);
+    members(told, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare)
+}
+
+/// Arguments of which something is known.
+fn arguments(member: &Member<'_>, before: &[String]) -> Vec<Offer> {
+    let types = member.arguments();
+    let signature: String = types.iter().map(|(types, _)| *types).collect();
+    let is_signature = before.first().is_some_and(|first| *first == signature);
+    match types.get(before.len() - usize::from(is_signature)) {
+        Some(("b", name)) => match truth(name) {
+            Offers::Words(offers) => offers,
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A member of an interface.
+struct Member<'t> {
+    interface: &'t Interface,
+    name: &'t str,
+    place: usize,
+    kind: Kind,
+}
+
+/// Those of all interfaces whose names are names: what an object tells is checked by nobody else, and
+/// goes to a shell.
+fn members(told: &[Interface], kind: Kind) -> impl Iterator<Item = Member<'_>> {
+    let members = told.iter().flat_map(move |interface| {
+        let names: Vec<(usize, &str)> = match kind {
+            Kind::Method => {
+                interface.methods.iter().map(|one| one.name.as_str()).enumerate().collect()
+            }
+            Kind::Signal | Kind::Awaited => {
+                interface.signals.iter().map(|one| one.name.as_str()).enumerate().collect()
+            }
+            Kind::Readable | Kind::Writable => {
+                let properties = interface.properties.iter().enumerate();
+                let fitting = properties.filter(|(_, one)| match kind {
+                    Kind::Writable => one.access.is_writable(),
+                    _ => one.access.is_readable(),
+                });
+                fitting.map(|(place, one)| (place, one.name.as_str())).collect()
+            }
+        };
+        names.into_iter().map(move |(place, name)| Member { interface, name, place, kind })
+    });
+    members.filter(|member| MemberName::new(member.name).is_ok())
+}
+
+impl Member<'_> {
+    fn full_name(&self) -> String {
+        format!("{}.{}", self.interface.name, self.name)
+    }
+
+    fn about(&self) -> String {
+        match self.kind {
+            Kind::Method => {
+                let method = &self.interface.methods[self.place];
+                match listed(&method.results) {
+                    results if results.is_empty() => format!("({})", listed(&method.arguments)),
+                    results => format!("({}) -> ({results})", listed(&method.arguments)),
+                }
+            }
+            Kind::Signal | Kind::Awaited => {
+                format!("({})", listed(&self.interface.signals[self.place].arguments))
+            }
+            Kind::Readable | Kind::Writable => self.interface.properties[self.place].types.clone(),
+        }
+    }
+
+    /// The types of what it takes, and what that is called.
+    fn arguments(&self) -> Vec<(&str, &str)> {
+        let arguments = match self.kind {
+            Kind::Method => &self.interface.methods[self.place].arguments,
+            Kind::Signal => &self.interface.signals[self.place].arguments,
+            Kind::Awaited => return Vec::new(),
+            Kind::Readable | Kind::Writable => {
+                return vec![(&self.interface.properties[self.place].types, self.name)];
+            }
+        };
+        let named = arguments.iter();
+        named.map(|one| (one.types.as_str(), one.name.as_deref().unwrap_or_default())).collect()
+    }
+}
+
+fn bare(member: Member<'_>) -> Offer {
+    Offer::whole(member.name, member.about())
+}
+
+/// What an object has; where no service is told, what those of all that run have at its path.
+fn told(inspector: &Inspector, object: &Object) -> Vec<Interface> {
+    let services = match &object.service {
+        Some(service) => vec![service.clone()],
+        None => running(inspector),
+    };
+    let asked: Vec<_> =
+        services.iter().map(|service| (service.as_str(), object.path.as_str())).collect();
+    let mut interfaces = BTreeMap::new();
+    for told in inspector.introspections(&asked).into_iter().flatten() {
+        let named = told.interfaces.into_iter();
+        for interface in named.filter(|one| InterfaceName::new(&one.name).is_ok()) {
+            interfaces.entry(interface.name.clone()).or_insert(interface);
+        }
+    }
+    interfaces.into_values().collect()
+}

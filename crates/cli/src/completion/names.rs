@@ -1,0 +1,51 @@
+//! Names on a bus.
+
+use std::collections::HashSet;
+
+use inspector::{Inspector, Name};
+use wire::names::BusName;
+
+use super::meaning::Names;
+use super::offers::Offer;
+
+/// The names that can be meant. Those of connections are for who begins to write one.
+pub(super) fn offers(inspector: &Inspector, which: Names, written: &str) -> Vec<Offer> {
+    let is_unique = written.starts_with(':');
+    let own = inspector.connection().unique_name();
+    let names = inspector.names().unwrap_or_default().into_iter();
+    let names = names.filter(|name| match which {
+        Names::All => name.name.starts_with(':') == is_unique && name.name != own.as_str(),
+        Names::Startable => name.is_activatable && name.name != BUS,
+    });
+    let names = names.filter(|name| BusName::new(&name.name).is_ok());
+    names.map(|name| Offer::whole(name.name.as_str(), about(&name))).collect()
+}
+
+/// Services that run, each by one name, but for the bus itself.
+pub(super) fn running(inspector: &Inspector) -> Vec<String> {
+    let mut owners = HashSet::new();
+    let names = inspector.names().unwrap_or_default().into_iter();
+    let services = names.filter(|name| !name.name.starts_with(':'));
+    let services = services.filter(|name| match &name.owner {
+        Some(owner) => owners.insert(owner.clone()),
+        None => false,
+    });
+    services.map(|name| name.name).take(SERVICES_MAX).collect()
+}
+
+fn about(name: &Name) -> String {
+    let Some(who) = &name.who else {
+        return String::from(if name.is_activatable { "can be started" } else { "" });
+    };
+    let comm = who.process.comm.clone().unwrap_or_default();
+    match who.process.pid {
+        Some(pid) => format!("{comm} {pid}"),
+        None => comm,
+    }
+}
+
+/// The bus says of itself that it can be started.
+const BUS: &str = "org.freedesktop.DBus";
+
+/// Services that are asked where any of them may be meant.
+const SERVICES_MAX: usize = 64;

@@ -1,0 +1,132 @@
+//! Paths of objects, a step at a time.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use inspector::Inspector;
+use inspector::introspection::Introspection;
+use wire::names::ObjectPath;
+
+use super::names::running;
+use super::offers::Offer;
+use crate::poke::member::is_standard;
+
+/// The objects of a service, or of any that runs, that are next below what is written. Where there is
+/// only one way it is followed, until then.
+pub(super) fn offers(
+    inspector: &Inspector,
+    service: Option<&str>,
+    written: &str,
+    until: Instant,
+) -> Vec<Offer> {
+    let mut services = service.map_or_else(|| running(inspector), |service| vec![service.into()]);
+    let written = if written.is_empty() { "/" } else { written };
+    let Some((parent, _)) = written.rsplit_once('/').filter(|_| written.starts_with('/')) else {
+        return Vec::new();
+    };
+    let mut nodes = Nodes::default();
+    nodes.look(inspector, &mut services, parent, written);
+    while let Some(only) = nodes.only_way().filter(|_| Instant::now() < until) {
+        let mut below = Nodes::default();
+        below.look(inspector, &mut services, &only, written);
+        if below.0.is_empty() {
+            break;
+        }
+        nodes = below;
+    }
+    nodes.offers()
+}
+
+/// Objects by path.
+#[derive(Default)]
+struct Nodes(BTreeMap<String, Node>);
+
+/// What is known of an object.
+#[derive(Default)]
+struct Node {
+    /// Its interfaces, without those that every object has.
+    interfaces: Vec<String>,
+    /// Whether there are others below it.
+    is_inner: bool,
+}
+
+impl Nodes {
+    /// Looks for those that begin as written: the root, and those below `parent`, which has no slash
+    /// at its end. Services that tell nothing are left out from now on.
+    fn look(
+        &mut self,
+        inspector: &Inspector,
+        services: &mut Vec<String>,
+        parent: &str,
+        written: &str,
+    ) {
+        let path = if parent.is_empty() { "/" } else { parent };
+        let asked: Vec<_> = services.iter().map(|service| (service.as_str(), path)).collect();
+        let told = inspector.introspections(&asked);
+        let told: Vec<_> = services
+            .drain(..)
+            .zip(told)
+            .filter_map(|(service, told)| Some((service, told.ok()?)))
+            .collect();
+        let mut below = Vec::new();
+        for (service, told) in &told {
+            if path == written {
+                self.learn_of_root(told);
+            }
+            let children = told.children.iter().map(|child| format!("{parent}/{child}"));
+            let children = children.filter(|child| child.starts_with(written));
+            let children = children.filter(|child| ObjectPath::new(child).is_ok());
+            below.extend(children.map(|child| (service.as_str(), child)));
+        }
+        for (_, child) in &below {
+            self.0.entry(child.clone()).or_default();
+        }
+        let asked = below.iter().map(|(service, child)| (*service, child.as_str()));
+        let asked: Vec<_> = asked.take(OBJECTS_MAX).collect();
+        for ((_, child), told) in asked.iter().zip(inspector.introspections(&asked)) {
+            if let Ok(told) = told {
+                self.learn(child, &told);
+            }
+        }
+        services.extend(told.into_iter().map(|(service, _)| service));
+    }
+
+    /// The root is there by itself only if it has something, or is all that there is.
+    fn learn_of_root(&mut self, told: &Introspection) {
+        let has_something = told.interfaces.iter().any(|one| !is_standard(&one.name));
+        if has_something || told.children.is_empty() {
+            self.learn("/", &Introspection { children: Vec::new(), ..told.clone() });
+        }
+    }
+
+    fn learn(&mut self, path: &str, told: &Introspection) {
+        let node = self.0.entry(path.to_owned()).or_default();
+        node.is_inner |= !told.children.is_empty();
+        let own = told.interfaces.iter().filter(|interface| !is_standard(&interface.name));
+        node.interfaces.extend(own.map(|interface| interface.name.clone()));
+    }
+
+    /// The only object, if there is nothing but others below it.
+    fn only_way(&self) -> Option<String> {
+        let mut nodes = self.0.iter();
+        let (path, node) = nodes.next()?;
+        let is_only = nodes.next().is_none() && node.is_inner && node.interfaces.is_empty();
+        is_only.then(|| path.clone())
+    }
+
+    fn offers(self) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        for (path, node) in self.0 {
+            if !node.interfaces.is_empty() || !node.is_inner {
+                offers.push(Offer::whole(path.as_str(), node.interfaces.join(", ")));
+            }
+            if node.is_inner {
+                offers.push(Offer::part(format!("{path}/"), "objects below it"));
+            }
+        }
+        offers
+    }
+}
+
+/// Objects of which it is asked what they are; what is not known is offered as it is.
+const OBJECTS_MAX: usize = 512;

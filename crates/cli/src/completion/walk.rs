@@ -1,0 +1,195 @@
+//! Which command a line is for, what is given to it already, and what comes next.
+
+use clap::{Arg, Command};
+
+/// What stands in front of a word.
+#[derive(Debug)]
+pub(super) struct Standing<'a> {
+    /// The command.
+    pub command: &'a Command,
+    /// Options with their values, the last one last.
+    pub given: Vec<(&'a Arg, Option<&'a str>)>,
+    /// The words that are no options.
+    pub words: Vec<&'a str>,
+    /// What comes next.
+    pub next: Next<'a>,
+}
+
+/// What a word is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next<'a> {
+    /// The value of this positional argument, if there can be one more, or the name of a command.
+    Word { argument: Option<&'a Arg> },
+    /// An option.
+    Option,
+    /// The value of an option, of which so much is written.
+    Value { argument: &'a Arg, written: &'a str },
+    /// A word of another program's command line, which begins at the word of this number.
+    Foreign { from: usize },
+}
+
+impl<'a> Standing<'a> {
+    /// The value of an option that was given.
+    pub(super) fn value(&self, id: &str) -> Option<&'a str> {
+        let given = self.given.iter().rev().find(|(argument, _)| argument.get_id() == id);
+        given.and_then(|(_, value)| *value)
+    }
+}
+
+/// Reads words as clap will. What it will refuse is passed over.
+pub(super) fn walk<'a>(root: &'a Command, before: &'a [String], current: &'a str) -> Standing<'a> {
+    let mut walk = Walk::new(root);
+    for (number, word) in before.iter().enumerate() {
+        walk.take(number, word);
+    }
+    let next = walk.next(before.len(), current);
+    let Walk { command, given, words, .. } = walk;
+    Standing { command, given, words, next }
+}
+
+struct Walk<'a> {
+    command: &'a Command,
+    given: Vec<(&'a Arg, Option<&'a str>)>,
+    words: Vec<&'a str>,
+    reading: Reading<'a>,
+}
+
+/// What the next word can be.
+#[derive(Clone, Copy)]
+enum Reading<'a> {
+    Anything,
+    /// The value of this option.
+    Value(&'a Arg),
+    /// No option: there was `--`.
+    Words,
+    /// Another program's.
+    Foreign {
+        from: usize,
+    },
+}
+
+impl<'a> Walk<'a> {
+    const fn new(command: &'a Command) -> Self {
+        Self { command, given: Vec::new(), words: Vec::new(), reading: Reading::Anything }
+    }
+
+    fn take(&mut self, number: usize, word: &'a str) {
+        match self.reading {
+            Reading::Foreign { .. } => {}
+            Reading::Value(argument) => {
+                self.given.push((argument, Some(word)));
+                self.reading = Reading::Anything;
+            }
+            Reading::Anything if word == "--" => {
+                let is_foreign = self.command.get_positionals().any(Arg::is_last_set);
+                let from = number + 1;
+                self.reading = if is_foreign { Reading::Foreign { from } } else { Reading::Words };
+            }
+            Reading::Anything if is_option(word) => self.option(word),
+            Reading::Anything | Reading::Words => self.word(number, word),
+        }
+    }
+
+    fn word(&mut self, number: usize, word: &'a str) {
+        let is_first = self.words.is_empty();
+        if let Some(command) = self.command.find_subcommand(word).filter(|_| is_first) {
+            *self = Self::new(command);
+        } else if self.positional().is_some_and(Arg::is_trailing_var_arg_set) {
+            self.reading = Reading::Foreign { from: number };
+        } else {
+            self.words.push(word);
+        }
+    }
+
+    fn option(&mut self, word: &'a str) {
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = apart(long);
+            if let Some(argument) = long_option(self.command, name) {
+                self.push(argument, value);
+            }
+            return;
+        }
+        // Letters that take no value may stand together; behind one that does is its value.
+        let letters = &word[1..];
+        for (place, letter) in letters.char_indices() {
+            let Some(argument) = short_option(self.command, letter) else { return };
+            let rest = &letters[place + letter.len_utf8()..];
+            if takes_values(argument) {
+                let value = (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest));
+                return self.push(argument, value);
+            }
+            self.push(argument, None);
+        }
+    }
+
+    fn push(&mut self, argument: &'a Arg, value: Option<&'a str>) {
+        match value {
+            None if takes_values(argument) && !argument.is_require_equals_set() => {
+                self.reading = Reading::Value(argument);
+            }
+            value => self.given.push((argument, value)),
+        }
+    }
+
+    fn next(&self, number: usize, current: &'a str) -> Next<'a> {
+        match self.reading {
+            Reading::Foreign { from } => Next::Foreign { from },
+            Reading::Value(argument) => Next::Value { argument, written: current },
+            Reading::Anything if current.starts_with('-') => self.option_value(current),
+            Reading::Anything | Reading::Words => match self.positional() {
+                Some(argument) if argument.is_trailing_var_arg_set() => {
+                    Next::Foreign { from: number }
+                }
+                argument => Next::Word { argument },
+            },
+        }
+    }
+
+    fn option_value(&self, current: &'a str) -> Next<'a> {
+        let long = current.strip_prefix("--").map(apart);
+        let Some((name, Some(written))) = long else { return Next::Option };
+        match long_option(self.command, name).filter(|argument| takes_values(argument)) {
+            Some(argument) => Next::Value { argument, written },
+            None => Next::Option,
+        }
+    }
+
+    /// The positional argument that the next word belongs to.
+    fn positional(&self) -> Option<&'a Arg> {
+        let mut left = self.words.len();
+        let mut arguments = self.command.get_positionals().filter(|one| !one.is_last_set());
+        arguments.find(|argument| {
+            let most = argument.get_num_args().map_or(1, |count| count.max_values());
+            let is_here = left < most;
+            left = left.saturating_sub(most);
+            is_here
+        })
+    }
+}
+
+/// A hyphen alone is a word, and so is a number below zero.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-') && word.parse::<f64>().is_err()
+}
+
+fn apart(long: &str) -> (&str, Option<&str>) {
+    long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)))
+}
+
+pub(super) fn takes_values(argument: &Arg) -> bool {
+    argument.get_action().takes_values()
+}
+
+fn long_option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
+    command.get_arguments().find(|argument| {
+        argument.get_long() == Some(name)
+            || argument.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+    })
+}
+
+fn short_option(command: &Command, letter: char) -> Option<&Arg> {
+    command.get_arguments().find(|argument| {
+        argument.get_short() == Some(letter)
+            || argument.get_all_short_aliases().is_some_and(|all| all.contains(&letter))
+    })
+}

@@ -1,0 +1,116 @@
+//! Shells on a terminal, as a person uses them: keys are pressed, and what stands on the line is read.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// An interactive shell whose line can be asked for: its prompt is [`PROMPT`], on ctrl-g it
+/// prints the line between [`BEGIN`] and [`END`], and forgets it.
+pub(crate) struct Typist {
+    keys: File,
+    output: Receiver<String>,
+    shell: Child,
+}
+
+/// What came of keys.
+pub(crate) struct Typed {
+    /// The line then.
+    pub(crate) line: String,
+    /// All that was printed.
+    pub(crate) output: String,
+}
+
+impl Typist {
+    /// Starts a shell, and waits until it reads keys.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+        let size = Winsize { ws_col: COLUMNS, ws_row: 200, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("it is a terminal");
+        let name = ptsname(&master, Vec::new()).expect("it has a name");
+        let name = name.to_str().expect("it is ASCII").to_owned();
+        let line = || File::options().read(true).write(true).open(&name).expect("the other side");
+        command.env("TERM", "xterm").stdin(line()).stdout(line()).stderr(line());
+        let shell = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let keys = File::from(master);
+        let output = read(keys.try_clone().expect("a descriptor"));
+        let typist = Self { keys, output, shell };
+        typist.wait("the prompt", |output| output.contains(PROMPT).then_some(()));
+        typist
+    }
+
+    /// Presses keys on an empty line.
+    pub(crate) fn press(&mut self, keys: &str) -> Typed {
+        self.keys.write_all(format!("{keys}\x07").as_bytes()).expect("the shell reads");
+        self.wait(keys, |output| {
+            let (before, rest) = output.rsplit_once(BEGIN)?;
+            let (line, _) = rest.split_once(END)?;
+            Some(Typed { line: line.to_owned(), output: before.to_owned() })
+        })
+    }
+
+    fn wait<T>(&self, what: &str, found: impl Fn(&str) -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        let mut output = String::new();
+        loop {
+            if let Some(found) = found(&output) {
+                return found;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(more) = self.output.recv_timeout(left) else {
+                panic!("waited in vain for {what:?}: {output}")
+            };
+            output.push_str(&more);
+        }
+    }
+}
+
+impl Drop for Typist {
+    fn drop(&mut self) {
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
+    }
+}
+
+/// A program in a session of its own, so that the terminal can be its.
+pub(crate) fn in_session(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait"]).arg(program);
+    command
+}
+
+fn read(mut terminal: File) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        // It fails when the shell has ended.
+        while let Ok(count @ 1..) = terminal.read(&mut buffer) {
+            let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            if sender.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What the shell prints when it reads keys.
+pub(crate) const PROMPT: &str = "ready: ";
+
+/// In front of the line.
+pub(crate) const BEGIN: &str = "@<";
+
+/// Behind the line.
+pub(crate) const END: &str = ">@";
+
+/// No line of a test is longer.
+const COLUMNS: u16 = 250;
+
+const PATIENCE: Duration = Duration::from_secs(20);
