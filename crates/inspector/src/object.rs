@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use capture::introspection::{Annotation, Interface, Method, Property, Signal};
+use capture::introspection::{Annotation, Interface, Introspection, Method, Property, Signal};
 use client::{CallError, Connection, IntoName, PendingCall, Received};
 use serde::Serialize;
 use wire::body::Value;
@@ -45,6 +45,9 @@ pub struct ObjectInterface {
     pub undescribed: BTreeMap<String, TypedValue>,
     /// What is said of it besides.
     pub annotations: Vec<Annotation>,
+    /// What it is for, in words for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
     /// Why GetAll had no values. Each property without one was asked for by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -94,10 +97,26 @@ impl Inspector {
         starting: Starting,
     ) -> Result<Object, Failure> {
         let begun = Instant::now();
-        let (name, at): (BusName<'_>, ObjectPath<'_>) = (service.into_name()?, path.into_name()?);
-        let found = read(&self.told(name, at, starting)?)?;
+        let found = read(&self.told(service.into_name()?, path.into_name()?, starting)?)?;
+        let object = self.object_with(service, path, found)?;
+        Ok(Object { took_ns: nanos(begun.elapsed()), ..object })
+    }
+
+    /// Reads the properties of what an object has said, or of a part of it.
+    ///
+    /// # Errors
+    ///
+    /// If the name or the path is none.
+    pub fn object_with(
+        &self,
+        service: &str,
+        path: &str,
+        found: Introspection,
+    ) -> Result<Object, Failure> {
+        let begun = Instant::now();
+        let place = Place { service: service.into_name()?, path: path.into_name()? };
         let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
-        self.read_properties(Place { service: name, path: at }, &mut interfaces);
+        self.read_properties(place, &mut interfaces);
         Ok(Object {
             service: service.to_owned(),
             path: path.to_owned(),
@@ -208,7 +227,7 @@ impl Question for Ask<'_> {
 
 /// An interface whose values are not known: whatever is not asked for any more was left out.
 fn unread(interface: Interface) -> ObjectInterface {
-    let Interface { name, methods, signals, properties, annotations } = interface;
+    let Interface { name, methods, signals, properties, annotations, documentation } = interface;
     let properties = properties.into_iter().map(|description| {
         let is_readable = description.access.is_readable();
         let reading = is_readable.then_some(Reading::Failure(Failure::LeftOut(Bound::Time)));
@@ -221,6 +240,7 @@ fn unread(interface: Interface) -> ObjectInterface {
         properties: properties.collect(),
         undescribed: BTreeMap::new(),
         annotations,
+        documentation,
         failure: None,
     }
 }

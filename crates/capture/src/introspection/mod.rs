@@ -14,6 +14,7 @@
 //! # Ok::<(), diligence_capture::introspection::InvalidDocument>(())
 //! ```
 
+mod documentation;
 mod parse;
 mod write;
 
@@ -31,6 +32,17 @@ pub struct Introspection {
     pub children: Vec<String>,
 }
 
+/// All that a document tells of an object, and of those below it that it has inside.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Document {
+    /// What is said of the object besides.
+    pub annotations: Vec<Annotation>,
+    /// Its interfaces, in the order of the document.
+    pub interfaces: Vec<Interface>,
+    /// The objects below it, each by its name: a path relative to its own.
+    pub nodes: Vec<(String, Self)>,
+}
+
 /// An interface of an object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Interface {
@@ -44,6 +56,9 @@ pub struct Interface {
     pub properties: Vec<Property>,
     /// What is said of it besides.
     pub annotations: Vec<Annotation>,
+    /// What it is for, in words for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
 }
 
 /// A method.
@@ -57,6 +72,9 @@ pub struct Method {
     pub results: Vec<Argument>,
     /// What is said of it besides.
     pub annotations: Vec<Annotation>,
+    /// What it is for, in words for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
 }
 
 /// A signal.
@@ -68,6 +86,9 @@ pub struct Signal {
     pub arguments: Vec<Argument>,
     /// What is said of it besides.
     pub annotations: Vec<Annotation>,
+    /// What it is for, in words for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
 }
 
 /// An argument of a method or signal.
@@ -78,6 +99,9 @@ pub struct Argument {
     /// Its type.
     #[serde(rename = "type")]
     pub types: String,
+    /// What is said of it besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<Annotation>,
 }
 
 /// A property.
@@ -94,6 +118,9 @@ pub struct Property {
     pub emits_change: EmitsChange,
     /// What is said of it besides.
     pub annotations: Vec<Annotation>,
+    /// What it is for, in words for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
 }
 
 /// What may be done with a property.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Node, ParsingOptions};
 
 use super::{
-    Access, Annotation, Argument, EmitsChange, Interface, Introspection, Method, Property, Signal,
+    Access, Annotation, Argument, Document, EmitsChange, Interface, Introspection, Method,
+    Property, Signal, documentation,
 };
 
 /// Why a document says nothing.
@@ -27,6 +28,33 @@ impl Introspection {
     ///
     /// If it is no XML or too much.
     pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
+        let document = Document::parse(document)?;
+        let mut children = Vec::new();
+        push_children(&document.nodes, "", &mut children);
+        Ok(Self { interfaces: document.interfaces, children })
+    }
+}
+
+/// Appends the paths of objects, and of those below these.
+fn push_children(nodes: &[(String, Document)], prefix: &str, paths: &mut Vec<String>) {
+    for (name, inside) in nodes {
+        let path = format!("{prefix}{name}");
+        if path.len() > CHILD_PATH_MAX {
+            continue;
+        }
+        let prefix = format!("{path}/");
+        paths.push(path);
+        push_children(&inside.nodes, &prefix, paths);
+    }
+}
+
+impl Document {
+    /// Reads a document, as [`Introspection::parse`] does.
+    ///
+    /// # Errors
+    ///
+    /// If it is no XML or too much.
+    pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
         if document.len() > DOCUMENT_MAX {
             return Err(InvalidDocument::TooLong);
         }
@@ -35,29 +63,19 @@ impl Introspection {
         }
         // Most documents name the DTD of the specification.
         let options = ParsingOptions { allow_dtd: true, nodes_limit: NODES_MAX, ..<_>::default() };
-        let tree = Document::parse_with_options(document, options);
+        let tree = roxmltree::Document::parse_with_options(document, options);
         let tree = tree.map_err(|_| InvalidDocument::NotXml)?;
-        let root = tree.root_element();
-        let mut below = Vec::new();
-        push_children(root, "", NESTED_MAX, &mut below);
-        Ok(Self { interfaces: all(root, "interface", interface), children: below })
+        Ok(Self::read(tree.root_element(), NESTED_MAX + 1))
     }
-}
 
-/// Appends the paths of the objects below `node`, and of those below these that the same document
-/// has: at most so many levels of them.
-fn push_children(node: Node<'_, '_>, prefix: &str, levels: usize, paths: &mut Vec<String>) {
-    for child in elements(node, "node") {
-        let Some(name) = name(child) else { continue };
-        let path = format!("{prefix}{name}");
-        if path.len() > CHILD_PATH_MAX {
-            continue;
-        }
-        let inside = format!("{path}/");
-        paths.push(path);
-        if levels > 0 {
-            push_children(child, &inside, levels - 1, paths);
-        }
+    /// The objects in it are read to so many levels.
+    fn read(node: Node<'_, '_>, levels: usize) -> Self {
+        let nodes = match levels.checked_sub(1) {
+            Some(levels) => all(node, "node", |node| Some((name(node)?, Self::read(node, levels)))),
+            None => Vec::new(),
+        };
+        let (annotations, interfaces) = (annotations(node), all(node, "interface", interface));
+        Self { annotations, interfaces, nodes }
     }
 }
 
@@ -69,6 +87,7 @@ fn interface(node: Node<'_, '_>) -> Option<Interface> {
         methods: all(node, "method", method),
         signals: all(node, "signal", signal),
         properties: all(node, "property", |node| property(node, usual)),
+        documentation: documentation::of(node, &annotations),
         annotations,
     })
 }
@@ -77,17 +96,21 @@ fn method(node: Node<'_, '_>) -> Option<Method> {
     let is_result = |node: &Node<'_, '_>| node.attribute("direction") == Some("out");
     let (results, arguments) = elements(node, "arg").partition::<Vec<_>, _>(is_result);
     let read = |nodes: Vec<_>| nodes.into_iter().map(argument).collect();
+    let annotations = annotations(node);
     Some(Method {
         name: name(node)?,
         arguments: read(arguments),
         results: read(results),
-        annotations: annotations(node),
+        documentation: documentation::of(node, &annotations),
+        annotations,
     })
 }
 
 fn signal(node: Node<'_, '_>) -> Option<Signal> {
     let arguments = elements(node, "arg").map(argument).collect();
-    Some(Signal { name: name(node)?, arguments, annotations: annotations(node) })
+    let annotations = annotations(node);
+    let documentation = documentation::of(node, &annotations);
+    Some(Signal { name: name(node)?, arguments, annotations, documentation })
 }
 
 fn property(node: Node<'_, '_>, usual: EmitsChange) -> Option<Property> {
@@ -102,12 +125,13 @@ fn property(node: Node<'_, '_>, usual: EmitsChange) -> Option<Property> {
         types: types(node),
         access,
         emits_change: emits_change(&annotations).unwrap_or(usual),
+        documentation: documentation::of(node, &annotations),
         annotations,
     })
 }
 
 fn argument(node: Node<'_, '_>) -> Argument {
-    Argument { name: name(node), types: types(node) }
+    Argument { name: name(node), types: types(node), annotations: annotations(node) }
 }
 
 fn annotations(node: Node<'_, '_>) -> Vec<Annotation> {

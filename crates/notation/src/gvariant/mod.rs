@@ -7,4 +7,4 @@ mod read;
 mod write;
 
 pub use read::{read_arguments, read_untyped, read_value};
-pub use write::{push, tuple, value};
+pub use write::{push, tuple, untyped, value};

@@ -26,6 +26,13 @@ pub fn value(value: &Value) -> String {
     text
 }
 
+/// A value alone, for who knows its type: of that, nothing is written outside of variants.
+pub fn untyped(value: &Value) -> String {
+    let mut text = String::new();
+    push_value(&mut text, value, Types::Known);
+    text
+}
+
 /// Whether types are written where the value does not tell them. In an array the first element
 /// tells those of all.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -65,14 +65,14 @@ fn rows(interface: &ObjectInterface) -> Vec<Member> {
 }
 
 fn method(method: &Method) -> Member {
-    let Method { name, arguments, results, annotations } = method;
+    let Method { name, arguments, results, annotations, .. } = method;
     let row = Member::new(name, ".", Kind::Method, &types(arguments), annotations);
     let no_reply = is_true(annotations, NO_REPLY).then_some("no-reply");
     Member { result: Outcome::Types(types(results)), ..row }.with(no_reply)
 }
 
 fn signal(signal: &Signal) -> Member {
-    let Signal { name, arguments, annotations } = signal;
+    let Signal { name, arguments, annotations, .. } = signal;
     Member::new(name, ".", Kind::Signal, &types(arguments), annotations)
 }
 
@@ -130,9 +130,9 @@ fn types(arguments: &[Argument]) -> String {
     arguments.iter().map(|argument| printable(&argument.types)).collect()
 }
 
-fn is_true(annotations: &[Annotation], name: &str) -> bool {
+pub(super) fn is_true(annotations: &[Annotation], name: &str) -> bool {
     annotations.iter().any(|one| one.name == name && one.value == "true")
 }
 
-const DEPRECATED: &str = "org.freedesktop.DBus.Deprecated";
-const NO_REPLY: &str = "org.freedesktop.DBus.Method.NoReply";
+pub(super) const DEPRECATED: &str = "org.freedesktop.DBus.Deprecated";
+pub(super) const NO_REPLY: &str = "org.freedesktop.DBus.Method.NoReply";

@@ -1,0 +1,91 @@
+//! What documents say for people. The specification has no place for it; there are three in use.
+
+use roxmltree::Node;
+
+use super::Annotation;
+
+/// What is said of an element: by an annotation as the code generator of GLib has it, by an element
+/// of its own as that of Telepathy or of dbus-glib, or by the comment in front of it.
+pub(super) fn of(node: Node<'_, '_>, annotations: &[Annotation]) -> Option<String> {
+    let said = ANNOTATIONS.iter().find_map(|name| {
+        let said = annotations.iter().find(|annotation| annotation.name == *name)?;
+        tidy(&said.value)
+    });
+    said.or_else(|| element(node)).or_else(|| comment(node))
+}
+
+fn element(node: Node<'_, '_>) -> Option<String> {
+    let own = node.children().find(|child| ELEMENTS.contains(&child.tag_name().name()))?;
+    let texts = own.descendants().filter(Node::is_text).filter_map(|text| text.text());
+    tidy(&texts.collect::<String>())
+}
+
+/// The comment that stands directly in front.
+fn comment(node: Node<'_, '_>) -> Option<String> {
+    let is_space = |node: &Node<'_, '_>| {
+        node.is_text() && node.text().is_some_and(|text| text.trim().is_empty())
+    };
+    let before = node.prev_siblings().skip(1).find(|node| !is_space(node))?;
+    tidy(before.text().filter(|_| before.is_comment())?)
+}
+
+/// Without what the lines have in common at their start, and without empty ones around.
+fn tidy(text: &str) -> Option<String> {
+    let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+    let first = lines.iter().position(|line| !line.is_empty())?;
+    let last = lines.iter().rposition(|line| !line.is_empty())?;
+    let lines = &lines[first..=last];
+    // What stands in the line in which the comment begins is not indented as the others are.
+    let indent = |line: &&str| line.len() - line.trim_start().len();
+    let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min();
+    let common = if first == 0 { common } else { common.map(|rest| rest.min(indent(&lines[0]))) };
+    let common = common.unwrap_or(usize::MAX);
+    let tidy = lines.iter().enumerate().map(|(number, line)| match number {
+        0 if first == 0 => line.trim_start(),
+        _ => line.get(common.min(indent(line))..).unwrap_or(line),
+    });
+    Some(tidy.collect::<Vec<_>>().join("\n"))
+}
+
+const ANNOTATIONS: [&str; 2] = ["org.gtk.GDBus.DocString", "org.gtk.GDBus.DocString.Short"];
+const ELEMENTS: [&str; 2] = ["docstring", "doc"];
+
+#[cfg(test)]
+mod tests {
+    use super::super::Introspection;
+
+    #[test]
+    fn documentation_is_found_where_it_may_be() {
+        for (inside, expected) in [
+            ("<method name='M'/>", None),
+            ("<!-- Plays. --><method name='M'/>", Some("Plays.")),
+            (
+                "<!-- One.\n       Two.\n         Three.\n  -->\n  <method name='M'/>",
+                Some("One.\nTwo.\n  Three."),
+            ),
+            (
+                "<!--\n    M:\n    @a: what\n\n    Plays.\n  -->\n<method name='M'/>",
+                Some("M:\n@a: what\n\nPlays."),
+            ),
+            ("<!-- other --><signal name='S'/><method name='M'/>", None),
+            ("<!-- --><method name='M'/>", None),
+            (
+                "<!-- no --><method name='M'><annotation name='org.gtk.GDBus.DocString' value='Plays.'/></method>",
+                Some("Plays."),
+            ),
+            (
+                "<method name='M'><doc xmlns='urn:x'><p>Plays <b>it</b>.</p></doc></method>",
+                Some("Plays it."),
+            ),
+            (
+                "<method name='M'><tp:docstring xmlns:tp='urn:y'>Plays.</tp:docstring></method>",
+                Some("Plays."),
+            ),
+        ] {
+            let document = format!("<node><interface name='a.B'>{inside}</interface></node>");
+            let found = Introspection::parse(&document).expect("it is XML");
+            let method = found.interfaces[0].method("M").expect("it is told");
+            assert_eq!(method.documentation.as_deref(), expected, "{inside}");
+        }
+    }
+}
