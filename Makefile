@@ -33,7 +33,7 @@ help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
-	@echo 'make test-long  more random tests, a Debian that boots on the bus, the static program, and mediation (root, network)'
+	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
 	@echo 'make fuzz     random recordings for $(FUZZ_SECONDS) s per target (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
@@ -78,6 +78,7 @@ static: packages-static
 test-long: packages-boot packages-test build deb static
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
+	$(CARGO) test --locked --package diligence-cli --test program -- --ignored traits_of_rust
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
 	scripts/try-static $(STATIC)
 	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use capture::text::units::printable;
 use inspector::{Failure, Inspector, Name, Patience};
 
 use crate::bus_choice::{BusChoice, Unreachable};
@@ -55,6 +56,8 @@ pub(crate) enum LookError {
     NoSuchName { name: String, choice: String, suggestion: String },
     /// An object has no such interface.
     NoSuchInterface { interface: String, path: String, suggestion: String },
+    /// An object has no interface but those of the specification.
+    OnlyStandard { path: String, known: Vec<String> },
     /// There is nothing at a path.
     NoSuchObject { path: String, name: String, suggestion: String },
     /// There is no such process.
@@ -75,6 +78,10 @@ impl fmt::Display for LookError {
             }
             Self::NoSuchInterface { interface, path, suggestion } => {
                 write!(f, "{path} has no interface {interface}{suggestion}")
+            }
+            Self::OnlyStandard { path, known } => {
+                let known = printable(&known.join(", ")).into_owned();
+                write!(f, "{path} has only interfaces of the specification; name one of {known}")
             }
             Self::NoSuchObject { path, name, suggestion } => {
                 write!(f, "{name} has nothing at {path}{suggestion}")

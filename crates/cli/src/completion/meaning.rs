@@ -117,9 +117,9 @@ pub(super) fn of_word(standing: &Standing<'_>, written: &str) -> Vec<Meaning> {
 pub(super) fn of_value(standing: &Standing<'_>, option: &Arg) -> Vec<Meaning> {
     let slots = Slots::of(standing);
     let question = match (standing.command.get_name(), option.get_id().as_str()) {
-        ("call", "dest") | ("emit", "destination") => Question::Name(Names::All),
+        ("call" | "introspect", "dest") | ("emit", "destination") => Question::Name(Names::All),
         ("wait", "activate") => Question::Name(Names::Startable),
-        ("call", "object_path") => Question::Path { service: slots.service },
+        ("call" | "introspect", "object_path") => Question::Path { service: slots.service },
         ("call", "method") => match slots.object() {
             Some(object) => member(object, Kind::Method, Spelling::OneWord, &[]),
             None => return Vec::new(),

@@ -1,38 +1,50 @@
 //! `diligence introspect`: what an object has.
 //!
 //! ```text
-//!  ask ─▶ Object ─▶ members ─▶ table
+//!  ask ─▶ Document ─▶ code            proxies
+//!     │       └─ with the values of properties
+//!     │           ├─▶ members ─▶ table    as busctl has it
+//!     │           └─▶ walk ─▶ gdbus       as gdbus has it, with the objects below if wanted
 //!     └─▶ document of XML
 //! ```
 
+mod ask;
+mod code;
+mod gdbus;
 mod members;
 mod table;
+mod walk;
 
 use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
-use inspector::{Failure, Inspector, Object, Starting, TreeOptions};
+use capture::text::units::printable;
+use clap::{Args, ValueEnum};
+use inspector::{Object, TreeOptions};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::commands::tree::paths;
-use crate::inspection::{LookError, inspector, is_nobody, no_such_name, patience};
+use crate::inspection::{LookError, inspector, patience};
 use crate::json_choice::JsonChoice;
-use crate::nearest::{nearest, suggestion};
-use crate::output::{failed, print};
+use crate::output::{complain, failed, print};
 use crate::style;
 use crate::table_options::TableOptions;
+use ask::Subject;
+use code::Language;
+use gdbus::Part;
 use table::{Room, Shape};
+use walk::Walk;
 
 /// Of which object, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Introspect {
     /// The service
-    name: String,
+    #[arg(required_unless_present = "dest")]
+    name: Option<String>,
     /// The object; without one, the paths of all that the service has are printed
+    #[arg(group = "object")]
     path: Option<String>,
     /// One of its interfaces [default: all]
     interface: Option<String>,
@@ -40,14 +52,58 @@ pub(crate) struct Introspect {
     choice: BusChoice,
     #[command(flatten)]
     table: TableOptions,
-    /// Print the document with which the object answers
-    #[arg(long, alias = "xml-interface", requires = "path", conflicts_with_all = ["json", "j"])]
-    xml: bool,
+    #[command(flatten)]
+    form: FormOptions,
     /// How long an answer is waited for
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "5s")]
     timeout: Duration,
     #[command(flatten)]
     json: JsonChoice,
+    /// The service, in place of the first word
+    #[arg(short, long, value_name = "NAME", hide = true)]
+    dest: Option<String>,
+    /// The object, in place of its word
+    #[arg(short, long, value_name = "PATH", hide = true, group = "object")]
+    object_path: Option<String>,
+}
+
+/// In which form.
+#[derive(Debug, Args)]
+struct FormOptions {
+    /// As which tool prints it [default: busctl, and gdbus with --recurse or --only-properties]
+    #[arg(long, value_enum, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code", "json", "j"])]
+    format: Option<Format>,
+    /// With the objects below it, as gdbus has it, or as JSON
+    #[arg(short, long, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code"])]
+    recurse: bool,
+    /// No methods and no signals
+    #[arg(short = 'p', long, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code"])]
+    only_properties: bool,
+    #[command(flatten)]
+    document: DocumentOptions,
+    /// Print proxies for its interfaces in this language, for a program to begin with
+    #[arg(long, value_enum, value_name = "LANGUAGE", requires = "object",
+          conflicts_with_all = ["xml", "xml_interface", "json", "j"])]
+    code: Option<Language>,
+}
+
+/// The document with which the object answers.
+#[derive(Debug, Args)]
+struct DocumentOptions {
+    /// Print the document with which the object answers
+    #[arg(short, long, requires = "object", conflicts_with_all = ["json", "j"])]
+    xml: bool,
+    /// The same as busctl has it: with a line feed behind
+    #[arg(long, hide = true, requires = "object", conflicts_with_all = ["json", "j", "xml"])]
+    xml_interface: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// A table
+    Busctl,
+    /// Declarations, with values
+    Gdbus,
 }
 
 /// Asks the object, and prints what it has.
@@ -61,113 +117,113 @@ pub(crate) fn run(introspect: &Introspect) -> ExitCode {
 impl Introspect {
     fn tell(&self) -> Result<String, LookError> {
         let inspector = inspector(&self.choice, self.timeout)?;
-        match &self.path {
-            None => self.paths(&inspector),
-            Some(path) if self.xml => self.document(&inspector, path),
-            Some(path) => self.object(&inspector, path),
-        }
-    }
-
-    fn object(&self, inspector: &Inspector, path: &str) -> Result<String, LookError> {
-        let object = inspector.object_of(&self.name, path, Starting::Allowed);
-        let mut object = object.map_err(|failure| self.failed(inspector, path, failure))?;
-        self.narrow(inspector, &mut object)?;
-        let text = || table::render(&members::members(&object), self.shape());
-        Ok(self.json.text(&object).unwrap_or_else(text))
-    }
-
-    /// Leaves the interface that is wanted.
-    fn narrow(&self, inspector: &Inspector, object: &mut Object) -> Result<(), LookError> {
-        let path = object.path.clone();
-        if object.interfaces.is_empty() && object.children.is_empty() {
-            return Err(self.nothing(inspector, &path));
-        }
-        let Some(interface) = &self.interface else { return Ok(()) };
-        let known: Vec<_> = object.interfaces.iter().map(|one| one.name.as_str()).collect();
-        if !known.contains(&interface.as_str()) {
-            let suggestion = suggestion(&nearest(interface, known));
-            return Err(LookError::NoSuchInterface {
-                interface: interface.clone(),
-                path,
-                suggestion,
-            });
-        }
-        object.interfaces.retain(|one| one.name == *interface);
-        Ok(())
-    }
-
-    fn document(&self, inspector: &Inspector, path: &str) -> Result<String, LookError> {
-        let document = inspector.document(&self.name, path, Starting::Allowed);
-        let document = document.map_err(|failure| self.failed(inspector, path, failure))?;
-        Ok(match stdout().is_terminal() {
-            true => {
-                document.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
+        let [name, path, interface] = self.words();
+        let (name, timeout) = (name.unwrap_or_default(), self.timeout);
+        let subject = Subject { inspector: &inspector, choice: &self.choice, name, timeout };
+        match (path, self.form.code) {
+            (None, _) => self.paths(&subject),
+            (Some(path), Some(language)) => code::of(&subject, path, interface, language),
+            (Some(path), None) if self.form.document.is_wanted() => {
+                let text = subject.text(path).map_err(|failure| subject.failed(path, failure))?;
+                let is_open = stdout().is_terminal() && !text.ends_with('\n');
+                let end = if self.form.document.xml_interface || is_open { "\n" } else { "" };
+                Ok(shown(text + end))
             }
-            false => document,
-        } + "\n")
+            (Some(path), None) => {
+                let walk = Walk { subject: &subject, interface, part: self.part() };
+                if self.form.recurse { self.objects(&walk, path) } else { self.object(&walk, path) }
+            }
+        }
+    }
+
+    /// The words, with those that gdbus has behind options in their places.
+    fn words(&self) -> [Option<&str>; 3] {
+        let words = [&self.name, &self.path, &self.interface];
+        let mut rest = words.into_iter().flatten().map(String::as_str);
+        let name = self.dest.as_deref().or_else(|| rest.next());
+        let path = self.object_path.as_deref().or_else(|| rest.next());
+        [name, path, rest.next()]
+    }
+
+    fn object(&self, walk: &Walk<'_>, path: &str) -> Result<String, LookError> {
+        let found = walk.one(path)?;
+        let text = || match self.format() {
+            Format::Busctl => self.table(&found.object, walk),
+            Format::Gdbus => {
+                complain_of(&found.unread());
+                shown(found.as_gdbus(walk.part))
+            }
+        };
+        Ok(self.json.text(&found.object).unwrap_or_else(text))
+    }
+
+    fn objects(&self, walk: &Walk<'_>, path: &str) -> Result<String, LookError> {
+        let options = TreeOptions { patience: patience(self.timeout), ..TreeOptions::default() };
+        let (found, complaints) = walk.all(path, options)?;
+        complain_of(&complaints);
+        let objects = found.objects();
+        let text = || match self.format() {
+            Format::Busctl => {
+                let tables = objects.iter().map(|object| {
+                    let heading = style::of_stdout().strong(&object.path);
+                    format!("Object {heading}:\n{}", self.table(object, walk))
+                });
+                tables.collect::<Vec<_>>().join("\n")
+            }
+            Format::Gdbus => {
+                complain_of(&found.unread());
+                shown(found.as_gdbus_with_all(walk.part))
+            }
+        };
+        Ok(self.json.text(&objects).unwrap_or_else(text))
     }
 
     /// The paths of all objects, one on a line.
-    fn paths(&self, inspector: &Inspector) -> Result<String, LookError> {
-        let paths = self.known_paths(inspector)?;
-        Ok(self
-            .json
-            .text(&paths)
-            .unwrap_or_else(|| paths.iter().map(|path| format!("{path}\n")).collect()))
+    fn paths(&self, subject: &Subject<'_>) -> Result<String, LookError> {
+        let paths = subject.known_paths()?;
+        let text = || paths.iter().map(|path| format!("{path}\n")).collect();
+        Ok(self.json.text(&paths).unwrap_or_else(text))
     }
 
-    fn known_paths(&self, inspector: &Inspector) -> Result<Vec<String>, LookError> {
-        let (patience, starting) = (patience(self.timeout), Starting::Allowed);
-        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
-        let failed = |failure| self.failed(inspector, "/", failure);
-        let tree = inspector.tree(&self.name, &options).map_err(failed)?;
-        match tree.nodes.as_slice() {
-            [inspector::Node { told: inspector::Told::Failure(failure), .. }] => {
-                Err(self.failed(inspector, "/", failure.clone()))
-            }
-            _ => Ok(paths(&tree).map(str::to_owned).collect()),
-        }
+    fn format(&self) -> Format {
+        let is_of_gdbus = self.form.recurse || self.form.only_properties;
+        let usual = if is_of_gdbus { Format::Gdbus } else { Format::Busctl };
+        self.form.format.unwrap_or(usual)
     }
 
-    /// Why an object does not tell, with the paths that may have been meant.
-    fn failed(&self, inspector: &Inspector, path: &str, failure: Failure) -> LookError {
-        if is_nobody(&failure) {
-            return no_such_name(inspector, &self.choice, &self.name);
-        }
-        let suggestion = match failure {
-            Failure::Name(_) => return LookError::Word { failure },
-            Failure::Refused { .. } if path != "/" => self.nearest_paths(inspector, path),
-            _ => String::new(),
-        };
-        let what = format!("{path} of {} does not tell what it has", self.name);
-        LookError::Asked { what, failure, suggestion }
+    const fn part(&self) -> Part {
+        if self.form.only_properties { Part::Properties } else { Part::All }
     }
 
-    /// That there is nothing at a path, which some services say by telling of nothing.
-    fn nothing(&self, inspector: &Inspector, path: &str) -> LookError {
-        let suggestion = self.nearest_paths(inspector, path);
-        LookError::NoSuchObject { path: path.to_owned(), name: self.name.clone(), suggestion }
-    }
-
-    fn nearest_paths(&self, inspector: &Inspector, path: &str) -> String {
-        let known = self.known_paths(inspector).unwrap_or_default();
-        let others =
-            known.iter().map(String::as_str).filter(|known| *known != path && *known != "/");
-        suggestion(&nearest(path, others))
-    }
-
-    fn shape(&self) -> Shape {
+    fn table(&self, object: &Object, walk: &Walk<'_>) -> String {
         let style = style::of_stdout();
         let room = match stdout().is_terminal() && !self.table.full {
             true => Room::Line(style.width),
             false => Room::Full,
         };
-        Shape {
-            room,
-            has_legend: !self.table.no_legend,
-            has_interfaces: self.interface.is_none(),
-            style,
-        }
+        let (has_legend, has_interfaces) = (!self.table.no_legend, walk.interface.is_none());
+        let shape = Shape { room, has_legend, has_interfaces, style };
+        table::render(&members::members(object), shape)
+    }
+}
+
+impl DocumentOptions {
+    const fn is_wanted(&self) -> bool {
+        self.xml || self.xml_interface
+    }
+}
+
+/// A text of the service as it is, unless it would speak to a terminal.
+fn shown(text: String) -> String {
+    match stdout().is_terminal() {
+        true => text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}"),
+        false => text,
+    }
+}
+
+fn complain_of(lines: &[String]) {
+    for line in lines {
+        complain(&format!("diligence introspect: {}\n", printable(line)));
     }
 }
 
@@ -175,12 +231,19 @@ const LONG_HELP: &str = "\
 Prints what `busctl introspect` prints: in a pipe to the byte, on a terminal with values as wide as \
 there is room for, 40 columns at least. A property that cannot be read has its error in place of its \
 value, and the others are still there. A value of another type than the object tells has its own type \
-before it. A service that does not run is started, if the bus can.
+before it. With --recurse, --only-properties or --format=gdbus it is what `gdbus introspect` prints; \
+what cannot be read is then told on standard error. A service that does not run is started, if the \
+bus can.
+
+--code prints proxies for a program to begin with: for Rust with zbus 6, for Python with GLib \
+(python3-gi), for C with sd-bus. Interfaces of the specification are left out unless one is named.
 
   diligence introspect org.example.Player                      the paths of its objects
   diligence introspect org.example.Player /org/example/Player
   diligence introspect org.example.Player /org/example/Player org.example.Player1 --json
+  diligence introspect org.example.Player / --recurse          all objects, as gdbus prints them
   diligence introspect org.example.Player /org/example/Player --xml > player.xml
+  diligence introspect org.example.Player /org/example/Player --code python > player.py
 
 The exit status is 0 when the object has answered, 1 when it has not, and 2 when the command line is \
 wrong.";

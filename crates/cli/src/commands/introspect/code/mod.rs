@@ -1,0 +1,111 @@
+//! Proxies for what an object has, from what it says of itself.
+//!
+//! ```text
+//! interfaces ─▶ model ─▶ rust | python | c
+//! ```
+//!
+//! [`names`] makes names of programs from those of D-Bus; [`model`] gives each member its own by the
+//! rules of a language, and leaves out what cannot be had, with a line that says why; the rest writes
+//! it down. Nothing that a service says of itself is trusted to be a name, a type, or the text of a
+//! comment.
+
+mod c;
+mod model;
+mod names;
+mod python;
+mod rust;
+mod text;
+
+use clap::ValueEnum;
+use inspector::introspection::Interface;
+
+use super::ask::{Subject, no_such_interface};
+use crate::inspection::LookError;
+
+/// Of which language proxies are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Language {
+    /// Traits of zbus
+    Rust,
+    /// Classes over GLib's connection, by python3-gi
+    Python,
+    /// A header with functions over sd-bus
+    C,
+}
+
+/// Where the interfaces were found.
+#[derive(Clone, Copy, Debug)]
+struct Source<'a> {
+    service: &'a str,
+    path: &'a str,
+}
+
+/// Proxies for an interface of an object, or else for all that are not of the specification.
+pub(super) fn of(
+    subject: &Subject<'_>,
+    path: &str,
+    interface: Option<&str>,
+    language: Language,
+) -> Result<String, LookError> {
+    let failed = |failure| subject.failed(path, failure);
+    let mut interfaces = subject.document(path).map_err(failed)?.interfaces;
+    let known: Vec<_> = interfaces.iter().map(|one| one.name.clone()).collect();
+    if known.is_empty() {
+        return Err(subject.nothing(path));
+    }
+    interfaces.retain(|one| match interface {
+        Some(wanted) => one.name == wanted,
+        None => !STANDARD.contains(&one.name.as_str()),
+    });
+    match (interfaces.is_empty(), interface) {
+        (false, _) => Ok(code(Source { service: subject.name, path }, &interfaces, language)),
+        (true, Some(wanted)) => {
+            Err(no_such_interface(wanted, path, known.iter().map(String::as_str)))
+        }
+        (true, None) => Err(LookError::OnlyStandard { path: path.to_owned(), known }),
+    }
+}
+
+fn code(source: Source<'_>, interfaces: &[Interface], language: Language) -> String {
+    let (rules, file): (_, fn(&Source<'_>, &[model::Proxy<'_>]) -> String) = match language {
+        Language::Rust => (&rust::RULES, rust::file),
+        Language::Python => (&python::RULES, python::file),
+        Language::C => (&c::RULES, c::file),
+    };
+    let (proxies, left_out) = model::proxies(interfaces, rules);
+    let mark = match language {
+        Language::Rust => "// ",
+        Language::Python => "# ",
+        Language::C => "/* ",
+    };
+    let end = if language == Language::C { " */" } else { "" };
+    let mut text = file(&source, &proxies);
+    for line in left_out {
+        let line = text::clean(&line).replace("*/", "* /");
+        text += &format!("\n{mark}Left out: {line}{end}\n");
+    }
+    text
+}
+
+impl Source<'_> {
+    /// What the file begins with, a line each.
+    fn heading(&self) -> impl Iterator<Item = String> {
+        let Self { service, path } = self;
+        [
+            format!("What {path} of {service} has, as it says itself."),
+            String::from("Made by `diligence introspect --code`; a beginning, yours to change."),
+        ]
+        .into_iter()
+    }
+}
+
+/// The interfaces of the specification, which libraries have proxies for.
+const STANDARD: [&str; 4] = [
+    "org.freedesktop.DBus.Introspectable",
+    "org.freedesktop.DBus.ObjectManager",
+    "org.freedesktop.DBus.Peer",
+    "org.freedesktop.DBus.Properties",
+];
+
+#[cfg(test)]
+mod tests;

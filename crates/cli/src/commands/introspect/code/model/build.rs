@@ -1,0 +1,216 @@
+//! Giving names to what an object has, by the rules of a language.
+
+use inspector::introspection::{Annotation, Argument, Interface, Method, Property, Signal};
+use wire::names::{InterfaceName, MemberName};
+use wire::signature::{Signature, Type};
+
+use super::super::names::{Names, pascal, snake};
+use super::{
+    About, Answer, Called, Candidate, Emitted, Had, Made, Named, Proxy, Rules, Scope, signature,
+};
+use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
+
+/// The proxies for interfaces, and a line for each that cannot be had.
+pub(in super::super) fn proxies<'d>(
+    interfaces: &'d [Interface],
+    rules: &Rules,
+) -> (Vec<Proxy<'d>>, Vec<String>) {
+    let (mut types, mut members) = (Names::new(rules.of_types), Names::new(rules.of_members));
+    let (mut proxies, mut left_out) = (Vec::<Proxy<'d>>::new(), Vec::new());
+    for interface in interfaces {
+        let name = interface.name.as_str();
+        if InterfaceName::new(name).is_err() {
+            left_out.push(format!("interface {name}: it is no name of an interface"));
+        } else if proxies.iter().any(|known| known.interface == name) {
+            left_out.push(format!("interface {name}: it is told twice"));
+        } else {
+            let name = types.give_alone(&type_name(name, interfaces));
+            if rules.scope == Scope::Interface {
+                members = Names::new(rules.of_members);
+            }
+            proxies.push(proxy(interface, name, rules, &mut members));
+        }
+    }
+    (proxies, left_out)
+}
+
+/// As much of the name of an interface as tells it from the others.
+fn type_name(name: &str, interfaces: &[Interface]) -> String {
+    let elements: Vec<_> = name.split('.').collect();
+    let tail = |count| elements[elements.len() - count..].join(".");
+    let is_only = |tail: &String| {
+        let others = interfaces.iter().filter(|other| other.name != name);
+        others.into_iter().all(|other| !other.name.ends_with(&format!(".{tail}")))
+    };
+    let tail = (1..elements.len()).map(tail).find(is_only).unwrap_or_else(|| name.to_owned());
+    pascal(&tail, "Unnamed")
+}
+
+fn proxy<'d>(
+    interface: &'d Interface,
+    name: String,
+    rules: &Rules,
+    names: &mut Names,
+) -> Proxy<'d> {
+    let mut building = Building { rules, of: &name, names, left_out: Vec::new() };
+    let mut methods: Vec<Called<'d>> = Vec::new();
+    for method in &interface.methods {
+        let is_same = |other: &Called<'_>| {
+            other.member == method.name && signature(&other.arguments) == method.signature()
+        };
+        if methods.iter().any(is_same) {
+            building.refuse("method", &method.name, "it is told twice");
+        } else if let Some(called) = building.method(method) {
+            methods.push(called);
+        }
+    }
+    let mut properties: Vec<Had<'d>> = Vec::new();
+    for property in &interface.properties {
+        if properties.iter().any(|other| other.member == property.name) {
+            building.refuse("property", &property.name, "it is told twice");
+        } else if let Some(had) = building.property(property) {
+            properties.push(had);
+        }
+    }
+    let mut signals: Vec<Emitted<'d>> = Vec::new();
+    for signal in &interface.signals {
+        if signals.iter().any(|other| other.member == signal.name) {
+            building.refuse("signal", &signal.name, "it is told twice");
+        } else if let Some(emitted) = building.signal(signal) {
+            signals.push(emitted);
+        }
+    }
+    let about = about(&interface.documentation, &interface.annotations);
+    let left_out = building.left_out;
+    Proxy { interface: &interface.name, name, methods, properties, signals, left_out, about }
+}
+
+struct Building<'r> {
+    rules: &'r Rules,
+    /// What the type is called.
+    of: &'r str,
+    names: &'r mut Names,
+    left_out: Vec<String>,
+}
+
+impl Building<'_> {
+    fn refuse(&mut self, what: &str, name: &str, why: &str) {
+        self.left_out.push(format!("{what} {name}: {why}"));
+    }
+
+    fn method<'d>(&mut self, method: &'d Method) -> Option<Called<'d>> {
+        let Method { name, annotations, documentation, .. } = method;
+        let mut names = Names::new(self.rules.of_arguments);
+        let result = self.rules.result;
+        let answer = if is_true(annotations, NO_REPLY) { Answer::None } else { Answer::Comes };
+        let (arguments, results) = (types(&method.arguments), types(&method.results));
+        let (Some(arguments), Some(results)) = (arguments, results) else {
+            self.refuse("method", name, NOT_ONE_TYPE);
+            return None;
+        };
+        self.check("method", name, Made::Method, &arguments, &results)?;
+        Some(Called {
+            member: name,
+            name: self.give(Made::Method, name),
+            arguments: self.named(&method.arguments, &arguments, ("", "arg"), &mut names),
+            results: self.named(&method.results, &results, (result, "result"), &mut names),
+            answer,
+            about: about(documentation, annotations),
+        })
+    }
+
+    fn property<'d>(&mut self, property: &'d Property) -> Option<Had<'d>> {
+        let Property { name, annotations, documentation, .. } = property;
+        let Some(kind) = single(&property.types) else {
+            self.refuse("property", name, NOT_ONE_TYPE);
+            return None;
+        };
+        let getter = Made::Getter(property.access);
+        self.check("property", name, getter, &[kind], &[kind])?;
+        Some(Had {
+            member: name,
+            name: self.give(getter, name),
+            setter: self.give(Made::Setter(property.access), name),
+            kind,
+            access: property.access,
+            emits_change: property.emits_change,
+            about: about(documentation, annotations),
+        })
+    }
+
+    fn signal<'d>(&mut self, signal: &'d Signal) -> Option<Emitted<'d>> {
+        let Signal { name, annotations, documentation, .. } = signal;
+        let mut names = Names::new(self.rules.of_arguments);
+        let Some(arguments) = types(&signal.arguments) else {
+            self.refuse("signal", name, NOT_ONE_TYPE);
+            return None;
+        };
+        self.check("signal", name, Made::Signal(name), &arguments, &[])?;
+        Some(Emitted {
+            member: name,
+            name: self.give(Made::Signal(name), name),
+            arguments: self.named(
+                &signal.arguments,
+                &arguments,
+                (self.rules.result, "arg"),
+                &mut names,
+            ),
+            about: about(documentation, annotations),
+        })
+    }
+
+    /// Whether a member can be had; if not, that is noted.
+    fn check(
+        &mut self,
+        what: &str,
+        name: &str,
+        kind: Made<'_>,
+        arguments: &[Type<'_>],
+        results: &[Type<'_>],
+    ) -> Option<()> {
+        let why = match MemberName::new(name) {
+            Err(_) => Some(String::from("it is no name of a member")),
+            Ok(_) => (self.rules.refused)(&Candidate { kind, arguments, results }),
+        };
+        let Some(why) = why else { return Some(()) };
+        self.refuse(what, name, &why);
+        None
+    }
+
+    fn named<'d>(
+        &self,
+        told: &'d [Argument],
+        types: &[Type<'d>],
+        (begin, otherwise): (&str, &str),
+        names: &mut Names,
+    ) -> Vec<Named<'d>> {
+        let pairs = told.iter().zip(types).enumerate();
+        let named = pairs.map(|(number, (argument, &kind))| {
+            let told = argument.name.as_deref();
+            let otherwise = format!("{otherwise}{number}");
+            let name = begin.to_owned() + &snake(told.unwrap_or_default(), &otherwise);
+            Named { name: names.give(&name, self.rules.made_of_argument), told, kind }
+        });
+        named.collect()
+    }
+
+    fn give(&mut self, made: Made<'_>, member: &str) -> String {
+        let (of_language, of) = (self.rules.made, self.of);
+        self.names.give(&snake(member, "unnamed"), |name| of_language(of, made, name))
+    }
+}
+
+fn types(arguments: &[Argument]) -> Option<Vec<Type<'_>>> {
+    arguments.iter().map(|argument| single(&argument.types)).collect()
+}
+
+fn single(types: &str) -> Option<Type<'_>> {
+    Signature::new(types).ok()?.single()
+}
+
+fn about<'d>(documentation: &'d Option<String>, annotations: &[Annotation]) -> About<'d> {
+    let is_deprecated = is_true(annotations, DEPRECATED);
+    About { documentation: documentation.as_deref(), is_deprecated }
+}
+
+const NOT_ONE_TYPE: &str = "what it says of types is none, or several";

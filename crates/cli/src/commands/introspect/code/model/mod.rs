@@ -1,0 +1,169 @@
+//! What an object has, with names that a language can have: what code is written from.
+
+mod build;
+
+use inspector::introspection::{Access, EmitsChange};
+use wire::signature::Type;
+
+pub(super) use build::proxies;
+
+/// What a language has and has not.
+pub(super) struct Rules {
+    /// Words that no argument can be called.
+    pub(super) of_arguments: &'static [&'static str],
+    /// Words that no member can be called.
+    pub(super) of_members: &'static [&'static str],
+    /// Words that no type can be called.
+    pub(super) of_types: &'static [&'static str],
+    /// What names of results begin with.
+    pub(super) result: &'static str,
+    /// All that is made of the name of an argument.
+    pub(super) made_of_argument: fn(&str) -> Vec<String>,
+    /// All that is made of the name of a member of the type that is called so.
+    pub(super) made: fn(&str, Made<'_>, &str) -> Vec<String>,
+    /// Where the names of members must differ.
+    pub(super) scope: Scope,
+    /// Why a member cannot be had, if it cannot.
+    pub(super) refused: fn(&Candidate<'_>) -> Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Scope {
+    Interface,
+    File,
+}
+
+/// Of what something is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Made<'a> {
+    Method,
+    /// What reads a property, if it can be read.
+    Getter(Access),
+    /// What sets a property, if it can be set.
+    Setter(Access),
+    Signal(&'a str),
+}
+
+/// A member that may be had: its name, and what it takes and gives.
+pub(super) struct Candidate<'a> {
+    pub(super) kind: Made<'a>,
+    pub(super) arguments: &'a [Type<'a>],
+    pub(super) results: &'a [Type<'a>],
+}
+
+/// An interface.
+#[derive(Debug)]
+pub(super) struct Proxy<'d> {
+    /// Its name on the bus.
+    pub(super) interface: &'d str,
+    /// What its type is called.
+    pub(super) name: String,
+    pub(super) methods: Vec<Called<'d>>,
+    pub(super) properties: Vec<Had<'d>>,
+    pub(super) signals: Vec<Emitted<'d>>,
+    /// A line for each member that cannot be had.
+    pub(super) left_out: Vec<String>,
+    pub(super) about: About<'d>,
+}
+
+/// A method.
+#[derive(Debug)]
+pub(super) struct Called<'d> {
+    pub(super) member: &'d str,
+    pub(super) name: String,
+    pub(super) arguments: Vec<Named<'d>>,
+    pub(super) results: Vec<Named<'d>>,
+    /// Whether it answers.
+    pub(super) answer: Answer,
+    pub(super) about: About<'d>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    Comes,
+    None,
+}
+
+/// A property.
+#[derive(Debug)]
+pub(super) struct Had<'d> {
+    pub(super) member: &'d str,
+    pub(super) name: String,
+    /// The name of what sets it, as far as the language has it otherwise.
+    pub(super) setter: String,
+    pub(super) kind: Type<'d>,
+    pub(super) access: Access,
+    pub(super) emits_change: EmitsChange,
+    pub(super) about: About<'d>,
+}
+
+/// A signal.
+#[derive(Debug)]
+pub(super) struct Emitted<'d> {
+    pub(super) member: &'d str,
+    pub(super) name: String,
+    pub(super) arguments: Vec<Named<'d>>,
+    pub(super) about: About<'d>,
+}
+
+/// An argument or result.
+#[derive(Debug)]
+pub(super) struct Named<'d> {
+    pub(super) name: String,
+    /// As the object calls it.
+    told: Option<&'d str>,
+    pub(super) kind: Type<'d>,
+}
+
+/// What is said for people.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'d> {
+    pub(super) documentation: Option<&'d str>,
+    pub(super) is_deprecated: bool,
+}
+
+impl<'d> Named<'d> {
+    /// A value that has no name of its own.
+    pub(super) fn alone(name: &str, kind: Type<'d>) -> Self {
+        Self { name: name.to_owned(), told: None, kind }
+    }
+}
+
+/// The types of arguments, one behind the other.
+pub(super) fn signature(arguments: &[Named<'_>]) -> String {
+    arguments.iter().map(|argument| argument.kind.to_string()).collect()
+}
+
+impl Called<'_> {
+    /// `Play(s song) -> (u length)`
+    pub(super) fn declared(&self) -> String {
+        let arguments = declared(&self.arguments);
+        match self.results.is_empty() {
+            true => format!("{}({arguments})", self.member),
+            false => format!("{}({arguments}) -> ({})", self.member, declared(&self.results)),
+        }
+    }
+}
+
+impl Emitted<'_> {
+    /// `Played(s song)`
+    pub(super) fn declared(&self) -> String {
+        format!("{}({})", self.member, declared(&self.arguments))
+    }
+}
+
+fn declared(arguments: &[Named<'_>]) -> String {
+    let all = arguments.iter().map(|argument| match argument.told {
+        Some(told) => format!("{} {told}", argument.kind),
+        None => argument.kind.to_string(),
+    });
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a type is in another, or is it.
+pub(super) fn contains(kind: Type<'_>, wanted: for<'a> fn(Type<'a>) -> bool) -> bool {
+    let (Type::Array(inside) | Type::Struct(inside) | Type::DictEntry(inside)) = kind else {
+        return wanted(kind);
+    };
+    wanted(kind) || inside.types().any(|kind| contains(kind, wanted))
+}

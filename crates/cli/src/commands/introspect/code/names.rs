@@ -1,0 +1,108 @@
+//! Names of programs from names of D-Bus.
+
+use std::collections::HashSet;
+
+/// The words of a name, in small letters: those of `GetAllXYZ` are get, all and xyz.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for part in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let letters: Vec<char> = part.chars().collect();
+        for (at, &letter) in letters.iter().enumerate() {
+            let before = at.checked_sub(1).map(|before| letters[before]);
+            let is_last_of_several = letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
+            let is_begin = before.is_none_or(|before| {
+                letter.is_ascii_uppercase() && (!before.is_ascii_uppercase() || is_last_of_several)
+            });
+            match words.last_mut() {
+                Some(word) if !is_begin => word.push(letter.to_ascii_lowercase()),
+                _ => words.push(letter.to_ascii_lowercase().to_string()),
+            }
+        }
+    }
+    words
+}
+
+/// `get_all_xyz`; for what has no letters, `otherwise`.
+pub(super) fn snake(name: &str, otherwise: &str) -> String {
+    begun_by_letter(words(name).join("_"), otherwise, "n")
+}
+
+/// `GetAllXyz`, as types are called.
+pub(super) fn pascal(name: &str, otherwise: &str) -> String {
+    let large = |word: &String| word[..1].to_ascii_uppercase() + &word[1..];
+    begun_by_letter(words(name).iter().map(large).collect(), otherwise, "N")
+}
+
+fn begun_by_letter(name: String, otherwise: &str, letter: &str) -> String {
+    match name.chars().next() {
+        None => otherwise.to_owned(),
+        Some(first) if first.is_ascii_digit() => letter.to_owned() + &name,
+        Some(_) => name,
+    }
+}
+
+/// Names that are given in one place of a program, none of them twice.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// What the language or the generated code has for itself.
+    reserved: &'static [&'static str],
+    given: HashSet<String>,
+}
+
+impl Names {
+    pub(super) fn new(reserved: &'static [&'static str]) -> Self {
+        Self { reserved, given: HashSet::new() }
+    }
+
+    /// Gives `name`, or one much like it, so that all that is made of it is free, too.
+    pub(super) fn give(&mut self, name: &str, made: impl Fn(&str) -> Vec<String>) -> String {
+        let is_reserved = self.reserved.contains(&name);
+        let name = if is_reserved { format!("{name}_") } else { name.to_owned() };
+        let others = (2..).map(|number| format!("{}_{number}", name.trim_end_matches('_')));
+        let mut candidates = [name.clone()].into_iter().chain(others);
+        let is_free =
+            |candidate: &String| made(candidate).iter().all(|name| !self.given.contains(name));
+        let given = candidates.find(is_free).unwrap_or(name);
+        self.given.extend(made(&given));
+        given
+    }
+
+    /// The same for a name of which nothing else is made.
+    pub(super) fn give_alone(&mut self, name: &str) -> String {
+        self.give(name, |name| vec![name.to_owned()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        for (name, small, large) in [
+            ("GetAllXYZ", "get_all_xyz", "GetAllXyz"),
+            ("HTTPServer2Start", "http_server2_start", "HttpServer2Start"),
+            ("already_small", "already_small", "AlreadySmall"),
+            ("__Odd__Name", "odd_name", "OddName"),
+            ("UPnP", "u_pn_p", "UPnP"),
+            ("_1", "n1", "N1"),
+            ("a b-c\u{e9}d", "a_b_c_d", "ABCD"),
+            ("___", "arg0", "arg0"),
+            ("", "arg0", "arg0"),
+        ] {
+            assert_eq!(snake(name, "arg0"), small, "{name}");
+            assert_eq!(pascal(name, "arg0"), large, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let mut names = Names::new(&["class"]);
+        let pair = |name: &str| vec![name.to_owned(), format!("set_{name}")];
+        assert_eq!(names.give_alone("class"), "class_");
+        assert_eq!(names.give_alone("class"), "class_2");
+        assert_eq!(names.give_alone("set_level"), "set_level");
+        assert_eq!(names.give("level", pair), "level_2");
+        assert_eq!(names.give_alone("set_level_2"), "set_level_2_2");
+    }
+}

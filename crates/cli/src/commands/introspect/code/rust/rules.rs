@@ -1,0 +1,140 @@
+//! What Rust and zbus have and have not.
+
+use inspector::introspection::Access;
+use wire::signature::Type;
+
+use super::super::model::{Candidate, Made, Rules, Scope, contains};
+
+pub(in super::super) const RULES: Rules = Rules {
+    of_arguments: KEYWORDS,
+    of_members: OF_MEMBERS,
+    of_types: OF_TYPES,
+    result: "",
+    made_of_argument: |name| vec![name.to_owned()],
+    made,
+    scope: Scope::Interface,
+    refused,
+};
+
+fn made(_: &str, made: Made<'_>, name: &str) -> Vec<String> {
+    let mut names = vec![name.to_owned()];
+    match made {
+        Made::Method => {}
+        Made::Getter(Access::Read | Access::ReadWrite) => {
+            names.extend([format!("cached_{name}"), format!("receive_{name}_changed")]);
+        }
+        Made::Setter(Access::Write | Access::ReadWrite) => return vec![format!("set_{name}")],
+        Made::Getter(_) | Made::Setter(_) => return Vec::new(),
+        Made::Signal(_) => {
+            names.extend([format!("receive_{name}"), format!("receive_{name}_with_args")]);
+        }
+    }
+    names
+}
+
+fn refused(candidate: &Candidate<'_>) -> Option<String> {
+    let Candidate { kind, arguments, results } = candidate;
+    if arguments.len() > TUPLE_MAX || results.len() > TUPLE_MAX {
+        return Some(format!("zbus has no more than {TUPLE_MAX} arguments"));
+    }
+    let all = || arguments.iter().chain(*results).copied();
+    if all().any(|kind| contains(kind, is_large)) {
+        return Some(format!("Rust has no tuples of more than {TUPLE_MAX} fields with traits"));
+    }
+    if all().any(|kind| contains(kind, has_odd_keys)) {
+        return Some(String::from("no map of Rust has such keys"));
+    }
+    match kind {
+        Made::Signal(member) if TAKEN_TYPES.contains(member) || KEYWORDS.contains(member) => {
+            Some(String::from("zbus calls a type like the signal, and this name means another"))
+        }
+        _ => None,
+    }
+}
+
+fn is_large(kind: Type<'_>) -> bool {
+    matches!(kind, Type::Struct(fields) if fields.types().count() > TUPLE_MAX)
+}
+
+fn has_odd_keys(kind: Type<'_>) -> bool {
+    let Type::DictEntry(types) = kind else { return false };
+    matches!(types.types().next(), Some(Type::Double | Type::UnixFd | Type::Variant))
+}
+
+/// Fields of tuples for which the standard library and zbus have traits.
+const TUPLE_MAX: usize = 16;
+
+pub(super) const KEYWORDS: &[&str] = &[
+    "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// The same, and what a proxy of zbus has itself.
+const OF_MEMBERS: &[&str] = &[
+    "abstract",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "struct",
+    "super",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+    "builder",
+    "inner",
+    "into_inner",
+    "new",
+];
+
+const OF_TYPES: &[&str] = &["HashMap", "Self"];
+
+/// Names of types that the traits, and what zbus makes of them, rely on.
+const TAKEN_TYPES: &[&str] = &[
+    "Err", "HashMap", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "bool", "f64",
+    "i16", "i32", "i64", "std", "str", "u16", "u32", "u64", "u8", "zbus",
+];

@@ -1,0 +1,34 @@
+//! Golden files: what is written for an object that has everything, and for one that means no good.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum as _;
+use diligence_testkit::golden;
+use inspector::introspection::Document;
+
+use super::{Language, Source, code};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/code")
+}
+
+fn check(name: &str, language: Language) {
+    let document = std::fs::read_to_string(folder().join(name).with_extension("xml"));
+    let document = Document::parse(&document.expect("it is there")).expect("it is XML");
+    let source = Source { service: "org.example.Service", path: "/org/example/Object" };
+    let ending = match language {
+        Language::Rust => "rs",
+        Language::Python => "py",
+        Language::C => "h",
+    };
+    let code = code(source, &document.interfaces, language);
+    golden::check(folder().join(name).with_extension(ending), &code);
+}
+
+#[test]
+fn code_is_as_it_was() {
+    for language in Language::value_variants() {
+        check("everything", *language);
+        check("hostile", *language);
+    }
+}

@@ -1,0 +1,164 @@
+//! What an object has, as gdbus prints it.
+//!
+//! ```text
+//! node /org/example/Player {
+//!   interface org.example.Player1 {
+//!     methods:
+//!       Play(in  s song,
+//!            out u length);
+//!     properties:
+//!       readonly d Volume = 0.5;
+//!   };
+//!   node Tracks {
+//!   };
+//! };
+//! ```
+
+use std::fmt::Write as _;
+
+use inspector::introspection::{
+    Access, Annotation, Argument, Document, Interface, Method, Property, Signal,
+};
+use inspector::{Object, Reading};
+use notation::gvariant;
+
+/// What is printed of each interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    All,
+    /// Properties alone, and only interfaces that have some.
+    Properties,
+}
+
+/// A text that grows.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) text: String,
+    part: Part,
+}
+
+impl Text {
+    pub(super) const fn new(part: Part) -> Self {
+        Self { text: String::new(), part }
+    }
+
+    /// The beginning of a node, up to those below it, with the values that have been read.
+    pub(super) fn open(&mut self, indent: usize, path: &str, node: &Document, read: &Object) {
+        self.begin(indent, path, node);
+        for interface in &node.interfaces {
+            self.interface(indent + STEP, interface, Some(read));
+        }
+    }
+
+    /// What is below a node, as its document tells.
+    pub(super) fn inside(&mut self, indent: usize, name: &str, node: &Document) {
+        self.begin(indent, name, node);
+        for interface in &node.interfaces {
+            self.interface(indent + STEP, interface, None);
+        }
+        for (name, node) in &node.nodes {
+            self.inside(indent + STEP, name, node);
+        }
+        self.close(indent);
+    }
+
+    fn begin(&mut self, indent: usize, path: &str, node: &Document) {
+        self.annotations(indent, &node.annotations);
+        let _ = writeln!(self.text, "{:indent$}node {path} {{", "");
+    }
+
+    pub(super) fn close(&mut self, indent: usize) {
+        let _ = writeln!(self.text, "{:indent$}}};", "");
+    }
+
+    fn interface(&mut self, indent: usize, interface: &Interface, read: Option<&Object>) {
+        let Interface { name, methods, signals, properties, annotations, .. } = interface;
+        if self.part == Part::Properties && properties.is_empty() {
+            return;
+        }
+        self.annotations(indent, annotations);
+        let _ = writeln!(self.text, "{:indent$}interface {name} {{", "");
+        let member = indent + 2 * STEP;
+        if self.part == Part::All {
+            let _ = writeln!(self.text, "{:indent$}  methods:", "");
+            methods.iter().for_each(|method| self.method(member, method));
+            let _ = writeln!(self.text, "{:indent$}  signals:", "");
+            signals.iter().for_each(|signal| self.signal(member, signal));
+        }
+        let _ = writeln!(self.text, "{:indent$}  properties:", "");
+        for property in properties {
+            let value = read.and_then(|object| value_of(object, name, property));
+            self.property(member, property, value);
+        }
+        let _ = writeln!(self.text, "{:indent$}}};", "");
+    }
+
+    fn method(&mut self, indent: usize, method: &Method) {
+        let Method { name, arguments, results, annotations, .. } = method;
+        let arguments = arguments.iter().map(|argument| ("in  ", argument));
+        let results = results.iter().map(|result| ("out ", result));
+        self.annotations(indent, annotations);
+        self.member(indent, name, &arguments.chain(results).collect::<Vec<_>>());
+    }
+
+    fn signal(&mut self, indent: usize, signal: &Signal) {
+        let arguments: Vec<_> = signal.arguments.iter().map(|argument| ("", argument)).collect();
+        self.annotations(indent, &signal.annotations);
+        self.member(indent, &signal.name, &arguments);
+    }
+
+    /// A name with arguments, one below the other.
+    fn member(&mut self, indent: usize, name: &str, arguments: &[(&str, &Argument)]) {
+        let _ = write!(self.text, "{:indent$}{name}(", "");
+        let column = indent + name.len() + 1;
+        for (number, (direction, argument)) in arguments.iter().enumerate() {
+            let is_first = number == 0;
+            self.text.push_str(if is_first { "" } else { ",\n" });
+            // The first stands where the name ends, and so does its first annotation.
+            let mut here = if is_first { 0 } else { column };
+            for annotation in &argument.annotations {
+                self.annotation(here, annotation);
+                here = column;
+            }
+            let types = &argument.types;
+            let _ = write!(self.text, "{:here$}{direction}{types} ", "");
+            let _ = match &argument.name {
+                Some(name) => write!(self.text, "{name}"),
+                None => write!(self.text, "arg_{number}"),
+            };
+        }
+        self.text.push_str(");\n");
+    }
+
+    fn property(&mut self, indent: usize, property: &Property, value: Option<String>) {
+        let Property { name, types, annotations, .. } = property;
+        self.annotations(indent, annotations);
+        let access = match property.access {
+            Access::Read => "readonly",
+            Access::Write => "writeonly",
+            Access::ReadWrite => "readwrite",
+        };
+        let value = value.map(|value| format!(" = {value}")).unwrap_or_default();
+        let _ = writeln!(self.text, "{:indent$}{access} {types} {name}{value};", "");
+    }
+
+    fn annotations(&mut self, indent: usize, annotations: &[Annotation]) {
+        annotations.iter().for_each(|annotation| self.annotation(indent, annotation));
+    }
+
+    fn annotation(&mut self, indent: usize, Annotation { name, value }: &Annotation) {
+        let _ = writeln!(self.text, "{:indent$}@{name}(\"{value}\")", "");
+    }
+}
+
+fn value_of(object: &Object, interface: &str, property: &Property) -> Option<String> {
+    let interface = object.interfaces.iter().find(|one| one.name == interface)?;
+    let property = interface.properties.iter().find(|one| one.description.name == property.name)?;
+    match property.reading.as_ref()? {
+        Reading::Value(value) => Some(gvariant::untyped(&value.0)),
+        Reading::Failure(_) => None,
+    }
+}
+
+/// Columns of a level.
+pub(super) const STEP: usize = 2;
