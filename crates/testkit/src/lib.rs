@@ -7,10 +7,12 @@
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
 //! - [`values`]: types and values from these.
+//! - [`forms`]: values of every type in the words of every tool.
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
 
 pub mod findings;
+pub mod forms;
 pub mod golden;
 pub mod model;
 pub mod random;

@@ -8,54 +8,12 @@ use std::time::{Duration, Instant};
 
 use client::wire::body::Value;
 use client::{Connection, Interface, NameFlags, Request, Values};
+use diligence_testkit::forms::{FORMS, Form};
 use rustix::process::Signal;
 
 use crate::everything::{self, Health};
 use crate::recorder::DbusDaemon;
 use crate::support::{Folder, Running, text};
-
-/// A type, and a value of it as busctl, gdbus and dbus-send have it, and as JSON. dbus-send itself
-/// knows only some of them: those that do not begin with a signature.
-type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
-
-const VALUES: [Row; 24] = [
-    ("y", &["7"], "0x07", "byte:7", "7"),
-    ("b", &["true"], "true", "boolean:true", "true"),
-    ("n", &["-7"], "-7", "int16:-7", "-7"),
-    ("q", &["7"], "7", "uint16:7", "7"),
-    ("i", &["-7"], "-7", "int32:-7", "-7"),
-    ("u", &["7"], "7", "uint32:7", "7"),
-    ("x", &["-7"], "-7", "int64:-7", "\"-7\""),
-    ("t", &["7"], "7", "uint64:7", "\"7\""),
-    ("d", &["1.5"], "1.5", "double:1.5", "1.5"),
-    ("s", &["one, \"two\""], "one, \"two\"", "string:one, \"two\"", r#""one, \"two\"""#),
-    ("o", &["/a/b"], "/a/b", "objpath:/a/b", "\"/a/b\""),
-    ("g", &["a{sv}"], "a{sv}", "g:'a{sv}'", "\"a{sv}\""),
-    ("v", &["u", "7"], "<uint32 7>", "variant:uint32:7", r#"{"type":"u","data":7}"#),
-    ("v", &["as", "0"], "<@as []>", "v:<@as []>", r#"{"type":"as","data":[]}"#),
-    ("as", &["2", "a", "b"], "['a', 'b']", "array:string:a,b", r#"["a","b"]"#),
-    ("as", &["0"], "[]", "as:[]", "[]"),
-    ("ay", &["3", "1", "2", "255"], "[1, 2, 255]", "array:byte:1,2,255", "[1,2,255]"),
-    ("aai", &["2", "0", "1", "3"], "[[], [3]]", "aai:[[], [3]]", "[[],[3]]"),
-    ("a{si}", &["1", "a", "1"], "{'a': 1}", "dict:string:int32:a,1", r#"{"a":1}"#),
-    ("a{us}", &["1", "7", "a"], "{7: 'a'}", "dict:uint32:string:7,a", r#"[[7,"a"]]"#),
-    ("a{sv}", &["0"], "{}", "a{sv}:{}", "{}"),
-    (
-        "a{sa{sv}}",
-        &["1", "a", "1", "b", "y", "7"],
-        "{'a': {'b': <byte 7>}}",
-        "a{sa{sv}}:{'a': {'b': <byte 7>}}",
-        r#"{"a":{"b":{"type":"y","data":7}}}"#,
-    ),
-    ("(si)", &["a", "1"], "('a', 1)", "(si):('a', 1)", r#"["a",1]"#),
-    (
-        "a(s(bv))",
-        &["1", "a", "true", "s", "x"],
-        "[('a', (true, <'x'>))]",
-        "a(s(bv)):[('a', (true, <'x'>))]",
-        r#"[["a",[true,{"type":"s","data":"x"}]]]"#,
-    ),
-];
 
 const NAME: &str = "org.example.Echo";
 const PATH: &str = "/org/example/Echo";
@@ -76,8 +34,8 @@ fn serve(address: &str) {
     thread::spawn(move || {
         let bus = Connection::open(&address).expect("the bus is there");
         let mut interface = Interface::<u32>::builder(NAME);
-        for (number, (types, ..)) in VALUES.iter().enumerate() {
-            let (name, arguments) = (format!("Echo{number}"), [("value", *types)]);
+        for (number, form) in FORMS.iter().enumerate() {
+            let (name, arguments) = (format!("Echo{number}"), [("value", form.types)]);
             let run = |_: &mut u32, request: Request| echo(&request);
             interface = interface.raw_method(&name, &arguments, &arguments, run);
         }
@@ -155,7 +113,8 @@ fn body(printed: &str) -> &str {
 #[test]
 fn every_type_goes_there_and_back_as_with_the_other_tools() {
     let stage = Stage::new();
-    for (number, (types, busctl, gvariant, dbus_send, json)) in VALUES.iter().enumerate() {
+    for (number, form) in FORMS.iter().enumerate() {
+        let Form { types, busctl, gvariant, dbus_send, json } = form;
         let method = format!("Echo{number}");
         let full = format!("{NAME}.{method}");
         let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
@@ -176,7 +135,8 @@ fn every_type_goes_there_and_back_as_with_the_other_tools() {
 #[test]
 fn every_type_is_printed_as_by_the_other_tools() {
     let stage = Stage::new();
-    for (number, (types, busctl, gvariant, dbus_send, _)) in VALUES.iter().enumerate() {
+    for (number, form) in FORMS.iter().enumerate() {
+        let Form { types, busctl, gvariant, dbus_send, .. } = form;
         let method = format!("Echo{number}");
         let full = format!("{NAME}.{method}");
         let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
@@ -184,15 +144,14 @@ fn every_type_is_printed_as_by_the_other_tools() {
         let gdbus = ["call", "--session", "-d", NAME, "-o", PATH, "-m", &full, "--", gvariant];
         assert_eq!(stage.printed(&call("--format=gvariant")), stage.tool("gdbus", &gdbus));
         // busctl has no JSON for keys that are no texts.
-        let shapes = ["--json=short", "--json=pretty"].iter().filter(|_| *types != "a{us}");
+        let shapes = ["--json=short", "--json=pretty"].iter().filter(|_| form.has_json_of_busctl());
         for shape in shapes {
             let told = stage.tool("busctl", &[&["--user", shape], &words[..]].concat());
             assert_eq!(stage.printed(&call(shape)), told, "{types} {shape}");
         }
         let verbose = stage.tool("busctl", &[&["--user", "--verbose"], &words[..]].concat());
         assert_eq!(stage.printed(&call("--format=verbose")), verbose);
-        let is_known = !dbus_send.starts_with(&format!("{types}:"));
-        if is_known {
+        if form.is_known_to_dbus_send() {
             let dest = format!("--dest={NAME}");
             let send = ["--session", "--print-reply", &dest, PATH, &full, dbus_send];
             let told = stage.tool("dbus-send", &send);
@@ -240,7 +199,9 @@ fn the_options_of_the_other_tools_are_understood() {
     let two = text(&stage.ours(&two).stderr);
     assert!(two.ends_with(" with \"su\" (told by the object), read as gvariant\n"), "{two}");
     assert_eq!(stage.printed(&["call", "-q", NAME, PATH, "Echo4", "7"]), "");
-    let pretty = stage.printed(&["call", "--format=pretty", NAME, PATH, "Echo18", "{'a': 1}"]);
+    let dict = FORMS.iter().position(|form| form.types == "a{si}").expect("it is among them");
+    let dict = format!("Echo{dict}");
+    let pretty = stage.printed(&["call", "--format=pretty", NAME, PATH, &dict, "{'a': 1}"]);
     assert_eq!(pretty, "value:\n  a: 1\n");
     let repeated = stage.ours(&["call", "--repeat=5", NAME, PATH, "Echo4", "7"]);
     assert_eq!(text(&repeated.stdout), "i 7\n");
@@ -257,7 +218,7 @@ fn what_goes_wrong_is_a_sentence() {
         ),
         (
             &["call", NAME, PATH, "Echo05"],
-            &["UnknownMethod", "did you mean Echo0, Echo15 or Echo5?"],
+            &["UnknownMethod", "did you mean Echo0, Echo15 or Echo25?"],
         ),
         (
             &["call", "org.example.Ecko", PATH, "Echo5"],

@@ -22,6 +22,7 @@ mod record_switches;
 mod recorder;
 mod recordings;
 mod scene;
+mod services;
 mod shells;
 mod show;
 mod start;

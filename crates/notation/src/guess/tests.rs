@@ -1,45 +1,6 @@
-use super::*;
+use diligence_testkit::forms::{FORMS, Form};
 
-/// Every type in all four forms; of the form of dbus-send, what it has no words for is behind a
-/// signature.
-const FORMS: [(&str, &[&str], &str, &str, &str); 24] = [
-    ("y", &["7"], "0x07", "byte:7", "7"),
-    ("b", &["true"], "true", "boolean:true", "true"),
-    ("n", &["-7"], "-7", "int16:-7", "-7"),
-    ("q", &["7"], "7", "uint16:7", "7"),
-    ("i", &["-7"], "-7", "int32:-7", "-7"),
-    ("u", &["7"], "uint32 7", "uint32:7", "7"),
-    ("x", &["-7"], "-7", "int64:-7", "\"-7\""),
-    ("t", &["7"], "7", "uint64:7", "\"7\""),
-    ("d", &["1.5"], "1.5", "double:1.5", "1.5"),
-    ("s", &["one two"], "'one two'", "string:one two", "\"one two\""),
-    ("o", &["/a/b"], "'/a/b'", "objpath:/a/b", "\"/a/b\""),
-    ("g", &["a{sv}"], "'a{sv}'", "g:'a{sv}'", "\"a{sv}\""),
-    ("v", &["u", "7"], "<uint32 7>", "variant:uint32:7", r#"{"type":"u","data":7}"#),
-    ("v", &["as", "0"], "<@as []>", "v:<@as []>", r#"{"type":"as","data":[]}"#),
-    ("as", &["2", "a", "b"], "['a', 'b']", "array:string:a,b", r#"["a","b"]"#),
-    ("as", &["0"], "[]", "array:string:", "[]"),
-    ("ay", &["2", "1", "2"], "[byte 1, 2]", "array:byte:1,2", "[1,2]"),
-    ("aai", &["2", "0", "1", "3"], "[[], [3]]", "aai:[[], [3]]", "[[],[3]]"),
-    ("a{si}", &["1", "a", "1"], "{'a': 1}", "dict:string:int32:a,1", r#"{"a":1}"#),
-    ("a{us}", &["1", "7", "a"], "{7: 'a'}", "dict:uint32:string:7,a", r#"[[7,"a"]]"#),
-    ("a{sv}", &["0"], "{}", "a{sv}:{}", "{}"),
-    (
-        "a{sa{sv}}",
-        &["1", "a", "1", "b", "y", "7"],
-        "{'a': {'b': <byte 7>}}",
-        "a{sa{sv}}:{'a': {'b': <byte 7>}}",
-        r#"{"a":{"b":{"type":"y","data":7}}}"#,
-    ),
-    ("(si)", &["a", "1"], "('a', 1)", "(si):('a', 1)", r#"["a",1]"#),
-    (
-        "a(s(bv))",
-        &["1", "a", "true", "s", "x"],
-        "[('a', (true, <'x'>))]",
-        "a(s(bv)):[('a', (true, <'x'>))]",
-        r#"[["a",[true,{"type":"s","data":"x"}]]]"#,
-    ),
-];
+use super::*;
 
 fn read_words(words: &[&str], reading: &Reading) -> Vec<Value> {
     read(reading, words, &mut pretend).expect("it was decided so")
@@ -47,7 +8,7 @@ fn read_words(words: &[&str], reading: &Reading) -> Vec<Value> {
 
 #[test]
 fn every_type_is_read_the_same_from_every_form() {
-    for (types, busctl, gvariant, dbus_send, json) in FORMS {
+    for &Form { types, busctl, gvariant, dbus_send, json } in FORMS {
         let behind: Vec<_> = [types].into_iter().chain(busctl.iter().copied()).collect();
         let wanted = Wanted::OneOf(&[types]);
         let decided = decide(&behind, wanted).unwrap();

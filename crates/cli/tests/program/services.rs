@@ -1,0 +1,198 @@
+//! Services that others have written: what they have and say is told as by the other tools.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use diligence_testkit::forms::FORMS;
+
+use crate::support::{Folder, Running, eventually, text};
+
+/// A bus of ours that starts the services of the machine, in a home of its own.
+struct Stage {
+    folder: Folder,
+    address: String,
+    _bus: Running,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let mut command = folder.diligence();
+        let services = "<servicedir>/usr/share/dbus-1/services</servicedir>";
+        command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
+        command.arg(folder.config(services)).env("HOME", folder.join(""));
+        command.env("XDG_RUNTIME_DIR", folder.join(""));
+        let mut bus = Running::start(&mut command);
+        Self { address: bus.line(), folder, _bus: bus }
+    }
+
+    fn run(&self, command: &mut Command, words: &[&str]) -> Output {
+        command.args(words).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+        command.env("DBUS_SESSION_BUS_ADDRESS", &self.address);
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    }
+
+    /// What a program prints that has to succeed.
+    fn told(&self, mut command: Command, words: &[&str]) -> String {
+        let output = self.run(&mut command, words);
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn ours(&self, words: &[&str]) -> String {
+        self.told(self.folder.diligence(), words)
+    }
+
+    fn busctl(&self, words: &[&str]) -> String {
+        let mut busctl = Command::new("busctl");
+        busctl.args(["--address", &self.address]);
+        self.told(busctl, words)
+    }
+
+    /// Whether the words that busctl understands have the same said here.
+    fn assert_as_busctl(&self, words: &[&str]) {
+        let expected = self.busctl(words);
+        let ours = words.iter().map(|word| match *word {
+            "get-property" => "get",
+            // Of a call, that tells how it is made.
+            "--verbose" => "--format=verbose",
+            word => word,
+        });
+        assert_eq!(self.ours(&ours.collect::<Vec<_>>()), expected, "{words:?}");
+    }
+
+    /// What busctl tells in all its forms.
+    fn assert_as_busctl_in_all_forms(&self, words: &[&str]) {
+        for form in [&[][..], &["--json=short"], &["--json=pretty"], &["--verbose"]] {
+            self.assert_as_busctl(&[words, form].concat());
+        }
+    }
+
+    fn assert_as_gdbus(&self, words: &[&str], ours: &[&str]) {
+        let expected = self.told(Command::new("gdbus"), words);
+        assert_eq!(self.ours(ours), expected, "{words:?}");
+    }
+}
+
+/// The service of settings, which the first who asks it starts.
+#[test]
+fn dconf_is_told_as_by_the_other_tools() {
+    let stage = Stage::new();
+    let (name, writer) = ("ca.desrt.dconf", "/ca/desrt/dconf/Writer/user");
+    let info = "/ca/desrt/dconf";
+    // It starts by itself, and goes when nobody asks for long; what starts it here is introspection.
+    stage.assert_as_busctl(&["introspect", name, writer]);
+    stage.assert_as_busctl(&["introspect", name, writer, "ca.desrt.dconf.Writer"]);
+    stage.assert_as_busctl(&["introspect", name, writer, "--xml-interface"]);
+    stage.assert_as_busctl(&["introspect", name, info]);
+    for words in [
+        &["tree", name][..],
+        &["tree", name, "--list"],
+        &["list", "--acquired"],
+        &["list", "--acquired", "--json=pretty"],
+    ] {
+        stage.assert_as_busctl(words);
+    }
+    for (path, options) in
+        [(writer, &[][..]), (info, &["--recurse"]), (info, &["--only-properties"])]
+    {
+        let object = [&["introspect", "--session", "-d", name, "-o", path][..], options].concat();
+        stage.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
+    }
+    let (interface, property) = ("org.gtk.Application", "Busy");
+    let actions = ["call", name, info, "org.gtk.Actions", "DescribeAll"];
+    let all = ["call", name, info, PROPERTIES, "GetAll", "s", interface];
+    stage.assert_as_busctl_in_all_forms(&["call", name, writer, "ca.desrt.dconf.Writer", "Init"]);
+    stage.assert_as_busctl_in_all_forms(&actions);
+    stage.assert_as_busctl_in_all_forms(&all);
+    stage.assert_as_busctl_in_all_forms(&["get-property", name, info, interface, property]);
+    let method = format!("{PROPERTIES}.GetAll");
+    let words = ["call", "--session", "-d", name, "-o", info, "-m", &method, interface];
+    stage.assert_as_gdbus(&words, &[&words[..], &["--format=gvariant"]].concat());
+    let dest = format!("--dest={name}");
+    let get = format!("{PROPERTIES}.Get");
+    let argument = format!("string:{interface}");
+    let words = [&dest, info, &get, &argument, "string:Busy"];
+    let send = Command::new("dbus-send");
+    let expected = stage.told(send, &[&["--print-reply=literal"], &words[..]].concat());
+    assert_eq!(stage.ours(&[&["call", "--print-reply=literal"], &words[..]].concat()), expected);
+}
+
+/// What GLib has made of every type is told as by the other tools.
+#[test]
+fn every_type_of_glib_is_told_as_by_the_other_tools() {
+    let stage = Stage::new();
+    let _service = forms(&stage);
+    let numbers = |is_in: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let all = FORMS.iter().enumerate().filter(|(_, form)| is_in(form.types));
+        all.map(|(number, _)| format!("Value{number}")).collect()
+    };
+    let all = numbers(&|_| true);
+    let with_json = FORMS.iter().enumerate().filter(|(_, form)| form.has_json_of_busctl());
+    let with_json: Vec<_> = with_json.map(|(number, _)| format!("Value{number}")).collect();
+    let get = |form: &[&'static str], names: &[String]| {
+        let words = [&["get-property"], form, &[NAME, PATH, FORMS1]].concat();
+        let names = names.iter().map(String::as_str);
+        stage.assert_as_busctl(&words.into_iter().chain(names).collect::<Vec<_>>());
+    };
+    get(&[], &all);
+    get(&["--verbose"], &all);
+    get(&["--json=short"], &with_json);
+    get(&["--json=pretty"], &with_json);
+    stage.assert_as_busctl(&["introspect", NAME, PATH, "org.example.Plain1"]);
+    let object = ["introspect", "--session", "-d", NAME, "-o", PATH];
+    stage.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
+    for (number, form) in FORMS.iter().enumerate() {
+        let method = format!("{FORMS1}.Echo{number}");
+        let words =
+            ["call", "--session", "-d", NAME, "-o", PATH, "-m", &method, "--", form.gvariant];
+        stage.assert_as_gdbus(&words, &[&["call", "--format=gvariant"], &words[1..]].concat());
+    }
+}
+
+fn forms(stage: &Stage) -> Script {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/services/forms.py");
+    let mut command = Command::new("/usr/bin/python3");
+    command.arg("-B").arg(file).args([&stage.address, NAME, PATH]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("python3 is installed");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    for form in FORMS {
+        writeln!(stdin, "{}\t{}", form.types, typed(form.types, form.gvariant)).expect("it reads");
+    }
+    drop(stdin);
+    let script = Script(child);
+    eventually("the service", || {
+        let mut command = stage.folder.diligence();
+        stage
+            .run(&mut command, &["get", NAME, PATH, FORMS1, "Value0"])
+            .status
+            .success()
+            .then_some(())
+    });
+    script
+}
+
+/// A text that is not quoted is one here only for us and for gdbus.
+fn typed(types: &str, value: &str) -> String {
+    match types {
+        "s" | "o" | "g" if !value.starts_with('\'') => format!("'{value}'"),
+        _ => value.to_owned(),
+    }
+}
+
+/// A program that ends with the test.
+struct Script(Child);
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+const NAME: &str = "org.example.Forms";
+const PATH: &str = "/org/example/Forms";
+const FORMS1: &str = "org.example.Forms1";
