@@ -108,8 +108,10 @@ enum Command {
     /// Call a method, its arguments in the form of any tool; or show what there is to call
     Call(Call),
     /// Read properties
+    #[command(alias = "get-property")]
     Get(Get),
     /// Set a property
+    #[command(alias = "set-property")]
     Set(Set),
     /// Emit a signal
     Emit(Emit),

@@ -258,14 +258,15 @@ fn properties_are_read_and_set() {
     let get = ["--user", "get-property", NAME, PATH, NAME, "Level"];
     let full = "org.example.Echo.Level";
     for (set, level) in [
-        (&["set", NAME, PATH, NAME, "Level", "u", "1"][..], 1),
+        (&["set-property", NAME, PATH, NAME, "Level", "u", "1"][..], 1),
         (&["set", NAME, PATH, full, "2"], 2),
         (&["set", NAME, PATH, "Level", "uint32:3"], 3),
     ] {
         assert_eq!(stage.printed(set), "");
         let expected = format!("u {level}\n");
         assert_eq!(stage.tool("busctl", &get), expected);
-        for words in [&["get", NAME, PATH, NAME, "Level"][..], &["get", NAME, PATH, full]] {
+        for words in [&["get-property", NAME, PATH, NAME, "Level"][..], &["get", NAME, PATH, full]]
+        {
             assert_eq!(stage.printed(words), expected);
         }
         assert_eq!(stage.printed(&["get", NAME, PATH, "Level"]), expected);
