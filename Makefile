@@ -27,13 +27,17 @@ STATIC     := $(TARGET)/diligence-static
 # Of each target.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help build run check test fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
+# Of all worlds that are simulated.
+PROVE_STEPS ?= 1000000000
+
+.PHONY: help build run check test prove fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
+	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS)'
 	@echo 'make fuzz     random recordings for $(FUZZ_SECONDS) s per target (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
@@ -85,6 +89,10 @@ test-long: packages-boot packages-test build deb static
 	    npm run --silent e2e -- tests/budget.e2e.ts tests/rate.e2e.ts
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
+
+# Worlds that are simulated, many more than for every change; each prints how to see it again.
+prove: packages-build
+	DILIGENCE_STEPS=$(PROVE_STEPS) $(CARGO) test --locked --release --package diligence-simulation
 
 # Instrumented code needs a nightly compiler; both it and cargo-fuzz are installed if they are missing.
 fuzz: packages-build

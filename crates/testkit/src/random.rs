@@ -19,6 +19,11 @@ impl Random {
         Self(seed)
     }
 
+    /// Starts at this seed.
+    pub const fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Any number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

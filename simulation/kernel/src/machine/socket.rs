@@ -1,0 +1,273 @@
+//! Connections, and what is under way on them.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use super::{File, Machine};
+use crate::credentials::Ids;
+use crate::poll::Ready;
+use crate::transfer::{Descriptors, Received};
+
+/// The number of a connection, which no other gets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SocketId(u64);
+
+/// A connection between somebody and the daemon.
+#[derive(Debug)]
+pub struct Socket {
+    pub(crate) owner: Ids,
+    /// The number that the daemon has for it, from when it was accepted.
+    pub(super) number: Option<RawFd>,
+    to_daemon: Stream,
+    to_peer: Stream,
+    is_left_by_peer: bool,
+    is_left_by_daemon: bool,
+    /// Who left had not read all: that is an error, once.
+    is_reset: bool,
+}
+
+/// Bytes in one direction.
+#[derive(Debug, Default)]
+struct Stream {
+    pieces: VecDeque<Piece>,
+    len: usize,
+    capacity: usize,
+}
+
+/// Bytes that were written at once, as far as they were not read.
+#[derive(Debug)]
+struct Piece {
+    bytes: Vec<u8>,
+    /// How many of them were read.
+    start: usize,
+    /// They come with the first byte.
+    descriptors: Vec<OwnedFd>,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Arrived {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The descriptors.
+    pub descriptors: Vec<OwnedFd>,
+    /// Whether no more will come.
+    pub has_ended: bool,
+}
+
+impl Stream {
+    const fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.len)
+    }
+
+    fn push(&mut self, bytes: &[u8], descriptors: Vec<OwnedFd>) {
+        self.len += bytes.len();
+        match self.pieces.back_mut() {
+            Some(last) if descriptors.is_empty() && last.descriptors.is_empty() => {
+                last.bytes.extend_from_slice(bytes);
+            }
+            _ => self.pieces.push_back(Piece { bytes: bytes.to_vec(), start: 0, descriptors }),
+        }
+    }
+
+    /// Takes up to `most` bytes. What has descriptors is not taken together with what was before or
+    /// comes behind (unix(7)).
+    fn take(
+        &mut self,
+        most: usize,
+        mut put: impl FnMut(usize, &[u8]),
+        descriptors: &mut Vec<OwnedFd>,
+    ) -> usize {
+        let mut taken = 0;
+        while taken < most
+            && let Some(piece) = self.pieces.front_mut()
+        {
+            let had_descriptors = !piece.descriptors.is_empty();
+            if had_descriptors && taken > 0 {
+                break;
+            }
+            descriptors.append(&mut piece.descriptors);
+            let rest = &piece.bytes[piece.start..];
+            let count = rest.len().min(most - taken);
+            put(taken, &rest[..count]);
+            taken += count;
+            piece.start += count;
+            if piece.start == piece.bytes.len() {
+                self.pieces.pop_front();
+            }
+            if had_descriptors {
+                break;
+            }
+        }
+        self.len -= taken;
+        taken
+    }
+}
+
+impl Socket {
+    pub(crate) fn ready(&self) -> Ready {
+        Ready {
+            read: self.to_daemon.len > 0 || self.is_left_by_peer,
+            write: self.to_peer.room() > 0 || self.is_left_by_peer,
+            hangup: self.is_left_by_peer,
+            error: self.is_reset,
+        }
+    }
+}
+
+/// What the daemon does.
+impl Machine {
+    pub(crate) fn socket_of(&self, socket: BorrowedFd<'_>) -> Option<&Socket> {
+        match self.files.get(&socket.as_raw_fd())?.file {
+            File::Socket(id) => self.sockets.get(&id),
+            _ => None,
+        }
+    }
+
+    fn socket_of_mut(&mut self, socket: BorrowedFd<'_>) -> io::Result<&mut Socket> {
+        match self.files.get(&socket.as_raw_fd()).map(|opened| opened.file) {
+            Some(File::Socket(id)) => Ok(self.sockets.get_mut(&id).expect("the daemon has it")),
+            _ => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    pub(crate) fn take(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        room: usize,
+        put: impl FnMut(usize, &[u8]),
+        descriptors: &mut Vec<OwnedFd>,
+    ) -> io::Result<Received> {
+        let most = self.chance.portion(room);
+        let socket = self.socket_of_mut(socket)?;
+        if socket.to_daemon.len == 0 {
+            return match (std::mem::take(&mut socket.is_reset), socket.is_left_by_peer) {
+                (true, _) => Err(io::ErrorKind::ConnectionReset.into()),
+                (false, true) => Ok(Received { bytes: 0, descriptors: Descriptors::Complete }),
+                (false, false) => Err(io::ErrorKind::WouldBlock.into()),
+            };
+        }
+        let bytes = socket.to_daemon.take(most, put, descriptors);
+        Ok(Received { bytes, descriptors: Descriptors::Complete })
+    }
+
+    pub(crate) fn give(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        slices: &[IoSlice<'_>],
+        descriptors: &[BorrowedFd<'_>],
+    ) -> io::Result<usize> {
+        let asked = slices.iter().map(|slice| slice.len()).sum();
+        let portion = self.chance.portion(asked);
+        let socket = self.socket_of_mut(socket)?;
+        if socket.is_left_by_peer {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let count = portion.min(socket.to_peer.room());
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let descriptors = descriptors.iter().map(|one| one.try_clone_to_owned());
+        let mut descriptors = descriptors.collect::<io::Result<_>>()?;
+        let mut left = count;
+        for slice in slices {
+            let piece = &slice[..slice.len().min(left)];
+            left -= piece.len();
+            if !piece.is_empty() {
+                socket.to_peer.push(piece, std::mem::take(&mut descriptors));
+            }
+        }
+        Ok(count)
+    }
+
+    pub(super) fn closed_by_daemon(&mut self, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.is_left_by_daemon = true;
+            socket.to_daemon = Stream::default();
+            if socket.is_left_by_peer {
+                self.sockets.remove(&id);
+            }
+        }
+    }
+}
+
+/// What others do.
+impl Machine {
+    /// Connects. So many bytes may be under way in each direction.
+    pub fn connect(&mut self, owner: Ids, capacity: usize) -> SocketId {
+        let id = SocketId(self.next_socket);
+        self.next_socket += 1;
+        let stream = || Stream { capacity, ..Stream::default() };
+        let (to_daemon, to_peer) = (stream(), stream());
+        let socket = Socket {
+            owner,
+            number: None,
+            to_daemon,
+            to_peer,
+            is_left_by_peer: false,
+            is_left_by_daemon: false,
+            is_reset: false,
+        };
+        self.sockets.insert(id, socket);
+        self.waiting.push_back(id);
+        self.note_all(|file| file == File::Listener);
+        id
+    }
+
+    /// Sends bytes, descriptors with the first of them; tells how many were taken. None are if the
+    /// daemon has closed the connection.
+    pub fn send(&mut self, id: SocketId, bytes: &[u8], descriptors: Vec<OwnedFd>) -> usize {
+        let Some(socket) = self.sockets.get_mut(&id) else { return 0 };
+        let count = bytes.len().min(socket.to_daemon.room());
+        if count > 0 && !socket.is_left_by_daemon {
+            socket.to_daemon.push(&bytes[..count], descriptors);
+            self.note_socket(id);
+            return count;
+        }
+        0
+    }
+
+    /// Reads up to `most` bytes.
+    pub fn receive(&mut self, id: SocketId, most: usize) -> Arrived {
+        let mut arrived = Arrived::default();
+        let Some(socket) = self.sockets.get_mut(&id) else {
+            return Arrived { has_ended: true, ..arrived };
+        };
+        let bytes = &mut arrived.bytes;
+        let put = |_: usize, piece: &[u8]| bytes.extend_from_slice(piece);
+        socket.to_peer.take(most, put, &mut arrived.descriptors);
+        arrived.has_ended = socket.is_left_by_daemon && socket.to_peer.len == 0;
+        self.note_socket(id);
+        arrived
+    }
+
+    /// Closes the connection. What was sent is still there for the daemon.
+    pub fn leave(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.is_left_by_peer = true;
+        socket.is_reset = socket.to_peer.len > 0;
+        socket.to_peer = Stream::default();
+        if socket.is_left_by_daemon {
+            self.sockets.remove(&id);
+        }
+        self.note_socket(id);
+    }
+
+    /// From now on so many bytes may be under way in each direction.
+    pub fn set_capacity(&mut self, id: SocketId, capacity: usize) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            (socket.to_daemon.capacity, socket.to_peer.capacity) = (capacity, capacity);
+            self.note_socket(id);
+        }
+    }
+
+    /// How many connections there are of which one end is not closed, at least.
+    pub fn connection_count(&self) -> usize {
+        self.sockets.len()
+    }
+
+    fn note_socket(&mut self, id: SocketId) {
+        self.candidates.extend(self.sockets.get(&id).and_then(|socket| socket.number));
+    }
+}

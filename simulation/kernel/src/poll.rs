@@ -1,0 +1,145 @@
+//! Waiting: that is when the world acts.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+pub use real::poll::{Interest, has_room};
+
+use crate::machine::{self, File};
+
+/// A set of watched descriptors. All pollers of a machine are one: the daemon has one.
+#[derive(Debug)]
+pub struct Poller {
+    descriptor: OwnedFd,
+}
+
+impl Poller {
+    /// A poller.
+    ///
+    /// # Errors
+    ///
+    /// When this process has no descriptors left.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { descriptor: machine::with(|machine| machine.open(File::Poller))? })
+    }
+
+    /// Starts to watch `source`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] when it is watched.
+    pub fn add(&self, source: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
+        machine::with(|machine| machine.watch(source.as_fd(), token, interest, false))
+    }
+
+    /// Replaces the token and the interest of a watched `source`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::NotFound`] when it is not watched.
+    pub fn modify(&self, source: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
+        machine::with(|machine| machine.watch(source.as_fd(), token, interest, true))
+    }
+
+    /// Ends the watch of `source`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::NotFound`] when it is not watched.
+    pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
+        machine::with(|machine| machine.unwatch(source.as_fd()))
+    }
+
+    /// Lets the world act until something is ready.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+        events.ready.clear();
+        machine::wait(&mut events.ready, events.capacity, timeout);
+        Ok(())
+    }
+}
+
+impl AsFd for Poller {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// The events of one wait.
+#[derive(Debug)]
+pub struct Events {
+    ready: Vec<Event>,
+    capacity: usize,
+}
+
+impl Events {
+    /// Room for so many events.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { ready: Vec::with_capacity(capacity), capacity }
+    }
+
+    /// The events of the latest wait.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> {
+        self.ready.iter().copied()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+}
+
+/// One ready descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub(crate) token: u64,
+    pub(crate) ready: Ready,
+}
+
+/// What it is ready for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the bits of epoll(7)")]
+pub(crate) struct Ready {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) hangup: bool,
+    pub(crate) error: bool,
+}
+
+impl Event {
+    /// The token of the descriptor.
+    #[must_use]
+    pub const fn token(self) -> u64 {
+        self.token
+    }
+
+    /// A read will not block.
+    #[must_use]
+    pub const fn is_readable(self) -> bool {
+        self.ready.read
+    }
+
+    /// A write will not block.
+    #[must_use]
+    pub const fn is_writable(self) -> bool {
+        self.ready.write
+    }
+
+    /// The peer has closed.
+    #[must_use]
+    pub const fn is_hangup(self) -> bool {
+        self.ready.hangup
+    }
+
+    /// The socket is in error.
+    #[must_use]
+    pub const fn is_error(self) -> bool {
+        self.ready.error
+    }
+}

@@ -1,0 +1,19 @@
+//! Numbers that look random, the same from the same seed.
+
+use std::io;
+
+use crate::machine;
+
+/// Fills `bytes`.
+///
+/// # Errors
+///
+/// None.
+pub fn fill(bytes: &mut [u8]) -> io::Result<()> {
+    machine::with(|machine| {
+        bytes.chunks_mut(8).for_each(|chunk| {
+            chunk.copy_from_slice(&machine.chance.number().to_ne_bytes()[..chunk.len()]);
+        });
+    });
+    Ok(())
+}

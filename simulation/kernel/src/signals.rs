@@ -1,0 +1,41 @@
+//! Signals that the world sends to the daemon.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+pub use real::signals::Signal;
+
+use crate::machine::{self, File};
+
+/// Where signals arrive.
+#[derive(Debug)]
+pub struct SignalSource {
+    descriptor: OwnedFd,
+}
+
+impl SignalSource {
+    /// A source of all signals.
+    ///
+    /// # Errors
+    ///
+    /// When this process has no descriptors left.
+    pub fn block(_: &[Signal]) -> io::Result<Self> {
+        let descriptor = machine::with(|machine| machine.open(File::Signals))?;
+        Ok(Self { descriptor })
+    }
+
+    /// Takes the next signal; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn take(&self) -> io::Result<Option<Signal>> {
+        Ok(machine::with(machine::Machine::take_signal))
+    }
+}
+
+impl AsFd for SignalSource {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}

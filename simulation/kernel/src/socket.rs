@@ -1,0 +1,38 @@
+//! Sockets: only those are simulated that a path or an abstract name leads to.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+pub use real::socket::{
+    Accepted, Ipv6Scope, LocalAddress, SocketKind, UnixAddress, is_listening, listen_tcp,
+    listen_unix_for_owner, local_address, send_at_once, socket_kind, socket_pair,
+};
+
+use crate::machine::{self, File};
+
+/// Listens: whoever connects comes there, whatever the address.
+///
+/// # Errors
+///
+/// When this process has no descriptors left.
+pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
+    machine::with(|machine| machine.open(File::Listener))
+}
+
+/// Takes one who waits.
+///
+/// # Errors
+///
+/// None: where descriptors are short, [`Accepted`] says so.
+pub fn accept(_: impl AsFd) -> io::Result<Accepted> {
+    Ok(machine::with(|machine| match machine.waiting.pop_front() {
+        None => Accepted::NoneWaiting,
+        Some(socket) => match machine.open(File::Socket(socket)) {
+            Ok(descriptor) => Accepted::Connection(descriptor),
+            Err(error) => {
+                machine.waiting.push_front(socket);
+                Accepted::OutOfRoom(error)
+            }
+        },
+    }))
+}

@@ -1,0 +1,57 @@
+//! Bytes and descriptors over sockets of the machine: never more at once than chance has it.
+
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+pub use real::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Wait};
+
+use crate::machine;
+
+/// Reads once from `socket` into `buffer`.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] when there is nothing, [`io::ErrorKind::ConnectionReset`] when who
+/// left had not read all.
+pub fn receive(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+    _: Wait,
+) -> io::Result<Received> {
+    let room = buffer.len();
+    let put = |at: usize, bytes: &[u8]| buffer[at..at + bytes.len()].copy_from_slice(bytes);
+    machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
+}
+
+/// As [`receive`], but appends up to `room` bytes to `buffer`.
+///
+/// # Errors
+///
+/// As [`receive`].
+pub fn receive_more(
+    socket: impl AsFd,
+    buffer: &mut Vec<u8>,
+    room: usize,
+    descriptors: &mut Vec<OwnedFd>,
+    _: Wait,
+) -> io::Result<Received> {
+    let put = |_: usize, bytes: &[u8]| buffer.extend_from_slice(bytes);
+    machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
+}
+
+/// Writes `slices` once, with `descriptors`.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] when the socket is full, [`io::ErrorKind::BrokenPipe`] when nobody is
+/// at its other end.
+pub fn send(
+    socket: impl AsFd,
+    slices: &[IoSlice<'_>],
+    descriptors: &[BorrowedFd<'_>],
+    _: Wait,
+) -> io::Result<usize> {
+    assert!(descriptors.len() <= MAX_DESCRIPTORS, "the kernel takes no more");
+    machine::with(|machine| machine.give(socket.as_fd(), slices, descriptors))
+}

@@ -1,0 +1,233 @@
+//! What everybody must get, said from the order in which messages are routed alone.
+//!
+//! It is slow and plain: lists that are searched from end to end.
+
+mod driver;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bus::PeerId;
+use diligence_testkit::model::{Change, Names, Rule, Subject};
+use wire::Message;
+use wire::body::Value;
+use wire::message::{Flags, MessageType};
+
+/// The name of the bus itself.
+pub const DRIVER: &str = "org.freedesktop.DBus";
+
+/// All that is known of what was said.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    accounts: BTreeMap<u64, Account>,
+    names: Names,
+    /// Calls that wait for an answer: who called, the serial, who was called.
+    pending: Vec<(u64, u32, u64)>,
+    /// What the bus has to say now, or soon: each once, in any order.
+    owed: Vec<Owed>,
+}
+
+/// One who has, or had, a unique name.
+#[derive(Debug, Default)]
+pub struct Account {
+    /// What it said, as it was routed.
+    pub heard: VecDeque<Vec<u8>>,
+    /// What it must get, in this order.
+    pub expected: VecDeque<Vec<u8>>,
+    /// Whether the bus said that it has gone.
+    pub is_gone: bool,
+    rules: Vec<Rule>,
+}
+
+/// What the bus has to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Owed {
+    /// An answer to a call, with these contents if they are known.
+    Reply { to: u64, serial: u32, body: Option<String> },
+    /// An error as the answer to what was sent.
+    Error { to: u64, serial: u32, name: &'static str },
+    /// That a name is owned by another.
+    OwnerChanged { name: String, old: String, new: String },
+    /// That a name was acquired.
+    Acquired { by: u64, name: String },
+    /// That a name was lost.
+    Lost { by: u64, name: String },
+}
+
+const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
+
+/// What is wrong.
+pub type Wrong = String;
+
+impl Oracle {
+    /// The account of a name, if it was heard of.
+    pub fn known(&mut self, id: u64) -> Option<&mut Account> {
+        self.accounts.get_mut(&id)
+    }
+
+    fn account(&mut self, id: u64) -> &mut Account {
+        self.accounts.entry(id).or_default()
+    }
+
+    /// A message was routed.
+    ///
+    /// # Errors
+    ///
+    /// If it should not have been.
+    pub fn routed(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
+        let message = Message::parse(bytes).map_err(|error| error.to_string())?;
+        match message.sender().map(|name| name.as_str().to_owned()) {
+            Some(sender) if sender == DRIVER => self.driver_said(&message),
+            Some(sender) => match id_of(&sender) {
+                Some(id) => self.said(id, &message),
+                // The call that asks for a name comes from nobody.
+                None => Ok(()),
+            },
+            None => Err("a message without a sender".to_owned()),
+        }
+    }
+
+    fn said(&mut self, from: u64, message: &Message<'_>) -> Result<(), Wrong> {
+        let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
+        let is_new = is_hello && !self.accounts.contains_key(&from);
+        if !is_new && self.accounts.get(&from).is_none_or(|account| account.is_gone) {
+            return Err(format!(":1.{from} is not there, and says something"));
+        }
+        self.account(from).heard.push_back(message.bytes().to_vec());
+        match message.destination().map(|name| name.as_str().to_owned()) {
+            None => self.broadcast(message),
+            Some(name) if name == DRIVER => self.driver_called(from, message)?,
+            Some(name) => self.addressed(from, &name, message),
+        }
+        Ok(())
+    }
+
+    fn broadcast(&mut self, message: &Message<'_>) {
+        let args: Vec<Value> = arguments(message);
+        let sender = message.sender().map(|name| name.as_str().to_owned()).unwrap_or_default();
+        let mut senders = vec![sender.clone()];
+        if let Some(id) = id_of(&sender) {
+            let all = self.names.all().into_iter();
+            let own = all.filter(|name| self.names.owner(name) == Some(peer_id(id)));
+            senders.extend(own.map(str::to_owned));
+        }
+        let subject = Subject {
+            kind: message.message_type().as_str(),
+            senders,
+            destinations: Vec::new(),
+            interface: message.interface().map(|name| name.as_str()),
+            member: message.member().map(|name| name.as_str()),
+            path: message.path().map(|path| path.as_str()),
+            args: &args,
+        };
+        for account in self.accounts.values_mut().filter(|account| !account.is_gone) {
+            if account.rules.iter().any(|rule| rule.selects(&subject)) {
+                account.expected.push_back(message.bytes().to_vec());
+            }
+        }
+    }
+
+    fn addressed(&mut self, from: u64, name: &str, message: &Message<'_>) {
+        let serial = message.serial().get();
+        let kind = message.message_type();
+        let Some(to) = self.find(name) else {
+            let name = match message.flags().contains(Flags::NO_AUTO_START) {
+                true => "org.freedesktop.DBus.Error.NameHasNoOwner",
+                false => "org.freedesktop.DBus.Error.ServiceUnknown",
+            };
+            return self.owed.push(Owed::Error { to: from, serial, name });
+        };
+        if kind.is_reply() {
+            let call = message.reply_serial().map_or(0, core::num::NonZero::get);
+            // On a bus of a session who was not asked may answer, too.
+            self.pending.retain(|waits| *waits != (to, call, from));
+        } else if kind == MessageType::MethodCall && message.expects_reply() {
+            let call = (from, serial, to);
+            if self.pending.contains(&call) {
+                let name = ACCESS_DENIED;
+                return self.owed.push(Owed::Error { to: from, serial, name });
+            }
+            self.pending.push(call);
+        }
+        self.account(to).expected.push_back(message.bytes().to_vec());
+    }
+
+    /// Who has a name.
+    fn find(&self, name: &str) -> Option<u64> {
+        let id = match id_of(name) {
+            Some(id) => id,
+            None => u64::from(self.names.owner(name)?.index() as u32),
+        };
+        self.accounts.get(&id).filter(|account| !account.is_gone).map(|_| id)
+    }
+
+    /// Somebody has left: all that follows from it is owed.
+    fn depart(&mut self, id: u64) {
+        let account = self.account(id);
+        account.is_gone = true;
+        account.rules.clear();
+        let owned: Vec<_> = self.names.all().into_iter().map(str::to_owned).collect();
+        for name in owned {
+            let (_, change) = self.names.release(&name, peer_id(id));
+            self.owe_change(change);
+        }
+        let unique = unique(id);
+        self.owed.push(Owed::Lost { by: id, name: unique.clone() });
+        self.owed.push(Owed::OwnerChanged {
+            name: unique.clone(),
+            old: unique,
+            new: String::new(),
+        });
+        let (orphans, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(|(_, _, callee)| *callee == id);
+        self.pending = rest.into_iter().filter(|(caller, ..)| *caller != id).collect();
+        for (to, serial, _) in orphans.into_iter().filter(|(caller, ..)| *caller != id) {
+            let name = "org.freedesktop.DBus.Error.NoReply";
+            self.owed.push(Owed::Error { to, serial, name });
+        }
+    }
+
+    /// What the bus says when a name has gone from one owner to another.
+    fn owe_change(&mut self, change: Option<Change>) {
+        let Some((name, old, new)) = change else { return };
+        let id = |peer: Option<PeerId>| peer.map(|peer| u64::from(peer.index() as u32));
+        let text = |peer| id(peer).map(unique).unwrap_or_default();
+        self.owed.push(Owed::OwnerChanged { name: name.clone(), old: text(old), new: text(new) });
+        if let Some(by) = id(old) {
+            self.owed.push(Owed::Lost { by, name: name.clone() });
+        }
+        if let Some(by) = id(new) {
+            self.owed.push(Owed::Acquired { by, name });
+        }
+    }
+
+    /// Everything that the bus owes was said.
+    ///
+    /// # Errors
+    ///
+    /// If it was not.
+    pub fn settled(&self) -> Result<(), Wrong> {
+        match self.owed.as_slice() {
+            [] => Ok(()),
+            owed => Err(format!("the bus still has to say {owed:?}")),
+        }
+    }
+}
+
+fn arguments(message: &Message<'_>) -> Vec<Value> {
+    let mut reader = message.reader();
+    let types = message.signature().types();
+    types.map_while(|kind| Value::read(kind, &mut reader).ok()).collect()
+}
+
+/// The number in a unique name.
+pub fn id_of(name: &str) -> Option<u64> {
+    name.strip_prefix(":1.")?.parse().ok()
+}
+
+fn unique(id: u64) -> String {
+    format!(":1.{id}")
+}
+
+fn peer_id(id: u64) -> PeerId {
+    PeerId::new(id as u32, 0)
+}

@@ -1,0 +1,244 @@
+//! One who talks to the daemon: bytes that are to leave, bytes that have come.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use kernel::credentials::Ids;
+use kernel::machine::{self, SocketId};
+use wire::Message;
+
+/// The user that everybody is.
+pub const UID: u32 = 500;
+
+/// How far somebody has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// So many lines of the handshake are to come.
+    Greeting {
+        /// The lines.
+        lines: u8,
+    },
+    /// It waits for its name.
+    Nameless,
+    /// It has a name: that with this number.
+    Named(u64),
+}
+
+/// Whether somebody reads what comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mood {
+    /// Whatever comes.
+    Reads,
+    /// Nothing.
+    Deaf,
+}
+
+/// Somebody.
+#[derive(Debug)]
+pub struct Peer {
+    /// Its connection.
+    pub socket: SocketId,
+    /// How far it has come.
+    pub stage: Stage,
+    /// Whether it reads.
+    pub mood: Mood,
+    /// Messages that were written whole and not seen by the oracle yet.
+    pub sent: VecDeque<Vec<u8>>,
+    /// Messages that came and were not compared yet.
+    pub received: VecDeque<Vec<u8>>,
+    /// Calls that came and were not answered: who called, and the serial.
+    pub calls: Vec<(u64, u32)>,
+    /// Whether it has closed its connection.
+    pub has_left: bool,
+    /// Whether it has sent what ends a connection.
+    pub is_rude: bool,
+    /// Whether the daemon has closed the connection.
+    pub is_closed: bool,
+    /// Those of them that nobody has looked at.
+    unseen: Vec<Vec<u8>>,
+    serial: u32,
+    outbox: VecDeque<Chunk>,
+    inbox: Vec<u8>,
+    descriptors: u64,
+    awaited_descriptors: u64,
+}
+
+/// Bytes to be sent, descriptors with the first.
+#[derive(Debug)]
+struct Chunk {
+    bytes: Vec<u8>,
+    start: usize,
+    descriptors: usize,
+    is_message: bool,
+}
+
+impl Peer {
+    /// One who connects, and says who it is. So many bytes may be under way in each direction.
+    pub fn connect(pid: u32, capacity: usize) -> Self {
+        let owner = Ids { pid: Some(pid), uid: UID, gid: UID };
+        let socket = machine::with(|machine| machine.connect(owner, capacity));
+        let mut peer = Self {
+            socket,
+            stage: Stage::Greeting { lines: 2 },
+            mood: Mood::Reads,
+            sent: VecDeque::new(),
+            received: VecDeque::new(),
+            calls: Vec::new(),
+            has_left: false,
+            is_rude: false,
+            is_closed: false,
+            unseen: Vec::new(),
+            serial: 0,
+            outbox: VecDeque::new(),
+            inbox: Vec::new(),
+            descriptors: 0,
+            awaited_descriptors: 0,
+        };
+        let uid: String = UID.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
+        let lines = format!("\0AUTH EXTERNAL {uid}\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n");
+        peer.push(lines.into_bytes(), 0, false);
+        peer
+    }
+
+    /// The next serial.
+    pub fn next_serial(&mut self) -> u32 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// The last serial, for one who does not count.
+    pub fn last_serial(&self) -> u32 {
+        self.serial
+    }
+
+    /// Has bytes sent that are no message.
+    pub fn say(&mut self, bytes: Vec<u8>) {
+        self.push(bytes, 0, false);
+    }
+
+    /// Has a message sent, with so many descriptors.
+    pub fn send(&mut self, message: Vec<u8>, descriptors: usize) {
+        self.push(message, descriptors, true);
+    }
+
+    fn push(&mut self, bytes: Vec<u8>, descriptors: usize, is_message: bool) {
+        self.outbox.push_back(Chunk { bytes, start: 0, descriptors, is_message });
+    }
+
+    /// How many chunks are to be sent.
+    pub fn backlog(&self) -> usize {
+        self.outbox.len()
+    }
+
+    /// Sends up to so many bytes; tells whether any left.
+    pub fn flush(&mut self, most: usize) -> bool {
+        let mut left = most;
+        while left > 0
+            && let Some(chunk) = self.outbox.front_mut()
+        {
+            let rest = &chunk.bytes[chunk.start..];
+            let piece = &rest[..rest.len().min(left)];
+            let open = || OwnedFd::from(File::open("/dev/null").expect("it is always there"));
+            let descriptors = (0..std::mem::take(&mut chunk.descriptors)).map(|_| open());
+            let descriptors: Vec<_> = descriptors.collect();
+            let count = descriptors.len();
+            let sent = machine::with(|machine| machine.send(self.socket, piece, descriptors));
+            if sent == 0 {
+                chunk.descriptors = count;
+                break;
+            }
+            chunk.start += sent;
+            left -= sent;
+            if chunk.start == chunk.bytes.len()
+                && let Some(Chunk { bytes, is_message: true, .. }) = self.outbox.pop_front()
+            {
+                self.sent.push_back(bytes);
+            }
+        }
+        left < most
+    }
+
+    /// Reads up to so many bytes; tells whether any came.
+    pub fn read(&mut self, most: usize) -> bool {
+        let arrived = machine::with(|machine| machine.receive(self.socket, most));
+        self.descriptors += arrived.descriptors.len() as u64;
+        self.is_closed |= arrived.has_ended;
+        self.inbox.extend_from_slice(&arrived.bytes);
+        self.take_lines();
+        self.take_messages();
+        !arrived.bytes.is_empty()
+    }
+
+    fn take_lines(&mut self) {
+        while let Stage::Greeting { lines } = &mut self.stage
+            && let Some(end) = self.inbox.windows(2).position(|two| two == b"\r\n")
+        {
+            let line: Vec<u8> = self.inbox.drain(..end + 2).collect();
+            let expected: &[u8] = if *lines == 2 { b"OK " } else { b"AGREE_UNIX_FD" };
+            assert!(line.starts_with(expected), "{}", String::from_utf8_lossy(&line));
+            *lines -= 1;
+            if *lines == 0 {
+                self.stage = Stage::Nameless;
+            }
+        }
+    }
+
+    fn take_messages(&mut self) {
+        if matches!(self.stage, Stage::Greeting { .. }) {
+            return;
+        }
+        let mut start = 0;
+        while let Some(len) = message_len(&self.inbox[start..])
+            && self.inbox.len() >= start + len
+        {
+            let bytes = self.inbox[start..start + len].to_vec();
+            start += len;
+            let message = Message::parse(&bytes).expect("the daemon sends what is valid");
+            message.validate_body().expect("the daemon sends what is valid");
+            self.awaited_descriptors += u64::from(message.unix_fds());
+            assert!(
+                self.awaited_descriptors <= self.descriptors,
+                "descriptors come with a message"
+            );
+            self.unseen.push(bytes.clone());
+            self.received.push_back(bytes);
+        }
+        self.inbox.drain(..start);
+    }
+
+    /// Reads from now on, and has room for much.
+    pub fn hurry(&mut self) {
+        self.mood = Mood::Reads;
+        machine::with(|machine| machine.set_capacity(self.socket, HURRY_CAPACITY));
+    }
+
+    /// Messages that came since this was asked last.
+    pub fn take_unseen(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.unseen)
+    }
+
+    /// Closes the connection.
+    pub fn leave(&mut self) {
+        self.has_left = true;
+        machine::with(|machine| machine.leave(self.socket));
+    }
+
+    /// Whether it is there, as far as it knows.
+    pub fn is_there(&self) -> bool {
+        !self.has_left && !self.is_closed
+    }
+}
+
+/// Bytes that may be under way to one who is in a hurry.
+const HURRY_CAPACITY: usize = 1 << 20;
+
+/// How long a message is of which this is the begin.
+fn message_len(bytes: &[u8]) -> Option<usize> {
+    let number = |at: usize| {
+        let four = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(if bytes[0] == b'l' { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) })
+    };
+    let (body, fields) = (number(4)? as usize, number(12)? as usize);
+    Some((16 + fields).next_multiple_of(8) + body)
+}

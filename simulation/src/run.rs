@@ -1,0 +1,73 @@
+//! One run: a daemon, from its start until all have left it.
+
+use std::fs;
+
+use broker::busconfig::{self, ConfigError};
+use broker::event_loop::{EventLoop, Loaded, Parts, Reload};
+use broker::listen::{Environment, listen, parse};
+use broker::log::{Log, Target};
+use kernel::machine;
+use kernel::rlimit::OpenFiles;
+use kernel::signals::{Signal, SignalSource};
+use wire::guid::Guid;
+
+use crate::world::{Plan, Tally, World};
+
+/// Runs the daemon in a world of this plan, and checks that nothing of anybody is left.
+///
+/// # Panics
+///
+/// If anybody gets what he should not, or does not get what he should; the message tells how to see
+/// it again.
+pub fn run(plan: Plan) -> Tally {
+    let before = descriptors();
+    let (world, tally) = World::later(plan);
+    machine::start(plan.seed, Box::new(world)).expect("descriptors");
+    let mut event_loop = EventLoop::new(parts()).expect("an event loop");
+    event_loop.run().expect("it runs until it is told to end");
+    drop(event_loop);
+    let open = machine::with(machine::Machine::open_count);
+    assert_eq!(open, 0, "the daemon leaves descriptors open");
+    drop(machine::stop());
+    let tally = *tally.borrow();
+    assert!(tally.is_done, "the daemon has ended before all was done");
+    assert_eq!(descriptors(), before, "descriptors are left");
+    tally
+}
+
+/// How many descriptors this process has. Tests that run beside each other have their own.
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// A configuration that is never read again.
+struct Unchanged;
+
+impl Reload for Unchanged {
+    fn read(&mut self) -> Result<Loaded, ConfigError> {
+        Ok(busconfig::built_in_session().into())
+    }
+
+    fn done(&mut self) {}
+}
+
+fn parts() -> Parts {
+    let address = parse("unix:abstract=simulation").expect("an address");
+    Parts {
+        listeners: listen(&address, &mut Environment::default()).expect("a free place"),
+        identity: bus::Identity {
+            id: Guid::from_bytes([7; 16]),
+            machine_id: None,
+            pid: 1,
+            uid: crate::peer::UID,
+            security_label: None,
+        },
+        loaded: busconfig::built_in_session().into(),
+        mediator: None,
+        open_files: OpenFiles::current(),
+        reload: Box::new(Unchanged),
+        log: Log::new("simulation", Target::Syslog),
+        metrics: None,
+        signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
+    }
+}

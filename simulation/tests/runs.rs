@@ -1,0 +1,76 @@
+//! Worlds from fresh seeds.
+//!
+//! `DILIGENCE_STEPS` says how many steps are taken in all, `DILIGENCE_SEED` from which seed the worlds
+//! are made, and `DILIGENCE_WORLD` names one world that is to be seen again, as a failure prints it.
+
+use std::env;
+use std::panic::{self, AssertUnwindSafe};
+use std::time::{Duration, Instant};
+
+use diligence_simulation::run::run;
+use diligence_simulation::world::{Plan, Tally};
+use diligence_testkit::random::Random;
+
+#[test]
+fn everybody_gets_what_he_must_get_and_nothing_else() {
+    if let Ok(world) = env::var("DILIGENCE_WORLD") {
+        println!("{:?}", run(plan(&world).expect("SEED:STEPS:PEERS")));
+        return;
+    }
+    let mut random = Random::from_env();
+    let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
+    let mut all = Tally::default();
+    while all.steps < steps {
+        let peers = PEERS[random.below(PEERS.len())];
+        let tally = run_or_shrink(Plan { seed: random.number(), steps: STEPS_OF_WORLD, peers });
+        all.steps += tally.steps;
+        all.connections += tally.connections;
+        all.routed += tally.routed;
+        all.delivered += tally.delivered;
+    }
+    println!("{all:?}");
+    assert!(all.delivered > all.steps / 20, "{all:?}");
+}
+
+/// Runs a world. If it fails, smaller ones are tried, and the smallest that fails is shown.
+fn run_or_shrink(plan: Plan) -> Tally {
+    let failed = match panic::catch_unwind(AssertUnwindSafe(|| run(plan))) {
+        Ok(tally) => return tally,
+        Err(failed) => failed,
+    };
+    let mut random = Random::from_seed(plan.seed);
+    let (mut peers, mut steps) = (plan.peers, plan.steps);
+    let mut smallest = None;
+    panic::set_hook(Box::new(|_| {}));
+    let begun = Instant::now();
+    while begun.elapsed() < SHRINKING {
+        let fewer = Plan {
+            seed: random.number(),
+            steps: 1 + random.below(steps),
+            peers: 1 + random.below(peers),
+        };
+        if panic::catch_unwind(AssertUnwindSafe(|| run(fewer))).is_err() {
+            (peers, steps) = (fewer.peers, fewer.steps);
+            smallest = Some(fewer);
+        }
+    }
+    let _ = panic::take_hook();
+    match smallest {
+        None => panic::resume_unwind(failed),
+        Some(smallest) => run(smallest),
+    }
+}
+
+fn plan(text: &str) -> Option<Plan> {
+    let mut parts = text.split(':');
+    let seed = parts.next()?.parse().ok()?;
+    let (steps, peers) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(Plan { seed, steps, peers })
+}
+
+const STEPS: usize = 10_000_000;
+const STEPS_OF_WORLD: usize = 20_000;
+const PEERS: [usize; 5] = [2, 5, 12, 40, 200];
+
+/// How long smaller worlds are tried.
+const SHRINKING: Duration = Duration::from_secs(20);
