@@ -8,13 +8,17 @@
 //! - [`random`]: numbers from a seed that a failing test prints.
 //! - [`values`]: types and values from these.
 //! - [`forms`]: values of every type in the words of every tool.
+//! - [`forged`]: messages that are nearly right.
+//! - [`mutated`]: bytes that were right, and are not any more.
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
 
 pub mod findings;
 pub mod forms;
+pub mod forged;
 pub mod golden;
 pub mod model;
+pub mod mutated;
 pub mod random;
 pub mod recording;
 pub mod rules;

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use diligence_testkit::mutated::mend_body_len;
 pub(crate) use diligence_testkit::random::Random;
 use diligence_wire::Endian;
 use diligence_wire::body::Value;
@@ -79,16 +80,6 @@ impl Messages for Random {
         if !self.once_in(8) {
             mend_body_len(bytes);
         }
-    }
-}
-
-/// Writes into the header how long the body of the message is, if that can be said.
-pub(crate) fn mend_body_len(bytes: &mut [u8]) {
-    let Some(endian) = bytes.first().copied().and_then(Endian::from_mark) else { return };
-    let Some(fields_len) = bytes.get(12..16).and_then(<[u8]>::first_chunk) else { return };
-    let body_start = (endian.u32(*fields_len) as usize).saturating_add(16).next_multiple_of(8);
-    if let Some(body_len) = bytes.len().checked_sub(body_start) {
-        bytes[4..8].copy_from_slice(&endian.u32_bytes(body_len as u32));
     }
 }
 

@@ -1,0 +1,120 @@
+//! Addresses.
+
+use diligence_testkit::random::Random;
+use diligence_wire::address::AddressList;
+
+use crate::judge::{Judge, Kind, Verdict};
+use crate::{BATCH, Comparison, cases, deviations, verdict};
+
+#[test]
+fn addresses_are_judged_as_by_the_reference() {
+    let comparison = Comparison {
+        kind: Kind::Address,
+        count: cases(30),
+        case: &address,
+        ours: &|text: &String| verdict(AddressList::parse(text).map_err(|error| error.kind)),
+        excuse: &|_, ours, theirs| deviations::of_address(ours, theirs),
+    };
+    comparison.run(&mut Judge::new());
+}
+
+#[test]
+fn addresses_are_read_as_by_the_reference() {
+    let mut random = Random::from_env();
+    let mut judge = Judge::new();
+    let mut compared = 0;
+    for _ in 0..cases(10).div_ceil(BATCH) {
+        let texts: Vec<String> = (0..BATCH).map(|_| address(&mut random)).collect();
+        let lists = texts.iter().filter_map(|text| Some((text, AddressList::parse(text).ok()?)));
+        let pairs: Vec<_> = lists.map(|(text, list)| (text, list.to_string())).collect();
+        judge.ask(Kind::AddressToRead, pairs.iter().map(|(before, _)| before.as_bytes()));
+        let read: Vec<Verdict> = pairs.iter().map(|_| judge.verdict()).collect();
+        judge.ask(Kind::AddressToRead, pairs.iter().map(|(_, after)| after.as_bytes()));
+        for ((before, after), read) in pairs.iter().zip(read) {
+            assert_eq!(judge.verdict(), read, "{before:?} was written as {after:?}");
+        }
+        compared += pairs.len();
+    }
+    assert!(compared > cases(1), "only {compared} were valid");
+}
+
+/// A list of addresses, valid or nearly so.
+fn address(random: &mut Random) -> String {
+    let entries: Vec<String> = (0..random.pick(&[1, 1, 1, 2, 3])).map(|_| entry(random)).collect();
+    let mut text = entries.join(";");
+    if random.once_in(2) {
+        return text;
+    }
+    for _ in 0..random.pick(&[1, 1, 2]) {
+        let at = random.below(text.chars().count() + 1);
+        let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
+        match random.below(3) {
+            0 if at < text.len() => drop(text.remove(at)),
+            _ => text.insert_str(at, random.pick(ODD)),
+        }
+    }
+    text
+}
+
+fn entry(random: &mut Random) -> String {
+    let (transport, keys) = random.pick(TRANSPORTS);
+    let mut pairs = Vec::new();
+    for (key, values) in keys {
+        if pairs.is_empty() || random.once_in(2) {
+            pairs.push(format!("{key}={}", random.pick(values)));
+        }
+    }
+    if random.once_in(6) {
+        pairs.push(format!("{}={}", random.pick(&["x", "guid", "env", "path"]), random.pick(ANY)));
+    }
+    format!("{transport}:{}", pairs.join(","))
+}
+
+type Keys = &'static [(&'static str, &'static [&'static str])];
+
+const TRANSPORTS: &[(&str, Keys)] = &[
+    ("unix", &[("path", PATHS), ("guid", GUIDS)]),
+    ("unix", &[("abstract", PATHS), ("guid", GUIDS)]),
+    ("unix", &[("dir", PATHS), ("x", ANY)]),
+    ("unix", &[("tmpdir", PATHS)]),
+    ("unix", &[("runtime", &["yes", "no"])]),
+    ("tcp", &[("host", HOSTS), ("port", PORTS), ("family", FAMILIES), ("bind", HOSTS)]),
+    ("nonce-tcp", &[("noncefile", PATHS), ("host", HOSTS), ("port", PORTS)]),
+    ("unixexec", &[("path", PATHS), ("argv1", ANY), ("argv0", ANY)]),
+    ("autolaunch", &[("scope", ANY)]),
+    ("launchd", &[("env", ANY)]),
+    ("systemd", &[("x", ANY)]),
+    ("other", &[("x", ANY)]),
+];
+
+const PATHS: &[&str] =
+    &["/tmp/a", "/run/user/1000/bus", "/a%20b", "relative", "%2fa", "/%c3%a9", "/%ff"];
+const GUIDS: &[&str] =
+    &["0123456789abcdef0123456789abcdef", "ffffffffffffffffffffffffffffffff", "0"];
+const HOSTS: &[&str] = &["localhost", "127.0.0.1", "%3a%3a1", "*", "a.example"];
+const PORTS: &[&str] = &["1", "65535", "4711", "65536"];
+const FAMILIES: &[&str] = &["ipv4", "ipv6"];
+const ANY: &[&str] = &["y", "%41", "*.-_/\\", "%00", "%zz", "a=b", "a%2cb", "0"];
+const ODD: &[&str] = &[
+    ";",
+    ",",
+    "=",
+    ":",
+    "%",
+    "%2",
+    "%4x",
+    "%2F",
+    "%e2%82%ac",
+    "é",
+    " ",
+    "~",
+    "*",
+    "\\",
+    "/",
+    "a",
+    "guid=",
+    ",path=/b",
+    "@",
+    "\n",
+    "+",
+];

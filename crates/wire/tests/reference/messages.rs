@@ -1,0 +1,175 @@
+//! Messages.
+
+use diligence_testkit::forged::Forged;
+use diligence_testkit::mutated;
+use diligence_testkit::random::Random;
+use diligence_wire::body::Value;
+use diligence_wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
+use diligence_wire::message::{FixedHeader, Flags, InvalidMessage, Message};
+use std::cell::RefCell;
+
+use crate::judge::{Judge, Kind, Verdict};
+use crate::{Comparison, cases, deviations};
+
+#[test]
+fn messages_are_judged_and_read_as_by_the_reference() {
+    let comparison = Comparison {
+        kind: Kind::Message,
+        count: cases(100),
+        case: &message,
+        ours: &|bytes: &Vec<u8>| ours(bytes),
+        excuse: &|bytes, ours, theirs| deviations::of_message(bytes, ours, theirs),
+    };
+    comparison.run(&mut Judge::new());
+}
+
+/// A message, valid or nearly so.
+fn message(random: &mut Random) -> Vec<u8> {
+    let mut forged = Forged::valid(random);
+    if random.once_in(20) {
+        forged.nest(random);
+    }
+    let of_parts = random.once_in(3);
+    if of_parts {
+        forged.spoil(random);
+    }
+    let mut bytes = forged.bytes();
+    if !random.once_in(if of_parts { 2 } else { 3 }) {
+        mutated::message(&mut bytes, random);
+        if !random.once_in(4) {
+            complete(&mut bytes);
+        }
+    }
+    bytes
+}
+
+/// Appends what is missing of a message that is not too long, so that there is more to say of it.
+fn complete(bytes: &mut Vec<u8>) {
+    let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
+    let len = fixed.map_or(0, |fixed| fixed.message_len());
+    if len < LONG_ENOUGH {
+        bytes.resize(bytes.len().max(len), 0);
+    }
+}
+
+const LONG_ENOUGH: usize = 2000;
+
+/// The verdict on the first message in a stream, on which no descriptors come.
+fn ours(bytes: &[u8]) -> Verdict {
+    thread_local! {
+        static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH_LEN_MIN]);
+    }
+    SCRATCH.with_borrow_mut(|scratch| match first_message(bytes, scratch) {
+        Ok(Some(read)) => Verdict::Valid(read),
+        Ok(None) => Verdict::Incomplete,
+        Err(invalid) => Verdict::Invalid(format!("{:?}", invalid.reason)),
+    })
+}
+
+fn first_message(bytes: &[u8], scratch: &mut [u8]) -> Result<Option<u64>, InvalidMessage> {
+    let mut framer = Framer::new(Limits::default());
+    let count = framer.space(scratch).put(bytes);
+    assert_eq!(count, bytes.len(), "there is room");
+    framer.received(count);
+    let bytes = match framer.next(scratch)? {
+        Some(Frame::Scratch(bytes)) => bytes,
+        Some(Frame::Owned(_)) => panic!("none of them is that large"),
+        None => return Ok(None),
+    };
+    let message = Message::parse(bytes)?;
+    framer.claim_fds(&message)?;
+    message.validate_body()?;
+    Ok(Some(read(&message)))
+}
+
+/// What is in a message, in few bytes.
+fn read(message: &Message<'_>) -> u64 {
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    hash.number(message.message_type().code().into());
+    let known = Flags::NO_REPLY_EXPECTED
+        .with(Flags::NO_AUTO_START)
+        .with(Flags::ALLOW_INTERACTIVE_AUTHORIZATION);
+    hash.number((message.flags().bits() & known.bits()).into());
+    hash.number(message.serial().get().into());
+    hash.number(message.reply_serial().map_or(0, |serial| serial.get().into()));
+    hash.text(message.path().map(|path| path.as_str()));
+    hash.text(message.interface().map(|name| name.as_str()));
+    hash.text(message.member().map(|name| name.as_str()));
+    hash.text(message.error_name().map(|name| name.as_str()));
+    hash.text(message.destination().map(|name| name.as_str()));
+    hash.text(message.sender().map(|name| name.as_str()));
+    hash.text(Some(message.signature().as_str()));
+    for value in Value::read_args(message).expect("the body is valid") {
+        hash.value(&value);
+    }
+    hash.0
+}
+
+/// FNV-1a, as `judge.c` has it.
+struct Hash(u64);
+
+impl Hash {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => {
+                self.bytes(text.as_bytes());
+                self.bytes(&[0]);
+            }
+            None => self.bytes(&[0xff]),
+        }
+    }
+
+    fn typed(&mut self, code: u8, number: u64) {
+        self.bytes(&[code]);
+        self.number(number);
+    }
+
+    fn typed_text(&mut self, code: u8, text: &str) {
+        self.bytes(&[code]);
+        self.text(Some(text));
+    }
+
+    fn inside<'v>(&mut self, code: u8, values: impl IntoIterator<Item = &'v Value>) {
+        self.bytes(&[code]);
+        values.into_iter().for_each(|value| self.value(value));
+        self.bytes(b".");
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Byte(byte) => self.typed(b'y', (*byte).into()),
+            Value::Boolean(yes) => self.typed(b'b', (*yes).into()),
+            Value::Int16(number) => self.typed(b'n', (*number as u16).into()),
+            Value::Uint16(number) => self.typed(b'q', (*number).into()),
+            Value::Int32(number) => self.typed(b'i', (*number as u32).into()),
+            Value::Uint32(number) => self.typed(b'u', (*number).into()),
+            Value::Int64(number) => self.typed(b'x', *number as u64),
+            Value::Uint64(number) => self.typed(b't', *number),
+            Value::Double(number) => self.typed(b'd', number.to_bits()),
+            Value::String(text) => self.typed_text(b's', text),
+            Value::ObjectPath(path) => self.typed_text(b'o', path.as_str()),
+            Value::Signature(signature) => self.typed_text(b'g', signature.as_str()),
+            // Which descriptor it is the judge cannot tell.
+            Value::UnixFd(_) => self.bytes(b"h"),
+            Value::Variant(value) => self.inside(b'v', [&**value]),
+            Value::Bytes(bytes) => {
+                self.bytes(b"a");
+                bytes.iter().for_each(|byte| self.typed(b'y', (*byte).into()));
+                self.bytes(b".");
+            }
+            Value::Array { items, .. } => self.inside(b'a', items),
+            Value::Struct(fields) => self.inside(b'r', fields),
+            Value::DictEntry(entry) => self.inside(b'e', [&entry.0, &entry.1]),
+        }
+    }
+}

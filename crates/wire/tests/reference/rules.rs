@@ -1,0 +1,99 @@
+//! Match rules.
+
+use diligence_testkit::random::Random;
+use diligence_wire::match_rule::MatchRule;
+
+use crate::bus::Bus;
+use crate::judge::{Judge, Kind};
+use crate::{Comparison, cases, deviations, verdict};
+
+#[test]
+fn match_rules_are_judged_as_by_the_reference() {
+    let bus = Bus::start();
+    let comparison = Comparison {
+        kind: Kind::Rule,
+        count: cases(10),
+        case: &rule,
+        ours: &|text: &String| verdict(MatchRule::parse(text).map_err(|error| error.kind)),
+        excuse: &|text, ours, theirs| deviations::of_rule(text, ours, theirs),
+    };
+    comparison.run(&mut Judge::at_bus(bus.address()));
+}
+
+/// A rule, valid or nearly so.
+fn rule(random: &mut Random) -> String {
+    let mut text = String::new();
+    for _ in 0..random.pick(&[0, 1, 1, 2, 2, 3, 4, 8, 18]) {
+        if !text.is_empty() {
+            text.push_str(random.pick(&[",", ",", ", ", ",\t", " ,"]));
+        }
+        let (key, values) = random.pick(KEYS);
+        let key = match key {
+            "arg" => format!("arg{}{}", random.below(70), random.pick(&["", "", "path"])),
+            key => key.to_owned(),
+        };
+        let value = random.pick(values);
+        text.push_str(&match random.below(8) {
+            0 => format!("{key}={value}"),
+            1 => format!("{key} = '{value}'"),
+            2 => format!("{key}='{value}'x"),
+            _ => format!("{key}='{value}'"),
+        });
+    }
+    if random.once_in(2) {
+        return text;
+    }
+    for _ in 0..random.pick(&[1, 1, 2]) {
+        let at = random.below(text.chars().count() + 1);
+        let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
+        match random.below(3) {
+            0 if at < text.len() => drop(text.remove(at)),
+            _ => text.insert_str(at, random.pick(ODD)),
+        }
+    }
+    text
+}
+
+const KEYS: &[(&str, &[&str])] = &[
+    ("type", &["signal", "method_call", "method_return", "error", "unknown", "Signal", ""]),
+    ("sender", NAMES),
+    ("destination", NAMES),
+    ("interface", &["a.b", "a.b.C_1", "a", "a-b.c", ""]),
+    ("member", &["S", "Get_1", "1", "a.b", "a-b", ""]),
+    ("path", PATHS),
+    ("path_namespace", PATHS),
+    ("eavesdrop", &["true", "false", "yes", ""]),
+    ("arg0namespace", &["com", "com.a", "com.a-b", ":1", ":1.2", "1.b", "", "com.", ".com"]),
+    ("arg", &["", "text", "/a/", "a,b", "é", "a\\b"]),
+    ("arg", &["x"]),
+    ("arg", &["y"]),
+];
+
+const NAMES: &[&str] =
+    &["com.a", "com.a-b", ":1.2", ":1", "com", "org.freedesktop.DBus", "com..a", ""];
+const PATHS: &[&str] = &["/", "/a", "/a/b_1", "/a/", "a", "/a//b", "", "/-"];
+const ODD: &[&str] = &[
+    ",",
+    "'",
+    "\\",
+    "\\'",
+    "=",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "x",
+    "0",
+    "arg",
+    "arg1namespace='a'",
+    "type",
+    "é",
+    "argpath='x'",
+    "arg64='x'",
+    ",,",
+    "\u{b}",
+    "\u{a0}",
+    "arg99999999999='x'",
+    "arg-1='x'",
+    "arg+1='x'",
+];
