@@ -38,7 +38,7 @@ help:
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
 	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS)'
-	@echo 'make fuzz     random recordings for $(FUZZ_SECONDS) s per target (FUZZ_SECONDS), with a nightly compiler (network)'
+	@echo 'make fuzz     random bytes for all that reads them, $(FUZZ_SECONDS) s each (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
@@ -100,7 +100,7 @@ fuzz: packages-build
 	@rustup toolchain list | grep --quiet '^nightly' || rustup toolchain install nightly --profile minimal
 	@$(CARGO) fuzz --version > /dev/null 2>&1 || $(CARGO) install cargo-fuzz --locked
 	cd fuzz && $(CARGO) run --locked --bin seeds
-	cd fuzz && for target in reader analyses; do \
+	cd fuzz && for target in $$(basename --multiple --suffix=.rs fuzz_targets/*); do \
 	    nice -n 19 $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) \
 	        -max_len=16384 -timeout=20 || exit 1; \
 	done

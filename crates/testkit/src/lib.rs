@@ -3,6 +3,7 @@
 //! - [`golden`]: text that a test makes, compared with a file in the tree.
 //! - [`world`]: a bus with connections; whatever it sends is checked.
 //! - [`text`]: values of D-Bus as people write and read them.
+//! - [`chaos`]: connections that do anything.
 //! - [`model`]: what the bus should do, written plainly, to compare with.
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
@@ -13,6 +14,7 @@
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
 
+pub mod chaos;
 pub mod findings;
 pub mod forms;
 pub mod forged;

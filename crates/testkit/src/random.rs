@@ -1,8 +1,14 @@
-//! Random numbers from a seed that is printed, so that every run can be repeated.
+//! Random numbers from a seed that is printed, so that every run can be repeated; or from bytes that
+//! somebody else chooses.
 
-/// A generator of numbers that look random, the same from the same seed (splitmix64).
+/// A source of numbers: that look random, the same from the same seed (splitmix64), or that bytes
+/// say.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    /// Those that are left to be taken first.
+    chosen: Vec<u8>,
+}
 
 impl Random {
     /// Starts at the seed that `DILIGENCE_SEED` holds, or at one that nobody has chosen, and
@@ -16,7 +22,23 @@ impl Random {
             }
         };
         println!("DILIGENCE_SEED={seed}");
-        Self(seed)
+        Self::from_seed(seed)
+    }
+
+    /// Starts at this seed.
+    pub const fn from_seed(seed: u64) -> Self {
+        Self { state: seed, chosen: Vec::new() }
+    }
+
+    /// Takes its choices from bytes: a fuzzer that changes these changes what a test does. Behind
+    /// their end it goes on by itself, the same each time.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self { state: 0, chosen: bytes.iter().rev().copied().collect() }
+    }
+
+    /// Whether there are bytes left that say what to choose.
+    pub fn has_bytes(&self) -> bool {
+        !self.chosen.is_empty()
     }
 
     /// Starts at this seed.
@@ -26,8 +48,18 @@ impl Random {
 
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
+        if self.has_bytes() { self.take_chosen(8) } else { self.take_next() }
+    }
+
+    /// A number of so many bytes, or of those that are left.
+    fn take_chosen(&mut self, bytes: usize) -> u64 {
+        let taken = self.chosen.len().saturating_sub(bytes);
+        self.chosen.drain(taken..).fold(0, |number, byte| number << 8 | u64::from(byte))
+    }
+
+    fn take_next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
@@ -35,7 +67,12 @@ impl Random {
 
     /// A number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.number() % end as u64) as usize
+        let number = match end {
+            // One byte for a choice, so that the next one does not depend on how it comes out.
+            ..=0x100 if self.has_bytes() => self.take_chosen(1),
+            _ => self.number(),
+        };
+        (number % end as u64) as usize
     }
 
     /// True once in `times`.

@@ -81,6 +81,16 @@ static void add_text(const char *text)
         add(text, strlen(text) + 1);
 }
 
+/* Hexadecimal digits, which mean the same in either case. */
+static void add_lower(const char *digits)
+{
+    for (; *digits != '\0'; digits++) {
+        char lower = *digits >= 'A' && *digits <= 'F' ? *digits + 'a' - 'A' : *digits;
+        add(&lower, 1);
+    }
+    add("", 1);
+}
+
 static void add_values(DBusMessageIter *values)
 {
     int type;
@@ -163,7 +173,10 @@ static void judge_address(const char *text, dbus_bool_t read)
             /* A program's own name is its path, if nothing else is said. */
             if (value == NULL && strcmp(KEYS[key], "argv0") == 0)
                 value = dbus_address_entry_get_value(entries[i], "path");
-            add_text(value);
+            if (value != NULL && strcmp(KEYS[key], "guid") == 0)
+                add_lower(value);
+            else
+                add_text(value);
         }
     }
     if (read)

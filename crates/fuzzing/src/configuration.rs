@@ -1,0 +1,103 @@
+//! Configuration files of the bus.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::PathBuf;
+
+use broker::busconfig::{self, Accounts, Environment, SecurityModule};
+
+use crate::{Seed, numbered};
+
+/// A file: it is a configuration, or there is an error that can be told.
+pub fn file(bytes: &[u8]) {
+    // It may include others, of which only those beside it are there to be read.
+    if FORBIDDEN.iter().any(|word| bytes.windows(word.len()).any(|window| window == *word)) {
+        return;
+    }
+    let environment = Environment {
+        accounts: &System,
+        selinux: SecurityModule::Inactive,
+        selinux_root: PathBuf::from("/nowhere"),
+        app_armor: SecurityModule::Inactive,
+    };
+    FILE.with_borrow(|file| {
+        fs::write(&file.0, bytes).expect("the temporary folder is writable");
+        match busconfig::load(&file.0, &environment) {
+            Ok(config) => drop((config.addresses(), config.mechanisms())),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    });
+}
+
+thread_local! {
+    static FILE: RefCell<File> = RefCell::new(File::new());
+}
+
+/// A file in memory, if there is such a place; it goes with its thread.
+struct File(PathBuf);
+
+impl File {
+    fn new() -> Self {
+        let memory = PathBuf::from("/dev/shm");
+        let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let thread = format!("{:?}", std::thread::current().id());
+        let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+        Self(folder.join(format!("diligence-fuzzing-{}-{thread}.conf", std::process::id())))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Two accounts.
+struct System;
+
+impl Accounts for System {
+    fn user_id(&self, user: &str) -> Option<u32> {
+        (user == "root").then_some(0)
+    }
+
+    fn group_id(&self, group: &str) -> Option<u32> {
+        (group == "users").then_some(100)
+    }
+}
+
+/// What has no end, or waits: files that are none, and the folder above.
+const FORBIDDEN: [&[u8]; 4] = [b"/dev", b"/proc", b"/sys", b".."];
+
+/// Files with every element.
+pub fn files() -> Vec<Seed> {
+    let wrapped = |elements: &str| format!("<busconfig>{elements}</busconfig>");
+    numbered([
+        wrapped(
+            "<type>session</type><keep_umask/><listen>unix:tmpdir=/tmp</listen>\
+             <standard_session_servicedirs/><policy context=\"default\">\
+             <allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>\
+             <allow own=\"*\"/></policy>",
+        ),
+        wrapped(
+            "<type>system</type><user>root</user><fork/><syslog/><pidfile>/a</pidfile>\
+             <auth>EXTERNAL</auth><listen>unix:path=/a</listen>\
+             <servicehelper>/b</servicehelper><standard_system_servicedirs/>\
+             <policy user=\"root\"><deny own_prefix=\"a.b\"/><allow receive_type=\"error\" \
+             receive_requested_reply=\"true\" max_fds=\"3\"/></policy>\
+             <policy group=\"users\"><deny send_interface=\"a.b\" send_member=\"C\" \
+             send_broadcast=\"false\" log=\"true\"/></policy>\
+             <policy at_console=\"true\"><allow send_path=\"/a\"/></policy>\
+             <policy context=\"mandatory\"><deny receive_sender=\"a.b\"/></policy>",
+        ),
+        wrapped(
+            "<include ignore_missing=\"yes\">other.conf</include><includedir>d</includedir>\
+             <include if_selinux_enabled=\"yes\" selinux_root_relative=\"yes\">x</include>\
+             <servicedir>/c</servicedir><limit name=\"max_names_per_connection\">5</limit>\
+             <limit name=\"reply_timeout\">60000</limit><allow_anonymous/>\
+             <selinux><associate own=\"a.b\" context=\"c\"/></selinux><apparmor mode=\"enabled\"/>",
+        ),
+        "<!DOCTYPE busconfig PUBLIC \"-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN\" \
+         \"busconfig.dtd\"><!-- a --><busconfig>&lt;<![CDATA[a]]></busconfig>"
+            .to_owned(),
+    ])
+}

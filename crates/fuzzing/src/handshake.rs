@@ -1,0 +1,154 @@
+//! Both sides of the handshake. However the bytes are cut, the outcome is the same.
+
+use wire::guid::Guid;
+use wire::sasl::client::{Attempt, Client, Cookies, Direct, FdWish, Plan};
+use wire::sasl::cookie::{Context, Cookie};
+use wire::sasl::server::{
+    self, Authority, CookieRequest, FdSupport, Identity, PeerIdentity, Server,
+};
+use wire::sasl::{ClientConfig, Mechanisms, ServerConfig, client};
+
+use crate::{Seed, numbered, split_first};
+
+/// What a client says: the first byte is for the transport and for the pieces.
+pub fn server(bytes: &[u8]) {
+    let (how, input) = split_first(bytes);
+    let whole = serve(how, input.len(), input);
+    let pieces = serve(how, 1 + usize::from(how >> 2) % 32, input);
+    assert_eq!(pieces, whole);
+    let (outcome, out, _) = whole;
+    // A client that reads nothing cannot make the server hold much.
+    assert!(out.len() <= ANSWERS_LEN_MAX, "{} bytes are answered", out.len());
+    if let Ok(server::Progress::Done { identity, .. }) = outcome {
+        let expected = if how & 1 == 0 { Identity::Uid(1000) } else { Identity::Anonymous };
+        assert!(
+            identity == expected || identity == Identity::Anonymous || says_cookie(input),
+            "{identity:?}"
+        );
+    }
+}
+
+/// On a transport that does not say who is there, only a cookie makes somebody a user.
+fn says_cookie(input: &[u8]) -> bool {
+    input.windows(16).any(|word| word == b"DBUS_COOKIE_SHA1")
+}
+
+type Served = (Result<server::Progress, server::Violation>, Vec<u8>, usize);
+
+fn serve(how: u8, piece: usize, input: &[u8]) -> Served {
+    let is_local = how & 1 == 0;
+    let mut server = Server::new(ServerConfig {
+        guid: Guid::from_bytes([7; 16]),
+        mechanisms: Mechanisms::ALL,
+        peer: PeerIdentity { uid: is_local.then_some(1000) },
+        fds: if is_local { FdSupport::Available } else { FdSupport::Unavailable },
+        cookie_context: Context::default(),
+    });
+    let mut out = Vec::new();
+    let mut consumed = 0;
+    for piece in input.chunks(piece.max(1)) {
+        match server.receive(piece, 0, &mut System, &mut out) {
+            Ok(server::Progress::NeedMore) => consumed += piece.len(),
+            Ok(server::Progress::Done { consumed: last, identity, fds }) => {
+                let done = server::Progress::Done { consumed: 0, identity, fds };
+                return (Ok(done), out, consumed + last);
+            }
+            Err(violation) => return (Err(violation), out, 0),
+        }
+    }
+    (Ok(server::Progress::NeedMore), out, consumed)
+}
+
+/// What a server says: the first byte is for the plan of the client and for the pieces.
+pub fn client(bytes: &[u8]) {
+    let (how, input) = split_first(bytes);
+    let whole = connect(how, input.len(), input);
+    let pieces = connect(how, 1 + usize::from(how >> 3) % 16, input);
+    assert_eq!(pieces, whole);
+}
+
+type Connected = (Result<client::Progress, client::Failure>, Vec<u8>, usize);
+
+fn connect(how: u8, piece: usize, input: &[u8]) -> Connected {
+    let external = Direct::External { uid: 1000 };
+    let anonymous = Direct::Anonymous { trace: "here".into() };
+    let plan = match how & 3 {
+        0 => Plan::AtOnce(external),
+        1 => Plan::AtOnce(anonymous),
+        2 => Plan::InTurn { first: Attempt::Cookie { user: "user".into() }, then: Vec::new() },
+        _ => Plan::InTurn {
+            first: external.into(),
+            then: vec![Attempt::Cookie { user: "user".into() }, anonymous.into()],
+        },
+    };
+    let fds = if how & 4 == 0 { FdWish::Wanted } else { FdWish::NotWanted };
+    let mut out = Vec::new();
+    let mut client = Client::start(ClientConfig { plan, fds }, &mut out);
+    let mut consumed = 0;
+    for piece in input.chunks(piece.max(1)) {
+        match client.receive(piece, &mut System, &mut out) {
+            Ok(client::Progress::NeedMore) => consumed += piece.len(),
+            Ok(client::Progress::Done { consumed: last, guid, fds }) => {
+                let done = client::Progress::Done { consumed: 0, guid, fds };
+                return (Ok(done), out, consumed + last);
+            }
+            Err(failure) => return (Err(failure), out, 0),
+        }
+    }
+    (Ok(client::Progress::NeedMore), out, consumed)
+}
+
+/// A system with one user, `user` or 1000, and one cookie.
+struct System;
+
+impl Authority for System {
+    fn uid_of(&mut self, login_name: &str) -> Option<u32> {
+        (login_name == "user").then_some(1000)
+    }
+
+    fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
+        (request.uid == 1000).then(|| Cookie { id: 5, created_unix: 0, secret: "c0ffee".into() })
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        [0xaa; 16]
+    }
+}
+
+impl Cookies for System {
+    fn secret(&mut self, _: &Context, id: u32) -> Option<String> {
+        (id == 5).then(|| "c0ffee".into())
+    }
+
+    fn random(&mut self) -> [u8; 16] {
+        [0xbb; 16]
+    }
+}
+
+/// 256 commands, each answered with a line.
+const ANSWERS_LEN_MAX: usize = 256 * 256;
+
+/// What clients say.
+pub fn of_clients() -> Vec<Seed> {
+    numbered([
+        "\0\0AUTH EXTERNAL 31303030\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\nl\x01",
+        "\x0c\0AUTH\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n",
+        "\x05\0AUTH DBUS_COOKIE_SHA1 75736572\r\nDATA 6262 6363\r\nCANCEL\r\nAUTH ANONYMOUS 61\r\n\
+         BEGIN\r\n",
+        "\x10\0AUTH EXTERNAL 30\r\nERROR no\r\nDATA\r\nOTHER\r\nBEGIN\r\n",
+    ])
+}
+
+/// What servers say.
+pub fn of_servers() -> Vec<Seed> {
+    const GUID: &str = "07070707070707070707070707070707";
+    numbered([
+        format!("\x08OK {GUID}\r\nAGREE_UNIX_FD\r\nl\x02"),
+        format!("\x03REJECTED EXTERNAL DBUS_COOKIE_SHA1\r\nREJECTED ANONYMOUS\r\nOK {GUID}\r\n"),
+        format!(
+            "\x12DATA 6f72675f667265656465736b746f705f67656e6572616c20352061616161\r\nOK {GUID}\r\n\
+             ERROR no\r\n"
+        ),
+        format!("\x0bDATA\r\nERROR no\r\nOK {GUID}\r\nAGREE_UNIX_FD\r\n"),
+    ])
+}

@@ -1,0 +1,69 @@
+//! What holds for any bytes at all, wherever these come from: nothing panics, nothing grows beyond
+//! measure, and what was understood can be written and understood again.
+//!
+//! Each [`Target`] is a function that takes bytes and panics if that does not hold, with a few inputs
+//! to begin with. Two programs use them:
+//!
+//! - the folder `fuzz`, with a nightly compiler: libFuzzer looks for bytes that reach new code
+//!   (`make fuzz`);
+//! - the test `smoke` of this crate, with any compiler: the corpus and some thousand mutations of it,
+//!   in seconds, so that a target that breaks is known at once.
+//!
+//! The targets, by what they read:
+//!
+//! - [`messages`]: headers, bodies, streams.
+//! - [`handshake`]: both sides of it.
+//! - [`texts`]: match rules, addresses, files of services.
+//! - [`configuration`]: files of the bus itself.
+//! - [`operations`]: what connections do, chosen by the bytes.
+//! - [`recordings`]: files of ours and of others.
+
+#![forbid(unsafe_code)]
+
+pub mod configuration;
+pub mod handshake;
+pub mod messages;
+pub mod operations;
+pub mod recordings;
+pub mod texts;
+
+/// Something that takes bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// The name of the program that libFuzzer runs, and of the folder with its corpus.
+    pub name: &'static str,
+    /// Takes bytes, and panics where it finds a mistake of ours.
+    pub run: fn(&[u8]),
+    /// Inputs behind whose first bytes the search can begin.
+    pub seeds: fn() -> Vec<Seed>,
+}
+
+/// An input, and its name in the corpus.
+pub type Seed = (String, Vec<u8>);
+
+/// All that there are.
+pub const TARGETS: &[Target] = &[
+    Target { name: "header", run: messages::header, seeds: messages::whole_messages },
+    Target { name: "body", run: messages::body, seeds: messages::bodies },
+    Target { name: "framer", run: messages::framer, seeds: messages::streams },
+    Target { name: "sasl_server", run: handshake::server, seeds: handshake::of_clients },
+    Target { name: "sasl_client", run: handshake::client, seeds: handshake::of_servers },
+    Target { name: "match_rule", run: texts::match_rule, seeds: texts::match_rules },
+    Target { name: "address", run: texts::address, seeds: texts::addresses },
+    Target { name: "service_file", run: texts::service_file, seeds: texts::service_files },
+    Target { name: "configuration", run: configuration::file, seeds: configuration::files },
+    Target { name: "bus", run: operations::bus, seeds: operations::choices },
+    Target { name: "reader", run: recordings::reader, seeds: recordings::files },
+    Target { name: "analyses", run: recordings::analyses, seeds: recordings::files },
+];
+
+/// Texts as seeds, with numbers for names.
+fn numbered<T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = T>) -> Vec<Seed> {
+    let inputs = inputs.into_iter().enumerate();
+    inputs.map(|(number, input)| (number.to_string(), input.as_ref().to_vec())).collect()
+}
+
+/// Takes the first byte, which says how to use the others.
+fn split_first(bytes: &[u8]) -> (u8, &[u8]) {
+    bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest))
+}
