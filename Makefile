@@ -84,6 +84,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	$(CARGO) test --locked --package diligence-cli --test program -- --ignored traits_of_rust
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
+	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
 	DILIGENCE_CASES=10000000 $(CARGO) test --locked --package diligence-wire --test reference
 	scripts/try-static $(STATIC)
 	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \

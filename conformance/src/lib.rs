@@ -31,6 +31,7 @@
 //! | `matching` | match rules |
 //! | `names_and_rules` | random operations: the same answers and deliveries as the reference |
 //! | `routing` | what the bus writes on a message, who gets it, what comes back |
+//! | `configuration` | random files: the same accepted and refused as by the reference |
 //! | `policy` | who may do what: random rules, the same verdicts as the reference |
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |

@@ -59,17 +59,18 @@ impl<'a> PolicyReader<'a> {
         })
     }
 
-    /// Reads a rule; `None` is one that is for nobody.
+    /// Reads a rule; `None` is one that is for nobody, so that it does not matter where it stands.
     fn rule(
         &mut self,
         rule: RuleElement<'_>,
         scope: Option<Scope>,
     ) -> Result<Option<Rule>, ConfigError> {
         let topic = rule.topic()?;
-        if let (Topic::User(_) | Topic::Group(_), Some(scope)) = (&topic, scope) {
+        let subject = self.subject(rule, topic);
+        if let (Some(scope), Some(Subject::Connect(_))) = (scope, &subject) {
             rule.expect_not_for_account(scope)?;
         }
-        let complete = scope.zip(self.subject(rule, topic));
+        let complete = scope.zip(subject);
         Ok(complete.map(|(scope, subject)| Rule {
             origin: rule.origin(),
             scope,

@@ -202,6 +202,8 @@ fn mistakes_in_policies_are_shown() {
     }
     // Rules for nobody are read, but there is nobody whom they could be about.
     check_refusal("<policy user='nosuch'><allow user='*'/></policy>", None);
+    check_refusal("<policy user='root'><allow user='nosuch'/></policy>", None);
+    check_refusal("<policy group='bin'><deny group='nosuch'/></policy>", None);
     check_refusal("<policy at_console='true'><allow user='root'/></policy>", None);
 }
 
