@@ -16,8 +16,8 @@
 
 pub mod chaos;
 pub mod findings;
-pub mod forms;
 pub mod forged;
+pub mod forms;
 pub mod golden;
 pub mod model;
 pub mod mutated;
