@@ -41,11 +41,6 @@ impl Random {
         !self.chosen.is_empty()
     }
 
-    /// Starts at this seed.
-    pub const fn from_seed(seed: u64) -> Self {
-        Self(seed)
-    }
-
     /// Any number.
     pub fn number(&mut self) -> u64 {
         if self.has_bytes() { self.take_chosen(8) } else { self.take_next() }
