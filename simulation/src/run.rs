@@ -20,6 +20,8 @@ use crate::world::{Plan, Tally, World};
 /// If anybody gets what he should not, or does not get what he should; the message tells how to see
 /// it again.
 pub fn run(plan: Plan) -> Tally {
+    // One that was broken off may have left a machine.
+    drop(machine::stop());
     let before = descriptors();
     let (world, tally) = World::later(plan);
     machine::start(plan.seed, Box::new(world)).expect("descriptors");

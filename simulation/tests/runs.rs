@@ -55,10 +55,10 @@ fn run_or_shrink(plan: Plan) -> Tally {
         }
     }
     let _ = panic::take_hook();
-    match smallest {
-        None => panic::resume_unwind(failed),
-        Some(smallest) => run(smallest),
+    if let Some(smallest) = smallest {
+        run(smallest);
     }
+    panic::resume_unwind(failed)
 }
 
 fn plan(text: &str) -> Option<Plan> {
