@@ -19,6 +19,9 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
     }
     let mut random = Random::from_env();
     let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
+    // Else nothing could be seen again.
+    let plan = Plan { seed: random.number(), steps: STEPS_OF_WORLD, peers: 12 };
+    assert_eq!(run(plan), run(plan), "the same seed makes the same world");
     let mut all = Tally::default();
     while all.steps < steps {
         let peers = PEERS[random.below(PEERS.len())];
