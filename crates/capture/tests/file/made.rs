@@ -1,6 +1,6 @@
 //! Recordings, files made of them byte by byte, and what is read from files.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use diligence_capture::Capture;
 use diligence_capture::file::Reader;
@@ -84,11 +84,19 @@ pub(crate) fn read(file: &[u8]) -> Content {
 /// What a file says, if it is a recording.
 pub(crate) fn try_read(file: &[u8]) -> Option<Content> {
     let mut content = Content::default();
-    let mut reader = Reader::new(file).expect("memory can be read")?;
-    while let Some(record) = reader.next_record().expect("memory can be read") {
+    let mut reader = unpacked(Reader::new(file))??;
+    while let Some(record) = unpacked(reader.next_record()).flatten() {
         content.take(record, file);
     }
     Some(content)
+}
+
+/// What was read from memory, which fails in nothing but that it looks as if it were compressed.
+fn unpacked<T>(read: io::Result<T>) -> Option<T> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
+        read => Some(read.expect("memory can be read")),
+    }
 }
 
 impl Content {
