@@ -15,4 +15,5 @@
 pub mod oracle;
 pub mod peer;
 pub mod run;
+pub mod setting;
 pub mod world;

@@ -24,6 +24,19 @@ pub struct Oracle {
     pending: Vec<(u64, u32, u64)>,
     /// What the bus has to say now, or soon: each once, in any order.
     owed: Vec<Owed>,
+    /// What was addressed last: the bus may say that there is no room for it.
+    latest: Option<Addressed>,
+}
+
+/// A message that somebody was to get.
+#[derive(Clone, Copy, Debug)]
+struct Addressed {
+    from: u64,
+    serial: u32,
+    to: u64,
+    /// The call that it makes or answers, if that was noted.
+    call: Option<(u64, u32, u64)>,
+    is_reply: bool,
 }
 
 /// One who has, or had, a unique name.
@@ -136,10 +149,13 @@ impl Oracle {
             };
             return self.owed.push(Owed::Error { to: from, serial, name });
         };
+        let mut noted = None;
         if kind.is_reply() {
             let call = message.reply_serial().map_or(0, core::num::NonZero::get);
+            let call = (to, call, from);
             // On a bus of a session who was not asked may answer, too.
-            self.pending.retain(|waits| *waits != (to, call, from));
+            noted = Some(call).filter(|call| self.pending.contains(call));
+            self.pending.retain(|waits| *waits != call);
         } else if kind == MessageType::MethodCall && message.expects_reply() {
             let call = (from, serial, to);
             if self.pending.contains(&call) {
@@ -147,8 +163,24 @@ impl Oracle {
                 return self.owed.push(Owed::Error { to: from, serial, name });
             }
             self.pending.push(call);
+            noted = Some(call);
         }
+        self.latest = Some(Addressed { from, serial, to, call: noted, is_reply: kind.is_reply() });
         self.account(to).expected.push_back(message.bytes().to_vec());
+    }
+
+    /// The bus says that there is no room for what was addressed last.
+    fn refused(&mut self, sender: u64, said: u32) -> Result<(), Wrong> {
+        let latest = self.latest.take().filter(|one| (one.from, one.serial) == (sender, said));
+        let latest = latest.ok_or("there is no room for a message that nobody sent")?;
+        self.account(latest.to).expected.pop_back();
+        match latest.call {
+            // It was not answered after all.
+            Some(call) if latest.is_reply => self.pending.push(call),
+            Some(call) => self.pending.retain(|waits| *waits != call),
+            None => {}
+        }
+        Ok(())
     }
 
     /// Who has a name.

@@ -49,6 +49,8 @@ pub struct Peer {
     pub received: VecDeque<Vec<u8>>,
     /// Calls that came and were not answered: who called, and the serial.
     pub calls: Vec<(u64, u32)>,
+    /// Signals that it should have got and did not.
+    pub lost: u64,
     /// Whether it has closed its connection.
     pub has_left: bool,
     /// Whether it has sent what ends a connection.
@@ -85,6 +87,7 @@ impl Peer {
             sent: VecDeque::new(),
             received: VecDeque::new(),
             calls: Vec::new(),
+            lost: 0,
             has_left: false,
             is_rude: false,
             is_closed: false,

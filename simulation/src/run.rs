@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use broker::busconfig::{self, ConfigError};
+use broker::busconfig::ConfigError;
 use broker::event_loop::{EventLoop, Loaded, Parts, Reload};
 use broker::listen::{Environment, listen, parse};
 use broker::log::{Log, Target};
@@ -11,6 +11,7 @@ use kernel::rlimit::OpenFiles;
 use kernel::signals::{Signal, SignalSource};
 use wire::guid::Guid;
 
+use crate::setting::Setting;
 use crate::world::{Plan, Tally, World};
 
 /// Runs the daemon in a world of this plan, and checks that nothing of anybody is left.
@@ -25,7 +26,7 @@ pub fn run(plan: Plan) -> Tally {
     let before = descriptors();
     let (world, tally) = World::later(plan);
     machine::start(plan.seed, Box::new(world)).expect("descriptors");
-    let mut event_loop = EventLoop::new(parts()).expect("an event loop");
+    let mut event_loop = EventLoop::new(parts(Setting::of(plan.seed))).expect("an event loop");
     event_loop.run().expect("it runs until it is told to end");
     drop(event_loop);
     let open = machine::with(machine::Machine::open_count);
@@ -42,18 +43,18 @@ fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// A configuration that is never read again.
-struct Unchanged;
+/// A configuration that does not change.
+struct Unchanged(Setting);
 
 impl Reload for Unchanged {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
-        Ok(busconfig::built_in_session().into())
+        Ok(self.0.config().into())
     }
 
     fn done(&mut self) {}
 }
 
-fn parts() -> Parts {
+fn parts(setting: Setting) -> Parts {
     let address = parse("unix:abstract=simulation").expect("an address");
     Parts {
         listeners: listen(&address, &mut Environment::default()).expect("a free place"),
@@ -64,10 +65,10 @@ fn parts() -> Parts {
             uid: crate::peer::UID,
             security_label: None,
         },
-        loaded: busconfig::built_in_session().into(),
+        loaded: setting.config().into(),
         mediator: None,
         open_files: OpenFiles::current(),
-        reload: Box::new(Unchanged),
+        reload: Box::new(Unchanged(setting)),
         log: Log::new("simulation", Target::Syslog),
         metrics: None,
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),

@@ -30,6 +30,7 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
         all.connections += tally.connections;
         all.routed += tally.routed;
         all.delivered += tally.delivered;
+        all.lost += tally.lost;
     }
     println!("{all:?}");
     assert!(all.delivered > all.steps / 20, "{all:?}");

@@ -74,7 +74,10 @@ impl Oracle {
     pub(super) fn driver_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let to = message.destination().and_then(|name| id_of(name.as_str()));
         let said = self.meaning(message, to)?;
-        self.pay(&said)?;
+        match said {
+            Owed::Error { to, serial, name: LIMITS_EXCEEDED } => self.refused(to, serial)?,
+            said => self.pay(&said)?,
+        }
         match to {
             None => self.broadcast(message),
             Some(id) => self.account(id).expected.push_back(message.bytes().to_vec()),
@@ -150,8 +153,11 @@ impl Oracle {
     }
 }
 
+const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
+
 /// What can be answered with.
-const ERRORS: [&str; 5] = [
+const ERRORS: [&str; 6] = [
+    LIMITS_EXCEEDED,
     super::ACCESS_DENIED,
     "org.freedesktop.DBus.Error.ServiceUnknown",
     "org.freedesktop.DBus.Error.NoReply",

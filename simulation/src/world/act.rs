@@ -1,6 +1,9 @@
 //! What somebody may do.
 
+use std::time::Duration;
+
 use diligence_testkit::world::{build, interface, member, name, path};
+use kernel::machine;
 use wire::Message;
 use wire::body::Value;
 use wire::endian::Endian;
@@ -25,8 +28,8 @@ impl World {
             self.peers.iter_mut().for_each(Peer::hurry);
             return true;
         }
-        if self.peers.is_empty() || (self.peers.len() < self.plan.peers && self.chance.once_in(20))
-        {
+        let most = self.plan.peers.min(self.setting.peers_max());
+        if self.peers.is_empty() || (self.peers.len() < most && self.chance.once_in(20)) {
             self.connect();
             return true;
         }
@@ -47,9 +50,13 @@ impl World {
                 self.listen();
             }
             70 if self.chance.once_in(4) => self.leave(place),
-            71 if self.chance.once_in(20) => {
+            71 if self.chance.once_in(self.setting.deaf_once_in()) => {
                 let peer = &mut self.peers[place];
                 peer.mood = if peer.mood == Mood::Reads { Mood::Deaf } else { Mood::Reads };
+            }
+            73 if self.chance.once_in(50) => {
+                let time = Duration::from_millis(self.chance.below(3000) as u64);
+                machine::with(|machine| machine.pass(time));
             }
             72 if self.chance.once_in(40) => self.be_rude(place),
             _ => self.speak(place),
@@ -112,7 +119,7 @@ impl World {
 
     /// Says something, if it has a name; who has none yet says more behind the question for it.
     fn speak(&mut self, place: usize) {
-        if self.peers[place].backlog() > BACKLOG_MAX || self.peers[place].is_rude {
+        if self.peers[place].backlog() > self.setting.backlog_max() || self.peers[place].is_rude {
             return;
         }
         match self.chance.below(10) {
@@ -238,8 +245,10 @@ impl World {
             0..5 => vec![word],
             5..8 => vec![word, Value::Uint32(7)],
             8..10 => Vec::new(),
-            10 => vec![word, Value::Bytes(vec![7; self.chance.below(3000)])],
-            _ if self.chance.once_in(8) => vec![Value::Bytes(vec![8; self.chance.below(300_000)])],
+            10 => vec![word, Value::Bytes(vec![7; self.chance.below(1000)])],
+            _ if self.chance.once_in(8) => {
+                vec![Value::Bytes(vec![8; self.chance.below(self.setting.body_max())])]
+            }
             _ => vec![Value::Boolean(true)],
         }
     }
@@ -248,6 +257,3 @@ impl World {
         texts[self.chance.below(COUNT)]
     }
 }
-
-/// Chunks that somebody has to send before it says no more.
-const BACKLOG_MAX: usize = 200;
