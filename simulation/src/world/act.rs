@@ -10,7 +10,9 @@ use wire::endian::Endian;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
 
-use super::{INTERFACES, MEMBERS, NAMES, PATHS, Phase, WORDS, World, call_bus, hello};
+use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
+use super::message::{call_bus, hello};
+use super::{Phase, World};
 use crate::oracle::id_of;
 use crate::peer::{Mood, Peer, Stage};
 

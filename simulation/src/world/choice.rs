@@ -1,0 +1,25 @@
+//! What there is to choose from: few, so that many have to do with each other.
+
+use diligence_testkit::model::Rule;
+
+use crate::oracle::DRIVER;
+
+/// The rules that anybody asks for.
+pub fn rules() -> Vec<Rule> {
+    let any = Rule { kind: Some("signal"), ..Rule::default() };
+    let mut rules = vec![any.clone()];
+    rules.extend(INTERFACES.map(|one| Rule { interface: Some(one), ..any.clone() }));
+    rules.extend(MEMBERS.map(|one| Rule { member: Some(one), ..Rule::default() }));
+    rules.extend(PATHS.map(|one| Rule { path_namespace: Some(one), ..any.clone() }));
+    rules.extend(NAMES.map(|one| Rule { sender: Some(one.to_owned()), ..Rule::default() }));
+    rules.extend(WORDS.map(|one| Rule { args: vec![(0, "", one)], ..any.clone() }));
+    rules.push(Rule { sender: Some(DRIVER.to_owned()), member: Some("NameOwnerChanged"), ..any });
+    rules
+}
+
+pub(super) const INTERFACES: [&str; 3] =
+    ["com.example.One", "com.example.Two", "com.example.Three"];
+pub(super) const MEMBERS: [&str; 3] = ["Changed", "Moved", "Gone"];
+pub(super) const PATHS: [&str; 4] = ["/", "/a", "/a/b", "/c"];
+pub(super) const NAMES: [&str; 5] = ["com.a", "com.b", "com.c", "com.d.e", "com.d.f"];
+pub(super) const WORDS: [&str; 3] = ["one", "two", ""];
