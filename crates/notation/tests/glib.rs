@@ -162,11 +162,16 @@ const TEXTS: &[&str] = &[
     "[{'a': 1}, {}]",
 ];
 
+/// Nobody opens a descriptor here: a word is its place, as with GLib.
+fn place(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("{word} is no place"))
+}
+
 #[test]
 fn what_people_write_is_what_glib_takes_it_for() {
     let asked: Vec<_> = TEXTS.iter().map(|text| (None, *text)).collect();
     for (told, text) in glib(&asked).into_iter().zip(TEXTS) {
-        let ours = gvariant::read_untyped(text, &mut |_| Err("there is none".to_owned())).ok();
+        let ours = gvariant::read_untyped(text, &mut place).ok();
         let ours =
             ours.map(|value| (diligence_notation::signature(&value), gvariant::value(&value)));
         // GLib takes the first value of a dictionary for the type of all, arrays it does look at.
