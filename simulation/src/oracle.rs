@@ -12,12 +12,16 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::{Flags, MessageType};
 
+use crate::setting::{Policy, Setting, UNRECEIVED, UNSENT};
+
 /// The name of the bus itself.
 pub const DRIVER: &str = "org.freedesktop.DBus";
 
 /// All that is known of what was said.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Oracle {
+    setting: Setting,
+    policy: Policy,
     accounts: BTreeMap<u64, Account>,
     names: Names,
     /// Calls that wait for an answer: who called, the serial, who was called.
@@ -58,6 +62,8 @@ enum Owed {
     Reply { to: u64, serial: u32, body: Option<String> },
     /// An error as the answer to what was sent.
     Error { to: u64, serial: u32, name: &'static str },
+    /// An error that monitors alone see: that somebody does not get a signal which it wants.
+    Withheld { from: u64, serial: u32 },
     /// That a name is owned by another.
     OwnerChanged { name: String, old: String, new: String },
     /// That a name was acquired.
@@ -72,6 +78,19 @@ const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
 pub type Wrong = String;
 
 impl Oracle {
+    /// Of a bus that is set up so, and on which nothing was said.
+    pub fn new(setting: Setting) -> Self {
+        Self {
+            setting,
+            policy: Policy::default(),
+            accounts: BTreeMap::new(),
+            names: Names::default(),
+            pending: Vec::new(),
+            owed: Vec::new(),
+            latest: None,
+        }
+    }
+
     /// The account of a name, if it was heard of.
     pub fn known(&mut self, id: u64) -> Option<&mut Account> {
         self.accounts.get_mut(&id)
@@ -114,7 +133,19 @@ impl Oracle {
         Ok(())
     }
 
+    /// Whether the policy lets a message pass.
+    fn may_pass(&self, message: &Message<'_>) -> bool {
+        let interface = message.interface().map(|name| name.as_str());
+        let is_forbidden = match message.message_type() {
+            MessageType::Signal => interface == Some(UNSENT),
+            MessageType::MethodCall => interface == Some(UNRECEIVED),
+            _ => false,
+        };
+        self.policy == Policy::Open || !is_forbidden
+    }
+
     fn broadcast(&mut self, message: &Message<'_>) {
+        let may_pass = self.may_pass(message);
         let args: Vec<Value> = arguments(message);
         let sender = message.sender().map(|name| name.as_str().to_owned()).unwrap_or_default();
         let mut senders = vec![sender.clone()];
@@ -132,11 +163,17 @@ impl Oracle {
             path: message.path().map(|path| path.as_str()),
             args: &args,
         };
+        let mut withheld = 0;
         for account in self.accounts.values_mut().filter(|account| !account.is_gone) {
-            if account.rules.iter().any(|rule| rule.selects(&subject)) {
-                account.expected.push_back(message.bytes().to_vec());
+            match account.rules.iter().any(|rule| rule.selects(&subject)) {
+                true if may_pass => account.expected.push_back(message.bytes().to_vec()),
+                true => withheld += 1,
+                false => {}
             }
         }
+        let from = id_of(&sender).unwrap_or_default();
+        let said = Owed::Withheld { from, serial: message.serial().get() };
+        self.owed.extend(std::iter::repeat_n(said, withheld));
     }
 
     fn addressed(&mut self, from: u64, name: &str, message: &Message<'_>) {
@@ -149,6 +186,9 @@ impl Oracle {
             };
             return self.owed.push(Owed::Error { to: from, serial, name });
         };
+        if !self.may_pass(message) {
+            return self.owed.push(Owed::Error { to: from, serial, name: ACCESS_DENIED });
+        }
         let mut noted = None;
         if kind.is_reply() {
             let call = message.reply_serial().map_or(0, core::num::NonZero::get);

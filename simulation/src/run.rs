@@ -11,7 +11,7 @@ use kernel::rlimit::OpenFiles;
 use kernel::signals::{Signal, SignalSource};
 use wire::guid::Guid;
 
-use crate::setting::Setting;
+use crate::setting::{Policy, Setting};
 use crate::world::{Plan, Tally, World};
 
 /// Runs the daemon in a world of this plan, and checks that nothing of anybody is left.
@@ -43,12 +43,16 @@ fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// A configuration that does not change.
-struct Unchanged(Setting);
+/// The configurations of a setting, one after the other.
+struct Again {
+    setting: Setting,
+    policy: Policy,
+}
 
-impl Reload for Unchanged {
+impl Reload for Again {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
-        Ok(self.0.config().into())
+        self.policy = self.policy.next(self.setting);
+        Ok(self.setting.config(self.policy).into())
     }
 
     fn done(&mut self) {}
@@ -65,10 +69,10 @@ fn parts(setting: Setting) -> Parts {
             uid: crate::peer::UID,
             security_label: None,
         },
-        loaded: setting.config().into(),
+        loaded: setting.config(Policy::default()).into(),
         mediator: None,
         open_files: OpenFiles::current(),
-        reload: Box::new(Unchanged(setting)),
+        reload: Box::new(Again { setting, policy: Policy::default() }),
         log: Log::new("simulation", Target::Syslog),
         metrics: None,
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),

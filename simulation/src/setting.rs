@@ -13,19 +13,57 @@ pub enum Setting {
     Roomy,
     /// Little may wait for those who do not read.
     Tight,
+    /// The policy is [`Policy::Open`] at first, and another one each time that the configuration is
+    /// read again.
+    Changing,
+}
+
+/// What is allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Policy {
+    /// Everything.
+    #[default]
+    Open,
+    /// Not to send signals of [`UNSENT`], to receive calls of [`UNRECEIVED`], to own [`UNOWNED`].
+    Strict,
+}
+
+impl Policy {
+    /// The one that comes behind it.
+    pub const fn next(self, setting: Setting) -> Self {
+        match (setting, self) {
+            (Setting::Changing, Self::Open) => Self::Strict,
+            _ => Self::Open,
+        }
+    }
+
+    fn rules(self) -> String {
+        match self {
+            Self::Open => String::new(),
+            Self::Strict => format!(
+                "<deny send_type='signal' send_interface='{UNSENT}'/>\
+                 <deny receive_type='method_call' receive_interface='{UNRECEIVED}'/>\
+                 <deny own='{UNOWNED}'/>"
+            ),
+        }
+    }
 }
 
 impl Setting {
     /// That of a seed.
     pub const fn of(seed: u64) -> Self {
-        if seed.is_multiple_of(3) { Self::Tight } else { Self::Roomy }
+        match seed % 4 {
+            0 => Self::Tight,
+            1 => Self::Changing,
+            _ => Self::Roomy,
+        }
     }
 
     /// Chunks that somebody has to send before it says no more: what is sent at once must have room in
     /// the queue of the monitor.
     pub const fn backlog_max(self) -> usize {
         match self {
-            Self::Roomy => 200,
+            Self::Roomy | Self::Changing => 200,
             Self::Tight => 6,
         }
     }
@@ -33,7 +71,7 @@ impl Setting {
     /// How many are there at the same time at most.
     pub const fn peers_max(self) -> usize {
         match self {
-            Self::Roomy => usize::MAX,
+            Self::Roomy | Self::Changing => usize::MAX,
             Self::Tight => 12,
         }
     }
@@ -41,7 +79,7 @@ impl Setting {
     /// Once in how many times that it could somebody begins to read nothing, or ends that.
     pub const fn deaf_once_in(self) -> usize {
         match self {
-            Self::Roomy => 20,
+            Self::Roomy | Self::Changing => 20,
             Self::Tight => 4,
         }
     }
@@ -49,7 +87,7 @@ impl Setting {
     /// Bytes of a large body.
     pub const fn body_max(self) -> usize {
         match self {
-            Self::Roomy => 300_000,
+            Self::Roomy | Self::Changing => 300_000,
             Self::Tight => 1_000,
         }
     }
@@ -59,13 +97,13 @@ impl Setting {
     /// # Panics
     ///
     /// If it cannot be written to a file, or read from it.
-    pub fn config(self) -> Config {
+    pub fn config(self, policy: Policy) -> Config {
         let mut limits = String::new();
         let mut limit = |name: &str, value: u64| {
             let _ = writeln!(limits, "<limit name='{name}'>{value}</limit>");
         };
         match self {
-            Self::Roomy => {
+            Self::Roomy | Self::Changing => {
                 limit("max_incoming_bytes", 1_000_000_000);
                 limit("max_outgoing_bytes", 1_000_000_000);
             }
@@ -82,7 +120,8 @@ impl Setting {
             "<busconfig><type>session</type><listen>unix:abstract=simulation</listen>\
              <auth>EXTERNAL</auth><policy context='default'>\
              <allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/>\
-             <allow own='*'/></policy>{limits}</busconfig>"
+             <allow own='*'/>{}</policy>{limits}</busconfig>",
+            policy.rules()
         );
         let file = File(std::env::temp_dir().join(format!("simulation-{}", std::process::id())));
         fs::write(&file.0, text).expect("there is a place for files");
@@ -99,6 +138,13 @@ impl Drop for File {
         let _ = fs::remove_file(&self.0);
     }
 }
+
+/// What the strict policy forbids.
+pub const UNSENT: &str = "com.example.Three";
+/// The same.
+pub const UNRECEIVED: &str = "com.example.Two";
+/// The same.
+pub const UNOWNED: &str = "com.c";
 
 /// Bytes that may wait for somebody where little may.
 const QUEUE_MAX: u64 = 60_000;

@@ -114,7 +114,7 @@ impl World {
             monitor,
             peers: Vec::new(),
             former: Vec::new(),
-            oracle: Oracle::default(),
+            oracle: Oracle::new(setting),
             rules: rules(),
             tally,
             open_before: 0,

@@ -5,6 +5,7 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::{Oracle, Owed, Wrong, arguments, id_of, peer_id, unique};
+use crate::setting::{Policy, UNOWNED};
 use diligence_testkit::model::Rule;
 
 impl Oracle {
@@ -26,6 +27,13 @@ impl Oracle {
                 self.owed.push(Owed::OwnerChanged { name: name.clone(), old, new });
                 self.owed.push(Owed::Acquired { by: from, name: name.clone() });
                 Ok(Some(vec![Value::from(name.as_str())]))
+            }
+            "ReloadConfig" => {
+                self.policy = self.policy.next(self.setting);
+                Ok(Some(Vec::new()))
+            }
+            "RequestName" if self.policy == Policy::Strict && text(0) == UNOWNED => {
+                Err(super::ACCESS_DENIED)
             }
             "RequestName" => {
                 let (result, change) = self.names.request(text(0), peer_id(from), number);
@@ -76,6 +84,11 @@ impl Oracle {
         let said = self.meaning(message, to)?;
         match said {
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } => self.refused(to, serial)?,
+            Owed::Error { to: from, serial, name: super::ACCESS_DENIED }
+                if self.owed.contains(&Owed::Withheld { from, serial }) =>
+            {
+                return self.pay(&Owed::Withheld { from, serial });
+            }
             said => self.pay(&said)?,
         }
         match to {
@@ -139,7 +152,7 @@ impl Oracle {
                 pending.find(|(caller, call, _)| (caller, call) == (to, serial))?.2
             }
             Owed::Lost { by, .. } => *by,
-            Owed::Reply { .. } => return None,
+            Owed::Reply { .. } | Owed::Withheld { .. } => return None,
         };
         self.accounts.get(&id).filter(|account| !account.is_gone).map(|_| id)
     }

@@ -187,6 +187,7 @@ impl World {
         let own = Value::from(self.pick(&NAMES));
         let flags = Value::Uint32(self.chance.below(8) as u32);
         let (method, args) = match self.chance.below(8) {
+            0 if self.chance.once_in(20) => ("ReloadConfig", Vec::new()),
             0 | 1 => ("AddMatch", vec![rule]),
             2 => ("RemoveMatch", vec![rule]),
             3 | 4 => ("RequestName", vec![own, flags]),
