@@ -85,6 +85,20 @@ fn every_crate_is_on_the_maps() {
     }
 }
 
+/// Each as `folder/file.rs: name`.
+#[test]
+fn the_tests_that_keep_promises_exist() {
+    let text = read(&root().join("docs/security.md"));
+    let named = text.split('`').filter_map(|code| code.split_once(".rs: "));
+    let mut count = 0;
+    for (file, test) in named {
+        let source = read(&root().join(format!("{file}.rs")));
+        assert!(source.contains(&format!("fn {test}(")), "{file}.rs has no test {test}");
+        count += 1;
+    }
+    assert!(count > 20, "{count}");
+}
+
 /// The table of ARCHITECTURE.md, by crate.
 fn allowed_edges() -> BTreeMap<String, BTreeSet<String>> {
     let text = read(&root().join("ARCHITECTURE.md"));
