@@ -115,9 +115,9 @@ impl Peer {
         self.serial
     }
 
-    /// Has bytes sent that are no message.
-    pub fn say(&mut self, bytes: Vec<u8>) {
-        self.push(bytes, 0, false);
+    /// Has bytes sent of which nobody must hear.
+    pub fn say(&mut self, bytes: Vec<u8>, descriptors: usize) {
+        self.push(bytes, descriptors, false);
     }
 
     /// Has a message sent, with so many descriptors.

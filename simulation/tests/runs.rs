@@ -74,7 +74,7 @@ fn plan(text: &str) -> Option<Plan> {
 
 const STEPS: usize = 10_000_000;
 const STEPS_OF_WORLD: usize = 20_000;
-const PEERS: [usize; 5] = [2, 5, 12, 40, 200];
+const PEERS: [usize; 6] = [2, 5, 12, 40, 200, 1000];
 
 /// How long smaller worlds are tried.
 const SHRINKING: Duration = Duration::from_secs(20);

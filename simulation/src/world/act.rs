@@ -88,6 +88,13 @@ impl World {
         };
         let mut peer = Peer::connect(100 + count as u32, capacity);
         let serial = peer.next_serial();
+        if self.chance.once_in(60) {
+            // To others nobody speaks before that.
+            peer.is_rude = true;
+            let signal =
+                Builder::signal(path(PATHS[1]), interface(INTERFACES[0]), member(MEMBERS[0]));
+            peer.say(build(signal, serial, &[]), 0);
+        }
         peer.send(hello(serial), 0);
         self.peers.push(peer);
     }
@@ -98,11 +105,19 @@ impl World {
         self.former.push(peer);
     }
 
-    /// Something that ends a connection.
+    /// Something that ends a connection, at once or when time has passed.
     fn be_rude(&mut self, place: usize) {
+        let has_descriptors = self.chance.once_in(2);
         let peer = &mut self.peers[place];
         peer.is_rude = true;
-        peer.say(b"l\x09\x00\x01 this is no message, and never will be".to_vec());
+        match has_descriptors {
+            // Descriptors that belong to no message.
+            true => {
+                let serial = peer.next_serial();
+                peer.send(call_bus("GetId", serial, &[]), 2);
+            }
+            false => peer.say(b"l\x09\x00\x01 this is no message, and never will be".to_vec(), 0),
+        }
     }
 
     /// Remembers calls that came, to answer them.
