@@ -24,6 +24,8 @@ pub struct Oracle {
     policy: Policy,
     accounts: BTreeMap<u64, Account>,
     names: Names,
+    /// What waits for a service: the name, who sent it, the message.
+    held: Vec<(String, u64, Vec<u8>)>,
     /// Calls that wait for an answer: who called, the serial, who was called.
     pending: Vec<(u64, u32, u64)>,
     /// What the bus has to say now, or soon: each once, in any order.
@@ -85,6 +87,7 @@ impl Oracle {
             policy: Policy::default(),
             accounts: BTreeMap::new(),
             names: Names::default(),
+            held: Vec::new(),
             pending: Vec::new(),
             owed: Vec::new(),
             latest: None,
@@ -178,14 +181,24 @@ impl Oracle {
 
     fn addressed(&mut self, from: u64, name: &str, message: &Message<'_>) {
         let serial = message.serial().get();
-        let kind = message.message_type();
         let Some(to) = self.find(name) else {
+            let mut services = self.setting.services().iter();
+            let is_startable = services.any(|(service, _)| *service == name);
+            if is_startable && !message.flags().contains(Flags::NO_AUTO_START) {
+                return self.held.push((name.to_owned(), from, message.bytes().to_vec()));
+            }
             let name = match message.flags().contains(Flags::NO_AUTO_START) {
                 true => "org.freedesktop.DBus.Error.NameHasNoOwner",
                 false => "org.freedesktop.DBus.Error.ServiceUnknown",
             };
             return self.owed.push(Owed::Error { to: from, serial, name });
         };
+        self.pass_on(from, to, message);
+    }
+
+    /// A message comes to who has its name.
+    fn pass_on(&mut self, from: u64, to: u64, message: &Message<'_>) {
+        let (serial, kind) = (message.serial().get(), message.message_type());
         if !self.may_pass(message) {
             return self.owed.push(Owed::Error { to: from, serial, name: ACCESS_DENIED });
         }
@@ -237,6 +250,7 @@ impl Oracle {
         let account = self.account(id);
         account.is_gone = true;
         account.rules.clear();
+        self.held.retain(|(_, from, _)| *from != id);
         let owned: Vec<_> = self.names.all().into_iter().map(str::to_owned).collect();
         for name in owned {
             let (_, change) = self.names.release(&name, peer_id(id));
@@ -279,7 +293,11 @@ impl Oracle {
     /// If it was not.
     pub fn settled(&self) -> Result<(), Wrong> {
         match self.owed.as_slice() {
-            [] => Ok(()),
+            [] if self.held.is_empty() => Ok(()),
+            [] => {
+                let held: Vec<_> = self.held.iter().map(|(name, from, _)| (name, from)).collect();
+                Err(format!("messages wait for services for ever: {held:?}"))
+            }
             owed => Err(format!("the bus still has to say {owed:?}")),
         }
     }

@@ -52,7 +52,7 @@ struct Again {
 impl Reload for Again {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         self.policy = self.policy.next(self.setting);
-        Ok(self.setting.config(self.policy).into())
+        Ok(self.setting.load(self.policy))
     }
 
     fn done(&mut self) {}
@@ -69,7 +69,7 @@ fn parts(setting: Setting) -> Parts {
             uid: crate::peer::UID,
             security_label: None,
         },
-        loaded: setting.config(Policy::default()).into(),
+        loaded: setting.load(Policy::default()),
         mediator: None,
         open_files: OpenFiles::current(),
         reload: Box::new(Again { setting, policy: Policy::default() }),

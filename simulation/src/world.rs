@@ -6,8 +6,9 @@ mod choice;
 mod message;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::time::Duration;
 
 use diligence_testkit::model::Rule;
 use kernel::machine::{self, Activity, Chance};
@@ -59,6 +60,8 @@ enum Phase {
     Busy,
     /// Nothing more is said; everybody reads.
     Quiet,
+    /// As long has passed as anything may take.
+    Patient,
     /// The bus is asked what each has lost.
     Asking,
     /// All but the monitor leave.
@@ -81,6 +84,8 @@ pub struct World {
     oracle: Oracle,
     rules: Vec<Rule>,
     tally: Rc<RefCell<Tally>>,
+    /// The processes of services that have come.
+    arrived: BTreeSet<u32>,
     /// What the daemon had open when only the monitor was there.
     open_before: usize,
     /// What was routed last.
@@ -117,6 +122,7 @@ impl World {
             oracle: Oracle::new(setting),
             rules: rules(),
             tally,
+            arrived: BTreeSet::new(),
             open_before: 0,
             latest: VecDeque::new(),
             turn: 0,
@@ -128,7 +134,7 @@ impl World {
         let acted = match self.phase {
             Phase::Opening => self.open(),
             Phase::Busy => self.be_busy(),
-            Phase::Quiet | Phase::Asking | Phase::Leaving => self.be_quiet(),
+            Phase::Quiet | Phase::Patient | Phase::Asking | Phase::Leaving => self.be_quiet(),
             Phase::Over => return Activity::Ended,
         };
         if acted {
@@ -174,7 +180,7 @@ impl World {
                 return true;
             }
         }
-        false
+        self.phase == Phase::Quiet && self.attend_services()
     }
 
     fn next_phase(&mut self) {
@@ -182,6 +188,10 @@ impl World {
             Phase::Opening => self.begin_busily(),
             Phase::Busy => Phase::Busy,
             Phase::Quiet => {
+                machine::with(|machine| machine.pass(PATIENCE));
+                Phase::Patient
+            }
+            Phase::Patient => {
                 self.check_all();
                 self.ask_for_losses();
                 Phase::Asking
@@ -192,6 +202,7 @@ impl World {
                 for peer in &mut self.peers {
                     peer.leave();
                 }
+                machine::with(machine::Machine::end_all);
                 Phase::Leaving
             }
             Phase::Leaving => {
@@ -240,6 +251,9 @@ impl machine::World for Lazy {
         self.world.get_or_insert_with(begin).step()
     }
 }
+
+/// Longer than the bus waits for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes that may be under way to the monitor.
 const MONITOR_CAPACITY: usize = 1 << 20;

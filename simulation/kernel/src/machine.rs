@@ -288,6 +288,13 @@ impl Machine {
         is_watched: bool,
     ) -> io::Result<()> {
         let number = source.as_raw_fd();
+        if !is_watched && self.watches.contains_key(&number) {
+            self.note_closed();
+        }
+        // The output of services is no file of the machine: nothing is in it.
+        if !self.files.contains_key(&number) {
+            return Ok(());
+        }
         match (self.watches.contains_key(&number), is_watched) {
             (true, false) => return Err(io::ErrorKind::AlreadyExists.into()),
             (false, true) => return Err(io::ErrorKind::NotFound.into()),

@@ -82,6 +82,13 @@ impl Oracle {
     pub(super) fn driver_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let to = message.destination().and_then(|name| id_of(name.as_str()));
         let said = self.meaning(message, to)?;
+        if let Owed::Error { name, .. } = said
+            && STARTING.contains(&name)
+            && !self.owed.contains(&said)
+            && let Some(Value::String(explanation)) = arguments(message).first()
+        {
+            self.give_up(explanation, name);
+        }
         match said {
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } => self.refused(to, serial)?,
             Owed::Error { to: from, serial, name: super::ACCESS_DENIED }
@@ -89,13 +96,36 @@ impl Oracle {
             {
                 return self.pay(&Owed::Withheld { from, serial });
             }
-            said => self.pay(&said)?,
+            ref said => self.pay(said)?,
         }
         match to {
             None => self.broadcast(message),
             Some(id) => self.account(id).expected.push_back(message.bytes().to_vec()),
         }
+        match said {
+            Owed::Acquired { by, name } => self.give_held(by, &name),
+            _ => Ok(()),
+        }
+    }
+
+    /// Somebody was told that it has a name: what has waited for that comes next.
+    fn give_held(&mut self, to: u64, name: &str) -> Result<(), Wrong> {
+        let held: Vec<_> = self.held.extract_if(.., |held| held.0 == name).collect();
+        for (_, from, bytes) in held {
+            let message = Message::parse(&bytes).map_err(|error| error.to_string())?;
+            self.pass_on(from, to, &message);
+        }
         Ok(())
+    }
+
+    /// A service does not come: all that wait for it are told.
+    fn give_up(&mut self, explanation: &str, why: &'static str) {
+        let named = |held: &mut (String, u64, Vec<u8>)| explanation.contains(held.0.as_str());
+        for (_, to, bytes) in self.held.extract_if(.., named) {
+            if let Ok(message) = Message::parse(&bytes) {
+                self.owed.push(Owed::Error { to, serial: message.serial().get(), name: why });
+            }
+        }
     }
 
     /// What the bus says by a message.
@@ -168,8 +198,14 @@ impl Oracle {
 
 const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
 
+/// Why a service does not come.
+const STARTING: [&str; 2] =
+    ["org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut"];
+
 /// What can be answered with.
-const ERRORS: [&str; 6] = [
+const ERRORS: [&str; 8] = [
+    STARTING[0],
+    STARTING[1],
     LIMITS_EXCEEDED,
     super::ACCESS_DENIED,
     "org.freedesktop.DBus.Error.ServiceUnknown",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diligence_testkit::world::{build, interface, member, name, path};
-use kernel::machine;
+use kernel::machine::{self, End};
 use wire::Message;
 use wire::body::Value;
 use wire::endian::Endian;
@@ -15,6 +15,7 @@ use super::message::{call_bus, hello};
 use super::{Phase, World};
 use crate::oracle::id_of;
 use crate::peer::{Mood, Peer, Stage};
+use crate::setting::{Fate, SERVICES, Setting};
 
 impl World {
     /// One step.
@@ -34,6 +35,9 @@ impl World {
         if self.peers.is_empty() || (self.peers.len() < most && self.chance.once_in(20)) {
             self.connect();
             return true;
+        }
+        if self.setting == Setting::Starting && self.chance.once_in(50) {
+            self.attend_services();
         }
         let place = self.chance.below(self.peers.len());
         match self.chance.below(100) {
@@ -97,6 +101,33 @@ impl World {
         }
         peer.send(hello(serial), 0);
         self.peers.push(peer);
+    }
+
+    /// What was started comes, ends, or does nothing; tells whether anything was done.
+    pub(super) fn attend_services(&mut self) -> bool {
+        let started: Vec<_> = machine::with(|machine| {
+            let running = machine.processes().filter(|(_, process)| process.end.is_none());
+            running.map(|(pid, process)| (pid, process.words.clone())).collect()
+        });
+        let mut acted = false;
+        for (pid, words) in started {
+            let named = words.last().and_then(|word| word.to_str()).unwrap_or_default();
+            let fate = SERVICES.iter().find(|(name, _)| *name == named).map(|(_, fate)| *fate);
+            match fate.expect("there are no others") {
+                Fate::Comes if self.arrived.insert(pid) => {
+                    self.connect();
+                    let peer = self.peers.last_mut().expect("it has connected");
+                    let serial = peer.next_serial();
+                    let args = [Value::from(named), Value::Uint32(0)];
+                    peer.send(call_bus("RequestName", serial, &args), 0);
+                    peer.hurry();
+                }
+                Fate::Ends => machine::with(|machine| machine.end(pid, End::Exited(1))),
+                Fate::Comes | Fate::Hangs => continue,
+            }
+            acted = true;
+        }
+        acted
     }
 
     fn leave(&mut self, place: usize) {
@@ -235,6 +266,9 @@ impl World {
     /// Somebody who has a name, or had one, or has none.
     fn somebody(&mut self) -> String {
         match self.chance.below(5) {
+            0 if self.setting == Setting::Starting => {
+                SERVICES[self.chance.below(SERVICES.len())].0.to_owned()
+            }
             0 | 1 => self.pick(&NAMES).to_owned(),
             2 => format!(":1.{}", 1 + self.chance.below(self.tally.borrow().connections + 1)),
             _ => {

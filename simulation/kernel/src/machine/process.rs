@@ -46,6 +46,12 @@ impl Machine {
         self.note_all(|file| file == File::Process(pid));
     }
 
+    /// Ends all that run.
+    pub fn end_all(&mut self) {
+        let all: Vec<_> = self.processes.keys().copied().collect();
+        all.into_iter().for_each(|pid| self.end(pid, End::Exited(0)));
+    }
+
     pub(crate) fn has_ended(&self, pid: u32) -> bool {
         self.processes.get(&pid).is_some_and(|process| process.end.is_some())
     }
