@@ -3,6 +3,10 @@
 //! It is slow and plain: lists that are searched from end to end.
 
 mod driver;
+mod owed;
+mod passing;
+mod policy;
+mod starting;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,9 +14,11 @@ use bus::PeerId;
 use diligence_testkit::model::{Change, Names, Rule, Subject};
 use wire::Message;
 use wire::body::Value;
-use wire::message::{Flags, MessageType};
 
-use crate::setting::{Policy, Setting, UNRECEIVED, UNSENT};
+use crate::setting::{Policy, Setting};
+use owed::Owed;
+use passing::Addressed;
+use starting::Held;
 
 /// The name of the bus itself.
 pub const DRIVER: &str = "org.freedesktop.DBus";
@@ -24,25 +30,22 @@ pub struct Oracle {
     policy: Policy,
     accounts: BTreeMap<u64, Account>,
     names: Names,
-    /// What waits for a service: the name, who sent it, the message.
-    held: Vec<(String, u64, Vec<u8>)>,
+    /// What waits for services.
+    held: Vec<Held>,
     /// Calls that wait for an answer: who called, the serial, who was called.
     pending: Vec<(u64, u32, u64)>,
     /// What the bus has to say now, or soon: each once, in any order.
     owed: Vec<Owed>,
     /// What was addressed last: the bus may say that there is no room for it.
-    latest: Option<Addressed>,
-}
-
-/// A message that somebody was to get.
-#[derive(Clone, Copy, Debug)]
-struct Addressed {
-    from: u64,
-    serial: u32,
-    to: u64,
-    /// The call that it makes or answers, if that was noted.
-    call: Option<(u64, u32, u64)>,
-    is_reply: bool,
+    latest: Vec<Addressed>,
+    /// Answers that come in the midst of what is given at once: to whom, the serial, and the number
+    /// of the message behind which it comes.
+    placed: Vec<(u64, u32, u64)>,
+    /// How many messages were routed.
+    routed: u64,
+    /// The number of the last that the bus itself has not said: what it has to say to that may not
+    /// have been heard yet.
+    unsettled: u64,
 }
 
 /// One who has, or had, a unique name.
@@ -51,30 +54,24 @@ pub struct Account {
     /// What it said, as it was routed.
     pub heard: VecDeque<Vec<u8>>,
     /// What it must get, in this order.
-    pub expected: VecDeque<Vec<u8>>,
+    pub expected: VecDeque<Expected>,
     /// Whether the bus said that it has gone.
     pub is_gone: bool,
+    uid: u32,
     rules: Vec<Rule>,
 }
 
-/// What the bus has to say.
+/// What somebody must get.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Owed {
-    /// An answer to a call, with these contents if they are known.
-    Reply { to: u64, serial: u32, body: Option<String> },
-    /// An error as the answer to what was sent.
-    Error { to: u64, serial: u32, name: &'static str },
-    /// An error that monitors alone see: that somebody does not get a signal which it wants.
-    Withheld { from: u64, serial: u32 },
-    /// That a name is owned by another.
-    OwnerChanged { name: String, old: String, new: String },
-    /// That a name was acquired.
-    Acquired { by: u64, name: String },
-    /// That a name was lost.
-    Lost { by: u64, name: String },
+pub struct Expected {
+    /// The message.
+    pub bytes: Vec<u8>,
+    /// Whether nobody is told when it does not come: signals to all who want them, what was addressed
+    /// to others, and what the bus itself says.
+    pub may_be_lost: bool,
+    /// The number of the message among all.
+    pub number: u64,
 }
-
-const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
 
 /// What is wrong.
 pub type Wrong = String;
@@ -90,8 +87,16 @@ impl Oracle {
             held: Vec::new(),
             pending: Vec::new(),
             owed: Vec::new(),
-            latest: None,
+            latest: Vec::new(),
+            placed: Vec::new(),
+            routed: 0,
+            unsettled: 0,
         }
+    }
+
+    /// The number of the first message of which it is not clear yet who gets it.
+    pub const fn unsettled(&self) -> u64 {
+        self.unsettled
     }
 
     /// The account of a name, if it was heard of.
@@ -110,6 +115,7 @@ impl Oracle {
     /// If it should not have been.
     pub fn routed(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
         let message = Message::parse(bytes).map_err(|error| error.to_string())?;
+        self.routed += 1;
         match message.sender().map(|name| name.as_str().to_owned()) {
             Some(sender) if sender == DRIVER => self.driver_said(&message),
             Some(sender) => match id_of(&sender) {
@@ -127,113 +133,76 @@ impl Oracle {
         if !is_new && self.accounts.get(&from).is_none_or(|account| account.is_gone) {
             return Err(format!(":1.{from} is not there, and says something"));
         }
+        if is_new {
+            self.account(from).uid = user_of(message.serial().get());
+        }
+        self.latest.clear();
+        self.placed.clear();
+        self.unsettled = self.routed;
         self.account(from).heard.push_back(message.bytes().to_vec());
         match message.destination().map(|name| name.as_str().to_owned()) {
-            None => self.broadcast(message),
+            None => drop(self.pass_to_listeners(message, None)),
             Some(name) if name == DRIVER => self.driver_called(from, message)?,
             Some(name) => self.addressed(from, &name, message),
         }
         Ok(())
     }
 
-    /// Whether the policy lets a message pass.
-    fn may_pass(&self, message: &Message<'_>) -> bool {
-        let interface = message.interface().map(|name| name.as_str());
-        let is_forbidden = match message.message_type() {
-            MessageType::Signal => interface == Some(UNSENT),
-            MessageType::MethodCall => interface == Some(UNRECEIVED),
-            _ => false,
-        };
-        self.policy == Policy::Open || !is_forbidden
+    fn expect(&mut self, to: u64, message: &Message<'_>, may_be_lost: bool) {
+        self.expect_behind(self.routed, to, message, may_be_lost);
     }
 
-    fn broadcast(&mut self, message: &Message<'_>) {
-        let may_pass = self.may_pass(message);
+    /// Somebody must get a message, behind what he gets of that with this number.
+    fn expect_behind(&mut self, number: u64, to: u64, message: &Message<'_>, may_be_lost: bool) {
+        let bytes = message.bytes().to_vec();
+        let expected = &mut self.account(to).expected;
+        let place = expected.iter().rposition(|before| before.number <= number);
+        expected
+            .insert(place.map_or(0, |place| place + 1), Expected { bytes, may_be_lost, number });
+    }
+
+    /// All the names of somebody.
+    fn names_of(&self, id: u64) -> Vec<String> {
+        let all = self.names.all().into_iter();
+        let own = all.filter(|name| self.names.owner(name) == Some(peer_id(id)));
+        std::iter::once(unique(id)).chain(own.map(str::to_owned)).collect()
+    }
+
+    /// Those who are there and have a rule for a message: for what is addressed to `addressed`, only
+    /// if they ask for that.
+    fn listeners(&self, message: &Message<'_>, addressed: Option<u64>) -> Vec<u64> {
         let args: Vec<Value> = arguments(message);
         let sender = message.sender().map(|name| name.as_str().to_owned()).unwrap_or_default();
-        let mut senders = vec![sender.clone()];
-        if let Some(id) = id_of(&sender) {
-            let all = self.names.all().into_iter();
-            let own = all.filter(|name| self.names.owner(name) == Some(peer_id(id)));
-            senders.extend(own.map(str::to_owned));
-        }
         let subject = Subject {
             kind: message.message_type().as_str(),
-            senders,
-            destinations: Vec::new(),
+            senders: id_of(&sender).map_or(vec![sender], |id| self.names_of(id)),
+            destinations: addressed.map(|id| self.names_of(id)).unwrap_or_default(),
             interface: message.interface().map(|name| name.as_str()),
             member: message.member().map(|name| name.as_str()),
             path: message.path().map(|path| path.as_str()),
             args: &args,
         };
-        let mut withheld = 0;
-        for account in self.accounts.values_mut().filter(|account| !account.is_gone) {
-            match account.rules.iter().any(|rule| rule.selects(&subject)) {
-                true if may_pass => account.expected.push_back(message.bytes().to_vec()),
-                true => withheld += 1,
-                false => {}
-            }
-        }
-        let from = id_of(&sender).unwrap_or_default();
-        let said = Owed::Withheld { from, serial: message.serial().get() };
-        self.owed.extend(std::iter::repeat_n(said, withheld));
+        let wants =
+            |rule: &Rule| (addressed.is_none() || rule.eavesdrops) && rule.selects(&subject);
+        let listens = |account: &Account| !account.is_gone && account.rules.iter().any(wants);
+        let all = self.accounts.iter().filter(|(_, account)| listens(account));
+        all.map(|(id, _)| *id).filter(|id| Some(*id) != addressed).collect()
     }
 
-    fn addressed(&mut self, from: u64, name: &str, message: &Message<'_>) {
-        let serial = message.serial().get();
-        let Some(to) = self.find(name) else {
-            let mut services = self.setting.services().iter();
-            let is_startable = services.any(|(service, _)| *service == name);
-            if is_startable && !message.flags().contains(Flags::NO_AUTO_START) {
-                return self.held.push((name.to_owned(), from, message.bytes().to_vec()));
+    /// Who listens gets a message, if he may; returns how many may not.
+    fn pass_to_listeners(&mut self, message: &Message<'_>, addressed: Option<u64>) -> usize {
+        let before = self.owed.len();
+        let sender = message.sender().and_then(|name| id_of(name.as_str()));
+        for to in self.listeners(message, addressed) {
+            let may_listen = addressed.is_none() || Self::may_overhear(message);
+            if may_listen && self.may_pass(sender, to, message) {
+                self.expect(to, message, true);
+            } else {
+                let (from, serial) = (sender.unwrap_or_default(), message.serial().get());
+                self.owed.push(Owed::Withheld { from, serial });
             }
-            let name = match message.flags().contains(Flags::NO_AUTO_START) {
-                true => "org.freedesktop.DBus.Error.NameHasNoOwner",
-                false => "org.freedesktop.DBus.Error.ServiceUnknown",
-            };
-            return self.owed.push(Owed::Error { to: from, serial, name });
-        };
-        self.pass_on(from, to, message);
-    }
-
-    /// A message comes to who has its name.
-    fn pass_on(&mut self, from: u64, to: u64, message: &Message<'_>) {
-        let (serial, kind) = (message.serial().get(), message.message_type());
-        if !self.may_pass(message) {
-            return self.owed.push(Owed::Error { to: from, serial, name: ACCESS_DENIED });
         }
-        let mut noted = None;
-        if kind.is_reply() {
-            let call = message.reply_serial().map_or(0, core::num::NonZero::get);
-            let call = (to, call, from);
-            // On a bus of a session who was not asked may answer, too.
-            noted = Some(call).filter(|call| self.pending.contains(call));
-            self.pending.retain(|waits| *waits != call);
-        } else if kind == MessageType::MethodCall && message.expects_reply() {
-            let call = (from, serial, to);
-            if self.pending.contains(&call) {
-                let name = ACCESS_DENIED;
-                return self.owed.push(Owed::Error { to: from, serial, name });
-            }
-            self.pending.push(call);
-            noted = Some(call);
-        }
-        self.latest = Some(Addressed { from, serial, to, call: noted, is_reply: kind.is_reply() });
-        self.account(to).expected.push_back(message.bytes().to_vec());
-    }
-
-    /// The bus says that there is no room for what was addressed last.
-    fn refused(&mut self, sender: u64, said: u32) -> Result<(), Wrong> {
-        let latest = self.latest.take().filter(|one| (one.from, one.serial) == (sender, said));
-        let latest = latest.ok_or("there is no room for a message that nobody sent")?;
-        self.account(latest.to).expected.pop_back();
-        match latest.call {
-            // It was not answered after all.
-            Some(call) if latest.is_reply => self.pending.push(call),
-            Some(call) => self.pending.retain(|waits| *waits != call),
-            None => {}
-        }
-        Ok(())
+        self.owed.len() - before
     }
 
     /// Who has a name.
@@ -250,7 +219,7 @@ impl Oracle {
         let account = self.account(id);
         account.is_gone = true;
         account.rules.clear();
-        self.held.retain(|(_, from, _)| *from != id);
+        self.held.retain(|held| held.from != id);
         let owned: Vec<_> = self.names.all().into_iter().map(str::to_owned).collect();
         for name in owned {
             let (_, change) = self.names.release(&name, peer_id(id));
@@ -267,8 +236,7 @@ impl Oracle {
             std::mem::take(&mut self.pending).into_iter().partition(|(_, _, callee)| *callee == id);
         self.pending = rest.into_iter().filter(|(caller, ..)| *caller != id).collect();
         for (to, serial, _) in orphans.into_iter().filter(|(caller, ..)| *caller != id) {
-            let name = "org.freedesktop.DBus.Error.NoReply";
-            self.owed.push(Owed::Error { to, serial, name });
+            self.owed.push(Owed::Error { to, serial, name: owed::NO_REPLY });
         }
     }
 
@@ -285,22 +253,6 @@ impl Oracle {
             self.owed.push(Owed::Acquired { by, name });
         }
     }
-
-    /// Everything that the bus owes was said.
-    ///
-    /// # Errors
-    ///
-    /// If it was not.
-    pub fn settled(&self) -> Result<(), Wrong> {
-        match self.owed.as_slice() {
-            [] if self.held.is_empty() => Ok(()),
-            [] => {
-                let held: Vec<_> = self.held.iter().map(|(name, from, _)| (name, from)).collect();
-                Err(format!("messages wait for services for ever: {held:?}"))
-            }
-            owed => Err(format!("the bus still has to say {owed:?}")),
-        }
-    }
 }
 
 fn arguments(message: &Message<'_>) -> Vec<Value> {
@@ -313,6 +265,18 @@ fn arguments(message: &Message<'_>) -> Vec<Value> {
 pub fn id_of(name: &str) -> Option<u64> {
     name.strip_prefix(":1.")?.parse().ok()
 }
+
+/// The first serial of a user: so the order of messages alone tells who it is.
+pub const fn first_serial(uid: u32) -> u32 {
+    uid << SERIAL_BITS
+}
+
+const fn user_of(serial: u32) -> u32 {
+    serial >> SERIAL_BITS
+}
+
+/// More messages than anybody sends, as a power of 2.
+const SERIAL_BITS: u32 = 20;
 
 fn unique(id: u64) -> String {
     format!(":1.{id}")

@@ -8,8 +8,7 @@ use kernel::credentials::Ids;
 use kernel::machine::{self, SocketId};
 use wire::Message;
 
-/// The user that everybody is.
-pub const UID: u32 = 500;
+use crate::oracle::first_serial;
 
 /// How far somebody has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,8 +48,8 @@ pub struct Peer {
     pub received: VecDeque<Vec<u8>>,
     /// Calls that came and were not answered: who called, and the serial.
     pub calls: Vec<(u64, u32)>,
-    /// Signals that it should have got and did not.
-    pub lost: u64,
+    /// Messages that it could have got and did not.
+    pub lost: Vec<Vec<u8>>,
     /// Whether it has closed its connection.
     pub has_left: bool,
     /// Whether it has sent what ends a connection.
@@ -66,19 +65,35 @@ pub struct Peer {
     awaited_descriptors: u64,
 }
 
-/// Bytes to be sent, descriptors with the first.
+/// Bytes to be sent, descriptors with one of them.
 #[derive(Debug)]
 struct Chunk {
     bytes: Vec<u8>,
     start: usize,
     descriptors: usize,
+    /// With which byte the descriptors go.
+    descriptors_at: usize,
     is_message: bool,
+}
+
+impl Chunk {
+    /// What can be sent at once of what is left.
+    fn next_piece(&self, most: usize) -> &[u8] {
+        let is_before = self.descriptors > 0 && self.start < self.descriptors_at;
+        let end = if is_before { self.descriptors_at } else { self.bytes.len() };
+        &self.bytes[self.start..end.min(self.start.saturating_add(most))]
+    }
+
+    /// How many descriptors go with the next byte.
+    fn next_descriptors(&self) -> usize {
+        if self.start == self.descriptors_at { self.descriptors } else { 0 }
+    }
 }
 
 impl Peer {
     /// One who connects, and says who it is. So many bytes may be under way in each direction.
-    pub fn connect(pid: u32, capacity: usize) -> Self {
-        let owner = Ids { pid: Some(pid), uid: UID, gid: UID };
+    pub fn connect(pid: u32, uid: u32, capacity: usize) -> Self {
+        let owner = Ids { pid: Some(pid), uid, gid: uid };
         let socket = machine::with(|machine| machine.connect(owner, capacity));
         let mut peer = Self {
             socket,
@@ -87,18 +102,18 @@ impl Peer {
             sent: VecDeque::new(),
             received: VecDeque::new(),
             calls: Vec::new(),
-            lost: 0,
+            lost: Vec::new(),
             has_left: false,
             is_rude: false,
             is_closed: false,
             unseen: Vec::new(),
-            serial: 0,
+            serial: first_serial(uid),
             outbox: VecDeque::new(),
             inbox: Vec::new(),
             descriptors: 0,
             awaited_descriptors: 0,
         };
-        let uid: String = UID.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
+        let uid: String = uid.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
         let lines = format!("\0AUTH EXTERNAL {uid}\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n");
         peer.push(lines.into_bytes(), 0, false);
         peer
@@ -125,8 +140,18 @@ impl Peer {
         self.push(message, descriptors, true);
     }
 
+    /// Has a message sent, with so many descriptors that do not go with its first byte but with
+    /// this one.
+    pub fn send_late(&mut self, message: Vec<u8>, descriptors: usize, at: usize) {
+        self.push(message, descriptors, true);
+        if let Some(chunk) = self.outbox.back_mut() {
+            chunk.descriptors_at = at;
+        }
+    }
+
     fn push(&mut self, bytes: Vec<u8>, descriptors: usize, is_message: bool) {
-        self.outbox.push_back(Chunk { bytes, start: 0, descriptors, is_message });
+        let chunk = Chunk { bytes, start: 0, descriptors, descriptors_at: 0, is_message };
+        self.outbox.push_back(chunk);
     }
 
     /// How many chunks are to be sent.
@@ -140,15 +165,11 @@ impl Peer {
         while left > 0
             && let Some(chunk) = self.outbox.front_mut()
         {
-            let rest = &chunk.bytes[chunk.start..];
-            let piece = &rest[..rest.len().min(left)];
+            let piece = chunk.next_piece(left);
             let open = || OwnedFd::from(File::open("/dev/null").expect("it is always there"));
-            let descriptors = (0..std::mem::take(&mut chunk.descriptors)).map(|_| open());
-            let descriptors: Vec<_> = descriptors.collect();
-            let count = descriptors.len();
+            let descriptors = (0..chunk.next_descriptors()).map(|_| open()).collect();
             let sent = machine::with(|machine| machine.send(self.socket, piece, descriptors));
             if sent == 0 {
-                chunk.descriptors = count;
                 break;
             }
             chunk.start += sent;

@@ -11,7 +11,7 @@ use kernel::rlimit::OpenFiles;
 use kernel::signals::{Signal, SignalSource};
 use wire::guid::Guid;
 
-use crate::setting::{Policy, Setting};
+use crate::setting::{OWNER, Policy, Setting};
 use crate::world::{Plan, Tally, World};
 
 /// Runs the daemon in a world of this plan, and checks that nothing of anybody is left.
@@ -66,7 +66,7 @@ fn parts(setting: Setting) -> Parts {
             id: Guid::from_bytes([7; 16]),
             machine_id: None,
             pid: 1,
-            uid: crate::peer::UID,
+            uid: OWNER,
             security_label: None,
         },
         loaded: setting.load(Policy::default()),

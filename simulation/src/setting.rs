@@ -1,27 +1,121 @@
 //! How a bus is set up.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
+mod config;
 
-use broker::activation;
-use broker::busconfig::{self, Environment};
-use broker::event_loop::Loaded;
-use bus::ServiceManager;
+use std::fmt;
 
-/// How a bus is set up.
+use kernel::machine::Chance;
+
+/// What makes a bus another one than that of a session on which nobody reaches a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Setting {
-    /// As a bus of a session: nobody reaches a limit.
-    Roomy,
+pub enum Feature {
     /// Little may wait for those who do not read.
-    Tight,
+    TightQueues,
     /// The policy is [`Policy::Open`] at first, and another one each time that the configuration is
     /// read again.
-    Changing,
+    ChangingPolicy,
     /// There are services that can be started: see [`SERVICES`].
-    Starting,
+    Services,
+    /// Nobody may have many names, rules or calls: see [`NAMES_MAX`] and its like.
+    FewPlaces,
+    /// Who was called has so much time to answer: [`REPLY_TIMEOUT_MS`].
+    Deadlines,
+    /// There are several users, and not all may do the same.
+    Users,
+    /// Some ask for what is addressed to others.
+    Eavesdroppers,
 }
+
+const FEATURES: [Feature; 7] = [
+    Feature::TightQueues,
+    Feature::ChangingPolicy,
+    Feature::Services,
+    Feature::FewPlaces,
+    Feature::Deadlines,
+    Feature::Users,
+    Feature::Eavesdroppers,
+];
+
+/// How a bus is set up: any of the features.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    has: [bool; FEATURES.len()],
+}
+
+impl Setting {
+    /// That of a seed.
+    pub fn of(seed: u64) -> Self {
+        let mut chance = Chance::new(seed ^ 0xfea7);
+        Self { has: FEATURES.map(|_| chance.once_in(4)) }
+    }
+
+    /// Whether a feature is among those.
+    pub const fn has(self, feature: Feature) -> bool {
+        self.has[feature as usize]
+    }
+
+    /// How much somebody says at most before any of it is sent. What is lost must not be lost in
+    /// the queue of the monitor.
+    pub const fn backlog_max(self) -> usize {
+        if self.has(Feature::TightQueues) { 6 } else { 200 }
+    }
+
+    /// How many are there at the same time at most.
+    pub const fn peers_max(self) -> usize {
+        if self.has(Feature::TightQueues) { 12 } else { usize::MAX }
+    }
+
+    /// Once in how many times that it could somebody begins to read nothing, or ends that.
+    pub const fn deaf_once_in(self) -> usize {
+        if self.has(Feature::TightQueues) { 4 } else { 20 }
+    }
+
+    /// Bytes of a large body.
+    pub const fn body_max(self) -> usize {
+        if self.has(Feature::TightQueues) { 1_000 } else { 300_000 }
+    }
+
+    /// What can be started.
+    pub fn services(self) -> &'static [(&'static str, Fate)] {
+        if self.has(Feature::Services) { &SERVICES } else { &[] }
+    }
+
+    /// Who there is.
+    pub const fn users(self) -> &'static [u32] {
+        if self.has(Feature::Users) { &[OWNER, MUTED, DEAFENED] } else { &[OWNER] }
+    }
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(FEATURES.iter().filter(|feature| self.has(**feature))).finish()
+    }
+}
+
+/// The user of the bus.
+pub const OWNER: u32 = 500;
+
+/// One who may not send calls of [`UNCALLED`]. Policies are for accounts that a system has: every one
+/// has those with these numbers.
+pub const MUTED: u32 = 1;
+
+/// One who may not receive signals of [`UNHEARD`], nor own [`UNOWNED`].
+pub const DEAFENED: u32 = 2;
+
+/// Names that somebody may have where there are few places: its own, and those that it waits for,
+/// count.
+pub const NAMES_MAX: usize = 3;
+/// Rules that somebody may have there.
+pub const RULES_MAX: usize = 4;
+/// Calls of somebody that may wait for an answer there.
+pub const REPLIES_MAX: usize = 5;
+/// How much may wait for services there.
+pub const STARTS_MAX: usize = 6;
+
+/// How long a service may take to come.
+pub const START_TIMEOUT_MS: u64 = 5000;
+/// How long an answer may take, where that is limited.
+pub const REPLY_TIMEOUT_MS: u64 = 4000;
 
 /// What becomes of a service that is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +135,7 @@ pub const SERVICES: [(&str, Fate); 3] = [
     ("com.service.hangs", Fate::Hangs),
 ];
 
-/// What is allowed.
+/// What is allowed to everybody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
     /// Everything.
@@ -54,141 +148,10 @@ pub enum Policy {
 impl Policy {
     /// The one that comes behind it.
     pub const fn next(self, setting: Setting) -> Self {
-        match (setting, self) {
-            (Setting::Changing, Self::Open) => Self::Strict,
+        match self {
+            Self::Open if setting.has(Feature::ChangingPolicy) => Self::Strict,
             _ => Self::Open,
         }
-    }
-
-    fn rules(self) -> String {
-        match self {
-            Self::Open => String::new(),
-            Self::Strict => format!(
-                "<deny send_type='signal' send_interface='{UNSENT}'/>\
-                 <deny receive_type='method_call' receive_interface='{UNRECEIVED}'/>\
-                 <deny own='{UNOWNED}'/>"
-            ),
-        }
-    }
-}
-
-impl Setting {
-    /// That of a seed.
-    pub const fn of(seed: u64) -> Self {
-        match seed % 5 {
-            0 => Self::Tight,
-            1 => Self::Changing,
-            2 => Self::Starting,
-            _ => Self::Roomy,
-        }
-    }
-
-    /// Chunks that somebody has to send before it says no more: what is sent at once must have room in
-    /// the queue of the monitor.
-    pub const fn backlog_max(self) -> usize {
-        match self {
-            Self::Roomy | Self::Changing | Self::Starting => 200,
-            Self::Tight => 6,
-        }
-    }
-
-    /// How many are there at the same time at most.
-    pub const fn peers_max(self) -> usize {
-        match self {
-            Self::Roomy | Self::Changing | Self::Starting => usize::MAX,
-            Self::Tight => 12,
-        }
-    }
-
-    /// Once in how many times that it could somebody begins to read nothing, or ends that.
-    pub const fn deaf_once_in(self) -> usize {
-        match self {
-            Self::Roomy | Self::Changing | Self::Starting => 20,
-            Self::Tight => 4,
-        }
-    }
-
-    /// Bytes of a large body.
-    pub const fn body_max(self) -> usize {
-        match self {
-            Self::Roomy | Self::Changing | Self::Starting => 300_000,
-            Self::Tight => 1_000,
-        }
-    }
-
-    /// What can be started.
-    pub fn services(self) -> &'static [(&'static str, Fate)] {
-        if self == Self::Starting { &SERVICES } else { &[] }
-    }
-
-    /// The configuration, with the services.
-    ///
-    /// # Panics
-    ///
-    /// If it cannot be written to files, or read from them.
-    pub fn load(self, policy: Policy) -> Loaded {
-        let folder = Folder::new();
-        let mut limits = String::new();
-        let mut limit = |name: &str, value: u64| {
-            let _ = writeln!(limits, "<limit name='{name}'>{value}</limit>");
-        };
-        limit("service_start_timeout", START_TIMEOUT_MS);
-        match self {
-            Self::Roomy | Self::Changing | Self::Starting => {
-                limit("max_incoming_bytes", 1_000_000_000);
-                limit("max_outgoing_bytes", 1_000_000_000);
-            }
-            Self::Tight => limit("max_outgoing_bytes", QUEUE_MAX),
-        }
-        // Of everything the monitor has to get a copy.
-        limit("max_outgoing_unix_fds", 250_000_000);
-        limit("max_connections_per_user", 100_000);
-        limit("max_completed_connections", 100_000);
-        limit("max_incomplete_connections", 10_000);
-        limit("max_match_rules_per_connection", 50_000);
-        limit("max_replies_per_connection", 50_000);
-        let text = format!(
-            "<busconfig><type>session</type><listen>unix:abstract=simulation</listen>\
-             <auth>EXTERNAL</auth><policy context='default'>\
-             <allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/>\
-             <allow own='*'/>{}</policy><servicedir>{}</servicedir>{limits}</busconfig>",
-            policy.rules(),
-            folder.0.display()
-        );
-        let file = folder.0.join("bus.conf");
-        let write =
-            |file: PathBuf, text| fs::write(file, text).expect("there is a place for files");
-        write(file.clone(), text);
-        for (name, _) in self.services() {
-            let text = format!("[D-BUS Service]\nName={name}\nExec=/simulated {name}\n");
-            write(folder.0.join(format!("{name}.service")), text);
-        }
-        let environment = Environment::of_this_system();
-        let mut config = busconfig::load(&file, &environment).expect("the configuration is sound");
-        let (catalog, _) = activation::read(&config.document.service_dirs, None);
-        config.configuration.services = catalog.services(ServiceManager::Absent);
-        Loaded { config, catalog }
-    }
-}
-
-/// How long a service may take to come.
-const START_TIMEOUT_MS: u64 = 5000;
-
-/// A folder that is removed when it is not needed any longer.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("simulation-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("there is a place for files");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left is small, and in a folder for such things.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -198,6 +161,9 @@ pub const UNSENT: &str = "com.example.Three";
 pub const UNRECEIVED: &str = "com.example.Two";
 /// The same.
 pub const UNOWNED: &str = "com.c";
-
-/// Bytes that may wait for somebody where little may.
-const QUEUE_MAX: u64 = 60_000;
+/// Calls that nobody may see that are addressed to others.
+pub const UNOVERHEARD: &str = "com.example.Three";
+/// What [`MUTED`] may not call.
+pub const UNCALLED: &str = "com.example.One";
+/// What [`DEAFENED`] may not hear.
+pub const UNHEARD: &str = "com.example.One";

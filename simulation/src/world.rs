@@ -4,6 +4,7 @@ mod act;
 mod check;
 mod choice;
 mod message;
+mod speak;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -20,7 +21,7 @@ pub use choice::rules;
 
 use crate::oracle::Oracle;
 use crate::peer::Peer;
-use crate::setting::Setting;
+use crate::setting::{Feature, OWNER, Setting};
 use message::{call_bus, hello, shown, strings};
 
 /// What a run is made of.
@@ -105,7 +106,7 @@ impl World {
 
     fn begin(plan: Plan, tally: Rc<RefCell<Tally>>) -> Self {
         let setting = Setting::of(plan.seed);
-        let mut monitor = Peer::connect(2, MONITOR_CAPACITY);
+        let mut monitor = Peer::connect(2, OWNER, MONITOR_CAPACITY);
         let serial = monitor.next_serial();
         monitor.send(hello(serial), 0);
         let serial = monitor.next_serial();
@@ -120,7 +121,7 @@ impl World {
             peers: Vec::new(),
             former: Vec::new(),
             oracle: Oracle::new(setting),
-            rules: rules(),
+            rules: rules_of(setting),
             tally,
             arrived: BTreeSet::new(),
             open_before: 0,
@@ -231,7 +232,7 @@ impl World {
             }
         }
         if self.chance.once_in(COMPARE_ONCE_IN) {
-            self.compare();
+            self.compare(self.oracle.unsettled());
         }
         acted
     }
@@ -260,6 +261,12 @@ const MONITOR_CAPACITY: usize = 1 << 20;
 
 /// How often the monitor reads until it is compared.
 const COMPARE_ONCE_IN: usize = 16;
+
+/// The rules that anybody asks for on a bus that is set up so.
+fn rules_of(setting: Setting) -> Vec<Rule> {
+    let is_asked_for = |rule: &Rule| !rule.eavesdrops || setting.has(Feature::Eavesdroppers);
+    rules().into_iter().filter(is_asked_for).collect()
+}
 
 /// Messages that are shown if something is wrong.
 const LATEST_MAX: usize = 20;

@@ -8,13 +8,14 @@ use wire::body::Value;
 
 use super::message::{call_bus, shown};
 use super::{Plan, World};
-use crate::oracle::{DRIVER, id_of};
+use crate::oracle::id_of;
 use crate::peer::{Peer, Stage};
-use crate::setting::Setting;
+use crate::setting::Feature;
 
 impl World {
-    /// Compares what was said with what was routed, and what came with what had to come.
-    pub(super) fn compare(&mut self) {
+    /// Compares what was said with what was routed, and what came with what had to come, up to the
+    /// message with this number.
+    pub(super) fn compare(&mut self, end: u64) {
         let mut wrong = None;
         for peer in self.peers.iter_mut().chain(&mut self.former) {
             learn_name(peer);
@@ -30,17 +31,18 @@ impl World {
                 }
             }
             while !peer.received.is_empty()
+                && account.expected.front().is_some_and(|next| next.number < end)
                 && let Some(expected) = account.expected.pop_front()
             {
-                if peer.received[0] == expected {
+                if peer.received[0] == expected.bytes {
                     peer.received.pop_front();
                     self.tally.borrow_mut().delivered += 1;
-                } else if self.setting == Setting::Tight && may_be_lost(&expected) {
+                } else if self.setting.has(Feature::TightQueues) && expected.may_be_lost {
                     // It is asked later whether the bus says so, too.
-                    peer.lost += 1;
+                    peer.lost.push(expected.bytes);
                     self.tally.borrow_mut().lost += 1;
                 } else {
-                    let (came, expected) = (shown(&peer.received[0]), shown(&expected));
+                    let (came, expected) = (shown(&peer.received[0]), shown(&expected.bytes));
                     wrong = Some(format!(":1.{id} got {came}, and not {expected}"));
                     break;
                 }
@@ -59,7 +61,7 @@ impl World {
 
     /// Nobody has to get anything more.
     pub(super) fn check_all(&mut self) {
-        self.compare();
+        self.compare(u64::MAX);
         if let Err(wrong) = self.oracle.settled() {
             self.fail(&wrong);
         }
@@ -78,15 +80,15 @@ impl World {
                 continue;
             };
             // Behind the last that came some may be missing, too.
-            if self.setting == Setting::Tight {
-                let before = account.expected.len();
-                account.expected.retain(|expected| !may_be_lost(expected));
-                let lost = before - account.expected.len();
-                peer.lost += lost as u64;
-                self.tally.borrow_mut().lost += lost;
+            if self.setting.has(Feature::TightQueues) {
+                let all = std::mem::take(&mut account.expected).into_iter();
+                let (lost, rest): (Vec<_>, Vec<_>) = all.partition(|expected| expected.may_be_lost);
+                account.expected = rest.into();
+                self.tally.borrow_mut().lost += lost.len();
+                peer.lost.extend(lost.into_iter().map(|expected| expected.bytes));
             }
             if let Some(missing) = account.expected.front() {
-                wrong = Some(format!(":1.{id} did not get {}", shown(missing)));
+                wrong = Some(format!(":1.{id} did not get {}", shown(&missing.bytes)));
             }
             if account.is_gone {
                 wrong = Some(format!(":1.{id} is there, and was said to be gone"));
@@ -119,11 +121,11 @@ impl World {
         for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
             let answers = peer.take_unseen();
             let said = answers.iter().find_map(|bytes| losses(&Message::parse(bytes).ok()?));
-            if said != Some(peer.lost) {
-                wrong = Some(format!(
-                    "{:?} did not get {} messages, and the bus says {said:?}",
-                    peer.stage, peer.lost
-                ));
+            if said != Some(peer.lost.len() as u64) {
+                let lost: String =
+                    peer.lost.iter().map(|one| format!("\n  {}", shown(one))).collect();
+                wrong =
+                    Some(format!("the bus says that {:?} lost {said:?}, of:{lost}", peer.stage));
             }
         }
         if let Some(wrong) = wrong {
@@ -133,7 +135,7 @@ impl World {
 
     /// All have left, and it was told of all.
     pub(super) fn check_gone(&mut self) {
-        self.compare();
+        self.compare(u64::MAX);
         if let Err(wrong) = self.oracle.settled() {
             self.fail(&wrong);
         }
@@ -166,8 +168,9 @@ impl World {
         });
         let latest: String = self.latest.iter().map(|one| format!("\n  {}", shown(one))).collect();
         panic!(
-            "{why}\n\nrouted last:{latest}\n\nlogged last:{journal}\n\nat step {done}; to see it again: \
-             DILIGENCE_WORLD={seed}:{steps}:{peers}"
+            "{why}\n\non a bus with {:?}\n\nrouted last:{latest}\n\nlogged last:{journal}\n\nat step {done}; to see it again: \
+             DILIGENCE_WORLD={seed}:{steps}:{peers}",
+            self.setting
         );
     }
 }
@@ -183,15 +186,6 @@ fn losses(message: &Message<'_>) -> Option<u64> {
         Value::Uint64(lost) => Some(*lost),
         _ => None,
     }
-}
-
-/// Whether nobody is told when a message does not come: signals to all who want them, and what the bus
-/// itself says.
-fn may_be_lost(bytes: &[u8]) -> bool {
-    Message::parse(bytes).is_ok_and(|message| {
-        let is_of_bus = message.sender().is_some_and(|name| name.as_str() == DRIVER);
-        message.destination().is_none() || is_of_bus
-    })
 }
 
 /// The name that the first answer tells.

@@ -4,15 +4,22 @@ use diligence_testkit::model::Rule;
 
 use crate::oracle::DRIVER;
 
-/// The rules that anybody asks for.
+/// The rules that anybody asks for, also those that only some buses know. What the bus itself is
+/// asked, and says, nobody asks to be shown.
 pub fn rules() -> Vec<Rule> {
     let any = Rule { kind: Some("signal"), ..Rule::default() };
+    let eavesdropping = Rule { eavesdrops: true, ..Rule::default() };
     let mut rules = vec![any.clone()];
     rules.extend(INTERFACES.map(|one| Rule { interface: Some(one), ..any.clone() }));
     rules.extend(MEMBERS.map(|one| Rule { member: Some(one), ..Rule::default() }));
     rules.extend(PATHS.map(|one| Rule { path_namespace: Some(one), ..any.clone() }));
     rules.extend(NAMES.map(|one| Rule { sender: Some(one.to_owned()), ..Rule::default() }));
     rules.extend(WORDS.map(|one| Rule { args: vec![(0, "", one)], ..any.clone() }));
+    rules.extend(INTERFACES.map(|one| Rule { interface: Some(one), ..eavesdropping.clone() }));
+    rules.extend(PATHS[1..].iter().map(|one| Rule { path: Some(one), ..eavesdropping.clone() }));
+    rules.extend(
+        NAMES.map(|one| Rule { destination: Some(one.to_owned()), ..eavesdropping.clone() }),
+    );
     rules.push(Rule { sender: Some(DRIVER.to_owned()), member: Some("NameOwnerChanged"), ..any });
     rules
 }

@@ -1,0 +1,169 @@
+//! What somebody may say.
+
+use diligence_testkit::world::{build, interface, member, name, path};
+use wire::body::Value;
+use wire::endian::Endian;
+use wire::message::{Builder, Flags};
+use wire::names::ErrorName;
+
+use super::World;
+use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
+use super::message::call_bus;
+use crate::oracle::first_serial;
+use crate::peer::Stage;
+use crate::setting::{Feature, SERVICES};
+
+impl World {
+    /// Says something, if it has a name; who has none yet says more behind the question for it.
+    pub(super) fn speak(&mut self, place: usize) {
+        if self.peers[place].backlog() > self.setting.backlog_max() || self.peers[place].is_rude {
+            return;
+        }
+        match self.chance.below(10) {
+            0..3 => self.signal(place),
+            3..6 => self.call(place),
+            6..8 => self.answer(place),
+            _ => self.ask_bus(place),
+        }
+    }
+
+    fn signal(&mut self, place: usize) {
+        let (path, of, named) = self.member();
+        let mut signal = Builder::signal(path, of, named);
+        let to = self.somebody();
+        if self.chance.once_in(4) {
+            signal = signal.destination(name(&to));
+        }
+        // Whoever it says that it is, the bus knows better.
+        if self.chance.once_in(10) {
+            signal = signal.sender(name(":1.1"));
+        }
+        let args = self.arguments();
+        self.send(place, signal, &args);
+    }
+
+    fn call(&mut self, place: usize) {
+        let (path, of, named) = self.member();
+        let to = self.somebody();
+        let mut call = Builder::method_call(path, named).interface(of).destination(name(&to));
+        if self.chance.once_in(4) {
+            call = call.flags(Flags::NO_REPLY_EXPECTED);
+        }
+        if self.chance.once_in(10) {
+            call = call.flags(Flags::NO_AUTO_START);
+        }
+        let args = self.arguments();
+        self.send(place, call, &args);
+    }
+
+    /// Answers a call, or what nobody has asked.
+    fn answer(&mut self, place: usize) {
+        let serial = first_serial(self.user()) + 2 + self.chance.below(50) as u32;
+        let made_up = (1 + self.chance.below(9) as u64, serial);
+        let asked = self.peers[place].calls.pop();
+        let (caller, call) = match asked {
+            Some(asked) if !self.chance.once_in(20) => asked,
+            _ if self.chance.once_in(3) => made_up,
+            _ => return,
+        };
+        let call = call.try_into().expect("serials are not 0");
+        let to = format!(":1.{caller}");
+        let answer = match self.chance.once_in(3) {
+            true => Builder::error(ErrorName::new("com.example.Error").expect("it is one"), call),
+            false => Builder::method_return(call),
+        };
+        let args = self.arguments();
+        self.send(place, answer.destination(name(&to)), &args);
+    }
+
+    fn ask_bus(&mut self, place: usize) {
+        let rule = self.chance.below(self.rules.len());
+        let rule = Value::from(self.rules[rule].text().as_str());
+        let named = Value::from(self.somebody().as_str());
+        let own = Value::from(self.pick(&NAMES));
+        let flags = Value::Uint32(self.chance.below(8) as u32);
+        let (method, args) = match self.chance.below(8) {
+            0 if self.chance.once_in(20) => ("ReloadConfig", Vec::new()),
+            0 | 1 => ("AddMatch", vec![rule]),
+            2 => ("RemoveMatch", vec![rule]),
+            3 | 4 => ("RequestName", vec![own, flags]),
+            5 => ("ReleaseName", vec![own]),
+            6 if self.chance.once_in(3) => ("StartServiceByName", vec![named, Value::Uint32(0)]),
+            6 => ("NameHasOwner", vec![named]),
+            _ => ("GetNameOwner", vec![named]),
+        };
+        let serial = self.serial(place);
+        let message = call_bus(method, serial, &args);
+        self.peers[place].send(message, 0);
+    }
+
+    fn send(&mut self, place: usize, message: Builder<'_>, args: &[Value]) {
+        let endian = if self.chance.once_in(5) { Endian::Big } else { Endian::Little };
+        let serial = self.serial(place);
+        let descriptors = if self.chance.once_in(12) { 1 + self.chance.below(3) } else { 0 };
+        let message = message.endian(endian).unix_fds(descriptors as u32);
+        let bytes = build(message, serial, args);
+        let at = if self.chance.once_in(2) { self.chance.below(bytes.len()) } else { 0 };
+        self.peers[place].send_late(bytes, descriptors, at);
+    }
+
+    /// Any user.
+    pub(super) fn user(&mut self) -> u32 {
+        let users = self.setting.users();
+        users[self.chance.below(users.len())]
+    }
+
+    /// The next serial, or one that was there before.
+    fn serial(&mut self, place: usize) -> u32 {
+        if self.chance.once_in(30) {
+            return self.peers[place].last_serial();
+        }
+        self.peers[place].next_serial()
+    }
+
+    /// Somebody who has a name, or had one, or has none.
+    fn somebody(&mut self) -> String {
+        match self.chance.below(5) {
+            0 if self.setting.has(Feature::Services) => {
+                SERVICES[self.chance.below(SERVICES.len())].0.to_owned()
+            }
+            0 | 1 => self.pick(&NAMES).to_owned(),
+            2 => format!(":1.{}", 1 + self.chance.below(self.tally.borrow().connections + 1)),
+            _ => {
+                let place = self.chance.below(self.peers.len());
+                match self.peers[place].stage {
+                    Stage::Named(id) => format!(":1.{id}"),
+                    _ => "com.nobody".to_owned(),
+                }
+            }
+        }
+    }
+
+    fn member(
+        &mut self,
+    ) -> (
+        wire::names::ObjectPath<'static>,
+        wire::names::InterfaceName<'static>,
+        wire::names::MemberName<'static>,
+    ) {
+        (path(self.pick(&PATHS)), interface(self.pick(&INTERFACES)), member(self.pick(&MEMBERS)))
+    }
+
+    fn arguments(&mut self) -> Vec<Value> {
+        let word = Value::from(self.pick(&WORDS));
+        match self.chance.below(12) {
+            0..5 => vec![word],
+            5..8 => vec![word, Value::Uint32(7)],
+            8..10 => Vec::new(),
+            10 => vec![word, Value::Bytes(vec![7; self.chance.below(1000)])],
+            _ if self.chance.once_in(8) => {
+                vec![Value::Bytes(vec![8; self.chance.below(self.setting.body_max())])]
+            }
+            _ => vec![Value::Boolean(true)],
+        }
+    }
+
+    fn pick<const COUNT: usize>(&mut self, texts: &[&'static str; COUNT]) -> &'static str {
+        texts[self.chance.below(COUNT)]
+    }
+}
