@@ -41,6 +41,8 @@ pub struct Oracle {
     /// Answers that come in the midst of what is given at once: to whom, the serial, and the number
     /// of the message behind which it comes.
     placed: Vec<(u64, u32, u64)>,
+    /// What the bus has said so far.
+    told: Told,
     /// How many messages were routed.
     routed: u64,
     /// The number of the last that the bus itself has not said: what it has to say to that may not
@@ -73,6 +75,15 @@ pub struct Expected {
     pub number: u64,
 }
 
+/// How often the bus has said what it should count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// That a message was refused, to who sent it.
+    pub refused: u64,
+    /// That somebody does not get what he listens for, to monitors.
+    pub withheld: u64,
+}
+
 /// What is wrong.
 pub type Wrong = String;
 
@@ -89,6 +100,7 @@ impl Oracle {
             owed: Vec::new(),
             latest: Vec::new(),
             placed: Vec::new(),
+            told: Told::default(),
             routed: 0,
             unsettled: 0,
         }
@@ -97,6 +109,11 @@ impl Oracle {
     /// The number of the first message of which it is not clear yet who gets it.
     pub const fn unsettled(&self) -> u64 {
         self.unsettled
+    }
+
+    /// What the bus has said so far.
+    pub const fn told(&self) -> Told {
+        self.told
     }
 
     /// The account of a name, if it was heard of.

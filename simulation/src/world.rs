@@ -5,6 +5,7 @@ mod check;
 mod choice;
 mod message;
 mod speak;
+mod totals;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -67,7 +68,9 @@ enum Phase {
     Asking,
     /// All but the monitor leave.
     Leaving,
-    /// It is checked that all is in order.
+    /// The bus is asked what is left of them.
+    Counting,
+    /// All is done.
     Over,
 }
 
@@ -135,8 +138,8 @@ impl World {
         let acted = match self.phase {
             Phase::Opening => self.open(),
             Phase::Busy => self.be_busy(),
-            Phase::Quiet | Phase::Patient | Phase::Asking | Phase::Leaving => self.be_quiet(),
             Phase::Over => return Activity::Ended,
+            _ => self.be_quiet(),
         };
         if acted {
             self.idle = 0;
@@ -208,6 +211,11 @@ impl World {
             }
             Phase::Leaving => {
                 self.check_gone();
+                self.ask_for_totals();
+                Phase::Counting
+            }
+            Phase::Counting => {
+                self.check_totals();
                 self.tally.borrow_mut().is_done = true;
                 Phase::Over
             }

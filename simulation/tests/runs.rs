@@ -24,7 +24,8 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
     assert_eq!(run(plan), run(plan), "the same seed makes the same world");
     let mut all = Tally::default();
     while all.steps < steps {
-        let peers = PEERS[random.below(PEERS.len())];
+        let is_crowd = random.below(CROWD_ONCE_IN) == 0;
+        let peers = if is_crowd { CROWD } else { PEERS[random.below(PEERS.len())] };
         let tally = run_or_shrink(Plan { seed: random.number(), steps: STEPS_OF_WORLD, peers });
         all.steps += tally.steps;
         all.connections += tally.connections;
@@ -75,6 +76,10 @@ fn plan(text: &str) -> Option<Plan> {
 const STEPS: usize = 10_000_000;
 const STEPS_OF_WORLD: usize = 20_000;
 const PEERS: [usize; 6] = [2, 5, 12, 40, 200, 1000];
+
+/// Now and then there are thousands: that takes long.
+const CROWD: usize = 4000;
+const CROWD_ONCE_IN: usize = 150;
 
 /// How long smaller worlds are tried.
 const SHRINKING: Duration = Duration::from_secs(20);

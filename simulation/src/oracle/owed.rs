@@ -36,6 +36,7 @@ impl Oracle {
         }
         let serial = message.reply_serial().map_or(0, core::num::NonZero::get);
         let mut number = self.take_place(to.unwrap_or_default(), serial);
+        self.count(&said);
         match said {
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } if !self.owed.contains(&said) => {
                 number = self.refused(to, serial)?;
@@ -54,6 +55,16 @@ impl Oracle {
         match said {
             Owed::Acquired { by, name } => self.give_held(by, &name),
             _ => Ok(()),
+        }
+    }
+
+    /// Counts what the bus counts, too.
+    fn count(&mut self, said: &Owed) {
+        let &Owed::Error { to: from, serial, name } = said else { return };
+        if name == ACCESS_DENIED && self.owed.contains(&Owed::Withheld { from, serial }) {
+            self.told.withheld += 1;
+        } else if name != NO_REPLY && !STARTING.contains(&name) {
+            self.told.refused += 1;
         }
     }
 

@@ -31,7 +31,10 @@ impl World {
             return true;
         }
         let most = self.plan.peers.min(self.setting.peers_max());
-        if self.peers.is_empty() || (self.peers.len() < most && self.chance.once_in(20)) {
+        if self.peers.is_empty()
+            || (self.peers.len() < most
+                && self.chance.once_in(CONNECT_ONCE_IN.min(1 + 5000 / most)))
+        {
             self.connect();
             return true;
         }
@@ -168,3 +171,6 @@ impl World {
         }
     }
 }
+
+/// So seldom somebody connects, but where thousands are to be there.
+const CONNECT_ONCE_IN: usize = 20;

@@ -1,12 +1,9 @@
 //! What is checked, and how a failure is shown.
 
-use std::collections::HashMap;
-
 use kernel::machine;
 use wire::Message;
-use wire::body::Value;
 
-use super::message::{call_bus, shown};
+use super::message::shown;
 use super::{Plan, World};
 use crate::oracle::id_of;
 use crate::peer::{Peer, Stage};
@@ -103,61 +100,6 @@ impl World {
         }
     }
 
-    /// Everybody who is there asks what was not given to it.
-    pub(super) fn ask_for_losses(&mut self) {
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
-            if let Stage::Named(id) = peer.stage {
-                let serial = peer.next_serial();
-                let args = [Value::from(format!(":1.{id}").as_str())];
-                peer.take_unseen();
-                peer.send(call_bus("Debug.Stats.GetConnectionStats", serial, &args), 0);
-            }
-        }
-    }
-
-    /// What the bus says that somebody has lost is what did not come.
-    pub(super) fn check_losses(&mut self) {
-        let mut wrong = None;
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
-            let answers = peer.take_unseen();
-            let said = answers.iter().find_map(|bytes| losses(&Message::parse(bytes).ok()?));
-            if said != Some(peer.lost.len() as u64) {
-                let lost: String =
-                    peer.lost.iter().map(|one| format!("\n  {}", shown(one))).collect();
-                wrong =
-                    Some(format!("the bus says that {:?} lost {said:?}, of:{lost}", peer.stage));
-            }
-        }
-        if let Some(wrong) = wrong {
-            self.fail(&wrong);
-        }
-    }
-
-    /// All have left, and it was told of all.
-    pub(super) fn check_gone(&mut self) {
-        self.compare(u64::MAX);
-        if let Err(wrong) = self.oracle.settled() {
-            self.fail(&wrong);
-        }
-        let named = self.peers.iter().chain(&self.former).filter_map(|peer| match peer.stage {
-            Stage::Named(id) => Some(id),
-            _ => None,
-        });
-        for id in named.collect::<Vec<_>>() {
-            if self.oracle.known(id).is_some_and(|account| !account.is_gone) {
-                self.fail(&format!(":1.{id} has left, and nobody was told"));
-            }
-        }
-        let connections = machine::with(|machine| machine.connection_count());
-        if connections > 1 {
-            self.fail(&format!("{connections} connections are left"));
-        }
-        let open = machine::with(machine::Machine::open_count);
-        if open != self.open_before {
-            self.fail(&format!("{} descriptors were open, and now {open}", self.open_before));
-        }
-    }
-
     /// Ends the run.
     pub(super) fn fail(&self, why: &str) -> ! {
         let Plan { seed, steps, peers } = self.plan;
@@ -172,19 +114,6 @@ impl World {
              DILIGENCE_WORLD={seed}:{steps}:{peers}",
             self.setting
         );
-    }
-}
-
-/// What somebody has lost, in the answer to that question.
-fn losses(message: &Message<'_>) -> Option<u64> {
-    let (all,): (HashMap<&str, Value>,) = message.read().ok()?;
-    match all.get("org.diligence.LostMessages")? {
-        Value::Variant(inside) => match **inside {
-            Value::Uint64(lost) => Some(lost),
-            _ => None,
-        },
-        Value::Uint64(lost) => Some(*lost),
-        _ => None,
     }
 }
 

@@ -1,0 +1,126 @@
+//! What the bus says of itself, in the end.
+
+use std::collections::HashMap;
+
+use diligence_testkit::world::{build, interface, member, name, path};
+use kernel::machine;
+use wire::Message;
+use wire::body::Value;
+use wire::message::Builder;
+
+use super::World;
+use super::message::{call_bus, hello, shown};
+use crate::oracle::{DRIVER, Told};
+use crate::peer::{Peer, Stage};
+use crate::setting::OWNER;
+
+impl World {
+    /// Everybody who is there asks what was not given to it.
+    pub(super) fn ask_for_losses(&mut self) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
+            if let Stage::Named(id) = peer.stage {
+                let serial = peer.next_serial();
+                let args = [Value::from(format!(":1.{id}").as_str())];
+                peer.take_unseen();
+                peer.send(call_bus("Debug.Stats.GetConnectionStats", serial, &args), 0);
+            }
+        }
+    }
+
+    /// What the bus says that somebody has lost is what did not come.
+    pub(super) fn check_losses(&mut self) {
+        let mut wrong = None;
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
+            let answers = peer.take_unseen();
+            let said = answers.iter().find_map(|bytes| {
+                number(&Message::parse(bytes).ok()?, "org.diligence.LostMessages")
+            });
+            if said != Some(peer.lost.len() as u64) {
+                let lost: String =
+                    peer.lost.iter().map(|one| format!("\n  {}", shown(one))).collect();
+                wrong =
+                    Some(format!("the bus says that {:?} lost {said:?}, of:{lost}", peer.stage));
+            }
+        }
+        if let Some(wrong) = wrong {
+            self.fail(&wrong);
+        }
+    }
+
+    /// All have left, and it was told of all.
+    pub(super) fn check_gone(&mut self) {
+        self.compare(u64::MAX);
+        if let Err(wrong) = self.oracle.settled() {
+            self.fail(&wrong);
+        }
+        let named = self.peers.iter().chain(&self.former).filter_map(|peer| match peer.stage {
+            Stage::Named(id) => Some(id),
+            _ => None,
+        });
+        for id in named.collect::<Vec<_>>() {
+            if self.oracle.known(id).is_some_and(|account| !account.is_gone) {
+                self.fail(&format!(":1.{id} has left, and nobody was told"));
+            }
+        }
+        let connections = machine::with(|machine| machine.connection_count());
+        if connections > 1 {
+            self.fail(&format!("{connections} connections are left"));
+        }
+        let open = machine::with(machine::Machine::open_count);
+        if open != self.open_before {
+            self.fail(&format!("{} descriptors were open, and now {open}", self.open_before));
+        }
+    }
+
+    /// One comes who asks what is left of the others.
+    pub(super) fn ask_for_totals(&mut self) {
+        let mut peer = Peer::connect(3, OWNER, TOTALS_CAPACITY);
+        let serial = peer.next_serial();
+        peer.send(hello(serial), 0);
+        let call = Builder::method_call(path("/org/freedesktop/DBus"), member("GetTotals"));
+        let call = call.interface(interface("org.diligence.Statistics1")).destination(name(DRIVER));
+        let serial = peer.next_serial();
+        peer.send(build(call, serial, &[]), 0);
+        self.peers.push(peer);
+    }
+
+    /// There is nothing but the monitor, and who asks; and as much was refused as was said.
+    pub(super) fn check_totals(&mut self) {
+        let asker = self.peers.last_mut().expect("it was there last");
+        let answers = asker.take_unseen();
+        let Told { refused, withheld } = self.oracle.told();
+        let expected = [
+            ("Connections", 2),
+            ("IncompleteConnections", 0),
+            ("Monitors", 1),
+            // That of the monitor.
+            ("MatchRules", 1),
+            ("PendingReplies", 0),
+            ("LosingConnections", 0),
+            ("RefusedMessages", refused),
+            ("WithheldMessages", withheld),
+        ];
+        for (key, expected) in expected {
+            let told = answers.iter().find_map(|bytes| number(&Message::parse(bytes).ok()?, key));
+            if told != Some(expected) {
+                self.fail(&format!("of {key} there are {expected}, and the bus says {told:?}"));
+            }
+        }
+    }
+}
+
+/// A number in the answer to a question for many.
+fn number(message: &Message<'_>, key: &str) -> Option<u64> {
+    let (all,): (HashMap<&str, Value>,) = message.read().ok()?;
+    match all.get(key)? {
+        Value::Variant(inside) => match **inside {
+            Value::Uint64(number) => Some(number),
+            _ => None,
+        },
+        Value::Uint64(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Bytes that may be under way to who asks in the end.
+const TOTALS_CAPACITY: usize = 1 << 20;
