@@ -15,7 +15,7 @@ use diligence_testkit::model::{Change, Names, Rule, Subject};
 use wire::Message;
 use wire::body::Value;
 
-use crate::setting::{Policy, Setting};
+use crate::setting::{CONNECTIONS_MAX, Feature, OWNER, Policy, Setting};
 use owed::Owed;
 use passing::Addressed;
 use starting::Held;
@@ -137,11 +137,28 @@ impl Oracle {
             Some(sender) if sender == DRIVER => self.driver_said(&message),
             Some(sender) => match id_of(&sender) {
                 Some(id) => self.said(id, &message),
-                // The call that asks for a name comes from nobody.
-                None => Ok(()),
+                None => self.nobody_said(&message),
             },
             None => Err("a message without a sender".to_owned()),
         }
+    }
+
+    /// Who has no name asks for one and does not get it, or may say nothing yet.
+    fn nobody_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
+        let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
+        let uid = user_of(message.serial().get());
+        match is_hello && self.has_place(uid) {
+            true => Err(format!("there is a place for user {uid}, and it is not given")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether one more of a user may come.
+    fn has_place(&self, uid: u32) -> bool {
+        let is_one = |account: &&Account| !account.is_gone && account.uid == uid;
+        // The monitor is one, too.
+        let count = self.accounts.values().filter(is_one).count() + usize::from(uid == OWNER);
+        !self.setting.has(Feature::FewPlaces) || count < CONNECTIONS_MAX
     }
 
     fn said(&mut self, from: u64, message: &Message<'_>) -> Result<(), Wrong> {
@@ -151,7 +168,11 @@ impl Oracle {
             return Err(format!(":1.{from} is not there, and says something"));
         }
         if is_new {
-            self.account(from).uid = user_of(message.serial().get());
+            let uid = user_of(message.serial().get());
+            if !self.has_place(uid) {
+                return Err(format!("there is no place for one more of user {uid}"));
+            }
+            self.account(from).uid = uid;
         }
         self.latest.clear();
         self.placed.clear();

@@ -22,6 +22,8 @@ pub enum Stage {
     Nameless,
     /// It has a name: that with this number.
     Named(u64),
+    /// There was no place for it.
+    TurnedAway,
 }
 
 /// Whether somebody reads what comes.
@@ -246,6 +248,11 @@ impl Peer {
     pub fn leave(&mut self) {
         self.has_left = true;
         machine::with(|machine| machine.leave(self.socket));
+    }
+
+    /// Whether it is there, and the bus has a place for it.
+    pub fn is_welcome(&self) -> bool {
+        self.is_there() && self.stage != Stage::TurnedAway
     }
 
     /// Whether it is there, as far as it knows.

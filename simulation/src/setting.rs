@@ -109,6 +109,8 @@ pub const NAMES_MAX: usize = 3;
 pub const RULES_MAX: usize = 4;
 /// Calls of somebody that may wait for an answer there.
 pub const REPLIES_MAX: usize = 5;
+/// Connections of one user there.
+pub const CONNECTIONS_MAX: usize = 8;
 /// How much may wait for services there.
 pub const STARTS_MAX: usize = 6;
 

@@ -27,6 +27,11 @@ pub(super) enum Owed {
 impl Oracle {
     pub(super) fn driver_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let to = message.destination().and_then(|name| id_of(name.as_str()));
+        if to.is_none() && message.message_type() == MessageType::Error {
+            // To one who has no name.
+            self.told.refused += 1;
+            return Ok(());
+        }
         let said = self.meaning(message, to)?;
         if let Owed::Error { to, serial, name } = said
             && !self.owed.contains(&said)

@@ -10,9 +10,9 @@ use broker::event_loop::Loaded;
 use bus::ServiceManager;
 
 use super::{
-    DEAFENED, Feature, MUTED, NAMES_MAX, Policy, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX,
-    START_TIMEOUT_MS, STARTS_MAX, Setting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED,
-    UNSENT,
+    CONNECTIONS_MAX, DEAFENED, Feature, MUTED, NAMES_MAX, Policy, REPLIES_MAX, REPLY_TIMEOUT_MS,
+    RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED,
+    UNRECEIVED, UNSENT,
 };
 
 impl Setting {
@@ -59,14 +59,14 @@ impl Setting {
         limit("max_outgoing_bytes", if self.has(Feature::TightQueues) { QUEUE_MAX } else { ANY });
         // Of everything the monitor has to get a copy.
         limit("max_outgoing_unix_fds", ANY / 4);
-        for name in ["max_connections_per_user", "max_completed_connections"] {
+        for name in ["max_completed_connections", "max_incomplete_connections"] {
             limit(name, ANY);
         }
-        limit("max_incomplete_connections", ANY);
         if self.has(Feature::Deadlines) {
             limit("reply_timeout", REPLY_TIMEOUT_MS);
         }
         let few = [
+            ("max_connections_per_user", CONNECTIONS_MAX),
             ("max_names_per_connection", NAMES_MAX),
             ("max_match_rules_per_connection", RULES_MAX),
             ("max_replies_per_connection", REPLIES_MAX),

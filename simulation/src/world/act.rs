@@ -13,7 +13,7 @@ use super::choice::{INTERFACES, MEMBERS, PATHS};
 use super::message::{call_bus, hello};
 use super::{Phase, World};
 use crate::oracle::id_of;
-use crate::peer::{Mood, Peer};
+use crate::peer::{Mood, Peer, Stage};
 use crate::setting::{Fate, Feature, SERVICES};
 
 impl World {
@@ -57,6 +57,7 @@ impl World {
             60..70 => {
                 self.listen();
             }
+            _ if self.peers[place].stage == Stage::TurnedAway => self.leave(place),
             70 if self.chance.once_in(4) => self.leave(place),
             71 if self.chance.once_in(self.setting.deaf_once_in()) => {
                 let peer = &mut self.peers[place];

@@ -2,6 +2,7 @@
 
 use kernel::machine;
 use wire::Message;
+use wire::message::MessageType;
 
 use super::message::shown;
 use super::{Plan, World};
@@ -52,7 +53,7 @@ impl World {
         self.former.retain(|peer| match peer.stage {
             Stage::Named(id) => oracle.known(id).is_none_or(|account| !account.is_gone),
             // Nobody knows how the bus called it.
-            Stage::Greeting { .. } | Stage::Nameless => false,
+            Stage::Greeting { .. } | Stage::Nameless | Stage::TurnedAway => false,
         });
     }
 
@@ -63,7 +64,7 @@ impl World {
             self.fail(&wrong);
         }
         let mut wrong = None;
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
             let Stage::Named(id) = peer.stage else {
                 wrong = Some(format!("one has no name: {:?}", peer.stage));
                 continue;
@@ -91,7 +92,12 @@ impl World {
                 wrong = Some(format!(":1.{id} is there, and was said to be gone"));
             }
         }
-        let polite = self.peers.iter().find(|peer| peer.is_closed && !peer.is_rude);
+        let has_few = self.setting.has(Feature::FewPlaces);
+        let polite = self.peers.iter().find(|peer| {
+            // For whom there is no place may not have been told before it said more.
+            let may_be_full = has_few && !matches!(peer.stage, Stage::Named(_));
+            peer.is_closed && !peer.is_rude && !may_be_full
+        });
         if let Some(peer) = polite {
             wrong = Some(format!("one was sent away for nothing: {:?}", peer.stage));
         }
@@ -124,6 +130,12 @@ fn learn_name(peer: &mut Peer) {
     }
     let Some(bytes) = peer.received.front() else { return };
     let message = Message::parse(bytes).expect("it was checked");
+    if message.message_type() == MessageType::Error {
+        // What it has said already is not for the bus, which may end the connection.
+        peer.is_rude = true;
+        peer.stage = Stage::TurnedAway;
+        return;
+    }
     let id = message.destination().and_then(|name| id_of(name.as_str()));
     peer.stage = Stage::Named(id.expect("the first that comes is the answer to Hello"));
 }

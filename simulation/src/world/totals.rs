@@ -30,7 +30,7 @@ impl World {
     /// What the bus says that somebody has lost is what did not come.
     pub(super) fn check_losses(&mut self) {
         let mut wrong = None;
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
             let answers = peer.take_unseen();
             let said = answers.iter().find_map(|bytes| {
                 number(&Message::parse(bytes).ok()?, "org.diligence.LostMessages")
