@@ -35,14 +35,14 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX, STAMP_LEN_MAX};
+use crate::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, MESSAGE_LEN_MAX, STAMP_LEN_MAX};
 use crate::message::{FieldCode, FixedHeader, InvalidMessage, Message, Reason, at};
 
 /// What one connection may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes in one message. A bus, which passes messages on, allows at most
-    /// [`FORWARDED_LEN_MAX`](crate::limits::FORWARDED_LEN_MAX).
+    /// [`FORWARDED_LEN_MAX`].
     pub message_len_max: usize,
     /// Descriptors with one message, and with what came of one.
     pub message_fds_max: u32,
@@ -269,14 +269,12 @@ impl Framer {
         let Some(start) = bytes.first_chunk() else { return Ok(None) };
         let header = FixedHeader::parse(start)?;
         if header.message_len() > self.limits.message_len_max {
-            return Err(over_limit(
-                header.message_len(),
-                self.limits.message_len_max,
-                at::BODY_LEN,
-            ));
+            return Err(
+                over_limit(header.message_len(), self.limits.message_len_max).at(at::BODY_LEN)
+            );
         }
         if header.fields_len as usize > FIELDS_LEN_MAX {
-            return Err(over_limit(header.fields_len as usize, FIELDS_LEN_MAX, at::FIELDS_LEN));
+            return Err(no_room(header.fields_len as usize, FIELDS_LEN_MAX).at(at::FIELDS_LEN));
         }
         Ok(Some(header.message_len()))
     }
@@ -311,9 +309,22 @@ pub const LARGE_MESSAGE: usize = 128 * 1024;
 /// What is wrong with a message that is longer than this bus was told to allow. No length reaches
 /// what a `u32` cannot hold, since the protocol allows no such message.
 #[cold]
-fn over_limit(len: usize, limit: usize, at: usize) -> InvalidMessage {
-    let [len, limit] = [len, limit].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-    Reason::OverConfiguredLimit { len, limit }.at(at)
+fn over_limit(len: usize, limit: usize) -> Reason {
+    if limit == FORWARDED_LEN_MAX {
+        return no_room(len, limit);
+    }
+    let [len, limit] = [len, limit].map(length);
+    Reason::OverConfiguredLimit { len, limit }
+}
+
+#[cold]
+fn no_room(len: usize, limit: usize) -> Reason {
+    let [len, limit] = [len, limit].map(length);
+    Reason::NoRoomForSender { len, limit }
+}
+
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// Bytes in an array of header fields that a sender can be put into.

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 
 use diligence_wire::Endian;
 use diligence_wire::framer::{Frame, Framer, LARGE_MESSAGE, Limits, SCRATCH_LEN_MIN};
-use diligence_wire::limits::{ARRAY_LEN_MAX, STAMP_LEN_MAX};
+use diligence_wire::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, STAMP_LEN_MAX};
 use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, Message, Reason};
 use random::{Messages as _, Random};
 
@@ -239,8 +239,14 @@ fn limits_on_length_hold_as_soon_as_the_length_is_known() {
     assert_eq!(first(small, &message(101)[..16]), over(101, 100, 4));
     let fields = (ARRAY_LEN_MAX - STAMP_LEN_MAX) as u32;
     assert_eq!(first(Limits::default(), &header_with_fields(fields)), Ok(()));
-    let too_long = over(fields + 1, fields, 12);
+    let too_long = Err(Reason::NoRoomForSender { len: fields + 1, limit: fields }.at(12));
     assert_eq!(first(Limits::default(), &header_with_fields(fields + 1)), too_long);
+    let most = FORWARDED_LEN_MAX as u32;
+    let forwarded = Limits { message_len_max: FORWARDED_LEN_MAX, ..Limits::default() };
+    let mut large = message(100);
+    large[4..8].copy_from_slice(&(most - HEADER_LEN as u32 + 1).to_le_bytes());
+    let too_long = Err(Reason::NoRoomForSender { len: most + 1, limit: most }.at(4));
+    assert_eq!(first(forwarded, &large[..16]), too_long);
     assert_eq!(first(Limits::default(), b"x---------------"), Err(Reason::ByteOrder.at(0)));
 }
 

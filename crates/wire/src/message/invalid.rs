@@ -33,6 +33,14 @@ pub enum Reason {
     TooLong,
     /// Header and body together are longer than this bus was told to allow.
     OverConfiguredLimit {
+        /// Bytes in the message.
+        len: u32,
+        /// How many may be.
+        limit: u32,
+    },
+    /// With the SENDER that a bus puts in, the message or its header fields could be longer than
+    /// they may be.
+    NoRoomForSender {
         /// Bytes in the message, or in its header fields if these alone are too long.
         len: u32,
         /// How many may be.
@@ -129,6 +137,12 @@ impl fmt::Display for Reason {
             Self::TooLong => "the message is longer than 128 MiB",
             Self::OverConfiguredLimit { len, limit } => {
                 return write!(f, "it is {len} bytes long, more than max_message_size={limit}");
+            }
+            Self::NoRoomForSender { len, limit } => {
+                return write!(
+                    f,
+                    "it has {len} bytes, more than the {limit} that leave room for a sender's name"
+                );
             }
             Self::Truncated => "the message is shorter than its header says",
             Self::Surplus => "the message is longer than its header says",

@@ -15,9 +15,8 @@ pub(crate) fn of_message(bytes: &[u8], ours: &Verdict, theirs: &Verdict) -> Excu
         {
             Some("refused at its first bytes")
         }
-        // The test itself sets no limit.
         (Verdict::Invalid(reason), Verdict::Incomplete)
-            if reason.starts_with("OverConfiguredLimit") =>
+            if reason.starts_with("NoRoomForSender") =>
         {
             Some("header fields that leave no room for a sender")
         }
