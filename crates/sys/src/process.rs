@@ -7,8 +7,9 @@
 //! pidfd.
 
 use crate::raw;
+use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
-use rustix::process::Pid;
+use rustix::process::{Pid, test_kill_process};
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
@@ -50,6 +51,12 @@ pub fn unit(pid: u32) -> Option<String> {
 pub fn control_group(pid: u32) -> Option<String> {
     let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
     path_of_cgroup(&text).map(str::to_owned)
+}
+
+/// Whether there is no such process. 0 is none that could end.
+#[must_use]
+pub fn has_ended(pid: u32) -> bool {
+    to_pid(pid).is_ok_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 /// When the process was started, on the clock of [`boottime`](crate::clock::boottime), in steps of

@@ -33,7 +33,7 @@ pub enum StartError {
     Print(OsError),
     /// There is no such descriptor to print to.
     PrintTo(InheritError),
-    /// There is a pid file, so another bus runs or was killed.
+    /// There is a pid file, and the process that it names runs, or it names none.
     PidFileExists(PathBuf),
     /// The pid file cannot be written.
     PidFile {
