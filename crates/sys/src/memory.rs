@@ -1,7 +1,10 @@
-//! Memory that can be handed to another program as a descriptor (memfd_create(2)).
+//! Memory of this process: what can be handed to another program as a descriptor (memfd_create(2)),
+//! and what is given back to the kernel.
 
+use crate::raw;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
-use std::fs::File;
+use rustix::param::page_size;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 
@@ -20,9 +23,38 @@ pub fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
+/// Bytes of memory that this process occupies now (proc(5), `statm`). `None` where there is no
+/// `/proc`.
+#[must_use]
+pub fn resident() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * page_size() as u64)
+}
+
+/// Gives memory back to the kernel that was allocated once and is free (malloc_trim(3)). Nothing
+/// happens where the C library has no such call.
+pub fn give_back() {
+    raw::give_back_memory();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_env = "gnu")]
+    fn what_is_free_is_given_back() {
+        // Small pieces with some in between that stay: no allocator gives those back by itself.
+        let mut pieces: Vec<Option<Box<[u8; 1000]>>> =
+            (0..50_000).map(|_| Some(Box::new([1; 1000]))).collect();
+        let full = resident().unwrap();
+        (0..pieces.len()).filter(|at| at % 1000 != 0).for_each(|at| pieces[at] = None);
+        give_back();
+        let left = resident().unwrap();
+        assert!(left + (30 << 20) < full, "{full} and then {left} bytes");
+        assert_eq!(pieces.iter().flatten().count(), 50);
+    }
     use std::io::{Read as _, Seek as _};
 
     #[test]

@@ -379,6 +379,17 @@ pub(crate) fn ended_children_clock() -> Duration {
     times.map(|time| Duration::try_from(time).expect("no time is negative")).iter().sum()
 }
 
+/// malloc_trim(3), which glibc has.
+#[cfg(target_env = "gnu")]
+pub(crate) fn give_back_memory() {
+    // SAFETY: it takes a number, and touches nothing that is allocated.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Other C libraries cannot be asked.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn give_back_memory() {}
+
 /// `struct perf_event_attr`, as far as Linux 3.19 had it (`PERF_ATTR_SIZE_VER3`); what it got
 /// later, the kernel takes as zero.
 #[repr(C)]

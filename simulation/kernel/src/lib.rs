@@ -9,10 +9,10 @@
 //! waits, the [`World`](machine::World) acts: that is when others connect, send, read, vanish, and
 //! when the clock goes on. Everything is one thread.
 //!
-//! What has no part in this (files, users, memory) is the real thing.
+//! What has no part in this (files, users) is the real thing.
 
 pub use real::{
-    control_group, daemonize, filesystem, identity, inherited, memory, notify, private_directory,
+    control_group, daemonize, filesystem, identity, inherited, notify, private_directory,
     privileges, process, rlimit, shared, spawn, users, watch,
 };
 
@@ -22,6 +22,7 @@ pub mod clock;
 pub mod credentials;
 pub mod datagram;
 pub mod launch;
+pub mod memory;
 pub mod poll;
 pub mod random;
 pub mod signals;

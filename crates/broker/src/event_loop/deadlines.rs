@@ -73,6 +73,7 @@ impl EventLoop {
         }
         self.check_metrics();
         self.check_dump();
+        self.check_memory();
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
             self.handle(Input::DeadlinePassed);
         }

@@ -324,6 +324,7 @@ impl EventLoop {
         connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
         drop(connection);
         self.note_closed();
+        self.note_freed();
         self.release_senders();
         self.handle(Input::Disconnected { peer, end });
     }

@@ -25,6 +25,7 @@ mod metrics;
 mod receive;
 mod reload;
 mod services;
+mod thrift;
 mod tracing;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -58,6 +59,7 @@ use deadlines::Alarm;
 use line::Line;
 use listening::{Descriptors, Listening};
 use reload::Changes;
+use thrift::Thrift;
 
 /// What is read from files: the configuration, and the services of the folders that it names.
 #[derive(Clone, Debug)]
@@ -144,6 +146,7 @@ pub struct EventLoop {
     arrivals: Arrivals,
     line: Line,
     buffers: Buffers,
+    thrift: Thrift,
 }
 
 /// Connections that need something.
@@ -227,6 +230,7 @@ impl EventLoop {
             arrivals: Arrivals::default(),
             line: Line::default(),
             buffers: Buffers::default(),
+            thrift: Thrift::begin(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
         event_loop.poller.add(event_loop.alarm.timer(), Source::Alarm.token(), Interest::Read)?;

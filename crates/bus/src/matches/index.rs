@@ -224,6 +224,26 @@ impl MatchIndex {
         }
         self.remove_from_bucket(id);
         self.rules.remove(id.0);
+        self.give_back();
+    }
+
+    /// Gives memory back where few rules are left of many. It is looked at whenever half of them
+    /// have gone, so that this costs each removal little.
+    fn give_back(&mut self) {
+        let len = self.rules.len();
+        let few = len == 0 || len.is_power_of_two();
+        if !few || self.rules.capacity() / 8 < len.max(FEW_RULES) {
+            return;
+        }
+        // Places that are in use stay where they are, and keep those before them.
+        self.rules.shrink_to_fit();
+        self.buckets.shrink_to_fit();
+        let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
+        let rehash = |b: &usize| hasher.hash(&Key::of(&rules[buckets[*b][0].0].rule));
+        self.by_key.shrink_to_fit(rehash);
+        let rehash = |id: &RuleId| hasher.hash(&(rules[id.0].owner, &rules[id.0].rule));
+        self.by_rule.shrink_to_fit(rehash);
+        self.args_of_members.shrink_to_fit();
     }
 
     /// Adds to `found` every connection that has a rule which matches, once.
@@ -434,6 +454,9 @@ impl Recipients {
         &self.list
     }
 }
+
+/// So many rules may have left their room behind.
+const FEW_RULES: usize = 128;
 
 /// The places of the bits that are set.
 fn bits(mut set: u64) -> impl Iterator<Item = u8> {

@@ -1,0 +1,69 @@
+//! Memory that was needed once is given back.
+//!
+//! The allocator keeps what is free for the next that asks. After somebody has had very many rules, or
+//! many have not read, that would be more than the bus needs for years. So a while after a connection
+//! has ended it is looked at whether the bus has much more than it had when it had least. Where that
+//! gives little back, since others need it, it is done less often.
+
+use std::time::Duration;
+
+use super::EventLoop;
+
+/// When to look, and what there was.
+#[derive(Debug)]
+pub(super) struct Thrift {
+    due: Option<Duration>,
+    /// The fewest bytes that were occupied at any look.
+    least: u64,
+    /// From the end of a connection to the next look.
+    delay: Duration,
+}
+
+impl Thrift {
+    /// That of a bus which has just begun.
+    pub(super) fn begin() -> Self {
+        let least = sys::memory::resident().unwrap_or_default();
+        Self { due: None, least, delay: DELAY_MIN }
+    }
+}
+
+impl EventLoop {
+    /// A connection has ended, so that what it had is free.
+    pub(super) fn note_freed(&mut self) {
+        if self.thrift.due.is_none() {
+            let due = self.now + self.thrift.delay;
+            self.thrift.due = Some(due);
+            self.alarm.no_later_than(due);
+        }
+    }
+
+    /// Gives memory back, if it is time to and there is much.
+    pub(super) fn check_memory(&mut self) {
+        let Some(due) = self.thrift.due else { return };
+        if due > self.now {
+            return self.alarm.no_later_than(due);
+        }
+        let thrift = &mut self.thrift;
+        thrift.due = None;
+        let Some(before) = sys::memory::resident() else { return };
+        thrift.least = thrift.least.min(before);
+        if before < thrift.least + MUCH {
+            return;
+        }
+        sys::memory::give_back();
+        let given = before.saturating_sub(sys::memory::resident().unwrap_or(before));
+        let slower = (thrift.delay * 2).min(DELAY_MAX);
+        thrift.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
+    }
+}
+
+/// How long after somebody has left it is looked: many often leave together, and whoever comes next may
+/// want the memory.
+const DELAY_MIN: Duration = Duration::from_secs(1);
+const DELAY_MAX: Duration = Duration::from_secs(64);
+
+/// Bytes more than there were at least that are worth a try.
+const MUCH: u64 = 4 << 20;
+
+/// Bytes that are worth another try as soon.
+const WORTH_IT: u64 = 1 << 20;
