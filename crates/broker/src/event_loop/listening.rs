@@ -103,6 +103,8 @@ impl EventLoop {
         match self.poller.as_fd().try_clone_to_owned() {
             Ok(next) if self.descriptors.are_left(&next) => self.start_listening(),
             _ => {
+                // It goes on, however long it is since somebody has come.
+                self.descriptors.short = Some(self.now);
                 let retry_at = self.now + RETRY_AFTER;
                 self.alarm.no_later_than(retry_at);
                 self.listening = Listening::OutOfRoom { retry_at };
