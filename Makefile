@@ -27,8 +27,9 @@ STATIC     := $(TARGET)/diligence-static
 # Of each target.
 FUZZ_SECONDS ?= 300
 
-# Of all worlds that are simulated.
+# Of all worlds that are simulated, and of a bus that does what it does for long.
 PROVE_STEPS ?= 1000000000
+PROVE_SOAK ?= 3600
 
 .PHONY: help build run check test prove fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
@@ -37,7 +38,7 @@ help:
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
-	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS)'
+	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS); all that can break, to the real process; $(PROVE_SOAK) s of soak (PROVE_SOAK)'
 	@echo 'make fuzz     random bytes for all that reads them, $(FUZZ_SECONDS) s each (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
@@ -92,9 +93,12 @@ test-long: packages-boot packages-test build deb static
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
 
-# Worlds that are simulated, many more than for every change; each prints how to see it again.
-prove: packages-build
+# Worlds that are simulated, many more than for every change; each prints how to see it again. Then faults
+# on the real process, one after the other, in the form of which docs/reliability.md has the numbers.
+prove: packages-test build
 	DILIGENCE_STEPS=$(PROVE_STEPS) $(CARGO) test --locked --release --package diligence-simulation
+	DILIGENCE_FAULTS=long DILIGENCE_SOAK=$(PROVE_SOAK) \
+	    $(CARGO) test --locked --release --package diligence-conformance --test faults -- --test-threads=1
 
 # Instrumented code needs a nightly compiler; both it and cargo-fuzz are installed if they are missing.
 fuzz: packages-build

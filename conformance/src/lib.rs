@@ -36,6 +36,7 @@
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |
 //! | `fairness` | somebody who takes too much, and the others |
+//! | `faults` | killed processes, no descriptors, memory or disk, clocks that jump, thousands, hours; ours only |
 //! | `log` | who, what and which limit the log names; ours only |
 //! | `statistics` | what the bus counts, and tells; ours only |
 //! | `cost` | what a small call costs the bus; ours only |

@@ -483,7 +483,8 @@ impl Peer {
         let flags = RecvFlags::CMSG_CLOEXEC;
         let read = match rustix::net::recvmsg(&self.stream, &mut data, &mut control, flags) {
             Ok(read) => read.bytes,
-            Err(rustix::io::Errno::AGAIN) => return Filled::MaybeMore,
+            // The latter where this process was stopped, and goes on.
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Filled::MaybeMore,
             Err(_) => return Filled::Closed,
         };
         for message in control.drain() {

@@ -289,21 +289,26 @@ impl Running {
     ///
     /// # Panics
     ///
-    /// Like [`Running::finish`].
+    /// When it does not in the usual time. It is killed then.
     #[must_use]
     pub fn terminate(self) -> Ran {
-        self.signal(Signal::TERM);
-        self.finish()
+        self.end_by(Signal::TERM)
     }
 
     /// Interrupts it (SIGINT), and waits for its end.
     ///
     /// # Panics
     ///
-    /// Like [`Running::finish`].
+    /// When it does not end in the usual time. It is killed then.
     #[must_use]
     pub fn interrupt(self) -> Ran {
-        self.signal(Signal::INT);
+        self.end_by(Signal::INT)
+    }
+
+    fn end_by(mut self, signal: Signal) -> Ran {
+        self.signal(signal);
+        // It may have run for as long as it might, and longer.
+        self.ends = self.ends.max(Instant::now() + USUAL_LIMIT);
         self.finish()
     }
 

@@ -1,0 +1,204 @@
+//! The time of day jumps, forward and back, by an hour, under a bus and a recorder. No timer of the bus
+//! notices, and what is recorded stays in order.
+
+use std::fs;
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{
+    Bus, Config, Message, Peer, Program, Scratch, Signal, Stream, Value, announce, bus_binary,
+    eventually,
+};
+
+use crate::form::Form;
+use crate::numbered;
+
+/// What each of the timers is set to.
+const TIME: Duration = Duration::from_secs(1);
+
+/// How late one may ring.
+const LATE: Duration = Duration::from_millis(900);
+
+/// The steps, in seconds.
+const STEPS: [i64; 4] = [3600, -3600, 86_400, 0];
+
+/// The clock of processes of ours.
+struct Clock {
+    folder: Scratch,
+    library: PathBuf,
+}
+
+impl Clock {
+    /// `None` where we know no way to turn a clock for one process.
+    fn new() -> Option<Self> {
+        if !cfg!(target_arch = "x86_64") {
+            announce("left out, steps of the clock: step.c is for x86_64");
+            return None;
+        }
+        let folder = Scratch::new();
+        let library = folder.join("step.so");
+        let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults/step.c");
+        let compiler =
+            Program::named("cc", "gcc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
+        let _ = compiler.arg(&library).arg(source).run().success();
+        let clock = Self { folder, library };
+        clock.set(0);
+        Some(clock)
+    }
+
+    /// A program that goes by this clock.
+    fn of(&self, program: Program) -> Program {
+        program.env("DILIGENCE_CLOCK", self.folder.join("ahead")).env("LD_PRELOAD", &self.library)
+    }
+
+    /// Sets it so many seconds ahead of ours.
+    fn set(&self, ahead: i64) {
+        let path = self.folder.join("ahead");
+        let file = fs::OpenOptions::new().create(true).write(true).truncate(false).open(path);
+        let mut file = file.expect("a scratch folder is writable");
+        // In place, since it is mapped.
+        file.seek(SeekFrom::Start(0)).expect("it is a file");
+        file.write_all(&ahead.to_le_bytes()).expect("a scratch folder is writable");
+    }
+
+    /// What `date` says, with a format.
+    fn date(&self, format: &str) -> String {
+        let date = self.of(Program::named("date", "coreutils").args(["-u", format]));
+        date.run().success().stdout.trim().to_owned()
+    }
+}
+
+#[test]
+fn the_time_of_day_jumps() {
+    let Some(form) = Form::asked() else { return };
+    let Some(clock) = Clock::new() else { return };
+    let folder = Scratch::new();
+    let mut bus = Bus::start_with(&config(&folder), |bus| clock.of(bus));
+    let program = Program::at(bus_binary()).args(["record", "--address", bus.address(), "-o"]);
+    let recording = folder.join("recording.pcapng");
+    let recorder = clock.of(program.arg(&recording)).start();
+    let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
+    bus.process().wait_for("recorder", listens);
+
+    let mut sender = bus.peer();
+    let mut sent = 0;
+    let mut times = Vec::new();
+    for step in STEPS {
+        let waiting = Waiting::begin(&bus);
+        std::thread::sleep(TIME / 3);
+        clock.set(step);
+        for _ in 0..100 {
+            sender.send(numbered::signal("Recorded", sent, 10));
+            sent += 1;
+        }
+        times.push(waiting.end());
+        // The bus sees it: the file has its name from the time of day.
+        let written = write_flight(&mut bus, &folder, &clock);
+        assert!(written.is_ok(), "{written:?}");
+    }
+    let files = flights(&folder);
+    let ran = recorder.interrupt();
+    assert_eq!(ran.code(), 0, "{ran}");
+    let span = in_order(&recording, sent);
+    for file in &files {
+        in_order(file, sent / STEPS.len() as u32);
+    }
+    form.tell(&format!(
+        "clock: steps to {STEPS:?} s ahead while timers of {TIME:?} ran: they rang after {times:?}; {} \
+         files of the flight recorder and a recording of {sent} signals in order, within {span:?}",
+        files.len()
+    ));
+    bus.stop();
+}
+
+/// Timers of a second, one service that never comes, and a flight recorder.
+fn config(folder: &Scratch) -> Config {
+    let path = folder.path().display();
+    let text = "[D-BUS Service]\nName=com.example.Slow\nExec=/bin/sleep 30\n";
+    folder.file("com.example.Slow.service", text);
+    let time = TIME.as_millis() as u64;
+    ["auth_timeout", "reply_timeout", "service_start_timeout"]
+        .iter()
+        .fold(Config::session(), |config, limit| config.limit(limit, time))
+        .element(&format!(
+            "<servicedir>{path}</servicedir><?diligence <flight_recorder>1048576</flight_recorder>\
+             <flight_recorder_folder>{path}</flight_recorder_folder> ?>"
+        ))
+}
+
+/// Somebody who logs in slowly, one whose call is not answered, and one who waits for a service.
+struct Waiting {
+    started: Instant,
+    handshake: Stream,
+    caller: Peer,
+    starter: Peer,
+    /// Is called, and says nothing.
+    _callee: Peer,
+}
+
+impl Waiting {
+    fn begin(bus: &Bus) -> Self {
+        let [mut caller, callee, mut starter] = [(); 3].map(|()| bus.peer());
+        let started = Instant::now();
+        let mut handshake = Stream::connect(bus.address());
+        handshake.write(b"\0AUTH");
+        caller.send(Message::some_call(callee.name()));
+        let start = Message::asking("StartServiceByName", "com.example.Slow").arg(Value::U32(0));
+        starter.send(start);
+        Self { started, handshake, caller, starter, _callee: callee }
+    }
+
+    /// How long each took.
+    fn end(mut self) -> [Duration; 3] {
+        let answer = self.caller.receive().expect("open");
+        assert_eq!(answer.error_name(), "NoReply", "{}", answer.summary());
+        let reply = self.started.elapsed();
+        let answer = self.starter.receive().expect("open");
+        assert_eq!(answer.error_name(), "TimedOut", "{}", answer.summary());
+        let start = self.started.elapsed();
+        assert!(self.handshake.is_closed());
+        let times = [reply, start, self.started.elapsed()];
+        for time in times {
+            assert!((TIME - TIME / 20..TIME + LATE).contains(&time), "{times:?}");
+        }
+        times
+    }
+}
+
+/// Has a file of the flight recorder written, whose name must be from the time of day.
+fn write_flight(bus: &mut Bus, folder: &Scratch, clock: &Clock) -> Result<String, String> {
+    let format = "+flight-%Y%m%dT%H%M";
+    let before = flights(folder);
+    let earliest = clock.date(format);
+    bus.process().signal(Signal::USR2);
+    let file =
+        eventually("a file", || flights(folder).into_iter().find(|file| !before.contains(file)));
+    let latest = clock.date(format);
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    eventually("all of it", || (fs::metadata(&file).ok()?.len() > 1_048_576).then_some(()));
+    let fits = name.starts_with(&earliest) || name.starts_with(&latest);
+    if fits { Ok(name) } else { Err(format!("{name} is neither from {earliest} nor {latest}")) }
+}
+
+fn flights(folder: &Scratch) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.path()).expect("it is there");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect()
+}
+
+/// Looks whether a recording has so many numbered signals, each later than the last. Gives the time
+/// between the first and the last.
+fn in_order(file: &PathBuf, count: u32) -> Duration {
+    let csv = Program::at(bus_binary()).args(["export", "--format", "csv"]).arg(file);
+    let csv = csv.arg("member:Recorded").run().success().stdout;
+    let mut lines = csv.lines();
+    let keys = lines.next().expect("a line of keys").split(',');
+    let column = keys.clone().position(|key| key == "time_ns");
+    let column = column.unwrap_or_else(|| panic!("no time in {:?}", keys.collect::<Vec<_>>()));
+    let time = |line: &str| line.split(',').nth(column).and_then(|time| time.parse::<u64>().ok());
+    let times: Vec<u64> = lines.map(|line| time(line).expect("a time")).collect();
+    assert_eq!(times.len(), count as usize, "{}", file.display());
+    assert!(times.is_sorted(), "{} is out of order: {times:?}", file.display());
+    Duration::from_nanos(times[times.len() - 1] - times[0])
+}

@@ -1,0 +1,139 @@
+//! Thousands of connections at a time.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::start_reference;
+use diligence_conformance::{Bus, Config, Peer, Signal, eventually};
+
+use crate::form::{Form, raise_descriptors};
+use crate::gauge::{Gauge, Rest};
+use crate::latency::Latency;
+use crate::worker::{self, Role};
+
+/// Processes that hold them.
+const PROCESSES: usize = 4;
+
+/// Descriptors that the bus has for other things, or keeps.
+const OTHER_DESCRIPTORS: u64 = 128;
+
+/// Bytes that the bus may take for each connection; of a queue that was never used nothing.
+const BYTES_EACH: u64 = 8192;
+
+/// How much slower a call may be among all of them.
+const SLOWER: u32 = 2;
+const NOISE: Duration = Duration::from_micros(300);
+
+#[test]
+fn thousands_of_connections() {
+    let Some(form) = Form::asked() else { return };
+    let most = raise_descriptors().saturating_sub(OTHER_DESCRIPTORS);
+    let wanted = form.pick(2000, 20_000);
+    let count = wanted.min(usize::try_from(most).expect("no more than memory"));
+    let config = ["max_completed_connections", "max_connections_per_user"]
+        .iter()
+        .fold(Config::session(), |config, limit| config.limit(limit, 1_000_000));
+    let mut bus = Bus::start(&config);
+    let gauge = Gauge::of(&mut bus);
+    let mut asker = bus.peer();
+    let rest = Rest::of(gauge, &mut asker);
+    let crowd = Crowd::watched(&bus, count);
+    let each = (gauge.memory() - rest.memory) * 1024 / count as u64;
+    assert!(each < BYTES_EACH, "{each} bytes for each");
+    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&bus);
+    assert!(among.median() < alone.median() * SLOWER + NOISE, "{alone} alone, {among} among all");
+    let memory = rest.is_back(&mut asker);
+    assert_eq!(bus.process().stderr(), "", "nobody has done anything wrong");
+    form.tell(&format!(
+        "connections: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, {among} among \
+         them; one more in {login}; all left, and told, in {left_in:?}; memory {} to {memory} KiB",
+        rest.memory
+    ));
+    bus.stop();
+
+    let mut reference = start_reference(&config);
+    let gauge = Gauge::of(&mut reference);
+    let before = gauge.memory();
+    let crowd = Crowd::watched(&reference, count);
+    let each = (gauge.memory() - before) * 1024 / count as u64;
+    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&reference);
+    form.tell(&format!(
+        "connections, the reference: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, \
+         {among} among them; one more in {login}; all left, and told, in {left_in:?}"
+    ));
+    reference.stop();
+}
+
+/// All of them, with one who is told.
+struct Crowd {
+    count: usize,
+    processes: Vec<diligence_conformance::Running>,
+    listener: Peer,
+    alone: Latency,
+    came_in: Duration,
+}
+
+struct Seen {
+    came_in: Duration,
+    login: Latency,
+    alone: Latency,
+    among: Latency,
+    left_in: Duration,
+}
+
+impl Crowd {
+    fn watched(bus: &Bus, count: usize) -> Self {
+        let alone = Latency::between(&mut [bus.peer(), bus.peer()], 1000);
+        let mut listener = bus.peer();
+        listener.add_match("type='signal',member='NameOwnerChanged'");
+        let started = Instant::now();
+        let of = |process| count / PROCESSES + usize::from(process < count % PROCESSES);
+        let start = |process| worker::start(bus, Role::Crowd { connections: of(process) });
+        let mut processes: Vec<_> = (0..PROCESSES).map(start).collect();
+        for process in &mut processes {
+            worker::wait_until_there(process);
+        }
+        Self { count, processes, listener, alone, came_in: started.elapsed() }
+    }
+
+    /// Measures, has all killed, and checks that each was told of once when it came and once when
+    /// it left.
+    fn see_and_leave(mut self, bus: &Bus) -> Seen {
+        let among = Latency::between(&mut [bus.peer(), bus.peer()], 1000);
+        let login = Latency::of((0..50).map(|_| login(bus)).collect());
+        let came = self.here();
+        let started = Instant::now();
+        self.processes.iter().for_each(|process| process.signal(Signal::KILL));
+        let mut left = BTreeSet::new();
+        while left.len() < self.count {
+            let message = self.listener.receive().expect("open");
+            let [name, _, new] = [0, 1, 2].map(|at| message.body[at].as_str().expect("a name"));
+            assert!(new.is_empty() && came.contains(name), "{name} was not there");
+            assert!(left.insert(name.to_owned()), "{name} leaves once");
+        }
+        let Self { came_in, alone, .. } = self;
+        Seen { came_in, login, alone, among, left_in: started.elapsed() }
+    }
+
+    /// Who has come and not left, by what was told so far: all of them, and nobody else.
+    fn here(&mut self) -> BTreeSet<String> {
+        let mut here = BTreeSet::new();
+        eventually("the others to be gone", || {
+            for message in self.listener.collect() {
+                let [name, old] = [0, 1].map(|at| message.body[at].as_str().expect("a name"));
+                let news =
+                    if old.is_empty() { here.insert(name.to_owned()) } else { here.remove(name) };
+                assert!(news, "{name} comes once and leaves once");
+            }
+            (here.len() == self.count).then_some(())
+        });
+        here
+    }
+}
+
+/// How long it takes to connect, log in and be answered.
+fn login(bus: &Bus) -> Duration {
+    let started = Instant::now();
+    drop(bus.peer());
+    started.elapsed()
+}

@@ -1,0 +1,85 @@
+//! No descriptor is left for those who want to connect, while others talk. The bus waits without
+//! turning round, nobody who is there notices, and whoever waited is let in.
+//!
+//! What else happens then, `fairness::descriptors_run_out` shows.
+
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{Bus, Config, Program, Scratch, Stream, User, copy_bus, link_bus};
+
+use crate::form::Form;
+use crate::gauge::{Gauge, Rest};
+use crate::latency::Latency;
+
+/// What the bus may have.
+const DESCRIPTORS: u32 = 256;
+
+/// More than fit.
+const COMERS: usize = 600;
+
+/// Of a processor, while everybody waits: looking once a second takes next to nothing.
+const IDLE_PERCENT: u128 = 3;
+
+#[test]
+fn no_descriptor_is_left_for_a_while() {
+    let Some(form) = Form::asked() else { return };
+    // Longer than a shortage may pause to be the same.
+    let time = form.pick(Duration::from_millis(5500), Duration::from_secs(30));
+    let scratch = Scratch::new();
+    let mut bus = limited_bus(&scratch);
+    let gauge = Gauge::of(&mut bus);
+    let mut watcher = bus.peer();
+    let mut pair = [bus.peer(), bus.peer()];
+    let (rest, others) = (Rest::of(gauge, &mut watcher), gauge.descriptors());
+    let before = Latency::between(&mut pair, 200);
+
+    let mut comers: Vec<_> = (0..COMERS).map(|_| Stream::connect(bus.address())).collect();
+    comers.iter_mut().for_each(|comer| comer.write(b"\0AUTH\r\n"));
+    // The last of them is not served: there is no descriptor for it.
+    assert!(comers[COMERS - 1].is_silent(Duration::from_millis(300)));
+    let held = gauge.descriptors();
+    assert!(held <= DESCRIPTORS as usize, "{held}");
+    let waiting = COMERS - (held - others);
+
+    let used = gauge.used();
+    std::thread::sleep(time);
+    let idle = gauge.used() - used;
+    let share = idle.as_millis() * 100 / time.as_millis();
+    assert!(share <= IDLE_PERCENT, "{share} % of a processor while nothing can be done");
+    let during = Latency::between(&mut pair, 200);
+
+    // One after the other leaves when it was served, and all are.
+    let started = Instant::now();
+    for mut comer in comers.drain(..) {
+        assert!(comer.read_line().is_some_and(|line| line.starts_with("REJECTED")));
+    }
+    let served = started.elapsed();
+    rest.is_back(&mut watcher);
+    let log = bus.process().stderr();
+    let lines = log.matches("Cannot accept connections").count();
+    assert_eq!(lines, 1, "{log}");
+    assert!(log.lines().count() < 20, "{log}");
+    form.tell(&format!(
+        "descriptors: {DESCRIPTORS} for {COMERS}, {held} in use; {idle:?} of a processor in {time:?} \
+         while {waiting} waited; calls {before} before, {during} meanwhile; all served in {served:?}; \
+         {lines} line in the log"
+    ));
+    bus.stop();
+}
+
+/// A bus that may have few descriptors, as an ordinary user who cannot raise that.
+fn limited_bus(scratch: &Scratch) -> Bus {
+    let config = Config::session()
+        .policy("context='default'", "<allow user='*'/>")
+        .limit("max_incomplete_connections", 10_000)
+        .limit("auth_timeout", 600_000);
+    Bus::start_with(&config, |_| {
+        let limited =
+            Program::named("prlimit", "util-linux").arg(format!("--nofile={DESCRIPTORS}"));
+        if User::is_root() {
+            limited.user(User::NOBODY).arg(copy_bus(scratch))
+        } else {
+            limited.arg(link_bus(scratch))
+        }
+    })
+}

@@ -1,0 +1,101 @@
+//! The start of a desktop on one bus again and again: each time everybody gets the same as the first
+//! time, and as on the reference, and the bus has nothing left of it.
+
+use std::time::Instant;
+
+use diligence_conformance::differential::start_reference;
+use diligence_conformance::{BUS_NAME, Bus, Message};
+
+use crate::form::Form;
+use crate::gauge::{Gauge, Rest, Totals};
+use crate::latency::Latency;
+use crate::recording::{Got, Replay, desktop_start};
+
+/// What the bus may have more of in the last quarter than in the second, in KiB.
+const ALLOWANCE: u64 = 256;
+
+#[test]
+fn the_start_of_a_desktop_again_and_again() {
+    let Some(form) = Form::asked() else { return };
+    let rounds = form.pick(10, 1000);
+    let messages = desktop_start();
+    let reference = start_reference(&diligence_conformance::Config::session());
+    let (theirs, _) = Replay::on(reference.address()).play(&messages);
+    reference.stop();
+
+    let mut bus = Bus::session();
+    let gauge = Gauge::of(&mut bus);
+    let mut asker = bus.peer();
+    let rest = Rest::of(gauge, &mut asker);
+    let (first, sent) = Replay::on(bus.address()).play(&messages);
+    assert_same(&in_short(&first), &in_short(&theirs));
+    rest.holds_no_more(&mut asker);
+    let before = Totals::ask(&mut asker);
+    let (mut times, mut memory, mut asked) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..rounds {
+        let started = Instant::now();
+        let (got, again) = Replay::on(bus.address()).play(&messages);
+        times.push(started.elapsed());
+        assert_same(&in_full(&got), &in_full(&first));
+        assert_eq!(sent, again);
+        rest.holds_no_more(&mut asker);
+        memory.push(gauge.memory());
+        asked += 1;
+    }
+    let after = Totals::ask(&mut asker);
+    let came: usize = first.values().map(Vec::len).sum();
+    assert_eq!(after.get("LostMessages") + after.get("WithheldMessages"), 0);
+    let [second, last] = quarters(&memory);
+    assert!(last <= second + ALLOWANCE, "{second} KiB in the second quarter, {last} in the last");
+    let handled = after.get("Messages") - before.get("Messages");
+    // What is sent, and questions to the bus whether all is given back: one at least each time.
+    let most = (sent * rounds) as u64 + 100 * asked;
+    assert!((sent * rounds) as u64 + asked <= handled && handled < most, "{handled}");
+    form.tell(&format!(
+        "desktop start: {rounds} times {} messages of {} programs, {came} got by them each time, as with \
+         the reference; a start takes {}; memory {second} KiB in the second quarter, {last} in the last",
+        messages.len(),
+        first.len(),
+        Latency::of(times),
+    ));
+    bus.stop();
+}
+
+/// The medians of the second and the last quarter.
+pub(crate) fn quarters(samples: &[u64]) -> [u64; 2] {
+    let quarter = samples.len().div_ceil(4);
+    let median = |from: usize| {
+        let mut part = samples[from..(from + quarter).min(samples.len())].to_vec();
+        part.sort_unstable();
+        part[part.len() / 2]
+    };
+    [median(quarter), median(samples.len() - quarter)]
+}
+
+/// Fails at the first that is different.
+fn assert_same(ours: &[(&str, Vec<String>)], expected: &[(&str, Vec<String>)]) {
+    assert_eq!(ours.len(), expected.len());
+    for ((name, ours), (_, expected)) in ours.iter().zip(expected) {
+        let different = ours.iter().zip(expected).find(|(ours, expected)| ours != expected);
+        assert_eq!(different, None, "{name} got something else");
+        assert_eq!(ours.len(), expected.len(), "{name}");
+    }
+}
+
+/// All that somebody got, but serials that the bus gave.
+fn in_full(got: &Got) -> Vec<(&str, Vec<String>)> {
+    let lines = |messages: &[Message]| messages.iter().map(Message::compared).collect();
+    got.iter().map(|(name, messages)| (name.as_str(), lines(messages))).collect()
+}
+
+/// Who said what to whom, without what two buses may say in other words.
+fn in_short(got: &Got) -> Vec<(&str, Vec<String>)> {
+    let short = |message: &Message| {
+        let (sender, member) = (message.sender(), message.member());
+        let said = if sender == BUS_NAME { String::new() } else { format!("{:?}", message.body) };
+        let (answers, error) = (message.reply_serial(), message.error_name());
+        format!("{} {sender} {member} {answers:?} {error} {said}", message.kind)
+    };
+    let lines = |messages: &[Message]| messages.iter().map(short).collect();
+    got.iter().map(|(name, messages)| (name.as_str(), lines(messages))).collect()
+}

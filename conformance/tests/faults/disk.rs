@@ -1,0 +1,263 @@
+//! A disk without room: for the log, the pid file, recordings, and what the flight recorder writes.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use diligence_conformance::{
+    Bus, Config, Message, Program, Running, Scratch, Signal, Value, announce, bus_binary,
+    eventually, link_bus,
+};
+
+use crate::form::Form;
+use crate::numbered;
+
+/// A disk of a few MiB, in a mount namespace that a process of ours keeps. Files in it are reached
+/// by way of that process.
+struct SmallDisk {
+    keeper: Running,
+    mounted: Scratch,
+}
+
+impl SmallDisk {
+    /// One of so many KiB. `None` where the kernel does not let us mount anything.
+    fn new(size: u32) -> Option<Self> {
+        let mounted = Scratch::new();
+        let script =
+            "mount -t tmpfs -o size=$1k,mode=777 tmpfs \"$2\" && echo there && exec sleep 600";
+        let mut keeper = Program::named("unshare", "util-linux")
+            .args(["--mount", "sh", "-c", script, "sh", &size.to_string()])
+            .arg(mounted.path())
+            .limit(Duration::from_secs(600))
+            .start();
+        let outcome = eventually("the mount", || {
+            let there = keeper.stdout().contains("there").then_some(true);
+            there.or_else(|| keeper.ended().map(|_| false))
+        });
+        if !outcome {
+            announce(&format!("left out, small disks: {}", keeper.stderr().trim()));
+        }
+        outcome.then_some(Self { keeper, mounted })
+    }
+
+    /// What runs a program that sees the disk.
+    fn entering(&self) -> Program {
+        let namespace = format!("--mount=/proc/{}/ns/mnt", self.keeper.id());
+        Program::named("nsenter", "util-linux").arg(namespace)
+    }
+
+    /// The path for those who see the disk.
+    fn inside(&self, name: &str) -> PathBuf {
+        self.mounted.join(name)
+    }
+
+    /// The path for us.
+    fn outside(&self, name: &str) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.keeper.id()));
+        root.join(self.inside(name).strip_prefix("/").expect("it is absolute"))
+    }
+
+    /// Leaves no more room than so many bytes.
+    fn fill_but(&self, left: u64) {
+        let zeros = vec![0; 1 << 20];
+        let mut file = fs::File::create(self.outside("filler")).expect("it is there");
+        while file.write_all(&zeros).is_ok() {}
+        let len = file.metadata().expect("it is open").len();
+        file.set_len(len - left).expect("shorter is always possible");
+    }
+
+    fn fill(&self) {
+        self.fill_but(0);
+    }
+
+    fn empty(&self) {
+        fs::remove_file(self.outside("filler")).expect("it is there");
+    }
+
+    fn bus(&self, config: &Config, redirected: &str, links: &Scratch) -> Bus {
+        let script = format!("exec \"$@\" {redirected}");
+        Bus::start_with(config, |_| {
+            self.entering().args(["sh", "-c", &script, "sh"]).arg(link_bus(links))
+        })
+    }
+}
+
+/// Lines of the log find no room. The bus goes on, and when there is room so does the log.
+#[test]
+fn no_room_for_the_log() {
+    let Some(form) = Form::asked() else { return };
+    let Some(disk) = SmallDisk::new(256) else { return };
+    let links = Scratch::new();
+    let config = Config::session().limit("max_names_per_connection", 1);
+    let log = disk.inside("log");
+    let bus = disk.bus(&config, &format!("2>> {}", log.display()), &links);
+    let refuse_one = || {
+        let mut peer = bus.peer();
+        let reply = peer.call(Message::asking("RequestName", "com.example.A").arg(Value::U32(0)));
+        assert_eq!(reply.error_name(), "LimitsExceeded");
+    };
+    let lines = || fs::read_to_string(disk.outside("log")).expect("it is there").lines().count();
+    refuse_one();
+    eventually("a line", || (lines() == 1).then_some(()));
+    disk.fill();
+    // Half a line may still have found room.
+    let full = fs::metadata(disk.outside("log")).expect("it is there").len();
+    (0..8).for_each(|_| refuse_one());
+    let grown = fs::metadata(disk.outside("log")).expect("it is there").len() - full;
+    assert!(grown <= 4096, "there was no room, and {grown} bytes were written");
+    assert!(bus.peer().is_alive());
+    disk.empty();
+    let before = lines();
+    // Ten lines for one user in ten seconds; another topic is another ten.
+    let mut broken = bus.peer();
+    broken.send_bytes(b"this is no message at all");
+    broken.until_closed();
+    eventually("lines again", || (lines() > before).then_some(()));
+    form.tell(&format!(
+        "no room for the log: 8 refusals answered meanwhile, {grown} bytes written; lines again after that"
+    ));
+    bus.stop();
+}
+
+/// A pid file that cannot be written is not left behind, where it would keep the next bus from
+/// starting.
+#[test]
+fn no_room_for_the_pid_file() {
+    let Some(form) = Form::asked() else { return };
+    let Some(disk) = SmallDisk::new(64) else { return };
+    let links = Scratch::new();
+    let pid = disk.inside("pid");
+    let config = Config::session().element(&format!("<pidfile>{}</pidfile>", pid.display()));
+    let file = links.file("bus.conf", &config.text(links.path()));
+    disk.fill();
+    let bus = disk.entering().arg(link_bus(&links)).arg("--nofork").arg("--config-file").arg(&file);
+    let ran = bus.run();
+    assert_eq!(ran.code(), 1, "{ran}");
+    assert!(ran.stderr.contains("No space left on device"), "{ran}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran}");
+    assert!(!disk.outside("pid").exists());
+    disk.empty();
+    let next = Scratch::new();
+    let bus = disk.bus(&config, "", &next);
+    assert!(bus.peer().is_alive());
+    let written = fs::read_to_string(disk.outside("pid")).expect("it is there");
+    assert!(written.trim().parse::<u32>().is_ok(), "{written}");
+    bus.stop();
+    form.tell(&format!("no room for the pid file: {}", ran.stderr.trim()));
+}
+
+/// The recorder says it once, and ends with 1. The file has all up to there, and how many are missing
+/// is told.
+#[test]
+fn no_room_for_a_recording() {
+    let Some(form) = Form::asked() else { return };
+    let Some(disk) = SmallDisk::new(1024) else { return };
+    let mut bus = Bus::session();
+    let mut recorder = disk
+        .entering()
+        .arg(bus_binary())
+        .args(["record", "--address", bus.address(), "-o"])
+        .arg(disk.inside("recording.pcapng"))
+        .start();
+    let mut sender = bus.peer();
+    let recording = disk.outside("recording.pcapng");
+    let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
+    bus.process().wait_for("recorder", listens);
+    let count = 2000;
+    let mut sent = 0;
+    let full = |_: &str, said: &str| said.contains("there is no room on the disk").then_some(());
+    while full("", &recorder.stderr()).is_none() || sent < count {
+        sender.send(numbered::signal("Recorded", sent, 1000));
+        sent += 1;
+        if sent % 20 == 0 {
+            assert!(sender.is_alive());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    recorder.wait_for("the disk to be full", full);
+    let ran = recorder.interrupt();
+    assert_eq!(ran.code(), 1, "{ran}");
+    let at_the_end = ran.stderr.lines().last().expect("it says it");
+    let missing = at_the_end.split_once("the last ").and_then(|(_, rest)| rest.split_once(' '));
+    let missing: u32 = missing.and_then(|(number, _)| number.parse().ok()).expect("how many");
+    let kept = recorded(&recording);
+    assert!(kept > 0 && kept < sent, "{kept} of {sent}");
+    // Beside them there are the questions of this test, and what they were answered.
+    let lost = sent - kept;
+    assert!((lost..lost + sent / 5).contains(&missing), "{lost} are missing: {ran}");
+    assert!(bus.peer().is_alive());
+    form.tell(&format!(
+        "no room for a recording: of {sent} signals the first {kept} are in the file; it ends with {}: {}",
+        ran.code(),
+        ran.stderr.trim().replace('\n', "; ")
+    ));
+    bus.stop();
+}
+
+/// How many numbered signals a recording has: from 0 on, none is missing.
+fn recorded(file: &Path) -> u32 {
+    let shown =
+        Program::at(bus_binary()).args(["show", "--format", "json"]).arg(file).run().success();
+    let lines = shown.stdout.lines().filter(|line| line.contains("\"Recorded\""));
+    let mut count = 0;
+    for line in lines {
+        assert!(line.contains(&format!("\"data\":[{count},")), "{count} is not in {line}");
+        count += 1;
+    }
+    count
+}
+
+/// The flight recorder finds too little room. The bus says so and goes on; the file can be read up to
+/// there, and the next time there is a whole one.
+#[test]
+fn no_room_for_the_flight_recorder() {
+    let Some(form) = Form::asked() else { return };
+    let Some(disk) = SmallDisk::new(2048) else { return };
+    let links = Scratch::new();
+    let config = Config::session().element(&format!(
+        "<?diligence <flight_recorder>1048576</flight_recorder>\
+         <flight_recorder_folder>{}</flight_recorder_folder> ?>",
+        disk.mounted.path().display()
+    ));
+    let mut bus = disk.bus(&config, "", &links);
+    let mut peer = bus.peer();
+    let count = 100;
+    for number in 0..count {
+        peer.send(numbered::signal("Recorded", number, 1000));
+    }
+    assert!(peer.is_alive());
+    disk.fill_but(300 << 10);
+    let cut = disk.flight(&mut bus, &[]);
+    let log = bus.process().wait_for("what went wrong", |_, log| {
+        log.contains("No space left on device").then(|| log.to_owned())
+    });
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(peer.is_alive());
+    assert_eq!(recorded(&cut), count);
+
+    disk.empty();
+    peer.send(numbered::signal("Recorded", 0, 10));
+    assert!(peer.is_alive());
+    let whole = disk.flight(&mut bus, &[&cut]);
+    eventually("all of it", || (fs::metadata(&whole).ok()?.len() > 1 << 20).then_some(()));
+    assert_eq!(recorded(&whole), 1);
+    form.tell(&format!(
+        "no room for the flight recorder: {count} signals in what was written; {log}"
+    ));
+    bus.stop();
+}
+
+impl SmallDisk {
+    /// Has a file of the flight recorder written, and gives its path.
+    fn flight(&self, bus: &mut Bus, before: &[&PathBuf]) -> PathBuf {
+        bus.process().signal(Signal::USR2);
+        eventually("a file", || {
+            let entries = fs::read_dir(self.outside("")).expect("it is there");
+            let mut paths = entries.map(|entry| entry.expect("readable").path());
+            paths.find(|path| {
+                path.extension().is_some_and(|end| end == "trace") && !before.contains(&path)
+            })
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! The bus itself is killed, again and again. Clients see the end, the next bus takes the place of the
+//! last, and those who connect again go on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::{Random, seeds, start_reference};
+use diligence_conformance::{
+    Bus, Config, Message, Peer, Program, Running, Scratch, Signal, Stream, User, Value, eventually,
+    hex, installed, kind, set_mode,
+};
+
+use crate::form::Form;
+use crate::numbered::{self, Sequence};
+use crate::over::Over;
+
+const CLIENTS: usize = 8;
+
+/// Longer than it takes to see that a bus has gone.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// What a client has done over all its connections.
+#[derive(Debug, Default)]
+struct Life {
+    connections: u32,
+    signals: u32,
+    /// Signals that were on their way when a bus was killed.
+    cut_off: u32,
+}
+
+#[test]
+fn the_bus_is_killed_under_load() {
+    let Some(form) = Form::asked() else { return };
+    let rounds = form.pick(5, 100);
+    let seed = seeds(1).next().expect("one seed");
+    let mut random = Random::from_seed(seed);
+    let folder = Scratch::new();
+    let address = format!("unix:path={}/bus", folder.path().display());
+    let config = Config::session().listen(&address);
+    let (over, busy) = (Over::default(), AtomicU32::new(0));
+    let (lives, slowest) = std::thread::scope(|scope| {
+        let ends = over.when_dropped();
+        let mut bus = Bus::start(&config);
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|_| scope.spawn(|| live(&address, &busy, &over))).collect();
+        let mut slowest = Duration::ZERO;
+        for _ in 0..rounds {
+            wait_for(&busy, CLIENTS);
+            std::thread::sleep(Duration::from_millis(random.below(100) as u64));
+            let mut half_in = Stream::connect(&address);
+            half_in.write(b"\0AUTH\r\n");
+            bus.process().signal(Signal::KILL);
+            wait_for(&busy, 0);
+            assert!(half_in.is_closed());
+            assert!(folder.join("bus").exists(), "a killed bus leaves its socket");
+            let started = Instant::now();
+            bus = Bus::start(&config);
+            slowest = slowest.max(started.elapsed());
+        }
+        wait_for(&busy, CLIENTS);
+        drop(ends);
+        let lives: Vec<_> = clients.into_iter().map(|it| it.join().expect("ends well")).collect();
+        bus.stop();
+        (lives, slowest)
+    });
+    let sum = |of: fn(&Life) -> u32| lives.iter().map(of).sum::<u32>();
+    assert!(lives.iter().all(|life| life.connections == rounds + 1), "{lives:?}");
+    form.tell(&format!(
+        "killed bus: {rounds} times under {CLIENTS} clients; {} connections; {} signals, each once \
+         and in order; {} were on their way to a bus that was killed; a new bus there within \
+         {slowest:?}",
+        sum(|life| life.connections),
+        sum(|life| life.signals),
+        sum(|life| life.cut_off),
+    ));
+}
+
+fn wait_for(busy: &AtomicU32, count: usize) {
+    eventually(&format!("{count} clients to be connected"), || {
+        (busy.load(Ordering::Relaxed) as usize == count).then_some(())
+    });
+}
+
+/// Connects, talks until the bus is gone, and connects again.
+fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
+    let mut life = Life::default();
+    while !over.is_set() {
+        let Some(mut peer) = Stream::dial(address).ok().and_then(log_in) else {
+            std::thread::sleep(Duration::from_millis(1));
+            continue;
+        };
+        let member = format!("Of{}", peer.name().replace([':', '.'], "_"));
+        peer.add_match(&numbered::rule(&member));
+        life.connections += 1;
+        busy.fetch_add(1, Ordering::Relaxed);
+        let sent = echo(&mut peer, &member, over, &mut life.signals);
+        life.cut_off += sent;
+        busy.fetch_sub(1, Ordering::Relaxed);
+    }
+    life
+}
+
+/// Nobody, where a bus that is being killed has let it in with its last breath.
+fn log_in(mut stream: Stream) -> Option<Peer> {
+    let uid = hex(User::own_uid().to_string().as_bytes());
+    stream.write(b"\0");
+    stream.say(&format!("AUTH EXTERNAL {uid}"))?;
+    stream.write(b"BEGIN\r\n");
+    let mut peer = Peer::over(stream);
+    assert_eq!(peer.hello().kind, kind::RETURN);
+    Some(peer)
+}
+
+/// Sends signals to itself, and gets each once and in order, until the bus or all is over. Gives
+/// how many had not come by then.
+fn echo(peer: &mut Peer, member: &str, over: &Over, came: &mut u32) -> u32 {
+    let mut sequence = Sequence::default();
+    while !over.is_set() {
+        for ahead in 0..10 {
+            peer.send(numbered::signal(member, sequence.count() + ahead, 100));
+        }
+        for left in (1..=10).rev() {
+            let waited = Instant::now();
+            let Some(message) = peer.receive() else {
+                assert!(waited.elapsed() < AT_ONCE, "the end came late");
+                return left;
+            };
+            sequence.take(&message);
+            *came += 1;
+        }
+    }
+    0
+}
+
+/// What a killed bus leaves: the pid file, and the processes of its services.
+#[test]
+fn what_a_killed_bus_leaves() {
+    let Some(form) = Form::asked() else { return };
+    let mut left = Vec::new();
+    for (name, start) in
+        [("ours", Bus::start as fn(&Config) -> Bus), ("the reference", start_reference)]
+    {
+        let folder = Scratch::new();
+        set_mode(folder.path(), 0o777);
+        let config = config_with_services(&folder);
+        let mut bus = start(&config);
+        let mut peer = bus.peer();
+        let service = start_service(&mut peer, &folder);
+        kill(bus.process());
+        assert_eq!(peer.until_closed().len(), 0);
+        // Nobody tells a service that the bus has gone but the bus's end of its connection.
+        std::thread::sleep(Duration::from_millis(200));
+        left.push((name, runs(service), folder.join("pid").exists()));
+        end(service);
+        drop(bus);
+    }
+    let [ours, theirs] = &left[..] else { unreachable!("two buses") };
+    assert_eq!((ours.1, ours.2), (theirs.1, theirs.2), "{left:?}");
+    form.tell(&format!("killed bus: service left running, pid file left: {left:?}"));
+}
+
+/// The pid file of a bus that was killed does not keep the next one from starting, as it does with
+/// the reference.
+#[test]
+fn the_pid_file_of_a_killed_bus() {
+    if Form::asked().is_none() {
+        return;
+    }
+    let folder = Scratch::new();
+    let config = config_with_services(&folder);
+    let mut bus = Bus::start(&config);
+    let first = fs::read_to_string(folder.join("pid")).expect("it is there");
+    kill(bus.process());
+    assert_eq!(fs::read_to_string(folder.join("pid")).expect("it stays"), first);
+    let file = folder.file("bus.conf", &config.text(folder.path()));
+    let reference =
+        Program::at(installed("dbus-daemon", "dbus-daemon")).arg("--config-file").arg(file);
+    let ran = reference.arg("--nofork").run();
+    assert!(ran.code() == 1 && ran.stderr.contains("The pid file"), "{ran}");
+    let mut next = Bus::start(&config);
+    assert!(next.peer().is_alive());
+    let second = fs::read_to_string(folder.join("pid")).expect("it is there");
+    assert_eq!(second, format!("{}\n", next.process().id()));
+    next.stop();
+    assert!(!folder.join("pid").exists());
+}
+
+/// A bus with a pid file, and with a service that writes its own process id and never speaks.
+fn config_with_services(folder: &Scratch) -> Config {
+    let path = folder.path().display();
+    let exec = format!("/bin/sh -c 'echo $$ > {path}/service; exec sleep 100'");
+    let text = format!("[D-BUS Service]\nName=com.example.Silent\nExec={exec}\n");
+    folder.file("com.example.Silent.service", &text);
+    Config::session()
+        .element(&format!("<pidfile>{path}/pid</pidfile><servicedir>{path}</servicedir>"))
+}
+
+fn start_service(peer: &mut Peer, folder: &Scratch) -> u32 {
+    peer.send(Message::asking("StartServiceByName", "com.example.Silent").arg(Value::U32(0)));
+    let file: PathBuf = folder.join("service");
+    eventually("the service", || fs::read_to_string(&file).ok()?.trim().parse().ok())
+}
+
+fn kill(bus: &mut Running) {
+    bus.signal(Signal::KILL);
+    eventually("the end of the bus", || bus.ended());
+}
+
+/// Whether the service runs: a process with that id and that name.
+fn runs(service: u32) -> bool {
+    let path = format!("/proc/{service}/comm");
+    fs::read_to_string(Path::new(&path)).is_ok_and(|name| name.trim() == "sleep")
+}
+
+fn end(service: u32) {
+    let pid = rustix::process::Pid::from_raw(service.cast_signed()).expect("not 0");
+    if runs(service) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+}

@@ -1,0 +1,215 @@
+//! Processes that talk are killed at any moment. Everybody who is left hears of each of them once,
+//! is told when an answer will not come, and loses nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::{Random, seeds};
+use diligence_conformance::{Bus, Message, Peer, Running, Signal, Value, kind};
+
+use crate::form::Form;
+use crate::gauge::{Gauge, Rest, Totals};
+use crate::numbered::{self, Sequence};
+use crate::over::Over;
+use crate::worker::{self, Role};
+
+/// How many talk at a time.
+const TALKERS: usize = 6;
+
+/// What the threads share.
+#[derive(Default)]
+struct Scene {
+    over: Over,
+    /// The talkers, as far as they live.
+    names: Mutex<Vec<String>>,
+}
+
+impl Scene {
+    fn names(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[test]
+fn peers_are_killed_under_load() {
+    let Some(form) = Form::asked() else { return };
+    let seed = seeds(1).next().expect("one seed");
+    let time = form.pick(Duration::from_secs(3), Duration::from_secs(120));
+    let mut bus = Bus::session();
+    let gauge = Gauge::of(&mut bus);
+    let mut asker = bus.peer();
+    let rest = Rest::of(gauge, &mut asker);
+    let before = Totals::ask(&mut asker);
+
+    let (caller, mut listener, pair) = (bus.peer(), bus.peer(), [bus.peer(), bus.peer()]);
+    listener.add_match("type='signal',member='NameOwnerChanged'");
+    listener.add_match(&numbered::rule("FromWorker"));
+    let scene = Scene::default();
+    let (killed, asked, heard, told) = std::thread::scope(|scope| {
+        let ends = scene.over.when_dropped();
+        let calls = scope.spawn(|| call_any(caller, &scene, seed));
+        let heard = scope.spawn(|| listen(listener, &scene));
+        let told = scope.spawn(|| talk(pair, &scene));
+        let killed = kill_and_start(&bus, &scene, seed, time);
+        drop(ends);
+        let join = "the thread ends well";
+        (killed, calls.join().expect(join), heard.join().expect(join), told.join().expect(join))
+    });
+
+    assert!(killed.len() >= TALKERS, "{} were killed", killed.len());
+    let changes: BTreeSet<_> = heard.came.intersection(&heard.left).cloned().collect();
+    let missing: Vec<_> = killed.iter().filter(|name| !changes.contains(*name)).collect();
+    assert!(missing.is_empty(), "not heard of {missing:?}");
+    let memory = rest.is_back(&mut asker);
+    let after = Totals::ask(&mut asker);
+    assert_eq!(after.get("LostMessages"), 0, "everybody reads");
+    let closed = |totals: &Totals| totals.cause("DisconnectCauses", "closed");
+    // The killed ones, and those of this process.
+    assert_eq!(closed(&after) - closed(&before), killed.len() as u64 + 4);
+    let log = bus.process().stderr();
+    assert_eq!(log.lines().count(), 0, "who leaves is no news: {log}");
+    let Answers { replies, no_reply, unknown } = asked;
+    form.tell(&format!(
+        "killed peers: {} killed in {time:?}; {} calls: {replies} answered, {no_reply} NoReply, \
+         {unknown} to who had gone; {} signals of who was killed and {told} between survivors, each \
+         once and in order; memory {} to {memory} KiB",
+        killed.len(),
+        replies + no_reply + unknown,
+        heard.signals,
+        rest.memory,
+    ));
+    bus.stop();
+}
+
+/// Kills one of the talkers now and then, and starts another in its place; in the end all. Gives
+/// their names.
+fn kill_and_start(bus: &Bus, scene: &Scene, seed: u64, time: Duration) -> Vec<String> {
+    let mut random = Random::from_seed(seed);
+    let mut talkers: Vec<(String, Running)> = Vec::new();
+    let mut killed = Vec::new();
+    let ends = Instant::now() + time;
+    while Instant::now() < ends {
+        while talkers.len() < TALKERS {
+            let mut talker = worker::start(bus, Role::Talker);
+            let name = worker::wait_until_there(&mut talker);
+            scene.names().push(name.clone());
+            talkers.push((name, talker));
+        }
+        std::thread::sleep(Duration::from_millis(10 + random.below(90) as u64));
+        let (name, talker) = talkers.swap_remove(random.below(TALKERS));
+        talker.signal(Signal::KILL);
+        // Calls to who has just gone are wanted too, so the name goes afterwards.
+        drop(talker);
+        scene.names().retain(|found| *found != name);
+        killed.push(name);
+    }
+    scene.names().clear();
+    for (name, talker) in talkers {
+        talker.signal(Signal::KILL);
+        killed.push(name);
+    }
+    killed
+}
+
+#[derive(Debug, Default)]
+struct Answers {
+    replies: u32,
+    no_reply: u32,
+    unknown: u32,
+}
+
+/// Calls one after the other, some at a time without waiting. Each is answered once, by who was
+/// called or by the bus.
+fn call_any(mut caller: Peer, scene: &Scene, seed: u64) -> Answers {
+    let mut random = Random::from_seed(!seed);
+    let mut answers = Answers::default();
+    let mut number = 0;
+    while !scene.over.is_set() {
+        let names = scene.names().clone();
+        if names.is_empty() {
+            std::thread::yield_now();
+            continue;
+        }
+        let mut open = BTreeMap::new();
+        for _ in 0..8 {
+            number += 1;
+            let to = &names[random.below(names.len())];
+            open.insert(caller.send(numbered::call(to, number)), (to.clone(), number));
+        }
+        while !open.is_empty() {
+            let answer = caller.receive().expect("the bus lives");
+            let serial = answer.reply_serial().expect("nothing else is sent to it");
+            let (to, number) = open.remove(&serial).expect("each is answered once");
+            match (answer.kind, answer.error_name()) {
+                (kind::RETURN, _) => {
+                    assert_eq!((answer.sender(), answer.first_u32()), (&*to, Some(number)));
+                    answers.replies += 1;
+                }
+                (kind::ERROR, "NoReply") => answers.no_reply += 1,
+                (kind::ERROR, "ServiceUnknown" | "NameHasNoOwner") => answers.unknown += 1,
+                _ => panic!("{}", answer.summary()),
+            }
+        }
+    }
+    answers
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    came: BTreeSet<String>,
+    left: BTreeSet<String>,
+    signals: u32,
+}
+
+/// Hears who comes and goes, and what they say while they are there: no number is missing up to the
+/// last that came, none comes before they are there or after they are gone.
+fn listen(mut listener: Peer, scene: &Scene) -> Heard {
+    let mut heard = Heard::default();
+    let mut talking: BTreeMap<String, Sequence> = BTreeMap::new();
+    let mut quiet = 0;
+    // Until all is over and what was under way has come.
+    while !scene.over.is_set() || quiet < 5 {
+        let Some(message) = listener.receive_within(Duration::from_millis(100)) else {
+            quiet += 1;
+            continue;
+        };
+        quiet = 0;
+        if message.member() == "NameOwnerChanged" {
+            let [name, old, new] = [0, 1, 2].map(|at| message.body[at].as_str().expect("a name"));
+            if old.is_empty() {
+                assert!(heard.came.insert(new.to_owned()), "{name} comes once");
+            } else {
+                assert!(heard.left.insert(old.to_owned()), "{name} leaves once");
+                let said = talking.remove(old).unwrap_or_default();
+                heard.signals += said.count();
+            }
+        } else if numbered::is_numbered(&message) {
+            let sender = message.sender().to_owned();
+            assert!(!heard.left.contains(&sender), "{sender} had gone");
+            talking.entry(sender).or_default().take(&message);
+        }
+    }
+    heard
+}
+
+/// Two who survive talk to each other and to all: how many signals came.
+fn talk([mut one, mut other]: [Peer; 2], scene: &Scene) -> u32 {
+    other.add_match(&numbered::rule("Survivor"));
+    let mut sequence = Sequence::default();
+    while !scene.over.is_set() {
+        for ahead in 0..10 {
+            one.send(numbered::signal("Survivor", sequence.count() + ahead, 200));
+        }
+        for _ in 0..10 {
+            sequence.take(&other.receive().expect("open"));
+        }
+        let number = Value::U32(sequence.count());
+        let asked = one.send(Message::some_call(other.name()).arg(number.clone()));
+        let found = other.receive().expect("open");
+        other.send(numbered::answer(&found));
+        let answer = one.receive().expect("open");
+        assert_eq!((answer.reply_serial(), answer.body), (Some(asked), vec![number]));
+    }
+    sequence.count()
+}

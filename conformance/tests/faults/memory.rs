@@ -1,0 +1,167 @@
+//! Many that do not read, until all queues are full; and a process that may not have so much memory
+//! as its configuration promises.
+
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
+
+use diligence_conformance::differential::start_reference;
+use diligence_conformance::{
+    Bus, Config, Message, Peer, Scratch, Signal, Stream, Value, eventually, flag, kind,
+};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
+use crate::form::Form;
+use crate::gauge::{Gauge, Rest, Totals};
+use crate::latency::Latency;
+
+/// What may wait for each.
+const QUEUE: u64 = 1 << 20;
+
+/// Of a queue, what its buffer may be longer: it grows by doubling.
+const ROOM: u64 = 2;
+
+/// Of each message, what the bus notes beside its bytes; and the longest of these messages.
+const NOTE: u64 = 128;
+const LONGEST: u64 = 10_200;
+
+/// Of everything else: the buffers of the loop, and the allocator.
+const OTHER: u64 = 8 << 20;
+
+/// Bodies of these lengths, each for so many of those that do not read: with short ones most of the
+/// memory is what the bus notes beside them.
+const LENGTHS: [usize; 3] = [10, 1000, 10_000];
+
+#[test]
+fn limits_bound_the_memory() {
+    let Some(form) = Form::asked() else { return };
+    let sleepers = form.pick(30, 300);
+    let config = Config::session().limit("max_outgoing_bytes", QUEUE);
+    let mut bus = Bus::start(&config.limit("max_connections_per_user", 10_000));
+    let gauge = Gauge::of(&mut bus);
+    let mut asker = bus.peer();
+    let mut pair = [bus.peer(), bus.peer()];
+    let rest = Rest::of(gauge, &mut asker);
+    let before = Latency::between(&mut pair, 200);
+    // Each is full of messages with bytes and notes; the shortest message has about 200 bytes.
+    let each = (QUEUE + LONGEST) * ROOM + QUEUE / 200 * NOTE * ROOM;
+    let bound = sleepers * each + OTHER;
+    // What goes beyond that is refused by the kernel, and ends the bus.
+    limit_memory(id_of(&mut bus), gauge.virtual_memory() + bound);
+
+    let sleeping: Vec<_> = (0..sleepers).map(|_| bus.peer()).collect();
+    // The bus gives each that does not read a second to begin, and holds up who sends to it.
+    let refused: u64 = std::thread::scope(|scope| {
+        let fill = |(number, sleeper): (usize, &Peer)| {
+            let (mut sender, to) = (bus.peer(), sleeper.name().to_owned());
+            scope.spawn(move || fill(&mut sender, &to, LENGTHS[number % LENGTHS.len()]))
+        };
+        let threads: Vec<_> = sleeping.iter().enumerate().map(fill).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it ends well")).sum()
+    });
+    let full = gauge.memory();
+    let during = Latency::between(&mut pair, 200);
+    let totals = Totals::ask(&mut asker);
+    let queued = totals.get("QueuedBytes");
+    assert!(queued > sleepers * (QUEUE - LONGEST), "{queued}");
+    assert!((full - rest.memory) * 1024 < bound, "{full} KiB");
+    assert_eq!(totals.cause("RefusalCauses", "max_outgoing_bytes"), refused);
+    drop(sleeping);
+    let memory = rest.is_back(&mut asker);
+    let lines = bus.process().stderr().lines().count();
+    assert!((1..40).contains(&lines), "{}", bus.process().stderr());
+    form.tell(&format!(
+        "memory: {sleepers} that do not read, {} MiB queued, {} MiB of {} MiB allowed by what the limits \
+         come to; calls of others {before} before, {during} then; {} to {memory} KiB when they left; \
+         {lines} lines in the log",
+        queued >> 20,
+        (full - rest.memory) >> 10,
+        bound >> 20,
+        rest.memory,
+    ));
+    bus.stop();
+}
+
+/// Sends messages to somebody who does not read, until some are refused: how many.
+fn fill(sender: &mut Peer, to: &str, len: usize) -> u64 {
+    let body = Value::text(&"x".repeat(len));
+    let message = Message::some_call(to).flags(flag::NO_REPLY_EXPECTED).arg(body);
+    loop {
+        for _ in 0..20_000 / len.max(200) {
+            sender.send(message.clone());
+        }
+        let refused = sender.collect();
+        for error in &refused {
+            assert_eq!((error.kind, error.error_name()), (kind::ERROR, "LimitsExceeded"));
+        }
+        if !refused.is_empty() {
+            return refused.len() as u64;
+        }
+    }
+}
+
+/// The configuration allows more than there is. What is written then, and who finds out.
+#[test]
+fn no_memory_is_left() {
+    let Some(form) = Form::asked() else { return };
+    let folder = Scratch::new();
+    let address = format!("unix:path={}/bus", folder.path().display());
+    let config = Config::session().listen(&address);
+    let mut bus = Bus::start(&config);
+    let gauge = Gauge::of(&mut bus);
+    let [mut watcher, mut sender, sleeper] = [(); 3].map(|()| bus.peer());
+    limit_memory(id_of(&mut bus), gauge.virtual_memory() + (16 << 20));
+    let body = Value::text(&"x".repeat(1000));
+    let message = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
+    let bytes = sender.numbered(message).encode().repeat(50);
+    let status = eventually("the end of the bus", || {
+        sender.send_bytes(&bytes);
+        bus.process().ended()
+    });
+    assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()), "{status}");
+    let log = bus.process().stderr();
+    assert!(log.contains("memory allocation of "), "{log}");
+    assert!(log.lines().count() < 10, "{log}");
+    assert_eq!(watcher.until_closed().len(), 0, "everybody sees the end");
+    let next = Bus::start(&config);
+    assert!(next.peer().is_alive());
+    next.stop();
+    let reference = starve_reference();
+    form.tell(&format!("no memory: {status}; the log: {}; the reference {reference}", log.trim()));
+}
+
+/// The same to the reference: what becomes of it, and of who sends.
+fn starve_reference() -> String {
+    let mut bus = start_reference(&Config::session());
+    let gauge = Gauge::of(&mut bus);
+    let [mut sender, sleeper] = [(); 2].map(|()| bus.peer());
+    limit_memory(id_of(&mut bus), gauge.virtual_memory() + (16 << 20));
+    let body = Value::text(&"x".repeat(1000));
+    let message = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
+    let bytes = sender.numbered(message).encode().repeat(50);
+    for _ in 0..1000 {
+        // It may take as long as it likes to read: whoever waits here waits for a second at most.
+        if !writes_within(&mut sender, &bytes, Duration::from_secs(1)) {
+            break;
+        }
+    }
+    let ended = bus.process().ended();
+    ended.map_or_else(|| "lives on".to_owned(), |status| format!("ends with {status}"))
+}
+
+/// Whether somebody takes these bytes in time.
+fn writes_within(peer: &mut Peer, bytes: &[u8], time: Duration) -> bool {
+    let Stream::Unix(stream) = peer.stream() else { unreachable!("a unix socket") };
+    stream.set_write_timeout(Some(time)).expect("the time is not zero");
+    stream.write_all(bytes).is_ok()
+}
+
+fn id_of(bus: &mut Bus) -> Pid {
+    Pid::from_raw(bus.process().id().cast_signed()).expect("a process has an id")
+}
+
+/// So much address space and no more.
+fn limit_memory(process: Pid, bytes: u64) {
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    prlimit(Some(process), Resource::As, limit).expect("it is our child");
+}

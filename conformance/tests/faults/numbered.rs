@@ -1,0 +1,55 @@
+//! Messages with numbers, of which each has to come once and in order.
+
+use diligence_conformance::{Message, Value, field};
+
+/// A signal with a number, and bytes that make it longer.
+pub(crate) fn signal(member: &str, number: u32, len: usize) -> Message {
+    let signal = Message::signal("/com/example/Numbered", INTERFACE, member);
+    signal.arg(Value::U32(number)).arg(Value::text(&"x".repeat(len)))
+}
+
+/// A call with a number.
+pub(crate) fn call(to: &str, number: u32) -> Message {
+    Message::call(to, "/com/example/Numbered", INTERFACE, "Ask").arg(Value::U32(number))
+}
+
+/// The answer to it: the same number.
+pub(crate) fn answer(call: &Message) -> Message {
+    call.body.iter().cloned().fold(Message::reply(call), Message::arg)
+}
+
+/// What it takes to hear signals of a member, from whomever.
+pub(crate) fn rule(member: &str) -> String {
+    format!("type='signal',interface='{INTERFACE}',member='{member}'")
+}
+
+/// Whether a message is one of these.
+pub(crate) fn is_numbered(message: &Message) -> bool {
+    message.get(field::INTERFACE).and_then(Value::as_str) == Some(INTERFACE)
+}
+
+/// Watches the numbers of one sender.
+#[derive(Debug, Default)]
+pub(crate) struct Sequence {
+    next: u32,
+}
+
+impl Sequence {
+    /// Takes the next message.
+    ///
+    /// # Panics
+    ///
+    /// When it is not the next.
+    pub(crate) fn take(&mut self, message: &Message) {
+        let number = message.first_u32().unwrap_or_else(|| panic!("{}", message.summary()));
+        assert_eq!(number, self.next, "{} of {}", message.member(), message.sender());
+        self.next += 1;
+    }
+
+    /// How many have come.
+    pub(crate) fn count(&self) -> u32 {
+        self.next
+    }
+}
+
+const INTERFACE: &str = "com.example.Numbered";

@@ -1,0 +1,144 @@
+//! Very many match rules of one connection.
+
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::start_reference;
+use diligence_conformance::{Bus, Config, Message, Peer, flag, kind};
+
+use crate::form::Form;
+use crate::gauge::{Gauge, Rest, Totals};
+use crate::latency::Latency;
+
+/// Bytes that the bus may take for each rule.
+const BYTES_EACH: u64 = 600;
+
+/// How much longer a signal may take than where there are no rules.
+const SLOWER: u32 = 2;
+const NOISE: Duration = Duration::from_micros(200);
+
+/// Kinds of rules: each with `{}` for a number.
+const KINDS: [(&str, &str); 2] = [
+    ("members", "type='signal',interface='com.example.Rules',member='M{}'"),
+    ("arguments", "type='signal',interface='com.example.Rules',member='Changed',arg0='M{}'"),
+];
+
+#[test]
+fn very_many_rules() {
+    let Some(form) = Form::asked() else { return };
+    let count = form.pick(50_000, 1_000_000);
+    let config = Config::session().limit("max_match_rules_per_connection", 2_000_000);
+    for (kind, rule) in KINDS {
+        let mut bus = Bus::start(&config);
+        let gauge = Gauge::of(&mut bus);
+        let mut asker = bus.peer();
+        let rest = Rest::of(gauge, &mut asker);
+        let mut few = Pair::of(&bus, rule);
+        few.change("AddMatch", 0..2);
+        let [alone, unmatched_alone] = few.signals(1);
+        few.change("RemoveMatch", 0..2);
+
+        let mut many = Pair::of(&bus, rule);
+        let added_in = many.change("AddMatch", 0..count);
+        let each = (gauge.memory() - rest.memory) * 1024 / u64::from(count);
+        assert!(each < BYTES_EACH, "{each} bytes for each");
+        let [matched, unmatched] = many.signals(count / 2);
+        assert!(matched.median() < alone.median() * SLOWER + NOISE, "{alone}, {matched}");
+        assert!(unmatched.median() < unmatched_alone.median() * SLOWER + NOISE);
+        let removed_in = many.change("RemoveMatch", 0..count);
+        assert_eq!(Totals::ask(&mut asker).get("MatchRules"), 0);
+        drop((few, many));
+        let memory = rest.is_back(&mut asker);
+        form.tell(&format!(
+            "rules for {kind}: {count} added in {added_in:?}, {each} bytes each; a signal that matches \
+             one {matched}, without the rules {alone}; one that matches none {unmatched}, without \
+             {unmatched_alone}; removed in {removed_in:?}; memory {} to {memory} KiB",
+            rest.memory
+        ));
+        bus.stop();
+    }
+    compare(form, &config);
+}
+
+/// The reference walks through them, so it gets fewer.
+fn compare(form: Form, config: &Config) {
+    let count = form.pick(5_000, 50_000);
+    let reference = start_reference(config);
+    for (kind, rule) in KINDS {
+        let mut many = Pair::of(&reference, rule);
+        let added_in = many.change("AddMatch", 0..count);
+        let [matched, unmatched] = many.signals(count / 2);
+        form.tell(&format!(
+            "rules for {kind}, the reference: {count} added in {added_in:?}; a signal that matches one \
+             {matched}, one that matches none {unmatched}"
+        ));
+    }
+    reference.stop();
+}
+
+/// One that sends signals, and one that has rules.
+struct Pair {
+    sender: Peer,
+    owner: Peer,
+    rule: &'static str,
+}
+
+impl Pair {
+    fn of(bus: &Bus, rule: &'static str) -> Self {
+        Self { sender: bus.peer(), owner: bus.peer(), rule }
+    }
+
+    /// Adds or removes rules with these numbers, many at a time, and waits for the last.
+    fn change(&mut self, method: &str, numbers: std::ops::Range<u32>) -> Duration {
+        let started = Instant::now();
+        let mut bytes = Vec::new();
+        let last = numbers.end - 1;
+        for number in numbers.start..last {
+            let call = Message::asking(method, &self.rule_of(number));
+            let call = self.owner.numbered(call.flags(flag::NO_REPLY_EXPECTED));
+            bytes.extend(call.encode());
+            if bytes.len() > 60_000 {
+                self.owner.send_bytes(&bytes);
+                bytes.clear();
+            }
+        }
+        self.owner.send_bytes(&bytes);
+        let (answer, before) =
+            self.owner.call_and_collect(Message::asking(method, &self.rule_of(last)));
+        assert_eq!(answer.kind, kind::RETURN, "{}", answer.summary());
+        assert_eq!(before.len(), 0, "no error");
+        started.elapsed()
+    }
+
+    fn rule_of(&self, number: u32) -> String {
+        self.rule.replace("{}", &number.to_string())
+    }
+
+    /// How long signals take: one that matches the rule of a number, until it is there; one that
+    /// matches none, until the bus answers what was asked after it.
+    fn signals(&mut self, number: u32) -> [Latency; 2] {
+        let signal = |name: &str| {
+            let member = if self.rule.contains("arg0") { "Changed" } else { name };
+            let signal = Message::signal("/com/example/Rules", "com.example.Rules", member);
+            signal.arg(diligence_conformance::Value::text(name))
+        };
+        let matched = signal(&format!("M{number}"));
+        let other = signal("Other");
+        let times = (0..300).map(|_| {
+            let started = Instant::now();
+            self.sender.send(matched.clone());
+            let found = self.owner.receive().expect("open");
+            assert_eq!(found.body, matched.body);
+            started.elapsed()
+        });
+        let matched = Latency::of(times.collect());
+        let times = (0..300).map(|_| {
+            let started = Instant::now();
+            self.sender.send(other.clone());
+            assert!(self.sender.is_alive());
+            started.elapsed()
+        });
+        let unmatched = Latency::of(times.collect());
+        assert_eq!(self.owner.collect().len(), 0, "nothing else matches");
+        [matched, unmatched]
+    }
+}

@@ -1,0 +1,237 @@
+//! Hours of what a bus does anyway: programs of the demonstration, signals, calls, somebody who dozes,
+//! others who come and go. Memory and times stay what they were, and every message is accounted for.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::number;
+use diligence_conformance::{
+    Bus, Config, Message, Peer, Program, Running, Signal, bus_binary, eventually,
+};
+
+use crate::desktop::quarters;
+use crate::form::Form;
+use crate::gauge::{self, Gauge, Totals};
+use crate::latency::{Latency, round_trip};
+use crate::numbered::{self, Sequence};
+use crate::over::Over;
+
+/// What may wait for the one that dozes.
+const QUEUE: u64 = 1_000_000;
+
+/// How long it dozes, how long it reads then, and the length of what it is sent: more than may wait.
+const DOZE: Duration = Duration::from_millis(1500);
+const AWAKE: Duration = Duration::from_millis(300);
+const HEAVY: usize = 10_000;
+
+/// In how many samples a soak is told, at most one a second.
+const SAMPLES: u64 = 60;
+
+/// What may be more in the last quarter than in the second, of a time at the median: a half, and the
+/// noise of a machine that does other things.
+const NOISE: Duration = Duration::from_micros(200);
+
+/// What is seen now and then.
+struct Sample {
+    at: Duration,
+    memory: u64,
+    descriptors: usize,
+    used: Duration,
+    calls: Latency,
+}
+
+/// A row of a table.
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, memory, descriptors, used, calls } = self;
+        let (minutes, seconds) = (at.as_secs() / 60, at.as_secs() % 60);
+        let [half, most] = [50, 99].map(|percent| calls.percentile(percent).as_micros());
+        write!(
+            f,
+            "| {minutes}:{seconds:02} | {memory} | {descriptors} | {half} | {most} | {used:?} |"
+        )
+    }
+}
+
+#[test]
+fn a_bus_that_does_what_it_does_for_long() {
+    let Some(form) = Form::asked() else { return };
+    let seconds = number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
+    let mut bus = Bus::start(&Config::session().limit("max_outgoing_bytes", QUEUE));
+    let gauge = Gauge::of(&mut bus);
+    let mut asker = bus.peer();
+    let mut dozer = bus.peer();
+    dozer.add_match(&numbered::rule("Heavy"));
+    let cast = start_cast(&bus);
+    let mut traffic = Traffic::new(&bus);
+    let over = Over::default();
+    let mut samples = Vec::new();
+    let dozed = std::thread::scope(|scope| {
+        let ends = over.when_dropped();
+        let dozing = scope.spawn(|| doze(&mut dozer, &over));
+        let started = Instant::now();
+        let every = Duration::from_secs((seconds / SAMPLES).max(1));
+        while started.elapsed().as_secs() < seconds {
+            let calls = traffic.during(&bus, every);
+            let (memory, descriptors) = (gauge.memory(), gauge.descriptors());
+            let (at, used) = (started.elapsed(), gauge.used());
+            samples.push(Sample { at, memory, descriptors, used, calls });
+            form.tell(&samples[samples.len() - 1].to_string());
+        }
+        drop(ends);
+        dozing.join().expect("it ends well")
+    });
+    // In KiB. A short one fills the queue of who dozes for the first time.
+    assert_flat(&samples, form.pick(4096, 512));
+    let totals = account(&mut asker, &cast, &traffic);
+    let Traffic { light, heavy, gone, .. } = &traffic;
+    let lost = totals.get("LostMessages");
+    assert_eq!(u64::from(dozed) + lost, u64::from(heavy.count()), "read or counted as lost");
+    form.tell(&format!(
+        "soak: {seconds} s; {} messages, {} deliveries, all accounted for; {} and {} signals of ours, \
+         each once and in order; of the latter one who dozed got {dozed} and lost {lost}; {} connections \
+         came and went",
+        totals.get("Messages"),
+        totals.get("Deliveries"),
+        light.count(),
+        heavy.count(),
+        gone.connections,
+    ));
+    drop(cast);
+    bus.stop();
+}
+
+fn start_cast(bus: &Bus) -> Vec<Running> {
+    let start = |part: &str| {
+        Program::at(bus_binary())
+            .arg("demo")
+            .args(part.split(' '))
+            .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
+            .limit(Duration::from_secs(7200))
+            .start()
+    };
+    ["archive", "battery", "chat room", "chat anna", "chat bob", "volumes", "poller"]
+        .map(start)
+        .into()
+}
+
+/// Reads now and then, for a while: how many came, in order.
+fn doze(dozer: &mut Peer, over: &Over) -> u32 {
+    let (mut came, mut last) = (0, None);
+    let mut take = |message: Message| {
+        let number = message.first_u32();
+        assert!(number > last, "{number:?} after {last:?}");
+        last = number;
+        came += 1;
+    };
+    while !over.is_set() {
+        std::thread::sleep(DOZE);
+        let ends = Instant::now() + AWAKE;
+        while Instant::now() < ends {
+            dozer.receive_within(Duration::from_millis(10)).into_iter().for_each(&mut take);
+        }
+    }
+    dozer.drain().into_iter().for_each(take);
+    came
+}
+
+/// Those who have come and gone.
+#[derive(Debug, Default)]
+struct Gone {
+    connections: u64,
+    sent: u64,
+    received: u64,
+}
+
+/// Who talks here.
+struct Traffic {
+    sender: Peer,
+    readers: [Peer; 2],
+    light: Sequence,
+    heavy: Sequence,
+    pair: [Peer; 2],
+    gone: Gone,
+}
+
+impl Traffic {
+    fn new(bus: &Bus) -> Self {
+        let mut readers = [bus.peer(), bus.peer()];
+        readers[0].add_match(&numbered::rule("Light"));
+        readers[1].add_match(&numbered::rule("Heavy"));
+        let (light, heavy, gone) = Default::default();
+        Self { sender: bus.peer(), readers, light, heavy, pair: [bus.peer(), bus.peer()], gone }
+    }
+
+    fn during(&mut self, bus: &Bus, time: Duration) -> Latency {
+        let ends = Instant::now() + time;
+        let mut times = Vec::new();
+        while Instant::now() < ends {
+            let [light, heavy] = &mut self.readers;
+            for ahead in 0..5 {
+                self.sender.send(numbered::signal("Light", self.light.count() + ahead, 50));
+            }
+            self.sender.send(numbered::signal("Heavy", self.heavy.count(), HEAVY));
+            (0..5).for_each(|_| self.light.take(&light.receive().expect("open")));
+            self.heavy.take(&heavy.receive().expect("open"));
+            let [caller, callee] = &mut self.pair;
+            times.push(round_trip(caller, callee));
+            if self.heavy.count().is_multiple_of(16) {
+                self.gone.come_and_go(bus);
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        Latency::of(times)
+    }
+}
+
+impl Gone {
+    /// Somebody connects, takes a name, asks for signals, asks for somebody, and leaves.
+    fn come_and_go(&mut self, bus: &Bus) {
+        let mut peer = bus.peer();
+        assert_eq!(peer.request_name("com.example.Passing", 0), 1);
+        peer.add_match("type='signal',interface='com.example.Nothing'");
+        let known = peer.ask_bus("NameHasOwner", "com.example.Passing");
+        assert_eq!(known.error_name(), "");
+        self.connections += 1;
+        self.sent += 4;
+        // Two NameAcquired, and an answer to each.
+        self.received += 6;
+    }
+}
+
+/// Whether nothing has grown.
+fn assert_flat(samples: &[Sample], more_memory: u64) {
+    let all = |of: fn(&Sample) -> u64| samples.iter().map(of).collect::<Vec<_>>();
+    let [second, last] = quarters(&all(|sample| sample.memory));
+    assert!(last <= second + more_memory, "{second} and then {last} KiB");
+    let [second, last] = quarters(&all(|sample| sample.descriptors as u64));
+    assert!(last.abs_diff(second) <= 1, "{second} and then {last} descriptors");
+    let [second, last] = quarters(&all(|sample| sample.calls.median().as_micros() as u64));
+    let most = second * 3 / 2 + NOISE.as_micros() as u64;
+    assert!(last <= most, "{second} and then {last} µs");
+}
+
+/// Whether each message that the bus has got is one that somebody has sent, and each that it has
+/// queued is one that somebody has got or will get. Everything stands still meanwhile.
+fn account(asker: &mut Peer, cast: &[Running], traffic: &Traffic) -> Totals {
+    cast.iter().for_each(|member| member.signal(Signal::STOP));
+    let mut last = 0;
+    let totals = eventually("all to stand still", || {
+        let totals = Totals::ask(asker);
+        let messages = totals.get("Messages");
+        // The question is one.
+        let still = messages == last + 1;
+        last = messages;
+        still.then_some(totals)
+    });
+    let connections = gauge::connections(asker);
+    let sum = |key: &str| connections.iter().map(|(_, numbers)| numbers[key]).sum::<u64>();
+    // The next question was sent, too, and the answer to the last one has come.
+    let Gone { sent, received, .. } = traffic.gone;
+    assert_eq!(sum("SentMessages") + sent, totals.get("Messages") + 1);
+    let got = sum("ReceivedMessages") + sum("QueuedMessages") + received;
+    assert_eq!(got, totals.get("Deliveries") + 1);
+    assert_eq!(sum("LostMessages"), totals.get("LostMessages"));
+    cast.iter().for_each(|member| member.signal(Signal::CONT));
+    totals
+}

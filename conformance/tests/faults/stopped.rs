@@ -1,0 +1,154 @@
+//! A reader is stopped for a while, as by a debugger, and goes on. What waits for it is bounded, what
+//! it loses is counted, and nobody else notices.
+
+use std::time::{Duration, Instant};
+
+use diligence_conformance::differential::start_reference;
+use diligence_conformance::{Bus, Config, Message, Peer, Signal, eventually};
+
+use crate::form::Form;
+use crate::gauge;
+use crate::latency::{Latency, round_trip};
+use crate::numbered::{self, Sequence};
+use crate::worker::{self, LAST, Role};
+
+/// What may wait for one that does not read.
+const QUEUE: u64 = 4_000_000;
+
+/// Bytes of each signal, without its header.
+const LEN: usize = 10_000;
+
+/// How much slower calls of others may be at the median: twice, and a bit that a machine with other
+/// things to do may take.
+const SLOWER: u32 = 2;
+const NOISE: Duration = Duration::from_micros(300);
+
+/// How long who sends may be held up, once: the bus gives who does not read a second.
+const HELD_UP: Duration = Duration::from_millis(1500);
+
+/// What came of it.
+struct Outcome {
+    before: Latency,
+    while_stopped: Latency,
+    /// The longest that a signal took to the reader that goes on.
+    slowest: Duration,
+    sent: u32,
+    /// First and last number of what came without a gap.
+    runs: Vec<(u32, u32)>,
+}
+
+impl Outcome {
+    fn received(&self) -> u32 {
+        self.runs.iter().map(|(first, last)| last - first + 1).sum()
+    }
+}
+
+#[test]
+fn a_reader_is_stopped() {
+    let Some(form) = Form::asked() else { return };
+    let time = form.pick(Duration::from_secs(3), Duration::from_secs(60));
+    let config = Config::session().limit("max_outgoing_bytes", QUEUE);
+    let mut bus = Bus::start(&config);
+    let mut watcher = bus.peer();
+    let outcome = stop_a_reader(&bus, time, |bus, name| {
+        let told = gauge::connection(&mut bus.peer(), name);
+        let longest = LEN as u64 + 1000;
+        assert!(told["PeakQueuedBytes"] <= QUEUE + longest, "{told:?}");
+        assert!(told["PeakQueuedBytes"] >= QUEUE - longest, "it was full: {told:?}");
+    });
+    let Outcome { before, while_stopped, slowest, sent, runs } = &outcome;
+    assert!(while_stopped.median() < before.median() * SLOWER + NOISE, "{before} {while_stopped}");
+    assert!(*slowest < HELD_UP, "a signal took {slowest:?}");
+    let lost = gauge::Totals::ask(&mut watcher).get("LostMessages");
+    assert!(lost > 0, "more was sent than may wait");
+    assert_eq!(u64::from(outcome.received()) + lost, u64::from(*sent));
+    assert!(runs.is_sorted(), "in order: {runs:?}");
+    assert_eq!(runs[0].0, 0, "from the first one on");
+    let log = bus.process().stderr();
+    assert_eq!(log.matches("does not keep up: ").count(), 1, "{log}");
+    assert!(log.contains(&format!("keeps up again; it has lost {lost} signals.")), "{log}");
+    form.tell(&format!(
+        "stopped reader: {time:?}; {sent} signals of {LEN} bytes; of the reader {} came in {} runs, \
+         {lost} lost and counted; another got all, the slowest in {slowest:?}; calls of others {before} before, \
+         {while_stopped} while it was stopped",
+        outcome.received(),
+        runs.len(),
+    ));
+    bus.stop();
+
+    let reference = start_reference(&config);
+    let outcome = stop_a_reader(&reference, time, |_, _| {});
+    let Outcome { before, while_stopped, slowest, sent, .. } = &outcome;
+    form.tell(&format!(
+        "stopped reader, the reference: {sent} signals, {} came; the slowest to another in {slowest:?}; calls {before} before, \
+         {while_stopped} while it was stopped",
+        outcome.received()
+    ));
+    reference.stop();
+}
+
+/// Sends signals to two readers, of which one is stopped for `time`, and looks at the bus when
+/// it was stopped for so long.
+fn stop_a_reader(bus: &Bus, time: Duration, look: impl FnOnce(&Bus, &str)) -> Outcome {
+    let mut reader = worker::start(bus, Role::Reader);
+    let name = worker::wait_until_there(&mut reader);
+    let mut traffic = Traffic::new(bus);
+    let before = traffic.during(time / 3);
+    reader.signal(Signal::STOP);
+    let while_stopped = traffic.during(time);
+    let slowest = traffic.slowest;
+    look(bus, &name);
+    reader.signal(Signal::CONT);
+    traffic.wait_for(&name);
+    // It has room again.
+    let _ = traffic.during(time / 10);
+    traffic.wait_for(&name);
+    traffic.sender.send(numbered::signal("ToReader", LAST, 0));
+    let ran = reader.finish().success();
+    let runs = worker::runs_told(&ran.stdout);
+    Outcome { before, while_stopped, slowest, sent: traffic.heard.count(), runs }
+}
+
+/// Signals to all readers, with one here that loses none, and calls of others.
+struct Traffic {
+    sender: Peer,
+    reader: Peer,
+    heard: Sequence,
+    slowest: Duration,
+    pair: [Peer; 2],
+}
+
+impl Traffic {
+    fn new(bus: &Bus) -> Self {
+        let [sender, mut reader] = [bus.peer(), bus.peer()];
+        reader.add_match(&numbered::rule("ToReader"));
+        let (heard, slowest) = Default::default();
+        Self { sender, reader, heard, slowest, pair: [bus.peer(), bus.peer()] }
+    }
+
+    fn during(&mut self, time: Duration) -> Latency {
+        let ends = Instant::now() + time;
+        let mut times = Vec::new();
+        while Instant::now() < ends {
+            let started = Instant::now();
+            self.sender.send(numbered::signal("ToReader", self.heard.count(), LEN));
+            self.heard.take(&self.reader.receive().expect("open"));
+            self.slowest = self.slowest.max(started.elapsed());
+            let [caller, callee] = &mut self.pair;
+            times.push(round_trip(caller, callee));
+            // About a thousand signals a second are enough.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Latency::of(times)
+    }
+
+    /// Waits until a reader has taken all, since it answers a call after that.
+    fn wait_for(&mut self, name: &str) {
+        eventually("the reader to answer", || {
+            let ping = Message::call(name, "/", "com.example.Numbered", "Told");
+            let [caller, _] = &mut self.pair;
+            let answer = caller.call(ping);
+            (answer.error_name() == "UnknownMethod").then_some(())
+        });
+    }
+}

@@ -1,0 +1,128 @@
+//! Processes that can be killed and stopped: this program once more, as somebody on the bus.
+
+use std::time::Duration;
+
+use diligence_conformance::{Bus, Descriptors, Message, Peer, Program, Running, kind};
+
+use crate::form::raise_descriptors;
+use crate::numbered;
+
+/// What a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Sends numbered signals `FromWorker`, and answers calls, until it is killed.
+    Talker,
+    /// Hears `ToReader` until the number is [`LAST`], and tells which it got.
+    Reader,
+    /// Holds so many connections until it is killed.
+    Crowd { connections: usize },
+}
+
+/// The number of the message that ends a [`Role::Reader`].
+pub(crate) const LAST: u32 = u32::MAX;
+
+/// Starts one on a bus. It dies with the thread that starts it.
+pub(crate) fn start(bus: &Bus, role: Role) -> Running {
+    start_at(bus.address(), role)
+}
+
+/// The same, by the address of the bus.
+pub(crate) fn start_at(address: &str, role: Role) -> Running {
+    let program = std::env::current_exe().expect("a test knows its own path");
+    let (word, number) = match role {
+        Role::Talker => ("talker", 0),
+        Role::Reader => ("reader", 0),
+        Role::Crowd { connections } => ("crowd", connections),
+    };
+    Program::at(program)
+        .args(["--exact", "worker::process", "--ignored", "--nocapture"])
+        .env(ROLE, format!("{word} {number} {address}"))
+        .limit(Duration::from_secs(7200))
+        .start()
+}
+
+/// The runs of numbers that a [`Role::Reader`] has told at its end: first, and last.
+pub(crate) fn runs_told(stdout: &str) -> Vec<(u32, u32)> {
+    let lines = stdout.lines().filter_map(|line| line.strip_prefix(GOT));
+    let number = |text: &str| text.parse().expect("a number");
+    lines
+        .filter_map(|line| line.trim().split_once(' '))
+        .map(|(first, last)| (number(first), number(last)))
+        .collect()
+}
+
+/// Waits until a worker is on the bus, and gives its unique name.
+pub(crate) fn wait_until_there(worker: &mut Running) -> String {
+    worker.wait_for("its name", |stdout, _| {
+        let line = stdout.lines().find_map(|line| line.strip_prefix(HERE))?;
+        // Only a line that has its end.
+        stdout.contains(&format!("{HERE}{line}\n")).then(|| line.to_owned())
+    })
+}
+
+/// The process itself.
+#[test]
+#[ignore = "a process of other tests"]
+fn process() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let mut words = role.splitn(3, ' ');
+    let [word, number, address] = [(); 3].map(|()| words.next().expect("three words"));
+    match word {
+        "talker" => talk(Peer::connect(address)),
+        "reader" => read(Peer::connect(address)),
+        "crowd" => crowd(address, number.parse().expect("a number")),
+        other => panic!("no role {other}"),
+    }
+}
+
+fn talk(mut peer: Peer) {
+    println!("\n{HERE}{}", peer.name());
+    for number in 0.. {
+        peer.send(numbered::signal("FromWorker", number, 100));
+        // Between two signals, what has come is answered.
+        while let Some(message) = peer.receive_within(Duration::from_millis(1)) {
+            if message.kind == kind::CALL {
+                peer.send(numbered::answer(&message));
+            }
+        }
+    }
+}
+
+fn read(mut peer: Peer) {
+    peer.add_match(&numbered::rule("ToReader"));
+    println!("\n{HERE}{}", peer.name());
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    loop {
+        // It may be stopped for longer than a peer has patience.
+        let Some(message) = peer.receive_within(Duration::from_secs(600)) else { continue };
+        if message.kind == kind::CALL {
+            // All that was sent before has been taken.
+            peer.send(Message::error(&message, "org.freedesktop.DBus.Error.UnknownMethod"));
+            continue;
+        }
+        if !numbered::is_numbered(&message) {
+            continue;
+        }
+        let number = message.first_u32().expect("a number");
+        match runs.last_mut() {
+            _ if number == LAST => break,
+            Some((_, last)) if number == *last + 1 => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    runs.iter().for_each(|(first, last)| println!("{GOT}{first} {last}"));
+}
+
+fn crowd(address: &str, count: usize) {
+    raise_descriptors();
+    let _peers: Vec<_> =
+        (0..count).map(|_| Peer::connect_with(address, Descriptors::Unwanted)).collect();
+    println!("\n{HERE}{count}");
+    loop {
+        std::thread::park();
+    }
+}
+
+const ROLE: &str = "DILIGENCE_FAULTS_ROLE";
+const HERE: &str = "here: ";
+const GOT: &str = "got: ";
