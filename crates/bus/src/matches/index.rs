@@ -330,7 +330,7 @@ impl MatchIndex {
         match key.member {
             None => self.args_of_any_member.note(key.kind),
             Some(member) if matches!(key.kind, Kind::Arg(..) | Kind::Arg0Namespace(_)) => {
-                self.args_of_members.entry_ref(member).or_default().note(key.kind);
+                self.args_of_members.entry(member.into()).or_default().note(key.kind);
             }
             Some(_) => {}
         }

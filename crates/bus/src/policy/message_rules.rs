@@ -89,12 +89,12 @@ impl MessageRules {
 
     fn index(&mut self, place: usize, rule: &MessageRule) {
         let places = match (&rule.party, &rule.message.interface) {
-            (NamePattern::One(name), _) => self.by_party.entry_ref(&**name).or_default(),
+            (NamePattern::One(name), _) => self.by_party.entry(name.as_str().into()).or_default(),
             (_, Some(interface)) => {
                 if rule.verdict == Verdict::Deny {
                     self.of_no_interface.push(place);
                 }
-                self.by_interface.entry_ref(&**interface).or_default()
+                self.by_interface.entry(interface.as_str().into()).or_default()
             }
             (_, None) => &mut self.rest,
         };
