@@ -141,6 +141,8 @@ install: build
 	install -D -m 644 $(COMPLETIONS)/diligence.fish $(SHARE)/fish/vendor_completions.d/diligence.fish
 	install -d $(SYSTEMD)/system $(SYSTEMD)/user
 	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/system.service.in > $(SYSTEMD)/system/diligence.service
+	sed 's,@libexecdir@,$(PREFIX)/libexec/diligence,' packaging/systemd/helper@.service.in \
+	    > $(SYSTEMD)/system/diligence-helper@.service
 	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/user.service.in > $(SYSTEMD)/user/diligence.service
 	install -d $(POLICIES)
 	sed 's,@bususer@,$(BUS_USER),' packaging/dbus/org.diligence.conf.in > $(POLICIES)/org.diligence.conf

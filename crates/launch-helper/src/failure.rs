@@ -17,7 +17,7 @@ pub enum Failure {
     NameInvalid,
     /// The configuration cannot be used.
     Config(ConfigError),
-    /// The caller is not the user that the bus runs as.
+    /// The caller is neither the user that the bus runs as nor root.
     WrongCaller,
     /// The program is not installed set-user-ID root.
     NotPrivileged,

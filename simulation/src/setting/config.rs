@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use broker::activation;
+use broker::activation::{self, Activation};
 use broker::busconfig::{self, Environment};
 use broker::event_loop::Loaded;
-use bus::ServiceManager;
 
 use super::{
     CONNECTIONS_MAX, DEAFENED, Feature, MUTED, NAMES_MAX, Policy, REPLIES_MAX, REPLY_TIMEOUT_MS,
@@ -45,7 +44,7 @@ impl Setting {
         let environment = Environment::of_this_system();
         let mut config = busconfig::load(&file, &environment).expect("the configuration is sound");
         let (catalog, _) = activation::read(&config.document.service_dirs, None);
-        config.configuration.services = catalog.services(ServiceManager::Absent);
+        config.configuration.services = catalog.services(&Activation::Direct);
         Loaded { config, catalog }
     }
 

@@ -8,6 +8,7 @@ use services::{Folder, SessionPlaces, Table, Warning, session_folders, system_fo
 use sys::privileges::effective_user;
 use sys::users::User;
 
+use super::units::Activation;
 use crate::busconfig::ServiceDir;
 
 /// What can be started.
@@ -20,14 +21,20 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// What the bus has to know, if `manager` starts units.
+    /// What the bus has to know, if services are started in this way.
     #[must_use]
-    pub fn services(&self, manager: ServiceManager) -> Services {
+    pub fn services(&self, activation: &Activation) -> Services {
+        let (manager, template) = match activation {
+            Activation::Direct => (ServiceManager::Absent, None),
+            Activation::Systemd => (ServiceManager::Systemd, None),
+            Activation::SystemdAlone(template) => (ServiceManager::Systemd, Some(template)),
+        };
         let mut services = Services::new(manager);
         for entry in self.table.iter() {
             let text = |text: &Option<String>| text.as_deref().map(Into::into);
-            let (unit, label) = (text(&entry.service.unit), text(&entry.service.label));
-            services.add(&entry.service.name, Service { unit, label });
+            let (name, label) = (&entry.service.name, text(&entry.service.label));
+            let made = || template.map(|template| template.instance(name).into());
+            services.add(name, Service { unit: text(&entry.service.unit).or_else(made), label });
         }
         services
     }
@@ -71,6 +78,7 @@ fn home_of_user() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activation::UnitTemplate;
 
     #[test]
     fn folders_come_in_the_order_of_the_configuration() {
@@ -83,5 +91,31 @@ mod tests {
         assert_eq!(all.get(1), Some(&PathBuf::from("/etc/dbus-1/system-services")));
         assert_eq!(all.last(), Some(&PathBuf::from("/last")));
         assert_eq!(paths(&[]), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn services_without_a_unit_get_one_if_systemd_starts_all() {
+        let folder = env::temp_dir().join(format!("diligence-units-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, unit) in [("a.With", "SystemdService=w.service"), ("a.With-out", "")] {
+            let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/x\n{unit}\n");
+            std::fs::write(folder.join(format!("{name}.service")), text).unwrap();
+        }
+        let (catalog, _) = read(&[ServiceDir::Path(folder.clone())], None);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let expected = |manager, without: Option<&str>| {
+            let mut services = Services::new(manager);
+            let unit = |unit: Option<&str>| Service { unit: unit.map(Into::into), label: None };
+            services.add("a.With", unit(Some("w.service")));
+            services.add("a.With-out", unit(without));
+            services
+        };
+        let template = UnitTemplate::parse("x@.service").expect("a template");
+        let alone = Activation::SystemdAlone(template);
+        let made = Some(r"x@a.With\x2dout.service");
+        let check = |activation, services| assert_eq!(catalog.services(&activation), services);
+        check(Activation::Direct, expected(ServiceManager::Absent, None));
+        check(Activation::Systemd, expected(ServiceManager::Systemd, None));
+        check(alone, expected(ServiceManager::Systemd, made));
     }
 }

@@ -40,9 +40,10 @@ use wire::guid::Guid;
 
 pub use error::{RunError, StartError, Step};
 pub use settings::{
-    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice,
-    Settings,
+    BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice, Settings,
 };
+
+pub use crate::activation::{Activation, UnitTemplate};
 
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
@@ -102,7 +103,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
-    let mut loaded = load(&settings.config, settings.body_validation, settings.activation, log)?;
+    let mut loaded = load(&settings.config, settings.body_validation, &settings.activation, log)?;
     let plan = Plan::new(settings, &loaded.config)?;
     plan.overrule(&mut loaded.config);
     *log = Log::new(program, plan.log);
@@ -224,7 +225,7 @@ fn environment() -> Environment {
 fn load(
     source: &ConfigSource,
     body_validation: BodyValidation,
-    activation: Activation,
+    activation: &Activation,
     log: &Log,
 ) -> Result<Loaded, ConfigError> {
     let mut config = match source {
@@ -243,11 +244,7 @@ fn load(
     for warning in warnings {
         log.write(Severity::Warning, warning);
     }
-    let manager = match activation {
-        Activation::Direct => bus::ServiceManager::Absent,
-        Activation::Systemd => bus::ServiceManager::Systemd,
-    };
-    config.configuration.services = catalog.services(manager);
+    config.configuration.services = catalog.services(activation);
     Ok(Loaded { config, catalog })
 }
 
@@ -262,7 +259,7 @@ impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
         let Plan { config, body_validation, activation, .. } = &self.plan;
-        let mut loaded = load(config, *body_validation, *activation, &self.log)?;
+        let mut loaded = load(config, *body_validation, activation, &self.log)?;
         self.plan.overrule(&mut loaded.config);
         Ok(loaded)
     }

@@ -10,9 +10,8 @@ use wire::address::AddressList;
 
 use super::StartError;
 use super::error::Step;
-use super::settings::{
-    Activation, BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings,
-};
+use super::settings::{BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings};
+use crate::activation::Activation;
 use crate::busconfig::{Config, Document, Fork, Syslog, Umask};
 use crate::listen::{Environment, Listener, listen, parse};
 use crate::log::Target;
@@ -36,7 +35,7 @@ pub(super) struct Plan {
     pub(super) interrupt: Interrupt,
     /// Whether the bodies of messages are checked.
     pub(super) body_validation: BodyValidation,
-    /// Who starts the services that have a unit.
+    /// Who starts the services.
     pub(super) activation: Activation,
     /// Where to tell what is counted, whatever the configuration says; absolute.
     pub(super) metrics_socket: Option<PathBuf>,
@@ -65,7 +64,7 @@ impl Plan {
             user: user.clone(),
             interrupt: settings.interrupt,
             body_validation: settings.body_validation,
-            activation: settings.activation,
+            activation: settings.activation.clone(),
             metrics_socket: metrics_socket.map_err(&failed)?,
             flight_recorder: settings.flight_recorder,
             flight_recorder_folder: state_folder(|name| env::var_os(name)),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bus::BodyValidation;
 
+use crate::activation::Activation;
 use crate::log::LogChoice;
 
 /// A command line, as types. What it leaves open, the configuration decides.
@@ -136,16 +137,6 @@ pub enum PidFileChoice {
     AsConfigured,
     /// None is written, and one that is there is no reason not to start.
     Never,
-}
-
-/// Who starts the services that have a unit of systemd.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Activation {
-    /// The bus, as its children.
-    #[default]
-    Direct,
-    /// The service manager, when the bus asks it to.
-    Systemd,
 }
 
 /// What SIGINT does.

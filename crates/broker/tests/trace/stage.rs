@@ -5,8 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use bus::ServiceManager;
-use diligence_broker::activation::read;
+use diligence_broker::activation::{Activation, read};
 use diligence_broker::busconfig::{self, Config, ServiceDir};
 use diligence_broker::event_loop::Loaded;
 use wire::Message;
@@ -74,7 +73,7 @@ impl ServiceFolder {
         let (catalog, warnings) = read(&[ServiceDir::Path(self.0.clone())], None);
         assert_eq!(warnings.len(), 0, "the files are right");
         let mut config = busconfig::built_in_session();
-        config.configuration.services = catalog.services(ServiceManager::Absent);
+        config.configuration.services = catalog.services(&Activation::Direct);
         Loaded { config, catalog }
     }
 }

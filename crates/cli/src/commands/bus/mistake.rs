@@ -19,6 +19,8 @@ pub(super) enum Mistake {
     SecondOutput { option: &'static str, what: &'static str, first: OsString },
     /// This is no number of a descriptor.
     BadDescriptor(OsString),
+    /// This is no template of units.
+    BadTemplate(OsString),
     /// This is no amount of memory.
     BadSize(OsString),
 }
@@ -49,6 +51,10 @@ impl fmt::Display for Mistake {
             Self::BadSize(text) => {
                 let text = text.display();
                 write!(f, "Invalid size: \"{text}\". Expected a number of bytes, or as in 16MiB")
+            }
+            Self::BadTemplate(text) => {
+                let text = text.display();
+                write!(f, "Invalid template: \"{text}\". Expected the name of a unit as x@.service")
             }
             Self::BadDescriptor(text) => {
                 write!(f, "Invalid file descriptor: \"{}\"", text.display())

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use broker::log::{LogChoice, Target};
-use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice};
+use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice, UnitTemplate};
 use bus::BodyValidation;
 use capture::text::amount::Scale;
 use clap::{Arg, ArgAction, ValueHint};
@@ -187,7 +187,10 @@ pub(super) const SWITCHES: &[Switch] = &[
         aliases: &[],
         help: "Let systemd start the services that have a unit",
         apply: |draft| {
-            draft.activation = Activation::Systemd;
+            // It does not take back an earlier --helper-unit.
+            if draft.activation == Activation::Direct {
+                draft.activation = Activation::Systemd;
+            }
             Ok(None)
         },
     },
@@ -253,6 +256,19 @@ pub(super) const VALUES: &[ValueOption] = &[
         mention: |_| (),
     },
     ValueOption {
+        name: "--helper-unit",
+        value: Value::Required("TEMPLATE"),
+        help: "Let systemd start all services: those without a unit of their own as instances of this \
+               one, as diligence-helper@.service",
+        set: |draft, value| {
+            let template = value.to_str().and_then(UnitTemplate::parse);
+            let template = template.ok_or_else(|| Mistake::BadTemplate(value.into()))?;
+            draft.activation = Activation::SystemdAlone(template);
+            Ok(())
+        },
+        mention: |_| (),
+    },
+    ValueOption {
         name: "--print-address",
         value: Value::Optional("DESCRIPTOR"),
         help: "Print the address to connect to, to standard output or this file descriptor",
@@ -268,7 +284,7 @@ pub(super) const VALUES: &[ValueOption] = &[
     },
 ];
 
-const USAGE_ORDER: [&str; 18] = [
+const USAGE_ORDER: [&str; 19] = [
     "--version",
     "--session",
     "--system",
@@ -284,6 +300,7 @@ const USAGE_ORDER: [&str; 18] = [
     "--nofork",
     "--fork",
     "--systemd-activation",
+    "--helper-unit",
     "--without-body-validation",
     "--metrics-socket",
     "--flight-recorder",

@@ -7,7 +7,7 @@ use super::parse::{Request, parse};
 use super::*;
 use broker::log::{LogChoice, Target};
 use broker::startup::{
-    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice,
+    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, UnitTemplate,
 };
 
 fn words(line: &str) -> Vec<OsString> {
@@ -94,6 +94,10 @@ fn words_become_settings() {
         "--session --nopidfile --systemd-activation",
         Settings { pid_file: PidFileChoice::Never, activation: Activation::Systemd, ..session() },
     );
+    let template = UnitTemplate::parse("x@.service").expect("a template");
+    let alone = Settings { activation: Activation::SystemdAlone(template), ..session() };
+    check("--session --helper-unit=x@.service", alone.clone());
+    check("--session --helper-unit x@.service --systemd-activation", alone);
 }
 
 #[test]
@@ -120,6 +124,10 @@ fn mistakes_are_told_in_the_words_of_dbus_daemon() {
     check("--config-file", "No configuration file specified.");
     check("--address unix: --nofork", "No configuration file specified.");
     check("--print-address=x", "No configuration file specified.");
+    check(
+        "--session --helper-unit=x.service",
+        "Invalid template: \"x.service\". Expected the name of a unit as x@.service",
+    );
     check(
         "--session --system",
         "--system specified but configuration file /usr/share/dbus-1/session.conf already requested",

@@ -1,0 +1,151 @@
+//! Our bus as the unit of the system bus has it run: without new privileges, with the capabilities and
+//! the system calls that stand there (`conformance/confined`). The whole suite runs so by `make prove`.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use diligence_conformance::{
+    Bus, Config, Flavour, Message, Program, Scratch, Signal, User, Value, eventually, installed,
+    link_bus, root_for, set_mode,
+};
+
+/// The capabilities that the unit leaves: to give files away, of group, user and resources. They go
+/// with root.
+const LEFT: u64 = 1 | 1 << 6 | 1 << 7 | 1 << 24;
+
+#[test]
+fn the_bus_needs_no_more_than_its_unit_allows() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [metrics, flights] = ["metrics", "flights"].map(|name| scratch.join(name));
+    fs::create_dir(&flights).expect("a fresh place");
+    set_mode(&flights, 0o777);
+    let mut config = Config::session().element(&format!(
+        "<?diligence <metrics_socket>{}</metrics_socket><flight_recorder>65536</flight_recorder>\
+         <flight_recorder_folder>{}</flight_recorder_folder> ?>",
+        metrics.display(),
+        flights.display(),
+    ));
+    if root_for("a bus that becomes another user behind the filter of its unit") {
+        config = config.element("<user>nobody</user>");
+    }
+    let mut bus =
+        Bus::start_with(&config.policy("context='default'", "<allow user='*'/>"), confined);
+    assert_confined(&mut bus);
+
+    let [mut caller, mut other] = [bus.peer(), bus.peer()];
+    other.add_match("type='signal',arg0='x'");
+    caller.send(Message::signal("/", "com.example.A", "B").arg(Value::text("x")));
+    assert_eq!(other.receive().expect("open").member(), "B");
+    for (member, argument) in [("GetConnectionCredentials", other.name()), ("NameHasOwner", "a.B")]
+    {
+        let reply = caller.ask_bus(member, argument);
+        assert_eq!(reply.error_name(), "", "{}", reply.summary());
+    }
+    let large = "x".repeat(300_000);
+    let other_name = other.name().to_owned();
+    caller.send(Message::some_call(&other_name).arg(Value::text(&large)));
+    assert_eq!(other.receive().expect("open").first_text().len(), large.len());
+    let reply = caller.call(Message::to_bus("ReloadConfig"));
+    assert_eq!(reply.error_name(), "", "{}", reply.summary());
+    assert!(scrape(&metrics).contains("# EOF"));
+    bus.process().signal(Signal::USR2);
+    eventually("a file of the flight recorder", || {
+        let file = fs::read_dir(&flights).ok()?.next()?.ok()?.path();
+        fs::metadata(file).is_ok_and(|it| it.len() > 65_536).then_some(())
+    });
+    bus.stop();
+}
+
+/// It is not refused in silence, either: the kernel logs it, and systemd says how the bus has ended.
+#[test]
+fn a_call_that_the_unit_does_not_allow_ends_the_process() {
+    let chroot = installed("chroot", "coreutils");
+    let ran = Program::at(runner()).arg("--run").arg(chroot).args(["/", "/bin/true"]).run();
+    assert_eq!(ran.code(), 128 + Signal::SYS.as_raw(), "{ran}");
+}
+
+/// Services without a unit are instances of a template, since the bus may execute nothing.
+#[test]
+fn systemd_starts_all_services() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let folder = Scratch::new();
+    for (name, unit) in
+        [("com.example.Plain", ""), ("com.example.Unit", "SystemdService=u.service")]
+    {
+        let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/false\n{unit}\n");
+        folder.file(&format!("{name}.service"), &text);
+    }
+    let dir = format!("<servicedir>{}</servicedir>", folder.path().display());
+    let bus = Bus::start_with(&Config::session().element(&dir), |program| {
+        confined(program).arg("--helper-unit=helper@.service")
+    });
+    let [mut caller, mut systemd] = [bus.peer(), bus.peer()];
+    systemd.request_name("org.freedesktop.systemd1", 0);
+    systemd.drain();
+    for (name, expected) in [
+        ("com.example.Plain", "helper@com.example.Plain.service"),
+        ("com.example.Unit", "u.service"),
+    ] {
+        let call = caller.send(Message::some_call(name));
+        let request = systemd.receive().expect("open");
+        assert_eq!((request.member(), request.first_text()), ("ActivationRequest", expected));
+        let failure = Message::signal(
+            "/org/freedesktop/systemd1",
+            "org.freedesktop.systemd1.Activator",
+            "ActivationFailure",
+        );
+        let texts = [expected, "com.example.Error", "it did not start"].map(Value::text);
+        let failure = texts.into_iter().fold(failure.text(6, "org.freedesktop.DBus"), Message::arg);
+        systemd.send(failure);
+        let answer = caller.receive().expect("open");
+        assert_eq!(answer.reply_serial(), Some(call));
+        assert_eq!(answer.first_text(), "it did not start", "{}", answer.summary());
+    }
+    bus.stop();
+}
+
+fn runner() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("confined")
+}
+
+/// The program under test, within the options of its unit.
+fn confined(_: Program) -> Program {
+    let mut bus = PathBuf::new();
+    let program = Program::linked(|folder| {
+        bus = link_bus(folder);
+        runner()
+    });
+    program.env("CONFINED_BUS", bus)
+}
+
+/// What the kernel says of the process.
+fn assert_confined(bus: &mut Bus) {
+    let status = format!("/proc/{}/status", bus.process().id());
+    let status = fs::read_to_string(status).expect("it runs");
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+        line.unwrap_or_else(|| panic!("no {name} in {status}")).to_owned()
+    };
+    let capabilities = |name| u64::from_str_radix(&field(name), 16).expect("hexadecimal digits");
+    assert_eq!((field("NoNewPrivs").as_str(), field("Seccomp").as_str()), ("1", "2"));
+    if User::is_root() {
+        // A container may have fewer.
+        assert_eq!((capabilities("CapBnd") & !LEFT, capabilities("CapEff")), (0, 0));
+        assert!(field("Uid").starts_with("65534"), "{status}");
+    }
+}
+
+fn scrape(path: &Path) -> String {
+    let mut stream = UnixStream::connect(path).expect("the bus listens");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}

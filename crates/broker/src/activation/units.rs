@@ -1,0 +1,73 @@
+//! Who starts services, and the units of those that name none.
+
+/// Who starts the services.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Activation {
+    /// The bus, as its children.
+    #[default]
+    Direct,
+    /// Those that have a unit of systemd the service manager, when the bus asks it to.
+    Systemd,
+    /// All of them the service manager: those without a unit as instances of this one. So the bus
+    /// itself executes nothing, and may be forbidden to.
+    SystemdAlone(UnitTemplate),
+}
+
+/// A unit that is made for any service by its name (systemd.unit(5)), as `helper@.service`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnitTemplate {
+    prefix: String,
+    suffix: String,
+}
+
+impl UnitTemplate {
+    /// Reads the name of a template; `None` for what is none.
+    ///
+    /// ```
+    /// use diligence_broker::startup::UnitTemplate;
+    ///
+    /// assert!(UnitTemplate::parse("helper@.service").is_some());
+    /// assert!(UnitTemplate::parse("helper.service").is_none());
+    /// ```
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || ":_.-\\".contains(c);
+        let (prefix, suffix) = name.split_once('@')?;
+        let is_template = suffix == ".service" && !prefix.is_empty();
+        (is_template && prefix.chars().all(is_plain))
+            .then(|| Self { prefix: prefix.to_owned(), suffix: suffix.to_owned() })
+    }
+
+    /// The unit for a service.
+    #[must_use]
+    pub(super) fn instance(&self, service: &str) -> String {
+        // Of all that a name of a bus may have, a dash alone means something else in a unit's
+        // (systemd-escape(1)).
+        let instance = service.replace('-', r"\x2d");
+        format!("{}@{instance}{}", self.prefix, self.suffix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_a_name_with_a_place_for_another() {
+        for name in ["a@.service", r"a-b_c\x2d.d:e@.service"] {
+            assert!(UnitTemplate::parse(name).is_some(), "{name}");
+        }
+        for name in ["", "a", "a.service", "@.service", "a@b.service", "a@.socket", "a/b@.service"]
+        {
+            assert_eq!(UnitTemplate::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_instance_is_escaped_as_by_systemd() {
+        let template = UnitTemplate::parse("x@.service").expect("a template");
+        let check = |service, unit: &str| assert_eq!(template.instance(service), unit);
+        check("com.example.Service_1", "x@com.example.Service_1.service");
+        check("com.example.a-b", r"x@com.example.a\x2db.service");
+    }
+}
