@@ -31,14 +31,18 @@ FUZZ_SECONDS ?= 300
 PROVE_STEPS ?= 1000000000
 PROVE_SOAK ?= 3600
 
-.PHONY: help build run check test prove fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
 	@echo 'make check    format, lints, unit tests: under a minute once built'
 	@echo 'make test     everything, as continuous integration runs it'
 	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
-	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS); all that can break, to the real process; $(PROVE_SOAK) s of soak (PROVE_SOAK)'
+	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS), all that can break broken'
+	@echo '              around the real process, $(PROVE_SOAK) s of soak (PROVE_SOAK), the licences and advisories of'
+	@echo '              what is used, the suite behind the filters of the unit, Miri, and the sanitizers (nightly'
+	@echo '              compiler, network); each alone: make prove-TAB'
+	@echo 'make coverage  which lines and branches the tests reach: a table, and pages below $(TARGET)/coverage'
 	@echo 'make fuzz     random bytes for all that reads them, $(FUZZ_SECONDS) s each (FUZZ_SECONDS), with a nightly compiler (network)'
 	@echo 'make build    the program: target/release/diligence'
 	@echo 'make static   the program in one file that needs no library: $(STATIC)'
@@ -56,7 +60,7 @@ run: build
 check: packages-build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
-	$(CARGO) test --workspace --lib --bins --locked --quiet
+	$(CARGO) test --workspace --exclude diligence-simulated-broker --lib --bins --locked --quiet
 
 # The program is built first, since the tests of whole processes run it, and the page before that, since
 # it is a part of the program.
@@ -93,16 +97,42 @@ test-long: packages-boot packages-test build deb static
 	scripts/boot-debian target/diligence_*.deb
 	scripts/boot-mediation $(PROGRAM)
 
-# Worlds that are simulated, many more than for every change; each prints how to see it again. Then faults
-# on the real process, one after the other, in the form of which docs/reliability.md has the numbers.
-prove: packages-test build
+# The long form of all proofs.
+prove: prove-simulated prove-faults prove-dependencies prove-confined prove-interpreted prove-sanitized
+
+# Worlds that are simulated, many more than for every change; each prints how to see it again.
+prove-simulated: packages-build
 	DILIGENCE_STEPS=$(PROVE_STEPS) $(CARGO) test --locked --release --package diligence-simulation
+
+# One after the other, in the form of which docs/reliability.md has the numbers.
+prove-faults: packages-test build
 	DILIGENCE_FAULTS=long DILIGENCE_SOAK=$(PROVE_SOAK) \
 	    $(CARGO) test --locked --release --package diligence-conformance --test faults -- --test-threads=1
 
-# Instrumented code needs a nightly compiler; both it and cargo-fuzz are installed if they are missing.
-fuzz: packages-build
+# What is known against what the program is made of: asked of the network.
+prove-dependencies:
+	@$(CARGO) deny --version > /dev/null 2>&1 || $(CARGO) install cargo-deny --locked
+	$(CARGO) deny --locked check
+
+prove-confined: packages-test
+	$(CARGO) build --workspace --bins --locked
+	scripts/try-confined $(TARGET)/debug/diligence
+
+prove-interpreted: nightly
+	scripts/miri
+
+prove-sanitized: packages-test nightly
+	scripts/sanitize
+
+coverage: packages-test nightly
+	scripts/coverage
+
+# Instrumented code needs a nightly compiler, which is installed if it is missing, as is cargo-fuzz.
+nightly:
 	@rustup toolchain list | grep --quiet '^nightly' || rustup toolchain install nightly --profile minimal
+	@rustup component add --toolchain nightly llvm-tools miri rust-src
+
+fuzz: packages-build nightly
 	@$(CARGO) fuzz --version > /dev/null 2>&1 || $(CARGO) install cargo-fuzz --locked
 	cd fuzz && $(CARGO) run --locked --bin seeds
 	cd fuzz && for target in $$(basename --multiple --suffix=.rs fuzz_targets/*); do \

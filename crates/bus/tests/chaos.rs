@@ -2,10 +2,10 @@
 //! and nothing of anybody is left when all have gone.
 
 use diligence_testkit::chaos::Chaos;
-use diligence_testkit::random::Random;
+use diligence_testkit::random::{Random, rounds};
 
-const ROUNDS: usize = 40;
-const STEPS: usize = 2_000;
+const ROUNDS: usize = rounds(40);
+const STEPS: usize = rounds(2_000);
 
 #[test]
 fn nothing_that_connections_do_harms_the_bus() {

@@ -36,6 +36,7 @@ fn message_of_length(builder: Builder<'_>, len: usize) -> Vec<u8> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn a_message_that_the_senders_name_makes_too_long_is_refused() {
     let (mut world, [a, b]) = world();
     let monitor = world.join(0);
@@ -59,6 +60,7 @@ fn a_message_that_the_senders_name_makes_too_long_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn a_header_that_the_senders_name_makes_too_long_is_refused() {
     let (mut world, [a, b]) = world();
     world.call_bus(b, "AddMatch", &["path_namespace='/a'".into()]);
@@ -78,6 +80,7 @@ fn a_header_that_the_senders_name_makes_too_long_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn a_path_of_very_many_elements_costs_no_more_than_its_length() {
     let (mut world, [a, b]) = world();
     world.call_bus(b, "AddMatch", &["path_namespace='/a/a'".into()]);
@@ -92,6 +95,7 @@ fn a_path_of_very_many_elements_costs_no_more_than_its_length() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn an_error_that_quotes_a_huge_text_fits() {
     let (mut world, [a, _]) = world();
     let text = Value::from("ä".repeat(MESSAGE_LEN_MAX / 2 - 200));
@@ -112,6 +116,7 @@ fn an_error_that_quotes_a_huge_text_fits() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn a_list_that_does_not_fit_in_a_message_is_an_error() {
     let (mut world, [a, _]) = world();
     // Each name takes 260 bytes in the list.
@@ -129,6 +134,7 @@ fn a_list_that_does_not_fit_in_a_message_is_an_error() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn rules_that_do_not_fit_in_a_message_are_an_error() {
     let (mut world, [a, _]) = world();
     let rule = format!("arg0='{}'", "x".repeat(1000));

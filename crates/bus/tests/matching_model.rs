@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diligence_bus::{Configuration, Limits, PeerId, Policy};
 use diligence_testkit::model::{Change, Names, Rule, Subject};
-use diligence_testkit::random::Random;
+use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{Seen, World, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
 use wire::names::ObjectPath;
 
-const STEPS: usize = 20_000;
+const STEPS: usize = rounds(20_000);
 const PEERS: usize = 8;
 
 const NAMES: [&str; 3] = ["com.a", "com.a.b", "org.x"];
@@ -60,7 +60,7 @@ fn messages_go_where_a_plain_search_says() {
 fn routes_of_many_senders_do_not_mix() {
     let mut world =
         World::new(Configuration { limits: Limits::session(), ..Configuration::default() });
-    let peers: Vec<_> = (0..700).map(|_| world.join(1000)).collect();
+    let peers: Vec<_> = (0..rounds(700)).map(|_| world.join(1000)).collect();
     for &peer in &peers {
         let rule = format!("sender='{}'", world.name_of(peer));
         world.call_bus(peer, "AddMatch", &[rule.as_str().into()]);

@@ -2,12 +2,12 @@
 
 use diligence_bus::{Configuration, PeerId};
 use diligence_testkit::model::Names;
-use diligence_testkit::random::Random;
+use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{World, messages_to};
 use wire::Message;
 use wire::body::Value;
 
-const STEPS: usize = 20_000;
+const STEPS: usize = rounds(20_000);
 const NAMES: [&str; 5] = ["com.a", "com.a.b", "com.c", "org.x", "org.y"];
 
 #[test]

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use diligence_bus::{Configuration, Input, PeerId, Policy, Time};
-use diligence_testkit::random::Random;
+use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{Seen, World, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
 
-const STEPS: usize = 20_000;
+const STEPS: usize = rounds(20_000);
 const SERIALS: usize = 12;
 
 /// A call that waits.

@@ -1,7 +1,7 @@
 //! What is written in a form is read from it again, for any value.
 
 use diligence_notation::{busctl, dbus_send, gvariant, json, signature};
-use diligence_testkit::random::Random;
+use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::values::has_descriptor;
 use serde_json::Value as Json;
 use wire::body::Value;
@@ -22,7 +22,7 @@ fn arguments(random: &mut Random) -> (String, Vec<Value>) {
 #[test]
 fn words_of_busctl() {
     let mut random = Random::from_env();
-    for _ in 0..2_000 {
+    for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
         let words: Vec<_> = values.iter().flat_map(busctl::words).collect();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
@@ -33,7 +33,7 @@ fn words_of_busctl() {
 #[test]
 fn text_of_gvariant() {
     let mut random = Random::from_env();
-    for _ in 0..2_000 {
+    for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
         // A descriptor in front of which its type stands is a place; as an argument it is to be opened.
         let words = values.iter().map(|value| match value {
@@ -49,7 +49,7 @@ fn text_of_gvariant() {
 #[test]
 fn text_of_gvariant_says_its_type() {
     let mut random = Random::from_env();
-    for _ in 0..2_000 {
+    for _ in 0..rounds(2_000) {
         let (_, values) = arguments(&mut random);
         for value in values {
             let text = gvariant::value(&value);
@@ -62,7 +62,7 @@ fn text_of_gvariant_says_its_type() {
 fn words_of_dbus_send() {
     let mut random = Random::from_env();
     let mut told = 0;
-    for _ in 0..5_000 {
+    for _ in 0..rounds(5_000) {
         let (_, values) = arguments(&mut random);
         for value in values {
             let word = match dbus_send::word(&value) {
@@ -83,7 +83,7 @@ fn words_of_dbus_send() {
 #[test]
 fn json_with_types() {
     let mut random = Random::from_env();
-    for _ in 0..2_000 {
+    for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
         // Descriptors cannot be written in JSON.
         if values.iter().any(has_descriptor) {

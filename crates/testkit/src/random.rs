@@ -1,6 +1,14 @@
 //! Random numbers from a seed that is printed, so that every run can be repeated; or from bytes that
 //! somebody else chooses.
 
+/// How often a test goes round that is to do so `usual` times: less often where Miri interprets it.
+pub const fn rounds(usual: usize) -> usize {
+    if cfg!(miri) { usual.div_ceil(MIRI_DIVISOR) } else { usual }
+}
+
+/// About as much slower as Miri is than a machine.
+const MIRI_DIVISOR: usize = 500;
+
 /// A source of numbers: that look random, the same from the same seed (splitmix64), or that bytes
 /// say.
 #[derive(Clone, Debug)]

@@ -370,6 +370,7 @@ fn sixty_four_containers_may_be_nested() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn arrays_end_at_64_mib_and_messages_at_128() {
     let mut large = vec![0_u8; ARRAY_LEN_MAX];
     let mut out = Vec::new();
@@ -390,6 +391,7 @@ fn arrays_end_at_64_mib_and_messages_at_128() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
 fn a_string_that_fits_no_message_is_not_even_copied() {
     let text = "x".repeat(MESSAGE_LEN_MAX + 1);
     let mut out = Vec::new();

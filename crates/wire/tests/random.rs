@@ -7,6 +7,7 @@
 #[path = "support/random.rs"]
 mod random;
 
+use diligence_testkit::random::rounds;
 use diligence_wire::Endian;
 use diligence_wire::body::{Reader, Value, Writer};
 use diligence_wire::limits::STAMP_LEN_MAX;
@@ -20,7 +21,7 @@ use random::{Messages as _, Random};
 #[test]
 fn what_was_written_is_valid_and_reads_the_same() {
     let mut random = Random::from_env();
-    for _ in 0..20_000 {
+    for _ in 0..rounds(20_000) {
         let text = random.signature();
         let signature = Signature::new(&text).unwrap();
         let values = random.values(signature);
@@ -35,7 +36,7 @@ fn what_was_written_is_valid_and_reads_the_same() {
 fn what_is_accepted_can_be_read_and_written_again() {
     let mut random = Random::from_env();
     let mut accepted = 0;
-    for _ in 0..200_000 {
+    for _ in 0..rounds(200_000) {
         let mut bytes = random.message();
         random.mutate(&mut bytes);
         if let Ok(message) = Message::parse(&bytes) {
@@ -70,7 +71,7 @@ fn reads_as_it_validates(message: &Message<'_>) -> bool {
 fn a_stamped_message_is_valid_and_the_same_but_for_its_sender() {
     let mut random = Random::from_env();
     let sender = SenderField::new(BusName::new(":1.42").unwrap());
-    for _ in 0..100_000 {
+    for _ in 0..rounds(100_000) {
         let mut bytes = random.message();
         random.mutate(&mut bytes);
         let Ok(before) = Message::parse(&bytes) else { continue };
@@ -88,7 +89,7 @@ fn a_stamped_message_is_valid_and_the_same_but_for_its_sender() {
 #[test]
 fn readers_do_no_harm_on_bytes_that_were_never_checked() {
     let mut random = Random::from_env();
-    for _ in 0..50_000 {
+    for _ in 0..rounds(50_000) {
         let text = random.signature();
         let bytes: Vec<u8> =
             (0..random.below(64)).map(|_| random.pick(b"\0\0\0\x01\x04iav")).collect();
@@ -105,7 +106,7 @@ fn readers_do_no_harm_on_bytes_that_were_never_checked() {
 #[test]
 fn names_are_what_their_grammar_says() {
     let mut random = Random::from_env();
-    for _ in 0..300_000 {
+    for _ in 0..rounds(300_000) {
         let text = name_like(&mut random);
         let dotted = |text: &str, hyphen, digit| {
             text.split('.').all(|element| is_element(element, hyphen, digit))
