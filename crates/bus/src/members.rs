@@ -253,6 +253,20 @@ mod tests {
     }
 
     #[test]
+    fn counts_add_up_but_for_the_longest_wait() {
+        let [messages, bytes, deliveries, returns, errors, waited] = [1, 2, 3, 4, 5, 6];
+        let waited_most = 7;
+        let one =
+            MemberCounts { messages, bytes, deliveries, returns, errors, waited, waited_most };
+        let mut sum = one;
+        sum += MemberCounts { waited_most: 6, ..one };
+        let [messages, bytes, deliveries, returns, errors, waited] = [2, 4, 6, 8, 10, 12];
+        let expected =
+            MemberCounts { messages, bytes, deliveries, returns, errors, waited, waited_most };
+        assert_eq!(sum, expected);
+    }
+
+    #[test]
     fn answers_are_timed() {
         let mut members = Members::new(KeyedState::new(1));
         let member = members.find(MemberId::NONE, "a.b", "M");

@@ -191,6 +191,41 @@ fn messages_are_mediated_for_each_who_gets_them() {
 }
 
 #[test]
+fn a_module_that_cannot_be_asked_forbids() {
+    let silent = |module| Opinion::Silent { module, error: "why".into() };
+    let mut bus = Mediated::new(&[
+        ("Secret to b", silent(Module::Selinux)),
+        ("Private to b", silent(Module::AppArmor)),
+    ]);
+    let [a, b] = ["a", "b"].map(|label| bus.join(label));
+    for (what, module) in [("Secret", "SELinux"), ("Private", "AppArmor")] {
+        let call = Builder::method_call(path("/x"), member(what)).destination(name(":1.1"));
+        let seen = bus.world.send(a, call, &[]);
+        assert_eq!(messages_to(&seen, b).len(), 0);
+        let text = error(&seen, a).expect("an error");
+        let expected = format!("That {module} could not be asked (why) prevents this sender");
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
+/// As SELinux knows them, so only a bus that it mediates tells contexts.
+#[test]
+fn contexts_are_told() {
+    let mut bus = Mediated::new(&[]);
+    let peer = bus.join("user_u:user_r:user_t");
+    let nameless = bus.greet(None).0;
+    let ask = |bus: &mut Mediated, about: &str| {
+        let seen = bus.world.call_bus(peer, "GetConnectionSELinuxSecurityContext", &[about.into()]);
+        let answer = Message::parse(messages_to(&seen, peer).last()?).expect("a message");
+        answer.read::<(Vec<u8>,)>().ok().map(|(context,)| context)
+    };
+    assert_eq!(ask(&mut bus, ":1.0").as_deref(), Some(&b"user_u:user_r:user_t"[..]));
+    assert_eq!(ask(&mut bus, ":1.1"), None, "{nameless:?} has none");
+    let own = identity().security_label.map(|label| label.to_vec());
+    assert_eq!(ask(&mut bus, "org.freedesktop.DBus"), own);
+}
+
+#[test]
 fn eavesdropping_is_mediated() {
     let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(Module::AppArmor))]);
     let deaf = bus.join("deaf");

@@ -72,7 +72,6 @@ impl Program {
 /// A process that was started.
 #[derive(Debug)]
 pub struct Child {
-    pid: u32,
     pidfd: OwnedFd,
     report: PipeReader,
 }
@@ -101,13 +100,7 @@ impl Child {
     fn new(pid: u32, report: PipeReader) -> io::Result<Self> {
         let number = crate::process::to_pid(pid)?;
         // Nobody waits for it before `ending` does, so the number is still its own.
-        Ok(Self { pid, pidfd: pidfd_open(number, PidfdFlags::empty())?, report })
-    }
-
-    /// The number of the process.
-    #[must_use]
-    pub const fn id(&self) -> u32 {
-        self.pid
+        Ok(Self { pidfd: pidfd_open(number, PidfdFlags::empty())?, report })
     }
 
     /// How it has ended, and `None` while it runs. It is gone from the process table then.

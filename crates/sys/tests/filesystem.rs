@@ -4,11 +4,12 @@
 mod temp;
 
 use diligence_sys::filesystem::{
-    LockFile, Privacy, StaleSocket, allow_everyone, ensure_private_directory, remove_stale_socket,
+    LockFile, Owner, Privacy, StaleSocket, allow_everyone, ensure_private_directory, give_socket,
+    remove_stale_socket,
 };
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use temp::TempDir;
@@ -82,4 +83,23 @@ fn a_lock_file_has_one_holder() {
     drop(lock);
     assert!(!path.exists());
     LockFile::create(path).unwrap();
+}
+
+#[test]
+fn only_a_socket_is_given_away() {
+    let folder = TempDir::new();
+    let [file, socket, link] = ["file", "socket", "link"].map(|name| folder.join(name));
+    fs::write(&file, "").unwrap();
+    symlink(&file, &link).unwrap();
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let own = fs::metadata(&file).unwrap();
+    let owner = Owner { uid: own.uid(), gid: own.gid() };
+    give_socket(&socket, owner).unwrap();
+    for (path, kind) in [
+        (&file, ErrorKind::InvalidInput),
+        (&link, ErrorKind::InvalidInput),
+        (&folder.join("missing"), ErrorKind::NotFound),
+    ] {
+        assert_eq!(give_socket(path, owner).unwrap_err().kind(), kind, "{path:?}");
+    }
 }

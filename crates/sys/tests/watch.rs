@@ -52,6 +52,24 @@ fn every_change_of_an_entry_is_told_once_it_is_complete() {
     check(&|| fs::remove_dir_all(&folder).unwrap(), &["b", "link", "-"]);
 }
 
+/// More changes than the kernel keeps (inotify(7), `max_queued_events`) are not passed over in silence.
+#[test]
+fn too_many_changes_are_told_as_such() {
+    let queued = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let queued: usize = queued.trim().parse().unwrap();
+    let folder = TempDir::new();
+    let watch = DirectoryWatch::new().unwrap();
+    watch.add(folder.as_ref()).unwrap();
+    // In turn, since what is the same as the change before is told once.
+    let files = ["a", "b"].map(|name| folder.join(name));
+    for file in files.iter().cycle().take(queued + 1) {
+        fs::File::create(file).unwrap();
+    }
+    let mut last_is_lost = false;
+    watch.take(|change| last_is_lost = matches!(change, Change::Lost)).unwrap();
+    assert!(last_is_lost);
+}
+
 #[test]
 fn what_is_not_there_cannot_be_watched() {
     let folder = TempDir::new();

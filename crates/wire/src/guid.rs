@@ -3,7 +3,6 @@
 //! The specification calls them UUIDs (chapter "UUIDs") and asks nothing of RFC 4122.
 
 use core::fmt;
-use core::str::FromStr;
 
 use crate::hex;
 
@@ -12,7 +11,7 @@ use crate::hex;
 /// ```
 /// use diligence_wire::guid::Guid;
 ///
-/// let guid: Guid = "5A3D03A47A3322E4B8C7BA966B010AA7".parse()?;
+/// let guid = Guid::parse("5A3D03A47A3322E4B8C7BA966B010AA7")?;
 /// assert_eq!(guid.to_string(), "5a3d03a47a3322e4b8c7ba966b010aa7");
 /// # Ok::<(), diligence_wire::guid::GuidError>(())
 /// ```
@@ -49,19 +48,6 @@ impl Guid {
                 .ok_or_else(|| GuidError::InvalidDigit { at: first_invalid(text) })?;
         }
         Ok(Self(bytes))
-    }
-
-    /// The 128 bits.
-    pub const fn as_bytes(&self) -> &[u8; 16] {
-        &self.0
-    }
-}
-
-impl FromStr for Guid {
-    type Err = GuidError;
-
-    fn from_str(text: &str) -> Result<Self, GuidError> {
-        Self::parse(text)
     }
 }
 

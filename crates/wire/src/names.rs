@@ -247,24 +247,6 @@ impl<'a> ObjectPath<'a> {
         assert!(check_object_path(text.as_bytes()).is_ok(), "not an object path");
         Self(text)
     }
-
-    /// Whether this object is `ancestor` or stands below it.
-    ///
-    /// ```
-    /// use diligence_wire::names::ObjectPath;
-    /// let path = ObjectPath::new("/org/example")?;
-    /// assert!(path.is_within(ObjectPath::ROOT));
-    /// assert!(path.is_within(ObjectPath::new("/org")?));
-    /// assert!(!path.is_within(ObjectPath::new("/or")?));
-    /// # Ok::<(), diligence_wire::names::NameError>(())
-    /// ```
-    pub fn is_within(self, ancestor: ObjectPath<'_>) -> bool {
-        ancestor.0 == "/"
-            || self
-                .0
-                .strip_prefix(ancestor.0)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
 }
 
 /// An object path that owns its text.

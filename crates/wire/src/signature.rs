@@ -190,17 +190,6 @@ impl Type<'_> {
             Self::Int64 | Self::Uint64 | Self::Double | Self::Struct(_) | Self::DictEntry(_) => 8,
         }
     }
-
-    /// Bytes of every value of this type, where all have the same.
-    pub const fn fixed_len(self) -> Option<usize> {
-        match self {
-            Self::Byte => Some(1),
-            Self::Int16 | Self::Uint16 => Some(2),
-            Self::Boolean | Self::Int32 | Self::Uint32 | Self::UnixFd => Some(4),
-            Self::Int64 | Self::Uint64 | Self::Double => Some(8),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for Type<'_> {

@@ -1,7 +1,6 @@
 //! Rules, in the words of a configuration.
 
 use alloc::string::String;
-use core::fmt;
 use core::ops::RangeInclusive;
 
 use wire::message::MessageType;
@@ -85,17 +84,6 @@ pub enum Right {
     Send,
     /// To receive a message.
     Receive,
-}
-
-impl fmt::Display for Right {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connect => "connecting",
-            Self::Own => "owning names",
-            Self::Send => "sending messages",
-            Self::Receive => "receiving messages",
-        })
-    }
 }
 
 /// Who connects.
