@@ -45,15 +45,19 @@
 //! need root, because they act as several users, say so on standard error when they are left out.
 //!
 //! The parts: [`Scratch`] is a folder, [`Program`] runs a program, [`Bus`] is the bus under test,
-//! [`Peer`] is a raw client that sends any bytes and [`Message`] makes them, [`check_all`] walks a
-//! table of cases, [`differential`] does the same on two buses, [`tap`] reads the results of the reference's programs.
+//! [`Peer`] is a raw client that sends any bytes and [`Message`] makes them, [`process`] is what the
+//! kernel tells of a process, [`statistics`] what our bus tells of itself, [`check_all`] walks a table
+//! of cases, [`differential`] does the same on two buses, [`tap`] reads the results of the reference's
+//! programs.
 
 mod bus;
 pub mod differential;
 mod message;
 mod peer;
+pub mod process;
 mod program;
 mod scratch;
+pub mod statistics;
 mod table;
 pub mod tap;
 mod wire;

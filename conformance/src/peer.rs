@@ -397,6 +397,20 @@ impl Peer {
         self.wait_for_reply(serial).is_some()
     }
 
+    /// A call to another and its answer: how long it took.
+    ///
+    /// # Panics
+    ///
+    /// When one of them does not come.
+    pub fn round_trip(&mut self, callee: &mut Self) -> Duration {
+        let started = Instant::now();
+        let serial = self.send(Message::some_call(callee.name()));
+        let found = callee.receive().expect("open");
+        callee.send(Message::reply(&found));
+        assert_eq!(self.receive().and_then(|reply| reply.reply_serial()), Some(serial));
+        started.elapsed()
+    }
+
     /// Whether the bus closes this connection. What comes before is given too.
     ///
     /// # Panics

@@ -6,6 +6,7 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
+use diligence_conformance::process::open_files;
 use diligence_conformance::{
     Bus, Config, Descriptors, Message, Peer, Program, Scratch, Stream, User, bus_program,
     bus_program_as, check_all, eventually, fail_with, first_line, key, link_bus, root_for,
@@ -590,12 +591,6 @@ fn is_guid(text: &str) -> bool {
 
 fn with_line_ends<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.map(|line| format!("{line}\n")).collect()
-}
-
-/// What the descriptors of a process are open on.
-fn open_files(pid: u32) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is ours");
-    entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()).collect()
 }
 
 const OPTIONS: [&str; 13] = [

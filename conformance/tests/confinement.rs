@@ -2,10 +2,10 @@
 //! the system calls that stand there (`conformance/confined`). The whole suite runs so by `make prove`.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use diligence_conformance::process::status;
+use diligence_conformance::statistics::scrape;
 use diligence_conformance::{
     Bus, Config, Flavour, Message, Program, Scratch, Signal, User, Value, eventually, installed,
     link_bus, root_for, set_mode,
@@ -52,7 +52,7 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     assert_eq!(other.receive().expect("open").first_text().len(), large.len());
     let reply = caller.call(Message::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
-    assert!(scrape(&metrics).contains("# EOF"));
+    assert!(scrape(&metrics).1.contains("# EOF"));
     bus.process().signal(Signal::USR2);
     eventually("a file of the flight recorder", || {
         let file = fs::read_dir(&flights).ok()?.next()?.ok()?.path();
@@ -127,25 +127,13 @@ fn confined(_: Program) -> Program {
 
 /// What the kernel says of the process.
 fn assert_confined(bus: &mut Bus) {
-    let status = format!("/proc/{}/status", bus.process().id());
-    let status = fs::read_to_string(status).expect("it runs");
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
-        line.unwrap_or_else(|| panic!("no {name} in {status}")).to_owned()
-    };
+    let pid = bus.process().id();
+    let field = |key: &str| status(pid, key);
     let capabilities = |name| u64::from_str_radix(&field(name), 16).expect("hexadecimal digits");
     assert_eq!((field("NoNewPrivs").as_str(), field("Seccomp").as_str()), ("1", "2"));
     if User::is_root() {
         // A container may have fewer.
         assert_eq!((capabilities("CapBnd") & !LEFT, capabilities("CapEff")), (0, 0));
-        assert!(field("Uid").starts_with("65534"), "{status}");
+        assert!(field("Uid").starts_with("65534"), "{}", field("Uid"));
     }
-}
-
-fn scrape(path: &Path) -> String {
-    let mut stream = UnixStream::connect(path).expect("the bus listens");
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer
 }

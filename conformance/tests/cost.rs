@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use diligence_conformance::process::status_number;
 use diligence_conformance::{
     Bus, Config, Flavour, Message, Peer, Program, Scratch, Signal, Value, announce, check_all,
     link_bus,
@@ -266,7 +267,5 @@ fn total_calls(table: &str) -> Option<u32> {
 
 /// How often a process has gone to sleep of its own will, and so was woken.
 fn wake_ups(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-    line.and_then(|number| number.trim().parse().ok()).expect("a count")
+    status_number(process, "voluntary_ctxt_switches")
 }

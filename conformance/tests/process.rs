@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use diligence_conformance::process::status;
 use diligence_conformance::{
     Bus, Config, Daemon, Flavour, Message, Peer, Program, Scratch, Signal, Stream, Value,
     bus_program, check_all, eventually, first_line, link_bus, require,
@@ -59,8 +60,7 @@ fn in_the_background() {
             let open = fs::read_link(format!("/proc/{pid}/fd/{fd}")).expect("it is open");
             assert_eq!(open, Path::new("/dev/null"), "{how}: descriptor {fd}");
         }
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        assert!(status.contains("Umask:\t0022"), "{how}: the umask of a daemon");
+        assert_eq!(status(pid, "Umask"), "0022", "{how}: the umask of a daemon");
         daemon.stop();
     }
 }
@@ -85,8 +85,7 @@ fn keep_umask() {
         .success();
     let daemon = Daemon::from_output(&ran.stdout);
     assert!(Peer::connect(daemon.address()).is_alive());
-    let status = fs::read_to_string(format!("/proc/{}/status", daemon.id())).expect("it runs");
-    assert!(status.contains("Umask:\t0077"), "{status}");
+    assert_eq!(status(daemon.id(), "Umask"), "0077");
     daemon.stop();
 }
 

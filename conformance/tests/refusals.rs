@@ -1,15 +1,13 @@
 //! Whatever the bus refuses is counted by its cause: in the statistics, in the history, for those who
 //! collect numbers, and with fields in the log. Only for our own bus: the reference counts nothing.
 
-use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use diligence_conformance::statistics::{cause_count, dicts, scrape, totals};
 use diligence_conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream,
-    USUAL_LIMIT, User, Value, check_all, eventually, root_for,
+    Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, User, Value, check_all,
+    eventually, root_for,
 };
 
 /// Something that the bus refuses, and where it is counted.
@@ -75,10 +73,9 @@ impl Refused {
         let count = eventually(self.name, || self.counted(&mut watcher).filter(enough));
         let Self { family, cause, .. } = self;
         let sample = format!("diligence_bus_{family}_total{{cause=\"{cause}\"}} {count}\n");
-        let document = scrape(&metrics);
+        let (_, document) = scrape(&metrics);
         assert!(document.contains(&sample), "{sample} in\n{document}");
-        let history = ask(&mut watcher, "GetHistory");
-        let mut history = history.elements().expect("an array").iter().map(dict);
+        let mut history = dicts(&mut watcher, "GetHistory").into_iter();
         let incident = history.find(|it| it["Kind"] == Value::text(self.kind));
         let incident = incident.unwrap_or_else(|| panic!("nothing is {}", self.kind));
         assert_eq!(incident["Cause"], Value::text(self.cause));
@@ -88,15 +85,7 @@ impl Refused {
     }
 
     fn counted(&self, watcher: &mut Peer) -> Option<u64> {
-        let totals = dict(&ask(watcher, "GetTotals"));
-        let causes = totals[self.totals].elements().expect("an array");
-        causes.iter().find_map(|entry| match entry {
-            Value::Entry(cause, count) if **cause == Value::text(self.cause) => match **count {
-                Value::U64(count) => Some(count),
-                ref other => panic!("{other:?} is no count"),
-            },
-            _ => None,
-        })
+        cause_count(&totals(watcher), self.totals, self.cause)
     }
 }
 
@@ -171,25 +160,6 @@ fn three_signals(bus: &Bus) {
     assert!(sender.is_alive() && listener.is_alive());
 }
 
-fn ask(peer: &mut Peer, member: &str) -> Value {
-    let reply = peer.call(Message::call(BUS_NAME, BUS_PATH, "org.diligence.Statistics1", member));
-    reply.body.first().unwrap_or_else(|| panic!("{member}: {}", reply.summary())).clone()
-}
-
-fn dict(value: &Value) -> BTreeMap<String, Value> {
-    let entries = value.entries().expect("a dictionary");
-    entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
-}
-
-fn scrape(path: &Path) -> String {
-    let mut stream = UnixStream::connect(path).expect("the bus listens");
-    stream.set_read_timeout(Some(USUAL_LIMIT)).expect("the time is not zero");
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer
-}
-
 fn telling_at(path: &Path) -> Config {
     let element = format!("<metrics_socket>{}</metrics_socket>", path.display());
     Config::session().element(&format!("<?diligence {element}?>"))
@@ -211,14 +181,14 @@ fn the_configuration_says_where_numbers_are_told() {
     let scratch = Scratch::new();
     let [first, second, third] = ["first", "second", "third"].map(|name| scratch.join(name));
     let mut bus = Bus::start(&telling_at(&first));
-    assert!(scrape(&first).contains("diligence_bus_active_connections 0\n"));
+    assert!(scrape(&first).1.contains("diligence_bus_active_connections 0\n"));
     reconfigure(&bus, &telling_at(&second));
-    assert!(scrape(&second).contains("# EOF"));
+    assert!(scrape(&second).1.contains("# EOF"));
     assert!(!first.exists(), "it has moved");
     reconfigure(&bus, &telling_at(&PathBuf::from("/nowhere/at/all")));
     let log = bus.process().stderr();
     assert!(log.contains("Cannot tell what is counted at /nowhere/at/all: No such file"), "{log}");
-    assert!(scrape(&second).contains("diligence_bus_faults_total{cause=\"metrics\"} 1\n"));
+    assert!(scrape(&second).1.contains("diligence_bus_faults_total{cause=\"metrics\"} 1\n"));
     reconfigure(&bus, &Config::session());
     assert!(!second.exists(), "nobody wants it");
     bus.stop();
@@ -226,7 +196,7 @@ fn the_configuration_says_where_numbers_are_told() {
     let option = format!("--metrics-socket={}", third.display());
     let bus = Bus::start_with(&telling_at(&first), |program| program.arg(option));
     reconfigure(&bus, &telling_at(&second));
-    assert!(scrape(&third).contains("# EOF"), "the command line has the last word");
+    assert!(scrape(&third).1.contains("# EOF"), "the command line has the last word");
     assert!(!first.exists() && !second.exists());
     bus.stop();
     assert!(!third.exists());

@@ -1,38 +1,12 @@
 //! What the bus counts is what was sent. Only for our own bus.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::io::Read as _;
 
+use diligence_conformance::statistics::{Dict, STATISTICS, dicts, number, scrape, scraper, totals};
 use diligence_conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Peer, Program, Scratch, USUAL_LIMIT, User,
-    Value, kind, root_for,
+    BUS_PATH, Bus, Config, Flavour, Message, Program, Scratch, User, Value, root_for,
 };
-
-const STATISTICS: &str = "org.diligence.Statistics1";
-
-/// A dictionary, its values out of their variants.
-type Dict = BTreeMap<String, Value>;
-
-fn dict(value: &Value) -> Dict {
-    let entries = value.entries().expect("a dictionary");
-    entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
-}
-
-fn ask(peer: &mut Peer, member: &str) -> Message {
-    let call = Message::call(BUS_NAME, BUS_PATH, STATISTICS, member);
-    let takes_number = matches!(member, "GetConnections" | "GetMembers");
-    let call = if takes_number { call.arg(Value::U32(0)) } else { call };
-    let reply = peer.call(call);
-    assert_eq!(reply.kind, kind::RETURN, "{member}: {}", reply.summary());
-    reply
-}
-
-fn dicts(peer: &mut Peer, member: &str) -> Vec<Dict> {
-    let reply = ask(peer, member);
-    reply.body[0].elements().expect("an array").iter().map(dict).collect()
-}
 
 fn find<'d>(dicts: &'d [Dict], key: &str, value: &str) -> &'d Dict {
     let found = dicts.iter().find(|dict| dict.get(key) == Some(&Value::text(value)));
@@ -40,10 +14,7 @@ fn find<'d>(dicts: &'d [Dict], key: &str, value: &str) -> &'d Dict {
 }
 
 fn numbers<const N: usize>(dict: &Dict, keys: [&str; N]) -> [u64; N] {
-    keys.map(|key| match dict.get(key) {
-        Some(Value::U64(number)) => *number,
-        other => panic!("{key} is {other:?}"),
-    })
+    keys.map(|key| number(dict, key))
 }
 
 /// A dictionary with one count.
@@ -135,7 +106,7 @@ fn what_waits_and_what_is_lost_is_told() {
     assert_eq!(read + lost, 100, "each is read or counted as lost");
     assert!(sleeper.is_alive());
 
-    let totals = dict(&ask(&mut watcher, "GetTotals").body[0]);
+    let totals = totals(&mut watcher);
     assert_eq!(numbers(&totals, ["LostMessages", "LosingConnections"]), [lost, 0]);
     assert_eq!(totals["LossCauses"], count_of("max_outgoing_bytes", lost));
     let history = dicts(&mut watcher, "GetHistory");
@@ -176,7 +147,7 @@ fn the_history_tells_who_was_refused_and_who_was_ended() {
         let [first, last] = numbers(incident, ["First", "Last"]);
         assert!(first >= last, "the first is longer ago than the last");
     }
-    let totals = dict(&ask(&mut watcher, "GetTotals").body[0]);
+    let totals = totals(&mut watcher);
     assert_eq!(numbers(&totals, ["RefusedMessages", "Disconnected"]), [5, 1]);
     let Value::Array(_, causes) = &totals["DisconnectCauses"] else { panic!("{totals:?}") };
     let Value::Array(_, expected) = count_of("invalid-message", 1) else { unreachable!() };
@@ -217,22 +188,6 @@ fn bus_with_metrics() -> (Bus, std::path::PathBuf, Scratch) {
     let option = format!("--metrics-socket={}", path.display());
     let bus = Bus::start_with(&Config::session(), |program| program.arg(option));
     (bus, path, scratch)
-}
-
-/// Asks as a scraper does. Gives what stands above the document, and the document.
-fn scrape(path: &Path) -> (String, String) {
-    let mut stream = connect(path);
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    let (header, body) = answer.split_once("\r\n\r\n").expect("a header");
-    (header.to_owned(), body.to_owned())
-}
-
-fn connect(path: &Path) -> UnixStream {
-    let stream = UnixStream::connect(path).expect("the bus listens");
-    stream.set_read_timeout(Some(USUAL_LIMIT)).expect("the time is not zero");
-    stream
 }
 
 #[test]
@@ -324,7 +279,7 @@ fn scrapers_that_do_nothing_are_given_up() {
         return;
     }
     let (bus, path, _scratch) = bus_with_metrics();
-    let mut idle: Vec<_> = (0..20).map(|_| connect(&path)).collect();
+    let mut idle: Vec<_> = (0..20).map(|_| scraper(&path)).collect();
     assert!(bus.peer().is_alive());
     let (header, _) = scrape(&path);
     assert!(header.starts_with("HTTP/1.1 200 OK"), "{header}");
@@ -355,7 +310,7 @@ fn services_that_do_not_start_are_in_the_history() {
     assert_eq!(failed["Cause"], Value::text("process"));
     assert_eq!(failed["Names"], Value::texts(&["com.example.Fails"]));
     assert_eq!(failed["Count"], Value::U64(2));
-    let totals = dict(&ask(&mut peer, "GetTotals").body[0]);
+    let totals = totals(&mut peer);
     assert_eq!(totals["FailedStartCauses"], count_of("process", 2));
     bus.stop();
 }

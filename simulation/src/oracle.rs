@@ -179,7 +179,9 @@ impl Oracle {
         self.unsettled = self.routed;
         self.account(from).heard.push_back(message.bytes().to_vec());
         match message.destination().map(|name| name.as_str().to_owned()) {
-            None => drop(self.pass_to_listeners(message, None)),
+            None => {
+                self.pass_to_listeners(message, None);
+            }
             Some(name) if name == DRIVER => self.driver_called(from, message)?,
             Some(name) => self.addressed(from, &name, message),
         }

@@ -1,10 +1,10 @@
 //! What the kernel knows of a process, and what a bus counts.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::time::Duration;
 
-use diligence_conformance::{BUS_NAME, BUS_PATH, Bus, Message, Peer, Value, eventually, kind};
+use diligence_conformance::process::{open_files, processor_time, status_number};
+use diligence_conformance::statistics::{self, Dict, cause_count, dicts};
+use diligence_conformance::{Bus, Peer, Value, eventually};
 
 /// A process, looked at from outside.
 #[derive(Debug, Clone, Copy)]
@@ -19,105 +19,49 @@ impl Gauge {
 
     /// Memory that it has, in KiB.
     pub(crate) fn memory(self) -> u64 {
-        self.status("VmRSS:")
+        status_number(self.pid, "VmRSS")
     }
 
     /// Address space that it has, in bytes.
     pub(crate) fn virtual_memory(self) -> u64 {
-        self.status("VmSize:") * 1024
-    }
-
-    fn status(self, key: &str) -> u64 {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("it runs");
-        let line = text.lines().find(|line| line.starts_with(key)).expect("proc(5) has it");
-        let number = line.split_whitespace().nth(1).expect("a number");
-        number.parse().expect("a number")
+        status_number(self.pid, "VmSize") * 1024
     }
 
     /// Descriptors that it has open.
     pub(crate) fn descriptors(self) -> usize {
-        fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("it runs").count()
+        open_files(self.pid).len()
     }
 
     /// How long it has had a processor, in steps of 10 ms.
     pub(crate) fn used(self) -> Duration {
-        let text = fs::read_to_string(format!("/proc/{}/stat", self.pid)).expect("it runs");
-        let fields = text.rsplit_once(')').expect("a name in parentheses").1.split_whitespace();
-        let ticks = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number"));
-        Duration::from_millis(10 * ticks.sum::<u64>())
+        processor_time(self.pid)
     }
 }
 
 /// What GetTotals tells.
 #[derive(Debug, Clone)]
-pub(crate) struct Totals {
-    numbers: BTreeMap<String, u64>,
-    causes: BTreeMap<(String, String), u64>,
-}
+pub(crate) struct Totals(Dict);
 
 impl Totals {
     pub(crate) fn ask(peer: &mut Peer) -> Self {
-        let reply = ask(peer, "GetTotals");
-        let (mut numbers, mut causes) = (BTreeMap::new(), BTreeMap::new());
-        for (key, value) in reply.body[0].entries().expect("a dictionary") {
-            match value {
-                Value::U64(number) => drop(numbers.insert(key.to_owned(), *number)),
-                Value::Array(_, entries) => {
-                    let entries = entries.iter().map(|entry| (key, entry));
-                    causes.extend(entries.map(|(key, entry)| cause(key, entry)));
-                }
-                _ => {}
-            }
-        }
-        Self { numbers, causes }
+        Self(statistics::totals(peer))
     }
 
     pub(crate) fn get(&self, key: &str) -> u64 {
-        *self.numbers.get(key).unwrap_or_else(|| panic!("no {key} in {self:?}"))
+        statistics::number(&self.0, key)
     }
 
-    /// How often a cause has come up; `dictionary` is for example `DisconnectCauses`.
-    pub(crate) fn cause(&self, dictionary: &str, cause: &str) -> u64 {
-        self.causes.get(&(dictionary.to_owned(), cause.to_owned())).copied().unwrap_or(0)
+    /// How often a cause has come up; `causes` is for example `DisconnectCauses`.
+    pub(crate) fn cause(&self, causes: &str, cause: &str) -> u64 {
+        cause_count(&self.0, causes, cause).unwrap_or(0)
     }
 }
 
-fn cause(dictionary: &str, entry: &Value) -> ((String, String), u64) {
-    let Value::Entry(cause, count) = entry else { panic!("an entry, not {entry:?}") };
-    let (Value::Str(cause), Value::U64(count)) = (&**cause, &**count) else {
-        panic!("a cause and a count, not {entry:?}")
-    };
-    ((dictionary.to_owned(), cause.clone()), *count)
-}
-
-/// What GetConnections tells of one connection: its numbers.
-pub(crate) fn connection(peer: &mut Peer, name: &str) -> BTreeMap<String, u64> {
-    let found = connections(peer).into_iter().find(|(found, _)| found == name);
-    found.unwrap_or_else(|| panic!("the bus does not tell of {name}")).1
-}
-
-/// The same of all, with their unique names.
-pub(crate) fn connections(peer: &mut Peer) -> Vec<(String, BTreeMap<String, u64>)> {
-    let reply = ask(peer, "GetConnections");
-    let all = reply.body[0].elements().expect("an array").iter();
-    let all = all.map(|dict| {
-        let dict = dict.entries().expect("a dictionary");
-        let name = dict.get("UniqueName").and_then(|name| name.as_str()).unwrap_or_default();
-        let numbers = dict.iter().filter_map(|(key, value)| match value {
-            Value::U64(number) => Some(((*key).to_owned(), *number)),
-            _ => None,
-        });
-        (name.to_owned(), numbers.collect())
-    });
-    all.collect()
-}
-
-fn ask(peer: &mut Peer, member: &str) -> Message {
-    let call = Message::call(BUS_NAME, BUS_PATH, "org.diligence.Statistics1", member);
-    let takes_number = member == "GetConnections";
-    let reply = peer.call(if takes_number { call.arg(Value::U32(0)) } else { call });
-    assert_eq!(reply.kind, kind::RETURN, "{member}: {}", reply.summary());
-    reply
+/// What GetConnections tells of one connection.
+pub(crate) fn connection(peer: &mut Peer, name: &str) -> Dict {
+    let mut all = dicts(peer, "GetConnections").into_iter();
+    let found = all.find(|one| one.get("UniqueName") == Some(&Value::text(name)));
+    found.unwrap_or_else(|| panic!("the bus does not tell of {name}"))
 }
 
 /// What a bus has while nobody but one watcher is there.
@@ -158,7 +102,7 @@ impl Rest {
 }
 
 /// KiB that a bus may keep. A second after somebody has left it gives back what is free, if it has 4
-/// MiB more than the last time.
+/// MiB more than it had at least.
 const SPARE: u64 = 6 * 1024;
 
 /// What a bus holds for those who are there, by the keys of GetTotals. The answer that tells it waits

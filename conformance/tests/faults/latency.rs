@@ -1,9 +1,9 @@
 //! How long calls take.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use diligence_conformance::{Message, Peer};
+use diligence_conformance::Peer;
 
 /// Times of many calls.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(crate) struct Latency {
 impl Latency {
     /// Of so many calls and answers between two peers.
     pub(crate) fn between([caller, callee]: &mut [Peer; 2], count: usize) -> Self {
-        Self::of((0..count).map(|_| round_trip(caller, callee)).collect())
+        Self::of((0..count).map(|_| caller.round_trip(callee)).collect())
     }
 
     pub(crate) fn of(mut times: Vec<Duration>) -> Self {
@@ -43,14 +43,4 @@ impl fmt::Display for Latency {
         let [half, most, all] = [50, 99, 100].map(|percent| self.percentile(percent).as_micros());
         write!(f, "{half}/{most}/{all} µs")
     }
-}
-
-/// One call and its answer.
-pub(crate) fn round_trip(caller: &mut Peer, callee: &mut Peer) -> Duration {
-    let started = Instant::now();
-    let serial = caller.send(Message::some_call(callee.name()));
-    let found = callee.receive().expect("open");
-    callee.send(Message::reply(&found));
-    assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(serial));
-    started.elapsed()
 }

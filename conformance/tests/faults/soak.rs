@@ -4,15 +4,16 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::number;
+use diligence_conformance::differential;
+use diligence_conformance::statistics::{dicts, number};
 use diligence_conformance::{
     Bus, Config, Message, Peer, Program, Running, Signal, bus_binary, eventually,
 };
 
 use crate::desktop::quarters;
 use crate::form::Form;
-use crate::gauge::{self, Gauge, Totals};
-use crate::latency::{Latency, round_trip};
+use crate::gauge::{Gauge, Totals};
+use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
 use crate::over::Over;
 
@@ -56,7 +57,7 @@ impl fmt::Display for Sample {
 #[test]
 fn a_bus_that_does_what_it_does_for_long() {
     let Some(form) = Form::asked() else { return };
-    let seconds = number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
+    let seconds = differential::number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
     let mut bus = Bus::start(&Config::session().limit("max_outgoing_bytes", QUEUE));
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
@@ -174,7 +175,7 @@ impl Traffic {
             (0..5).for_each(|_| self.light.take(&light.receive().expect("open")));
             self.heavy.take(&heavy.receive().expect("open"));
             let [caller, callee] = &mut self.pair;
-            times.push(round_trip(caller, callee));
+            times.push(caller.round_trip(callee));
             if self.heavy.count().is_multiple_of(16) {
                 self.gone.come_and_go(bus);
             }
@@ -224,8 +225,8 @@ fn account(asker: &mut Peer, cast: &[Running], traffic: &Traffic) -> Totals {
         last = messages;
         still.then_some(totals)
     });
-    let connections = gauge::connections(asker);
-    let sum = |key: &str| connections.iter().map(|(_, numbers)| numbers[key]).sum::<u64>();
+    let connections = dicts(asker, "GetConnections");
+    let sum = |key: &str| connections.iter().map(|one| number(one, key)).sum::<u64>();
     // The next question was sent, too, and the answer to the last one has come.
     let Gone { sent, received, .. } = traffic.gone;
     assert_eq!(sum("SentMessages") + sent, totals.get("Messages") + 1);

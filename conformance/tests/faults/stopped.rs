@@ -4,11 +4,12 @@
 use std::time::{Duration, Instant};
 
 use diligence_conformance::differential::start_reference;
+use diligence_conformance::statistics::number;
 use diligence_conformance::{Bus, Config, Message, Peer, Signal, eventually};
 
 use crate::form::Form;
 use crate::gauge;
-use crate::latency::{Latency, round_trip};
+use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
 use crate::worker::{self, LAST, Role};
 
@@ -53,8 +54,9 @@ fn a_reader_is_stopped() {
     let outcome = stop_a_reader(&bus, time, |bus, name| {
         let told = gauge::connection(&mut bus.peer(), name);
         let longest = LEN as u64 + 1000;
-        assert!(told["PeakQueuedBytes"] <= QUEUE + longest, "{told:?}");
-        assert!(told["PeakQueuedBytes"] >= QUEUE - longest, "it was full: {told:?}");
+        let peak = number(&told, "PeakQueuedBytes");
+        assert!(peak <= QUEUE + longest, "{told:?}");
+        assert!(peak >= QUEUE - longest, "it was full: {told:?}");
     });
     let Outcome { before, while_stopped, slowest, sent, runs } = &outcome;
     assert!(while_stopped.median() < before.median() * SLOWER + NOISE, "{before} {while_stopped}");
@@ -135,7 +137,7 @@ impl Traffic {
             self.heard.take(&self.reader.receive().expect("open"));
             self.slowest = self.slowest.max(started.elapsed());
             let [caller, callee] = &mut self.pair;
-            times.push(round_trip(caller, callee));
+            times.push(caller.round_trip(callee));
             // About a thousand signals a second are enough.
             std::thread::sleep(Duration::from_millis(1));
         }

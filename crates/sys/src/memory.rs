@@ -1,10 +1,9 @@
 //! Memory of this process: what can be handed to another program as a descriptor (memfd_create(2)),
 //! and what is given back to the kernel.
 
-use crate::raw;
+use crate::{process, raw};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
-use rustix::param::page_size;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 
@@ -23,13 +22,10 @@ pub fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Bytes of memory that this process occupies now (proc(5), `statm`). `None` where there is no
-/// `/proc`.
+/// Bytes of memory that this process occupies now. `None` where there is no `/proc`.
 #[must_use]
 pub fn resident() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
-    Some(pages * page_size() as u64)
+    process::resident_bytes(std::process::id())
 }
 
 /// Gives memory back to the kernel that was allocated once and is free (malloc_trim(3)). Nothing
@@ -41,6 +37,7 @@ pub fn give_back() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read as _, Seek as _};
 
     #[test]
     #[cfg(target_env = "gnu")]
@@ -55,7 +52,6 @@ mod tests {
         assert!(left + (30 << 20) < full, "{full} and then {left} bytes");
         assert_eq!(pieces.iter().flatten().count(), 50);
     }
-    use std::io::{Read as _, Seek as _};
 
     #[test]
     fn it_can_be_read_and_not_written() {

@@ -106,6 +106,11 @@ pub fn usage(pid: u32) -> Option<Usage> {
     })
 }
 
+/// Memory that the process occupies now.
+pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
+    Some(Status::read(&format!("/proc/{pid}/status"))?.bytes("VmRSS"))
+}
+
 /// How long the process had a processor, in user programs and in the kernel, with all threads that
 /// it has or had, but without its children. It is exact to nanoseconds while the process sleeps;
 /// of a thread that runs right now, the time since the last tick of the clock is missing, at most

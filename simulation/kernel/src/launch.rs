@@ -57,12 +57,6 @@ impl AsFd for Child {
 }
 
 impl Child {
-    /// The number of the process.
-    #[must_use]
-    pub const fn id(&self) -> u32 {
-        self.pid
-    }
-
     /// How it has ended, and `None` while it runs.
     ///
     /// # Errors

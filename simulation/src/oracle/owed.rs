@@ -24,6 +24,13 @@ pub(super) enum Owed {
     Lost { by: u64, name: String },
 }
 
+impl Owed {
+    /// Whether the bus counts it as something that it has refused.
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::Error { name, .. } if *name != NO_REPLY && !STARTING.contains(name))
+    }
+}
+
 impl Oracle {
     pub(super) fn driver_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let to = message.destination().and_then(|name| id_of(name.as_str()));
@@ -41,35 +48,31 @@ impl Oracle {
         }
         let serial = message.reply_serial().map_or(0, core::num::NonZero::get);
         let mut number = self.take_place(to.unwrap_or_default(), serial);
-        self.count(&said);
         match said {
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } if !self.owed.contains(&said) => {
+                self.told.refused += 1;
                 number = self.refused(to, serial)?;
             }
             Owed::Error { to: from, serial, name: ACCESS_DENIED }
                 if self.owed.contains(&Owed::Withheld { from, serial }) =>
             {
+                self.told.withheld += 1;
                 return self.pay(&Owed::Withheld { from, serial });
             }
-            ref said => self.pay(said)?,
+            ref said => {
+                self.told.refused += u64::from(said.is_refusal());
+                self.pay(said)?;
+            }
         }
         match to {
-            None => drop(self.pass_to_listeners(message, None)),
+            None => {
+                self.pass_to_listeners(message, None);
+            }
             Some(id) => self.expect_behind(number, id, message, true),
         }
         match said {
             Owed::Acquired { by, name } => self.give_held(by, &name),
             _ => Ok(()),
-        }
-    }
-
-    /// Counts what the bus counts, too.
-    fn count(&mut self, said: &Owed) {
-        let &Owed::Error { to: from, serial, name } = said else { return };
-        if name == ACCESS_DENIED && self.owed.contains(&Owed::Withheld { from, serial }) {
-            self.told.withheld += 1;
-        } else if name != NO_REPLY && !STARTING.contains(&name) {
-            self.told.refused += 1;
         }
     }
 

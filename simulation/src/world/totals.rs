@@ -113,10 +113,6 @@ impl World {
 fn number(message: &Message<'_>, key: &str) -> Option<u64> {
     let (all,): (HashMap<&str, Value>,) = message.read().ok()?;
     match all.get(key)? {
-        Value::Variant(inside) => match **inside {
-            Value::Uint64(number) => Some(number),
-            _ => None,
-        },
         Value::Uint64(number) => Some(*number),
         _ => None,
     }

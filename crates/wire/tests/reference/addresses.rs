@@ -4,7 +4,7 @@ use diligence_testkit::random::Random;
 use diligence_wire::address::AddressList;
 
 use crate::judge::{Judge, Kind, Verdict};
-use crate::{BATCH, Comparison, cases, deviations, verdict};
+use crate::{BATCH, Comparison, cases, deviations, distort, verdict};
 
 #[test]
 fn addresses_are_judged_as_by_the_reference() {
@@ -43,15 +43,7 @@ fn address(random: &mut Random) -> String {
     let entries: Vec<String> = (0..random.pick(&[1, 1, 1, 2, 3])).map(|_| entry(random)).collect();
     let mut text = entries.join(";");
     if random.once_in(2) {
-        return text;
-    }
-    for _ in 0..random.pick(&[1, 1, 2]) {
-        let at = random.below(text.chars().count() + 1);
-        let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
-        match random.below(3) {
-            0 if at < text.len() => drop(text.remove(at)),
-            _ => text.insert_str(at, random.pick(ODD)),
-        }
+        distort(&mut text, ODD, random);
     }
     text
 }

@@ -97,6 +97,18 @@ fn verdict<T, E: std::fmt::Debug>(result: Result<T, E>) -> Verdict {
     }
 }
 
+/// Takes a character out or puts something in, once or twice.
+fn distort(text: &mut String, odd: &[&str], random: &mut Random) {
+    for _ in 0..random.pick(&[1, 1, 2]) {
+        let at = random.below(text.chars().count() + 1);
+        let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
+        match random.below(3) {
+            0 if at < text.len() => drop(text.remove(at)),
+            _ => text.insert_str(at, random.pick(odd)),
+        }
+    }
+}
+
 /// Bytes as a literal of Rust, to be put into a test.
 fn shown(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())

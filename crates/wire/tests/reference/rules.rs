@@ -5,7 +5,7 @@ use diligence_wire::match_rule::MatchRule;
 
 use crate::bus::Bus;
 use crate::judge::{Judge, Kind};
-use crate::{Comparison, cases, deviations, verdict};
+use crate::{Comparison, cases, deviations, distort, verdict};
 
 #[test]
 fn match_rules_are_judged_as_by_the_reference() {
@@ -41,15 +41,7 @@ fn rule(random: &mut Random) -> String {
         });
     }
     if random.once_in(2) {
-        return text;
-    }
-    for _ in 0..random.pick(&[1, 1, 2]) {
-        let at = random.below(text.chars().count() + 1);
-        let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
-        match random.below(3) {
-            0 if at < text.len() => drop(text.remove(at)),
-            _ => text.insert_str(at, random.pick(ODD)),
-        }
+        distort(&mut text, ODD, random);
     }
     text
 }

@@ -1,0 +1,109 @@
+//! What our bus tells of itself: its interface `org.diligence.Statistics1`, and its metrics
+//! (docs/statistics.md).
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use crate::message::{BUS_NAME, BUS_PATH, Message, kind};
+use crate::peer::Peer;
+use crate::program::USUAL_LIMIT;
+use crate::wire::Value;
+
+/// The interface.
+pub const STATISTICS: &str = "org.diligence.Statistics1";
+
+/// A dictionary, its values out of their variants.
+pub type Dict = BTreeMap<String, Value>;
+
+/// The answer of one of its methods, of all that there is.
+fn ask(peer: &mut Peer, member: &str) -> Message {
+    let call = Message::call(BUS_NAME, BUS_PATH, STATISTICS, member);
+    let takes_number = matches!(member, "GetConnections" | "GetMembers");
+    let call = if takes_number { call.arg(Value::U32(0)) } else { call };
+    let reply = peer.call(call);
+    assert_eq!(reply.kind, kind::RETURN, "{member}: {}", reply.summary());
+    reply
+}
+
+/// What GetTotals tells.
+///
+/// # Panics
+///
+/// When it tells nothing.
+pub fn totals(peer: &mut Peer) -> Dict {
+    dict(&ask(peer, "GetTotals").body[0])
+}
+
+/// What a method tells whose answer is an array of dictionaries.
+///
+/// # Panics
+///
+/// When it is not.
+pub fn dicts(peer: &mut Peer, member: &str) -> Vec<Dict> {
+    let reply = ask(peer, member);
+    reply.body[0].elements().expect("an array").iter().map(dict).collect()
+}
+
+fn dict(value: &Value) -> Dict {
+    let entries = value.entries().expect("a dictionary");
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
+}
+
+/// The number of a key.
+///
+/// # Panics
+///
+/// When there is none.
+#[must_use]
+pub fn number(dict: &Dict, key: &str) -> u64 {
+    match dict.get(key) {
+        Some(Value::U64(number)) => *number,
+        other => panic!("{key} is {other:?}"),
+    }
+}
+
+/// How often a cause has come up; `causes` is for example `DisconnectCauses`.
+///
+/// # Panics
+///
+/// When there are no such causes.
+#[must_use]
+pub fn cause_count(totals: &Dict, causes: &str, cause: &str) -> Option<u64> {
+    let entries = totals[causes].elements().expect("an array");
+    entries.iter().find_map(|entry| match entry {
+        Value::Entry(key, count) if **key == Value::text(cause) => match **count {
+            Value::U64(count) => Some(count),
+            ref other => panic!("{other:?} is no count"),
+        },
+        _ => None,
+    })
+}
+
+/// Connects to the socket for metrics, as a scraper does.
+///
+/// # Panics
+///
+/// When the bus does not listen there.
+#[must_use]
+pub fn scraper(path: &Path) -> UnixStream {
+    let stream = UnixStream::connect(path).expect("the bus listens");
+    stream.set_read_timeout(Some(USUAL_LIMIT)).expect("the time is not zero");
+    stream
+}
+
+/// Asks as a scraper does. Gives what stands above the document, and the document.
+///
+/// # Panics
+///
+/// When there is no answer.
+#[must_use]
+pub fn scrape(path: &Path) -> (String, String) {
+    let mut stream = scraper(path);
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: bus\r\n\r\n").expect("it is short");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (header, body) = answer.split_once("\r\n\r\n").expect("a header");
+    (header.to_owned(), body.to_owned())
+}
