@@ -16,4 +16,5 @@ pub mod oracle;
 pub mod peer;
 pub mod run;
 pub mod setting;
+pub mod who;
 pub mod world;

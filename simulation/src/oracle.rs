@@ -3,6 +3,7 @@
 //! It is slow and plain: lists that are searched from end to end.
 
 mod driver;
+mod listening;
 mod owed;
 mod passing;
 mod policy;
@@ -11,11 +12,14 @@ mod starting;
 use std::collections::{BTreeMap, VecDeque};
 
 use bus::PeerId;
-use diligence_testkit::model::{Change, Names, Rule, Subject};
+use diligence_testkit::model::{Change, Names, Rule};
 use wire::Message;
 use wire::body::Value;
 
 use crate::setting::{CONNECTIONS_MAX, Feature, OWNER, Policy, Setting};
+use crate::who::Who;
+use driver::ShownLater;
+use listening::To;
 use owed::Owed;
 use passing::Addressed;
 use starting::Held;
@@ -45,6 +49,8 @@ pub struct Oracle {
     told: Told,
     /// How many messages were routed.
     routed: u64,
+    /// A call of the bus itself that is shown when it has said what it has to say to that.
+    shown_later: Option<ShownLater>,
     /// The number of the last that the bus itself has not said: what it has to say to that may not
     /// have been heard yet.
     unsettled: u64,
@@ -59,7 +65,7 @@ pub struct Account {
     pub expected: VecDeque<Expected>,
     /// Whether the bus said that it has gone.
     pub is_gone: bool,
-    uid: u32,
+    who: Who,
     rules: Vec<Rule>,
 }
 
@@ -101,6 +107,7 @@ impl Oracle {
             latest: Vec::new(),
             placed: Vec::new(),
             told: Told::default(),
+            shown_later: None,
             routed: 0,
             unsettled: 0,
         }
@@ -146,7 +153,7 @@ impl Oracle {
     /// Who has no name asks for one and does not get it, or may say nothing yet.
     fn nobody_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
-        let uid = user_of(message.serial().get());
+        let Who { uid, .. } = Who::of_serial(message.serial().get());
         match is_hello && self.has_place(uid) {
             true => Err(format!("there is a place for user {uid}, and it is not given")),
             false => Ok(()),
@@ -155,7 +162,7 @@ impl Oracle {
 
     /// Whether one more of a user may come.
     fn has_place(&self, uid: u32) -> bool {
-        let is_one = |account: &&Account| !account.is_gone && account.uid == uid;
+        let is_one = |account: &&Account| !account.is_gone && account.who.uid == uid;
         // The monitor is one, too.
         let count = self.accounts.values().filter(is_one).count() + usize::from(uid == OWNER);
         !self.setting.has(Feature::FewPlaces) || count < CONNECTIONS_MAX
@@ -168,11 +175,14 @@ impl Oracle {
             return Err(format!(":1.{from} is not there, and says something"));
         }
         if is_new {
-            let uid = user_of(message.serial().get());
-            if !self.has_place(uid) {
-                return Err(format!("there is no place for one more of user {uid}"));
+            let who = Who::of_serial(message.serial().get());
+            if !self.has_place(who.uid) {
+                return Err(format!("there is no place for one more of user {}", who.uid));
             }
-            self.account(from).uid = uid;
+            self.account(from).who = who;
+        }
+        if let Some(call) = &self.shown_later {
+            return Err(format!("the bus has not said yet {:?}", call.behind));
         }
         self.latest.clear();
         self.placed.clear();
@@ -180,7 +190,7 @@ impl Oracle {
         self.account(from).heard.push_back(message.bytes().to_vec());
         match message.destination().map(|name| name.as_str().to_owned()) {
             None => {
-                self.pass_to_listeners(message, None);
+                self.pass_to_listeners(message, To::All);
             }
             Some(name) if name == DRIVER => self.driver_called(from, message)?,
             Some(name) => self.addressed(from, &name, message),
@@ -208,41 +218,8 @@ impl Oracle {
         std::iter::once(unique(id)).chain(own.map(str::to_owned)).collect()
     }
 
-    /// Those who are there and have a rule for a message: for what is addressed to `addressed`, only
-    /// if they ask for that.
-    fn listeners(&self, message: &Message<'_>, addressed: Option<u64>) -> Vec<u64> {
-        let args: Vec<Value> = arguments(message);
-        let sender = message.sender().map(|name| name.as_str().to_owned()).unwrap_or_default();
-        let subject = Subject {
-            kind: message.message_type().as_str(),
-            senders: id_of(&sender).map_or(vec![sender], |id| self.names_of(id)),
-            destinations: addressed.map(|id| self.names_of(id)).unwrap_or_default(),
-            interface: message.interface().map(|name| name.as_str()),
-            member: message.member().map(|name| name.as_str()),
-            path: message.path().map(|path| path.as_str()),
-            args: &args,
-        };
-        let wants =
-            |rule: &Rule| (addressed.is_none() || rule.eavesdrops) && rule.selects(&subject);
-        let listens = |account: &Account| !account.is_gone && account.rules.iter().any(wants);
-        let all = self.accounts.iter().filter(|(_, account)| listens(account));
-        all.map(|(id, _)| *id).filter(|id| Some(*id) != addressed).collect()
-    }
-
-    /// Who listens gets a message, if he may; returns how many may not.
-    fn pass_to_listeners(&mut self, message: &Message<'_>, addressed: Option<u64>) -> usize {
-        let before = self.owed.len();
-        let sender = message.sender().and_then(|name| id_of(name.as_str()));
-        for to in self.listeners(message, addressed) {
-            let may_listen = addressed.is_none() || Self::may_overhear(message);
-            if may_listen && self.may_pass(sender, to, message) {
-                self.expect(to, message, true);
-            } else {
-                let (from, serial) = (sender.unwrap_or_default(), message.serial().get());
-                self.owed.push(Owed::Withheld { from, serial });
-            }
-        }
-        self.owed.len() - before
+    fn who(&self, id: u64) -> Who {
+        self.accounts.get(&id).map_or_else(Who::default, |account| account.who)
     }
 
     /// Who has a name.
@@ -305,18 +282,6 @@ fn arguments(message: &Message<'_>) -> Vec<Value> {
 pub fn id_of(name: &str) -> Option<u64> {
     name.strip_prefix(":1.")?.parse().ok()
 }
-
-/// The first serial of a user: so the order of messages alone tells who it is.
-pub const fn first_serial(uid: u32) -> u32 {
-    uid << SERIAL_BITS
-}
-
-const fn user_of(serial: u32) -> u32 {
-    serial >> SERIAL_BITS
-}
-
-/// More messages than anybody sends, as a power of 2.
-const SERIAL_BITS: u32 = 20;
 
 fn unique(id: u64) -> String {
     format!(":1.{id}")

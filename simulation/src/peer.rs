@@ -8,15 +8,15 @@ use kernel::credentials::Ids;
 use kernel::machine::{self, SocketId};
 use wire::Message;
 
-use crate::oracle::first_serial;
+use crate::who::Who;
 
 /// How far somebody has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// So many lines of the handshake are to come.
+    /// These lines of the handshake are to come.
     Greeting {
-        /// The lines.
-        lines: u8,
+        /// How they begin.
+        lines: &'static [&'static str],
     },
     /// It waits for its name.
     Nameless,
@@ -40,6 +40,8 @@ pub enum Mood {
 pub struct Peer {
     /// Its connection.
     pub socket: SocketId,
+    /// Who it is.
+    pub who: Who,
     /// How far it has come.
     pub stage: Stage,
     /// Whether it reads.
@@ -94,12 +96,16 @@ impl Chunk {
 
 impl Peer {
     /// One who connects, and says who it is. So many bytes may be under way in each direction.
-    pub fn connect(pid: u32, uid: u32, capacity: usize) -> Self {
+    pub fn connect(pid: u32, who: Who, capacity: usize) -> Self {
+        let Who { uid, passes_descriptors } = who;
         let owner = Ids { pid: Some(pid), uid, gid: uid };
         let socket = machine::with(|machine| machine.connect(owner, capacity));
         let mut peer = Self {
             socket,
-            stage: Stage::Greeting { lines: 2 },
+            who,
+            stage: Stage::Greeting {
+                lines: if passes_descriptors { &ANSWERS } else { &ANSWERS[..1] },
+            },
             mood: Mood::Reads,
             sent: VecDeque::new(),
             received: VecDeque::new(),
@@ -109,15 +115,16 @@ impl Peer {
             is_rude: false,
             is_closed: false,
             unseen: Vec::new(),
-            serial: first_serial(uid),
+            serial: who.serials(),
             outbox: VecDeque::new(),
             inbox: Vec::new(),
             descriptors: 0,
             awaited_descriptors: 0,
         };
         let uid: String = uid.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
-        let lines = format!("\0AUTH EXTERNAL {uid}\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n");
-        peer.push(lines.into_bytes(), 0, false);
+        let wish = if passes_descriptors { "NEGOTIATE_UNIX_FD\r\n" } else { "" };
+        let lines = format!("\0AUTH EXTERNAL {uid}\r\n{wish}BEGIN\r\n");
+        peer.push(lines.into_bytes(), (0, 0), false);
         peer
     }
 
@@ -134,25 +141,28 @@ impl Peer {
 
     /// Has bytes sent of which nobody must hear.
     pub fn say(&mut self, bytes: Vec<u8>, descriptors: usize) {
-        self.push(bytes, descriptors, false);
+        self.push(bytes, (descriptors, 0), false);
+    }
+
+    /// The same, with descriptors that do not go with the first byte but with this one.
+    pub fn say_late(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
+        self.push(bytes, (descriptors, at), false);
     }
 
     /// Has a message sent, with so many descriptors.
     pub fn send(&mut self, message: Vec<u8>, descriptors: usize) {
-        self.push(message, descriptors, true);
+        self.push(message, (descriptors, 0), true);
     }
 
     /// Has a message sent, with so many descriptors that do not go with its first byte but with
     /// this one.
     pub fn send_late(&mut self, message: Vec<u8>, descriptors: usize, at: usize) {
-        self.push(message, descriptors, true);
-        if let Some(chunk) = self.outbox.back_mut() {
-            chunk.descriptors_at = at;
-        }
+        self.push(message, (descriptors, at), true);
     }
 
-    fn push(&mut self, bytes: Vec<u8>, descriptors: usize, is_message: bool) {
-        let chunk = Chunk { bytes, start: 0, descriptors, descriptors_at: 0, is_message };
+    fn push(&mut self, bytes: Vec<u8>, descriptors: (usize, usize), is_message: bool) {
+        let (descriptors, descriptors_at) = descriptors;
+        let chunk = Chunk { bytes, start: 0, descriptors, descriptors_at, is_message };
         self.outbox.push_back(chunk);
     }
 
@@ -201,10 +211,10 @@ impl Peer {
             && let Some(end) = self.inbox.windows(2).position(|two| two == b"\r\n")
         {
             let line: Vec<u8> = self.inbox.drain(..end + 2).collect();
-            let expected: &[u8] = if *lines == 2 { b"OK " } else { b"AGREE_UNIX_FD" };
-            assert!(line.starts_with(expected), "{}", String::from_utf8_lossy(&line));
-            *lines -= 1;
-            if *lines == 0 {
+            let (expected, rest) = lines.split_first().expect("one is to come");
+            assert!(line.starts_with(expected.as_bytes()), "{}", String::from_utf8_lossy(&line));
+            *lines = rest;
+            if rest.is_empty() {
                 self.stage = Stage::Nameless;
             }
         }
@@ -260,6 +270,9 @@ impl Peer {
         !self.has_left && !self.is_closed
     }
 }
+
+/// What the bus says while somebody comes, if it agrees to everything.
+const ANSWERS: [&str; 2] = ["OK ", "AGREE_UNIX_FD"];
 
 /// Bytes that may be under way to one who is in a hurry.
 const HURRY_CAPACITY: usize = 1 << 20;

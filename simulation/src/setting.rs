@@ -22,11 +22,16 @@ pub enum Feature {
     Deadlines,
     /// There are several users, and not all may do the same.
     Users,
-    /// Some ask for what is addressed to others.
+    /// Some ask for what is addressed to others, the bus among them.
     Eavesdroppers,
+    /// Some do not agree to pass descriptors.
+    WithoutDescriptors,
+    /// No message may be long or have many descriptors: see [`MESSAGE_LEN_MAX`] and
+    /// [`MESSAGE_FDS_MAX`].
+    SmallMessages,
 }
 
-const FEATURES: [Feature; 7] = [
+const FEATURES: [Feature; 9] = [
     Feature::TightQueues,
     Feature::ChangingPolicy,
     Feature::Services,
@@ -34,6 +39,8 @@ const FEATURES: [Feature; 7] = [
     Feature::Deadlines,
     Feature::Users,
     Feature::Eavesdroppers,
+    Feature::WithoutDescriptors,
+    Feature::SmallMessages,
 ];
 
 /// How a bus is set up: any of the features.
@@ -84,6 +91,12 @@ impl Setting {
     pub const fn users(self) -> &'static [u32] {
         if self.has(Feature::Users) { &[OWNER, MUTED, DEAFENED] } else { &[OWNER] }
     }
+
+    /// Whether a message may be so long, with so many descriptors.
+    pub const fn allows(self, len: usize, descriptors: usize) -> bool {
+        let is_small = len <= MESSAGE_LEN_MAX && descriptors <= MESSAGE_FDS_MAX;
+        is_small || !self.has(Feature::SmallMessages)
+    }
 }
 
 impl fmt::Debug for Setting {
@@ -111,7 +124,11 @@ pub const RULES_MAX: usize = 4;
 pub const REPLIES_MAX: usize = 5;
 /// Connections of one user there.
 pub const CONNECTIONS_MAX: usize = 8;
-/// How much may wait for services there.
+/// Bytes of a message where none may be long. Anything that the bus must be asked is shorter.
+pub const MESSAGE_LEN_MAX: usize = 600;
+/// Descriptors of a message there.
+pub const MESSAGE_FDS_MAX: usize = 2;
+/// How much may wait for services where there are few places.
 pub const STARTS_MAX: usize = 6;
 
 /// How long a service may take to come.

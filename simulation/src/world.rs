@@ -23,6 +23,7 @@ pub use choice::rules;
 use crate::oracle::Oracle;
 use crate::peer::Peer;
 use crate::setting::{Feature, OWNER, Setting};
+use crate::who::Who;
 use message::{call_bus, hello, shown, strings};
 
 /// What a run is made of.
@@ -109,7 +110,7 @@ impl World {
 
     fn begin(plan: Plan, tally: Rc<RefCell<Tally>>) -> Self {
         let setting = Setting::of(plan.seed);
-        let mut monitor = Peer::connect(2, OWNER, MONITOR_CAPACITY);
+        let mut monitor = Peer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
         let serial = monitor.next_serial();
         monitor.send(hello(serial), 0);
         let serial = monitor.next_serial();
@@ -263,6 +264,9 @@ impl machine::World for Lazy {
 
 /// Longer than the bus waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who looks at the bus in the beginning and in the end.
+const SUPERVISOR: Who = Who { uid: OWNER, passes_descriptors: true };
 
 /// Bytes that may be under way to the monitor.
 const MONITOR_CAPACITY: usize = 1 << 20;

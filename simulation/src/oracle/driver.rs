@@ -4,10 +4,18 @@ use diligence_testkit::model::Rule;
 use wire::Message;
 use wire::body::Value;
 
+use super::listening::To;
 use super::owed::{ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, Owed, RULE_NOT_FOUND};
 use super::starting::Starting;
 use super::{Oracle, Wrong, arguments, peer_id, unique};
 use crate::setting::{Feature, NAMES_MAX, OWNER, RULES_MAX};
+
+/// A call of the bus that is shown when all this was said.
+#[derive(Debug)]
+pub(super) struct ShownLater {
+    call: Vec<u8>,
+    pub(super) behind: Vec<Owed>,
+}
 
 /// What is answered: values, if they are known, or an error.
 type Answer = Result<Option<Vec<Value>>, &'static str>;
@@ -24,6 +32,7 @@ impl Oracle {
             _ => 0,
         };
         let member = message.member().map(|name| name.as_str().to_owned()).unwrap_or_default();
+        let before = self.owed.len();
         let answer = match member.as_str() {
             "Hello" => {
                 let name = unique(from);
@@ -39,7 +48,10 @@ impl Oracle {
             "StartServiceByName" => match self.start(from, message, text(0)) {
                 Starting::Done(values) => Ok(Some(values)),
                 Starting::Refused(name) => Err(name),
-                Starting::Waits => return Ok(()),
+                Starting::Waits => {
+                    self.show(message, Vec::new());
+                    return Ok(());
+                }
             },
             "RequestName" => self.request_name(from, text(0), number),
             "ReleaseName" => {
@@ -56,15 +68,42 @@ impl Oracle {
             },
             _ => Ok(None),
         };
-        if !message.expects_reply() {
-            return Ok(());
-        }
+        let is_done = answer.is_ok();
         let (to, serial) = (from, message.serial().get());
-        self.owed.push(match answer {
+        let answer = match answer {
             Ok(values) => Owed::Reply { to, serial, body: values.map(|one| format!("{one:?}")) },
             Err(name) => Owed::Error { to, serial, name },
-        });
+        };
+        if message.expects_reply() {
+            self.owed.push(answer);
+        }
+        if is_done {
+            self.show(message, self.owed[before..].to_vec());
+        }
         Ok(())
+    }
+
+    /// A call of the bus is shown to those who ask for that, behind what the bus says to it.
+    fn show(&mut self, call: &Message<'_>, behind: Vec<Owed>) {
+        self.shown_later = Some(ShownLater { call: call.bytes().to_vec(), behind });
+        self.show_if_all_is_said();
+    }
+
+    /// The bus has said something.
+    pub(super) fn show_behind(&mut self, said: &Owed) {
+        if let Some(ShownLater { behind, .. }) = &mut self.shown_later
+            && let Some(place) = behind.iter().position(|one| one == said)
+        {
+            behind.remove(place);
+            self.show_if_all_is_said();
+        }
+    }
+
+    fn show_if_all_is_said(&mut self) {
+        if let Some(shown) = self.shown_later.take_if(|shown| shown.behind.is_empty()) {
+            let call = Message::parse(&shown.call).expect("it was read before");
+            self.pass_to_listeners(&call, To::Bus);
+        }
     }
 
     fn request_name(&mut self, by: u64, name: &str, flags: u32) -> Answer {
@@ -88,7 +127,7 @@ impl Oracle {
             return Ok(Err(LIMITS_EXCEEDED));
         }
         // To hear what others are told is for the user of the bus.
-        if rule.eavesdrops && self.uid(by) != OWNER {
+        if rule.eavesdrops && self.who(by).uid != OWNER {
             return Ok(Err(ACCESS_DENIED));
         }
         self.account(by).rules.push(rule);

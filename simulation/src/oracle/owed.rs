@@ -4,6 +4,7 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;
 
+use super::listening::To;
 use super::{Oracle, Wrong, arguments, id_of};
 use crate::setting::Feature;
 
@@ -66,10 +67,11 @@ impl Oracle {
         }
         match to {
             None => {
-                self.pass_to_listeners(message, None);
+                self.pass_to_listeners(message, To::All);
             }
             Some(id) => self.expect_behind(number, id, message, true),
         }
+        self.show_behind(&said);
         match said {
             Owed::Acquired { by, name } => self.give_held(by, &name),
             _ => Ok(()),
@@ -183,6 +185,7 @@ impl Oracle {
 pub(super) const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
 pub(super) const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
 pub(super) const NAME_HAS_NO_OWNER: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
+pub(super) const NOT_SUPPORTED: &str = "org.freedesktop.DBus.Error.NotSupported";
 pub(super) const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 pub(super) const RULE_NOT_FOUND: &str = "org.freedesktop.DBus.Error.MatchRuleNotFound";
 pub(super) const SERVICE_UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
@@ -192,12 +195,13 @@ const STARTING: [&str; 2] =
     ["org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut"];
 
 /// What can be answered with.
-const ERRORS: [&str; 8] = [
+const ERRORS: [&str; 9] = [
     STARTING[0],
     STARTING[1],
     ACCESS_DENIED,
     LIMITS_EXCEEDED,
     NAME_HAS_NO_OWNER,
+    NOT_SUPPORTED,
     NO_REPLY,
     RULE_NOT_FOUND,
     SERVICE_UNKNOWN,

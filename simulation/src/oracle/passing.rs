@@ -3,7 +3,10 @@
 use wire::Message;
 use wire::message::{Flags, MessageType};
 
-use super::owed::{ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, Owed, SERVICE_UNKNOWN};
+use super::listening::To;
+use super::owed::{
+    ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, NOT_SUPPORTED, Owed, SERVICE_UNKNOWN,
+};
 use super::starting::{Held, Waiting};
 use super::{Oracle, Wrong};
 use crate::setting::{Feature, REPLIES_MAX};
@@ -54,6 +57,9 @@ impl Oracle {
         if !self.may_pass(Some(from), to, message) {
             return self.refuse(from, serial, ACCESS_DENIED);
         }
+        if !self.can_take(to, message) {
+            return self.refuse(from, serial, NOT_SUPPORTED);
+        }
         let mut noted = None;
         if kind.is_reply() {
             let call = message.reply_serial().map_or(0, core::num::NonZero::get);
@@ -72,7 +78,7 @@ impl Oracle {
         let number = self.routed;
         let is_reply = kind.is_reply();
         self.expect(to, message, false);
-        let withheld = self.pass_to_listeners(message, Some(to));
+        let withheld = self.pass_to_listeners(message, To::One(to));
         self.latest.push(Addressed { from, serial, number, call: noted, is_reply, withheld });
     }
 
@@ -94,9 +100,13 @@ impl Oracle {
     /// The bus says that there is no room for what was addressed last. Returns its number.
     pub(super) fn refused(&mut self, sender: u64, said: u32) -> Result<u64, Wrong> {
         // Where there is no room it is not looked whether anything else forbids it.
-        let denied = Owed::Error { to: sender, serial: said, name: ACCESS_DENIED };
+        let denied = [ACCESS_DENIED, NOT_SUPPORTED].map(|name| Owed::Error {
+            to: sender,
+            serial: said,
+            name,
+        });
         if self.setting.has(Feature::TightQueues)
-            && let Some(place) = self.owed.iter().position(|owed| *owed == denied)
+            && let Some(place) = self.owed.iter().position(|owed| denied.contains(owed))
         {
             self.owed.remove(place);
             return Ok(self.take_place(sender, said));

@@ -16,7 +16,7 @@ impl Oracle {
 
     /// Whether somebody may send a message to anybody.
     pub(super) fn may_send(&self, from: u64, message: &Message<'_>) -> bool {
-        let is_muted = self.uid(from) == MUTED;
+        let is_muted = self.who(from).uid == MUTED;
         match (message.message_type(), interface(message)) {
             (MessageType::Signal, UNSENT) => self.policy == Policy::Open,
             (MessageType::MethodCall, UNCALLED) => !is_muted,
@@ -25,7 +25,7 @@ impl Oracle {
     }
 
     fn may_receive(&self, to: u64, message: &Message<'_>) -> bool {
-        let is_deafened = self.uid(to) == DEAFENED;
+        let is_deafened = self.who(to).uid == DEAFENED;
         match (message.message_type(), interface(message)) {
             (MessageType::MethodCall, UNRECEIVED) => self.policy == Policy::Open,
             (MessageType::Signal, UNHEARD) => !is_deafened,
@@ -41,11 +41,7 @@ impl Oracle {
 
     /// Whether somebody may have a name.
     pub(super) fn may_own(&self, by: u64, name: &str) -> bool {
-        name != UNOWNED || (self.policy == Policy::Open && self.uid(by) != DEAFENED)
-    }
-
-    pub(super) fn uid(&self, id: u64) -> u32 {
-        self.accounts.get(&id).map_or(0, |account| account.uid)
+        name != UNOWNED || (self.policy == Policy::Open && self.who(by).uid != DEAFENED)
     }
 }
 

@@ -9,9 +9,9 @@ use broker::busconfig::{self, Environment};
 use broker::event_loop::Loaded;
 
 use super::{
-    CONNECTIONS_MAX, DEAFENED, Feature, MUTED, NAMES_MAX, Policy, REPLIES_MAX, REPLY_TIMEOUT_MS,
-    RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED,
-    UNRECEIVED, UNSENT,
+    CONNECTIONS_MAX, DEAFENED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX, MUTED, NAMES_MAX, Policy,
+    REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting, UNCALLED,
+    UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
 };
 
 impl Setting {
@@ -60,6 +60,10 @@ impl Setting {
         limit("max_outgoing_unix_fds", ANY / 4);
         for name in ["max_completed_connections", "max_incomplete_connections"] {
             limit(name, ANY);
+        }
+        if self.has(Feature::SmallMessages) {
+            limit("max_message_size", MESSAGE_LEN_MAX as u64);
+            limit("max_message_unix_fds", MESSAGE_FDS_MAX as u64);
         }
         if self.has(Feature::Deadlines) {
             limit("reply_timeout", REPLY_TIMEOUT_MS);

@@ -97,7 +97,7 @@ impl World {
             1 => 1 + self.chance.below(5000),
             _ => 200_000,
         };
-        let mut peer = Peer::connect(100 + count as u32, self.user(), capacity);
+        let mut peer = Peer::connect(100 + count as u32, self.anybody(), capacity);
         let serial = peer.next_serial();
         if self.chance.once_in(60) {
             // To others nobody speaks before that.

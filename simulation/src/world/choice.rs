@@ -4,8 +4,7 @@ use diligence_testkit::model::Rule;
 
 use crate::oracle::DRIVER;
 
-/// The rules that anybody asks for, also those that only some buses know. What the bus itself is
-/// asked, and says, nobody asks to be shown.
+/// The rules that anybody asks for, also those that only some buses know.
 pub fn rules() -> Vec<Rule> {
     let any = Rule { kind: Some("signal"), ..Rule::default() };
     let eavesdropping = Rule { eavesdrops: true, ..Rule::default() };
@@ -21,6 +20,11 @@ pub fn rules() -> Vec<Rule> {
         NAMES.map(|one| Rule { destination: Some(one.to_owned()), ..eavesdropping.clone() }),
     );
     rules.push(Rule { sender: Some(DRIVER.to_owned()), member: Some("NameOwnerChanged"), ..any });
+    // What the bus is asked, and what it says: of that only what it says to all.
+    let driver = || Some(DRIVER.to_owned());
+    rules.push(Rule { destination: driver(), ..eavesdropping.clone() });
+    rules.push(Rule { member: Some("RequestName"), ..eavesdropping.clone() });
+    rules.push(Rule { sender: driver(), ..eavesdropping });
     rules
 }
 

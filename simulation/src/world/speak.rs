@@ -9,9 +9,9 @@ use wire::names::ErrorName;
 use super::World;
 use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
 use super::message::call_bus;
-use crate::oracle::first_serial;
 use crate::peer::Stage;
 use crate::setting::{Feature, SERVICES};
+use crate::who::Who;
 
 impl World {
     /// Says something, if it has a name; who has none yet says more behind the question for it.
@@ -58,7 +58,7 @@ impl World {
 
     /// Answers a call, or what nobody has asked.
     fn answer(&mut self, place: usize) {
-        let serial = first_serial(self.user()) + 2 + self.chance.below(50) as u32;
+        let serial = self.anybody().serials() + 2 + self.chance.below(50) as u32;
         let made_up = (1 + self.chance.below(9) as u64, serial);
         let asked = self.peers[place].calls.pop();
         let (caller, call) = match asked {
@@ -104,13 +104,22 @@ impl World {
         let message = message.endian(endian).unix_fds(descriptors as u32);
         let bytes = build(message, serial, args);
         let at = if self.chance.once_in(2) { self.chance.below(bytes.len()) } else { 0 };
-        self.peers[place].send_late(bytes, descriptors, at);
+        let peer = &mut self.peers[place];
+        let may_have = descriptors == 0 || peer.who.passes_descriptors;
+        if may_have && self.setting.allows(bytes.len(), descriptors) {
+            peer.send_late(bytes, descriptors, at);
+        } else if self.chance.once_in(RUDE_ONCE_IN) {
+            peer.is_rude = true;
+            peer.say_late(bytes, descriptors, at);
+        }
     }
 
-    /// Any user.
-    pub(super) fn user(&mut self) -> u32 {
+    /// Any user, on any kind of connection.
+    pub(super) fn anybody(&mut self) -> Who {
         let users = self.setting.users();
-        users[self.chance.below(users.len())]
+        let uid = users[self.chance.below(users.len())];
+        let is_limited = self.setting.has(Feature::WithoutDescriptors) && self.chance.once_in(2);
+        Who { uid, passes_descriptors: !is_limited }
     }
 
     /// The next serial, or one that was there before.
@@ -167,3 +176,6 @@ impl World {
         texts[self.chance.below(COUNT)]
     }
 }
+
+/// So seldom somebody sends what would end the connection.
+const RUDE_ONCE_IN: usize = 10;

@@ -8,11 +8,10 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
 
-use super::World;
 use super::message::{call_bus, hello, shown};
+use super::{SUPERVISOR, World};
 use crate::oracle::{DRIVER, Told};
 use crate::peer::{Peer, Stage};
-use crate::setting::OWNER;
 
 impl World {
     /// Everybody who is there asks what was not given to it.
@@ -74,7 +73,7 @@ impl World {
 
     /// One comes who asks what is left of the others.
     pub(super) fn ask_for_totals(&mut self) {
-        let mut peer = Peer::connect(3, OWNER, TOTALS_CAPACITY);
+        let mut peer = Peer::connect(3, SUPERVISOR, TOTALS_CAPACITY);
         let serial = peer.next_serial();
         peer.send(hello(serial), 0);
         let call = Builder::method_call(path("/org/freedesktop/DBus"), member("GetTotals"));
