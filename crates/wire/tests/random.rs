@@ -36,7 +36,8 @@ fn what_was_written_is_valid_and_reads_the_same() {
 fn what_is_accepted_can_be_read_and_written_again() {
     let mut random = Random::from_env();
     let mut accepted = 0;
-    for _ in 0..rounds(200_000) {
+    let rounds = rounds(200_000);
+    for _ in 0..rounds {
         let mut bytes = random.message();
         random.mutate(&mut bytes);
         if let Ok(message) = Message::parse(&bytes) {
@@ -44,7 +45,7 @@ fn what_is_accepted_can_be_read_and_written_again() {
         }
     }
     println!("{accepted} were valid");
-    assert!(accepted > 20_000, "most mutations break the message: {accepted}");
+    assert!(accepted > rounds / 20, "most mutations break the message: {accepted}");
 }
 
 /// Checks that reading the body agrees with checking it; says whether it is valid.

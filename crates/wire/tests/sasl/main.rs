@@ -81,9 +81,10 @@ fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript:
     assert!(same, "{transcript}\nexpected {expected:#?}\nfound {found:#?}");
 }
 
-/// Every way to cut `bytes` once, and the way to cut it everywhere.
+/// Every way to cut `bytes` once, or some where Miri interprets it, and the way to cut it everywhere.
 fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
-    let once = (0..=bytes.len()).map(|at| vec![&bytes[..at], &bytes[at..]]);
+    let places = (0..=bytes.len()).step_by(if cfg!(miri) { 41 } else { 1 });
+    let once = places.map(|at| vec![&bytes[..at], &bytes[at..]]);
     once.chain([bytes.chunks(1).collect()])
 }
 
