@@ -51,7 +51,9 @@ fn messages_go_where_a_plain_search_says() {
     for _ in 0..STEPS {
         test.step();
     }
-    assert!(test.deliveries > STEPS / 2, "enough matches to mean something: {}", test.deliveries);
+    let deliveries = test.deliveries;
+    // So few rounds as Miri takes end before there are many rules.
+    assert!(cfg!(miri) || deliveries > STEPS / 2, "too few to mean something: {deliveries}");
     test.world.end();
 }
 

@@ -48,7 +48,8 @@ fn every_call_is_answered_once() {
     }
     let [answered, refused, late, abandoned] = test.counts;
     let all = [answered, refused, late, abandoned];
-    assert!(all.iter().all(|count| *count > STEPS / 1000), "all things happen: {all:?}");
+    let happens = |count: &usize| *count > STEPS / 1000;
+    assert!(cfg!(miri) || all.iter().all(happens), "all things happen: {all:?}");
     test.world.end();
 }
 
