@@ -82,6 +82,16 @@ impl Setting {
         if self.has(Feature::TightQueues) { 1_000 } else { 300_000 }
     }
 
+    /// What one connection may have had at most, by the keys of its statistics.
+    pub fn peaks(self) -> impl Iterator<Item = (&'static str, u64)> {
+        // One message may go beyond the limit.
+        let queue = ("PeakOutgoingBytes", QUEUE_MAX + ROOM_FOR_ONE);
+        let places = [("PeakMatchRules", RULES_MAX as u64), ("PeakBusNames", NAMES_MAX as u64)];
+        let queue = Some(queue).filter(|_| self.has(Feature::TightQueues));
+        let places = Some(places).filter(|_| self.has(Feature::FewPlaces));
+        queue.into_iter().chain(places.into_iter().flatten())
+    }
+
     /// What can be started.
     pub fn services(self) -> &'static [(&'static str, Fate)] {
         if self.has(Feature::Services) { &SERVICES } else { &[] }
@@ -115,6 +125,10 @@ pub const MUTED: u32 = 1;
 /// One who may not receive signals of [`UNHEARD`], nor own [`UNOWNED`].
 pub const DEAFENED: u32 = 2;
 
+/// Bytes that may wait for somebody where little may.
+pub const QUEUE_MAX: u64 = 60_000;
+/// More than the longest message has there, see [`Setting::body_max`].
+const ROOM_FOR_ONE: u64 = 2000;
 /// Names that somebody may have where there are few places: its own, and those that it waits for,
 /// count.
 pub const NAMES_MAX: usize = 3;

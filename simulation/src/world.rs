@@ -198,12 +198,12 @@ impl World {
             }
             Phase::Patient => {
                 self.check_all();
-                self.ask_for_losses();
+                self.ask_for_accounts();
                 Phase::Asking
             }
             Phase::Asking => {
                 self.check_all();
-                self.check_losses();
+                self.check_accounts();
                 for peer in &mut self.peers {
                     peer.leave();
                 }

@@ -10,8 +10,8 @@ use broker::event_loop::Loaded;
 
 use super::{
     CONNECTIONS_MAX, DEAFENED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX, MUTED, NAMES_MAX, Policy,
-    REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting, UNCALLED,
-    UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
+    QUEUE_MAX, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting,
+    UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
 };
 
 impl Setting {
@@ -127,6 +127,3 @@ impl Drop for Folder {
 
 /// So much that nobody reaches it.
 const ANY: u64 = 1_000_000_000;
-
-/// Bytes that may wait for somebody where little may.
-const QUEUE_MAX: u64 = 60_000;

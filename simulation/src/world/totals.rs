@@ -14,8 +14,8 @@ use crate::oracle::{DRIVER, Told};
 use crate::peer::{Peer, Stage};
 
 impl World {
-    /// Everybody who is there asks what was not given to it.
-    pub(super) fn ask_for_losses(&mut self) {
+    /// Everybody who is there asks what the bus knows of it.
+    pub(super) fn ask_for_accounts(&mut self) {
         for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
             if let Stage::Named(id) = peer.stage {
                 let serial = peer.next_serial();
@@ -26,19 +26,24 @@ impl World {
         }
     }
 
-    /// What the bus says that somebody has lost is what did not come.
-    pub(super) fn check_losses(&mut self) {
+    /// What the bus says that somebody has lost is what did not come, and nobody ever had more than
+    /// he may.
+    pub(super) fn check_accounts(&mut self) {
         let mut wrong = None;
         for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
             let answers = peer.take_unseen();
-            let said = answers.iter().find_map(|bytes| {
-                number(&Message::parse(bytes).ok()?, "org.diligence.LostMessages")
-            });
-            if said != Some(peer.lost.len() as u64) {
-                let lost: String =
+            let said = |key| answers.iter().find_map(|one| number(&Message::parse(one).ok()?, key));
+            let lost = said("org.diligence.LostMessages");
+            if lost != Some(peer.lost.len() as u64) {
+                let all: String =
                     peer.lost.iter().map(|one| format!("\n  {}", shown(one))).collect();
-                wrong =
-                    Some(format!("the bus says that {:?} lost {said:?}, of:{lost}", peer.stage));
+                wrong = Some(format!("the bus says that {:?} lost {lost:?}, of:{all}", peer.stage));
+            }
+            for (key, most) in self.setting.peaks() {
+                let peak = said(key);
+                if peak.is_none_or(|peak| peak > most) {
+                    wrong = Some(format!("{:?} had {peak:?} of {key}, {most} at most", peer.stage));
+                }
             }
         }
         if let Some(wrong) = wrong {
@@ -113,6 +118,7 @@ fn number(message: &Message<'_>, key: &str) -> Option<u64> {
     let (all,): (HashMap<&str, Value>,) = message.read().ok()?;
     match all.get(key)? {
         Value::Uint64(number) => Some(*number),
+        Value::Uint32(number) => Some((*number).into()),
         _ => None,
     }
 }
