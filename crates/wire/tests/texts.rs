@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use diligence_wire::address::{AddressErrorKind, AddressList};
+use diligence_wire::address::{Address, AddressErrorKind, AddressList};
 use diligence_wire::body::ReadError;
 use diligence_wire::guid::{Guid, GuidError};
 use diligence_wire::hex::HexError;
@@ -53,6 +53,8 @@ fn addresses() {
             "a GUID has 32 hexadecimal digits, not 3",
         ),
     ]);
+    let error = "unix:path".parse::<Address>().expect_err("no value");
+    assert_eq!(error.to_string(), "the key must be followed by '=' and a value (at byte 9)");
     let error = "unix:path=/x;;unix:path=/y".parse::<AddressList>().expect_err("an empty entry");
     assert_eq!(error.to_string(), "an entry between ';' is empty (at byte 13)");
 }
@@ -63,6 +65,10 @@ fn messages() {
     check(&[
         (&Reason::Truncated, "the message is shorter than its header says"),
         (&Reason::Surplus, "the message is longer than its header says"),
+        (
+            &Reason::NoRoomForSender { len: 9, limit: 8 },
+            "it has 9 bytes, more than the 8 that leave room for a sender's name",
+        ),
         (&ReadError::Value("no boolean".to_owned()), "no boolean"),
         (&ReadError::Invalid(surplus), &surplus.to_string()),
         (&WriteError::StringContainsNul, "a string has a 0 byte inside"),
