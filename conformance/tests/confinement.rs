@@ -24,7 +24,11 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     let [metrics, flights] = ["metrics", "flights"].map(|name| scratch.join(name));
     fs::create_dir(&flights).expect("a fresh place");
     set_mode(&flights, 0o777);
-    let mut config = Config::session().element(&format!(
+    // That of a process which cannot be there: numbers are smaller.
+    let pid_file = scratch.file("pid", "4194304\n");
+    let mut config =
+        Config::session().element(&format!("<pidfile>{}</pidfile>", pid_file.display()));
+    config = config.element(&format!(
         "<?diligence <metrics_socket>{}</metrics_socket><flight_recorder>65536</flight_recorder>\
          <flight_recorder_folder>{}</flight_recorder_folder> ?>",
         metrics.display(),
@@ -36,6 +40,8 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     let mut bus =
         Bus::start_with(&config.policy("context='default'", "<allow user='*'/>"), confined);
     assert_confined(&mut bus);
+    let pid = fs::read_to_string(&pid_file).expect("it is the bus's now");
+    assert_eq!(pid.trim(), bus.process().id().to_string());
 
     let [mut caller, mut other] = [bus.peer(), bus.peer()];
     other.add_match("type='signal',arg0='x'");

@@ -9,7 +9,7 @@
 use crate::raw;
 use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
@@ -56,7 +56,7 @@ pub fn control_group(pid: u32) -> Option<String> {
 /// Whether there is no such process. 0 is none that could end.
 #[must_use]
 pub fn has_ended(pid: u32) -> bool {
-    to_pid(pid).is_ok_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+    to_pid(pid).is_ok_and(|pid| pidfd_open(pid, PidfdFlags::empty()).err() == Some(Errno::SRCH))
 }
 
 /// When the process was started, on the clock of [`boottime`](crate::clock::boottime), in steps of
