@@ -124,7 +124,7 @@ impl Peer {
         let uid: String = uid.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
         let wish = if passes_descriptors { "NEGOTIATE_UNIX_FD\r\n" } else { "" };
         let lines = format!("\0AUTH EXTERNAL {uid}\r\n{wish}BEGIN\r\n");
-        peer.push(lines.into_bytes(), (0, 0), false);
+        peer.say(lines.into_bytes());
         peer
     }
 
@@ -140,30 +140,25 @@ impl Peer {
     }
 
     /// Has bytes sent of which nobody must hear.
-    pub fn say(&mut self, bytes: Vec<u8>, descriptors: usize) {
-        self.push(bytes, (descriptors, 0), false);
+    pub fn say(&mut self, bytes: Vec<u8>) {
+        self.say_with(bytes, 0, 0);
     }
 
-    /// The same, with descriptors that do not go with the first byte but with this one.
-    pub fn say_late(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
-        self.push(bytes, (descriptors, at), false);
+    /// The same, with so many descriptors, which go with this byte.
+    pub fn say_with(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
+        let (start, descriptors_at, is_message) = (0, at, false);
+        self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
     }
 
-    /// Has a message sent, with so many descriptors.
-    pub fn send(&mut self, message: Vec<u8>, descriptors: usize) {
-        self.push(message, (descriptors, 0), true);
+    /// Has a message sent.
+    pub fn send(&mut self, message: Vec<u8>) {
+        self.send_with(message, 0, 0);
     }
 
-    /// Has a message sent, with so many descriptors that do not go with its first byte but with
-    /// this one.
-    pub fn send_late(&mut self, message: Vec<u8>, descriptors: usize, at: usize) {
-        self.push(message, (descriptors, at), true);
-    }
-
-    fn push(&mut self, bytes: Vec<u8>, descriptors: (usize, usize), is_message: bool) {
-        let (descriptors, descriptors_at) = descriptors;
-        let chunk = Chunk { bytes, start: 0, descriptors, descriptors_at, is_message };
-        self.outbox.push_back(chunk);
+    /// The same, with so many descriptors, which go with this byte.
+    pub fn send_with(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
+        let (start, descriptors_at, is_message) = (0, at, true);
+        self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
     }
 
     /// How many chunks are to be sent.

@@ -82,14 +82,20 @@ impl Setting {
         if self.has(Feature::TightQueues) { 1_000 } else { 300_000 }
     }
 
+    /// What is allowed at most where a feature limits it, and so much that nobody reaches it where not.
+    const fn most(self, feature: Feature, max: u64) -> u64 {
+        if self.has(feature) { max } else { ANY }
+    }
+
     /// What one connection may have had at most, by the keys of its statistics.
-    pub fn peaks(self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub const fn peaks(self) -> [(&'static str, u64); 3] {
         // One message may go beyond the limit.
-        let queue = ("PeakOutgoingBytes", QUEUE_MAX + ROOM_FOR_ONE);
-        let places = [("PeakMatchRules", RULES_MAX as u64), ("PeakBusNames", NAMES_MAX as u64)];
-        let queue = Some(queue).filter(|_| self.has(Feature::TightQueues));
-        let places = Some(places).filter(|_| self.has(Feature::FewPlaces));
-        queue.into_iter().chain(places.into_iter().flatten())
+        let queue = self.most(Feature::TightQueues, QUEUE_MAX + ROOM_FOR_ONE);
+        [
+            ("PeakOutgoingBytes", queue),
+            ("PeakMatchRules", self.most(Feature::FewPlaces, RULES_MAX as u64)),
+            ("PeakBusNames", self.most(Feature::FewPlaces, NAMES_MAX as u64)),
+        ]
     }
 
     /// What can be started.
@@ -104,8 +110,8 @@ impl Setting {
 
     /// Whether a message may be so long, with so many descriptors.
     pub const fn allows(self, len: usize, descriptors: usize) -> bool {
-        let is_small = len <= MESSAGE_LEN_MAX && descriptors <= MESSAGE_FDS_MAX;
-        is_small || !self.has(Feature::SmallMessages)
+        len as u64 <= self.most(Feature::SmallMessages, MESSAGE_LEN_MAX)
+            && descriptors as u64 <= self.most(Feature::SmallMessages, MESSAGE_FDS_MAX)
     }
 }
 
@@ -125,6 +131,9 @@ pub const MUTED: u32 = 1;
 /// One who may not receive signals of [`UNHEARD`], nor own [`UNOWNED`].
 pub const DEAFENED: u32 = 2;
 
+/// So much that nobody reaches it.
+const ANY: u64 = 1_000_000_000;
+
 /// Bytes that may wait for somebody where little may.
 pub const QUEUE_MAX: u64 = 60_000;
 /// More than the longest message has there, see [`Setting::body_max`].
@@ -139,9 +148,9 @@ pub const REPLIES_MAX: usize = 5;
 /// Connections of one user there.
 pub const CONNECTIONS_MAX: usize = 8;
 /// Bytes of a message where none may be long. Anything that the bus must be asked is shorter.
-pub const MESSAGE_LEN_MAX: usize = 600;
+pub const MESSAGE_LEN_MAX: u64 = 600;
 /// Descriptors of a message there.
-pub const MESSAGE_FDS_MAX: usize = 2;
+pub const MESSAGE_FDS_MAX: u64 = 2;
 /// How much may wait for services where there are few places.
 pub const STARTS_MAX: usize = 6;
 

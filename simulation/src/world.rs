@@ -112,10 +112,10 @@ impl World {
         let setting = Setting::of(plan.seed);
         let mut monitor = Peer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
         let serial = monitor.next_serial();
-        monitor.send(hello(serial), 0);
+        monitor.send(hello(serial));
         let serial = monitor.next_serial();
         let args = [strings(&[]), Value::Uint32(0)];
-        monitor.send(call_bus("Monitoring.BecomeMonitor", serial, &args), 0);
+        monitor.send(call_bus("Monitoring.BecomeMonitor", serial, &args));
         Self {
             plan,
             setting,

@@ -9,9 +9,9 @@ use broker::busconfig::{self, Environment};
 use broker::event_loop::Loaded;
 
 use super::{
-    CONNECTIONS_MAX, DEAFENED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX, MUTED, NAMES_MAX, Policy,
-    QUEUE_MAX, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX, Setting,
-    UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
+    ANY, CONNECTIONS_MAX, DEAFENED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX, MUTED, NAMES_MAX,
+    Policy, QUEUE_MAX, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX,
+    Setting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
 };
 
 impl Setting {
@@ -55,16 +55,14 @@ impl Setting {
         };
         limit("service_start_timeout", START_TIMEOUT_MS);
         limit("max_incoming_bytes", ANY);
-        limit("max_outgoing_bytes", if self.has(Feature::TightQueues) { QUEUE_MAX } else { ANY });
+        limit("max_outgoing_bytes", self.most(Feature::TightQueues, QUEUE_MAX));
         // Of everything the monitor has to get a copy.
         limit("max_outgoing_unix_fds", ANY / 4);
         for name in ["max_completed_connections", "max_incomplete_connections"] {
             limit(name, ANY);
         }
-        if self.has(Feature::SmallMessages) {
-            limit("max_message_size", MESSAGE_LEN_MAX as u64);
-            limit("max_message_unix_fds", MESSAGE_FDS_MAX as u64);
-        }
+        limit("max_message_size", self.most(Feature::SmallMessages, MESSAGE_LEN_MAX));
+        limit("max_message_unix_fds", self.most(Feature::SmallMessages, MESSAGE_FDS_MAX));
         if self.has(Feature::Deadlines) {
             limit("reply_timeout", REPLY_TIMEOUT_MS);
         }
@@ -76,7 +74,7 @@ impl Setting {
             ("max_pending_service_starts", STARTS_MAX),
         ];
         for (name, max) in few {
-            limit(name, if self.has(Feature::FewPlaces) { max as u64 } else { ANY });
+            limit(name, self.most(Feature::FewPlaces, max as u64));
         }
         limits
     }
@@ -124,6 +122,3 @@ impl Drop for Folder {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
-
-/// So much that nobody reaches it.
-const ANY: u64 = 1_000_000_000;

@@ -104,9 +104,9 @@ impl World {
             peer.is_rude = true;
             let signal =
                 Builder::signal(path(PATHS[1]), interface(INTERFACES[0]), member(MEMBERS[0]));
-            peer.say(build(signal, serial, &[]), 0);
+            peer.say(build(signal, serial, &[]));
         }
-        peer.send(hello(serial), 0);
+        peer.send(hello(serial));
         self.peers.push(peer);
     }
 
@@ -126,7 +126,7 @@ impl World {
                     let peer = self.peers.last_mut().expect("it has connected");
                     let serial = peer.next_serial();
                     let args = [Value::from(named), Value::Uint32(0)];
-                    peer.send(call_bus("RequestName", serial, &args), 0);
+                    peer.send(call_bus("RequestName", serial, &args));
                     peer.hurry();
                 }
                 Fate::Ends => machine::with(|machine| machine.end(pid, End::Exited(1))),
@@ -152,9 +152,9 @@ impl World {
             // Descriptors that belong to no message.
             true => {
                 let serial = peer.next_serial();
-                peer.send(call_bus("GetId", serial, &[]), 2);
+                peer.send_with(call_bus("GetId", serial, &[]), 2, 0);
             }
-            false => peer.say(b"l\x09\x00\x01 this is no message, and never will be".to_vec(), 0),
+            false => peer.say(b"l\x09\x00\x01 this is no message, and never will be".to_vec()),
         }
     }
 

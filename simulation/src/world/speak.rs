@@ -94,7 +94,7 @@ impl World {
         };
         let serial = self.serial(place);
         let message = call_bus(method, serial, &args);
-        self.peers[place].send(message, 0);
+        self.peers[place].send(message);
     }
 
     fn send(&mut self, place: usize, message: Builder<'_>, args: &[Value]) {
@@ -107,10 +107,10 @@ impl World {
         let peer = &mut self.peers[place];
         let may_have = descriptors == 0 || peer.who.passes_descriptors;
         if may_have && self.setting.allows(bytes.len(), descriptors) {
-            peer.send_late(bytes, descriptors, at);
+            peer.send_with(bytes, descriptors, at);
         } else if self.chance.once_in(RUDE_ONCE_IN) {
             peer.is_rude = true;
-            peer.say_late(bytes, descriptors, at);
+            peer.say_with(bytes, descriptors, at);
         }
     }
 

@@ -21,7 +21,7 @@ impl World {
                 let serial = peer.next_serial();
                 let args = [Value::from(format!(":1.{id}").as_str())];
                 peer.take_unseen();
-                peer.send(call_bus("Debug.Stats.GetConnectionStats", serial, &args), 0);
+                peer.send(call_bus("Debug.Stats.GetConnectionStats", serial, &args));
             }
         }
     }
@@ -80,11 +80,11 @@ impl World {
     pub(super) fn ask_for_totals(&mut self) {
         let mut peer = Peer::connect(3, SUPERVISOR, TOTALS_CAPACITY);
         let serial = peer.next_serial();
-        peer.send(hello(serial), 0);
+        peer.send(hello(serial));
         let call = Builder::method_call(path("/org/freedesktop/DBus"), member("GetTotals"));
         let call = call.interface(interface("org.diligence.Statistics1")).destination(name(DRIVER));
         let serial = peer.next_serial();
-        peer.send(build(call, serial, &[]), 0);
+        peer.send(build(call, serial, &[]));
         self.peers.push(peer);
     }
 
