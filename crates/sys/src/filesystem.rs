@@ -1,9 +1,13 @@
 //! Files that stand for something else: sockets, secrets and locks.
 
-use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Uid, access, chownat, fstat, open};
+use rustix::fs::{
+    Access, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid, access, chownat, fstat, open,
+    openat2,
+};
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +39,25 @@ pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(StaleSocket::Absent),
         Err(error) => Err(error),
     }
+}
+
+/// Finds `path` below `root`, as a process whose root directory that is would: no link on the way
+/// leads out of it (openat2(2), `RESOLVE_IN_ROOT`). What is found can be used by
+/// [`path_of_descriptor`], but not read.
+///
+/// # Errors
+///
+/// Those of openat2(2).
+pub fn find_in_root(root: &Path, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let root = open(root, flags | OFlags::DIRECTORY, Mode::empty())?;
+    Ok(openat2(root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)?)
+}
+
+/// A path that leads to what a descriptor of this process refers to, as long as it is open.
+#[must_use]
+pub fn path_of_descriptor(descriptor: impl AsFd) -> PathBuf {
+    format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd()).into()
 }
 
 /// Lets every user connect to the socket at `path`: who may do what is for the bus to decide.

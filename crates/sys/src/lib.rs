@@ -13,6 +13,7 @@
 //!           rlimit       room for many descriptors; the old limit is given back to children
 //!           users        names in the configuration -> numbers
 //!           privileges   become the bus user
+//!           inheritance  undo what a set-user-ID program inherited from its caller
 //!           filesystem   socket files, private directories, lock files
 //!           notify       tell the service manager "ready"
 //!  loop     poll         which descriptors can be read or written
@@ -40,6 +41,13 @@
 //!           scheduling   which processors a process may use, its nice value, its slice
 //!           switches     when it got and lost a processor
 //!           load         what the processors of the machine did
+//! ```
+//!
+//! A command that writes files and shows pages to its user has two more:
+//!
+//! ```text
+//!           replace      a file that appears under its name when it is complete
+//!           loopback     the user at the other end of a TCP connection
 //! ```
 //!
 //! What a Rust program has already when `main` starts is not repeated here: the standard library
@@ -90,6 +98,7 @@ pub mod inherited;
 
 pub mod daemonize;
 pub mod filesystem;
+pub mod inheritance;
 pub mod notify;
 pub mod private_directory;
 pub mod privileges;
@@ -115,6 +124,9 @@ pub mod random;
 pub mod shared;
 pub mod timer;
 pub mod watch;
+
+pub mod loopback;
+pub mod replace;
 
 pub mod load;
 pub mod scheduling;

@@ -1,8 +1,6 @@
 //! Directories for sockets and other files, which only their user can enter.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, io};
@@ -40,7 +38,7 @@ impl PrivateDirectory {
     /// Those of mkdir(2).
     pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         loop {
-            let path = parent.join(random_name(prefix)?);
+            let path = parent.join(format!("{prefix}{}", random::letters()?));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self { path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -65,19 +63,9 @@ impl Drop for PrivateDirectory {
 
 /// Whether the path of a socket below this directory would fit in the address of a socket.
 fn is_short_enough(parent: &Path, prefix: &str) -> bool {
-    let below = "/".len() + prefix.len() + RANDOM_LEN + "/bus".len();
+    let below = "/".len() + prefix.len() + random::LETTERS_LEN + "/bus".len();
     parent.as_os_str().len() + below <= SOCKET_PATH_LEN_MAX
 }
-
-fn random_name(prefix: &str) -> io::Result<OsString> {
-    let mut bytes = [0; RANDOM_LEN];
-    random::fill(&mut bytes)?;
-    let letters = bytes.map(|byte| LETTERS[usize::from(byte) % LETTERS.len()]);
-    Ok(OsStr::from_bytes(&[prefix.as_bytes(), &letters].concat()).to_owned())
-}
-
-const RANDOM_LEN: usize = 6;
-const LETTERS: &[u8; 32] = b"abcdefghijkmnopqrstuvwxyz2345678";
 
 /// Bytes of a path that every program can connect to (unix(7)).
 const SOCKET_PATH_LEN_MAX: usize = 107;

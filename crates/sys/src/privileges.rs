@@ -27,6 +27,14 @@ pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// Whether this program has rights that its caller may lack, because it is set-user-ID or
+/// set-group-ID, has file capabilities, or a security module says so (getauxval(3), `AT_SECURE`).
+/// Then nothing that the caller chose should be trusted, such as the environment.
+#[must_use]
+pub fn has_more_rights_than_caller() -> bool {
+    raw::is_secure_execution()
+}
+
 /// Makes the whole process take on `identity`, with no way back.
 ///
 /// # Errors

@@ -127,6 +127,15 @@ unsafe fn receive_message(
     Ok((count as usize, message.msg_flags))
 }
 
+/// How much memory the data takes that was written to a socket and not received (`SIOCOUTQ`).
+pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: c_int = 0;
+    // SAFETY: `TIOCOUTQ`, which is `SIOCOUTQ` for a socket, writes one int to the address given.
+    let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    check(status)?;
+    Ok(bytes.unsigned_abs().into())
+}
+
 /// Takes the descriptors out of the control data of a message.
 ///
 /// # Safety
@@ -234,6 +243,67 @@ pub(crate) fn change_signal_mask(
     }
 }
 
+/// Lets every signal through, and gives each the action that it has by itself (signal(7)).
+pub(crate) fn reset_signals() -> io::Result<()> {
+    let none = signal_set([]);
+    // SAFETY: `none` is an initialised set; that no old set is wanted is said by the null pointer.
+    let status =
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
+    if status != 0 {
+        return Err(io::Error::from_raw_os_error(status));
+    }
+    // The C library refuses to touch two signals that it keeps for itself, and a caller may have
+    // ignored those too, so this asks the kernel. Its structure begins with the handler; zeroed, it
+    // means the default action.
+    let default = [0_usize; 8];
+    let mut found = [0_usize; 8];
+    for number in 1..=SIGNALS {
+        let change = |new: *const usize, old: *mut usize| {
+            // SAFETY: either pointer is null, or refers to more than the kernel reads or writes. The
+            // default action runs no code of ours.
+            let status =
+                unsafe { libc::syscall(libc::SYS_rt_sigaction, number, new, old, SIGNALS / 8) };
+            check(status)
+        };
+        change(ptr::null(), found.as_mut_ptr())?;
+        // Handlers do not survive execve(2), and until then the C library needs its own.
+        if found[0] == libc::SIG_IGN {
+            change(default.as_ptr(), ptr::null_mut())?;
+        }
+    }
+    Ok(())
+}
+
+/// Signals that the kernel has.
+const SIGNALS: c_int = 64;
+
+/// Stops the timers that execve(2) keeps (setitimer(2)).
+pub(crate) fn stop_timers() -> io::Result<()> {
+    let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let off = libc::itimerval { it_interval: zero, it_value: zero };
+    for timer in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
+        // SAFETY: `off` is only read; that no old value is wanted is said by the null pointer.
+        check(unsafe { libc::setitimer(timer, &raw const off, ptr::null_mut()) })?;
+    }
+    Ok(())
+}
+
+/// Gives this process the priority for disks that follows from its nice value (ioprio_set(2)).
+pub(crate) fn reset_io_priority() -> io::Result<()> {
+    const WHO_PROCESS: c_int = 1;
+    const OWN: c_int = 0;
+    const NONE: c_int = 0;
+    // SAFETY: the call takes integers only.
+    check(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, OWN, NONE) }).map(drop)
+}
+
+/// Gives this thread the timer slack that process 1 begins with (prctl(2), `PR_SET_TIMERSLACK`).
+pub(crate) fn reset_timer_slack() -> io::Result<()> {
+    const NANOSECONDS: c_ulong = 50_000;
+    // SAFETY: the call takes integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, NANOSECONDS) }).map(drop)
+}
+
 /// A non-blocking descriptor from which blocked `signals` are read (signalfd(2)).
 pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = Signal>) -> io::Result<OwnedFd> {
     let set = signal_set(signals);
@@ -320,6 +390,13 @@ pub(crate) fn set_identity(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()>
     // SAFETY: the call takes integers only.
     check(unsafe { libc::setresuid(uid, uid, uid) })?;
     Ok(())
+}
+
+/// Whether the kernel asked for secure execution when this program was started (getauxval(3),
+/// `AT_SECURE`).
+pub(crate) fn is_secure_execution() -> bool {
+    // SAFETY: the call takes an integer, and reads memory that the kernel prepared for the process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// sched_getattr(2): how the scheduler treats one thread.

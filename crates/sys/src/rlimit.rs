@@ -11,6 +11,12 @@ use std::io;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenFiles(Rlimit);
 
+/// How many descriptors this process may have open: the soft limit, `u64::MAX` if there is none.
+#[must_use]
+pub fn open_files_max() -> u64 {
+    OpenFiles::current().soft().unwrap_or(u64::MAX)
+}
+
 impl OpenFiles {
     /// The limit of this process.
     #[must_use]

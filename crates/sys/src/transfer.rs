@@ -17,7 +17,7 @@
 //! descriptors come than it has room for.
 
 use crate::raw;
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::ffi::c_int;
 use std::io::{self, IoSlice};
@@ -104,8 +104,8 @@ pub fn receive_more(
 ///
 /// [`io::ErrorKind::WouldBlock`] when the socket is full, see [`Wait`];
 /// [`io::ErrorKind::BrokenPipe`] or [`io::ErrorKind::ConnectionReset`] when the peer is gone;
-/// [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; `ETOOMANYREFS` when too
-/// many descriptors sent by this user wait to be received.
+/// [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; an error for which
+/// [`Shortage::of`] returns a reason when the peer is there and the kernel cannot take the data.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
@@ -128,6 +128,41 @@ pub fn send(
     let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
     assert!(fits, "CONTROL_SPACE holds MAX_DESCRIPTORS");
     send_with(socket, slices, &mut control, wait)
+}
+
+/// Why the kernel does not take data for a peer that is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// `ETOOMANYREFS`: this user has sent more descriptors that nobody has received yet than it may
+    /// have open files, or (before Linux 6.10) sockets are nested too deeply in one another.
+    Descriptors,
+    /// `ENOBUFS` or `ENOMEM`: the kernel has no memory for the data now.
+    Memory,
+    /// `EMSGSIZE`: the data is longer than the socket takes.
+    Size,
+}
+
+impl Shortage {
+    /// The shortage that an error of [`send`] reports, if it is one.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<Self> {
+        match Errno::from_io_error(error)? {
+            Errno::TOOMANYREFS => Some(Self::Descriptors),
+            Errno::NOBUFS | Errno::NOMEM => Some(Self::Memory),
+            Errno::MSGSIZE => Some(Self::Size),
+            _ => None,
+        }
+    }
+}
+
+/// How much memory the data in `socket` takes that the peer has not received yet, in bytes
+/// (`SIOCOUTQ`): at least the length of that data, and 0 only if the peer has received everything.
+///
+/// # Errors
+///
+/// As ioctl(2).
+pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
+    raw::unsent_bytes(socket.as_fd())
 }
 
 fn send_with(

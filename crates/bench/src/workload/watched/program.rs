@@ -25,17 +25,16 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts it, and returns when something that was sent over the bus stands in its file.
-    /// `command` gets the file as its standard output.
+    /// Starts it, and returns when `file` has something that was sent over the bus. `command`
+    /// makes the file itself, or has it as its `output`.
     pub(super) fn start(
         stage: &Stage<'_>,
         file: PathBuf,
         command: Command,
+        output: Stdio,
     ) -> Result<Self, MeasureError> {
         let words = stage.site.new_file("words");
         let mut command = stage.placed(command);
-        // One that makes its file itself does so under the same name.
-        let output = File::options().create(true).append(true).open(&file)?;
         command.stdin(Stdio::null()).stdout(output).stderr(File::create(&words)?);
         let child = command.spawn().map_err(|error| missing(&command, &error))?;
         let mut program = Self { child, file, words };
@@ -82,7 +81,8 @@ impl Program {
             probe.next_serial();
             connection.send(probe.bytes())?;
             thread::sleep(LOOK_AGAIN);
-            let seen = fs::read(&self.file)?;
+            // It may not have made its file yet.
+            let seen = fs::read(&self.file).unwrap_or_default();
             if seen.windows(PROBE.len()).any(|window| window == PROBE.as_bytes()) {
                 return Ok(());
             }

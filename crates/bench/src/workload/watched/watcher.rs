@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::str::FromStr;
 
 use client::{Connection, Received};
@@ -67,7 +67,7 @@ impl Watcher {
                 let file = stage.site.new_file("recording");
                 let mut command = stage.site.command();
                 command.args(["record", "--address", address, "--output"]).arg(&file);
-                Watching::Program(Program::start(stage, file, command)?)
+                Watching::Program(Program::start(stage, file, command, Stdio::null())?)
             }
             Self::Monitor => {
                 Watching::Monitor(stage.start(peer::Monitor { address: address.to_owned() })?)
@@ -204,7 +204,9 @@ impl Drop for Switched {
 fn capture(stage: &Stage<'_>, program: &str, arguments: &[&str]) -> Result<Program, MeasureError> {
     let mut command = Command::new(program);
     command.args(arguments);
-    Program::start(stage, stage.site.new_file("capture"), command)
+    let file = stage.site.new_file("capture");
+    let output = File::create_new(&file)?;
+    Program::start(stage, file, command, output.into())
 }
 
 fn connect(address: &str) -> Result<Connection, MeasureError> {

@@ -1,0 +1,200 @@
+//! Output files that appear under their name only when they are complete.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{OFlags, PROC_SUPER_MAGIC, statfs};
+
+use crate::random;
+
+/// A file that takes the place of another one when it is [committed](Self::commit).
+///
+/// The content goes to a new file in the same directory, which only its owner can read (mode 0600).
+/// Until the commit a file at the target keeps its content; after it, the target is the new file, and
+/// a symbolic link or another name of the old file is left behind unchanged. Dropped without a commit,
+/// the new file is removed.
+///
+/// A target that is not a regular file (a pipe, a terminal, `/dev/null`) or that names a descriptor of
+/// this process (`/dev/stdout`, `/dev/fd/3`) is written directly.
+#[derive(Debug)]
+pub struct ReplacedFile {
+    file: File,
+    unfinished: Option<Unfinished>,
+}
+
+/// The name of the new file until it is committed. Dropping it removes the file.
+#[derive(Debug)]
+struct Unfinished {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+/// What a path names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TargetKind {
+    /// A regular file, a symbolic link to one, or nothing.
+    File,
+    /// A pipe, a device or a socket.
+    Special,
+    /// An open descriptor of a process, through procfs.
+    Descriptor,
+}
+
+impl ReplacedFile {
+    /// Starts a file for `target`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::IsADirectory`] if `target` is a directory; otherwise those of stat(2) and
+    /// open(2). The target is unchanged.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        match TargetKind::of(target)? {
+            TargetKind::File => Self::create_beside(target),
+            TargetKind::Special => open_special(target),
+            TargetKind::Descriptor => {
+                // What the descriptor has been given already is kept, as with `>> file`.
+                let file = OpenOptions::new().append(true).open(target)?;
+                Ok(Self { file, unfinished: None })
+            }
+        }
+    }
+
+    fn create_beside(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        loop {
+            let path = target.with_file_name(unfinished_name(name.as_bytes())?);
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create_new(true).mode(0o600);
+            match options.custom_flags(NOFOLLOW).open(&path) {
+                Ok(file) => {
+                    let unfinished = Some(Unfinished { path, target: target.to_owned() });
+                    return Ok(Self { file, unfinished });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The path of the unfinished file, for libraries that open files themselves. `None` if the target
+    /// is written directly.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.unfinished.as_ref().map(|unfinished| unfinished.path.as_path())
+    }
+
+    /// Hands over the unfinished file and its path, for content that is worth keeping even if it is never
+    /// complete: the file stays until the caller renames or removes it. The path is `None` if the target
+    /// is written directly.
+    #[must_use]
+    pub fn into_parts(self) -> (File, Option<PathBuf>) {
+        let path = self.unfinished.map(|unfinished| {
+            let path = unfinished.path.clone();
+            std::mem::forget(unfinished);
+            path
+        });
+        (self.file, path)
+    }
+
+    /// Gives the file its name. The returned handle can be written on: a recording that grows under its
+    /// final name is committed after its first bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of rename(2). The target is unchanged and the new file is removed.
+    pub fn commit(self) -> io::Result<File> {
+        if let Some(unfinished) = self.unfinished {
+            fs::rename(&unfinished.path, &unfinished.target)?;
+            // The name it would remove is gone, and may be taken by another process.
+            std::mem::forget(unfinished);
+        }
+        Ok(self.file)
+    }
+}
+
+impl Write for ReplacedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // The error that made the caller give up is the one to report.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl TargetKind {
+    fn of(target: &Path) -> io::Result<Self> {
+        if is_descriptor(target) {
+            return Ok(Self::Descriptor);
+        }
+        match fs::metadata(target) {
+            Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if found.is_file() => Ok(Self::File),
+            Ok(_) => Ok(Self::Special),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::File),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Opens a target that was found not to be a regular file, and checks that it still is not: a regular
+/// file that has taken its place is not written to.
+fn open_special(target: &Path) -> io::Result<ReplacedFile> {
+    // With O_CREAT the kernel refuses pipes that another user has put into a sticky directory
+    // (fs.protected_fifos).
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(target);
+    let file = file?;
+    match file.metadata()?.is_file() {
+        true => Err(io::Error::other("it was replaced by a regular file while it was opened")),
+        false => Ok(ReplacedFile { file, unfinished: None }),
+    }
+}
+
+/// Whether a path leads to an entry of procfs, directly or by symbolic links. `/dev/stdout` does.
+fn is_descriptor(target: &Path) -> bool {
+    let mut path = target.to_owned();
+    for _ in 0..LINKS_MAX {
+        let parent = match path.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) => parent,
+            None => return false,
+        };
+        if statfs(parent).is_ok_and(|found| found.f_type == PROC_SUPER_MAGIC) {
+            return true;
+        }
+        match fs::read_link(&path) {
+            Ok(link) => path = parent.join(link),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// A name that says which file it will be. The name of the target is cut so that this one is not too
+/// long for a file system that takes the other.
+fn unfinished_name(target: &[u8]) -> io::Result<OsString> {
+    let start = target.get(..NAME_LEN_MAX).unwrap_or(target);
+    let mut name = OsString::from_vec([start, b"."].concat());
+    name.push(random::letters()?);
+    name.push(".unfinished");
+    Ok(name)
+}
+
+const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+
+/// Symbolic links that the kernel follows (path_resolution(7)).
+const LINKS_MAX: usize = 40;
+
+/// Bytes of the target's name in the name of the unfinished file.
+const NAME_LEN_MAX: usize = 200;

@@ -1,0 +1,157 @@
+//! Output files that replace others when they are complete.
+
+#[path = "support/temp.rs"]
+mod temp;
+
+use diligence_sys::replace::ReplacedFile;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use temp::TempDir;
+
+fn write(target: &Path, content: &str) {
+    let mut file = ReplacedFile::create(target).expect("the file can be made");
+    file.write_all(content.as_bytes()).expect("it takes bytes");
+    file.commit().expect("it can be renamed");
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).expect("it exists").permissions().mode() & 0o777
+}
+
+fn names(directory: &TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("it can be read");
+    entries.map(|entry| entry.expect("it can be read").file_name().into()).collect()
+}
+
+#[test]
+fn a_new_file_is_readable_by_its_owner_only() {
+    let directory = TempDir::new();
+    let target = directory.join("new");
+    write(&target, "content");
+    assert_eq!((fs::read(&target).unwrap(), mode(&target)), (b"content".to_vec(), 0o600));
+    assert_eq!(names(&directory), [Path::new("new")]);
+}
+
+#[test]
+fn the_target_keeps_its_content_until_the_commit() {
+    let directory = TempDir::new();
+    let target = directory.join("target");
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, Permissions::from_mode(0o644)).unwrap();
+    let mut file = ReplacedFile::create(&target).unwrap();
+    file.write_all(b"new").unwrap();
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    drop(file);
+    assert_eq!((fs::read(&target).unwrap(), mode(&target)), (b"old".to_vec(), 0o644));
+    assert_eq!(names(&directory), [Path::new("target")], "the unfinished file is removed");
+
+    write(&target, "new");
+    assert_eq!((fs::read(&target).unwrap(), mode(&target)), (b"new".to_vec(), 0o600));
+}
+
+#[test]
+fn a_committed_file_can_be_written_on() {
+    let directory = TempDir::new();
+    let target = directory.join("growing");
+    let mut file = ReplacedFile::create(&target).unwrap();
+    file.write_all(b"one ").unwrap();
+    let mut file = file.commit().unwrap();
+    file.write_all(b"two").unwrap();
+    assert_eq!(fs::read(&target).unwrap(), b"one two");
+}
+
+#[test]
+fn an_unfinished_file_that_is_taken_over_stays() {
+    let directory = TempDir::new();
+    let target = directory.join("target");
+    fs::write(&target, "old").unwrap();
+    let (mut file, path) = ReplacedFile::create(&target).unwrap().into_parts();
+    file.write_all(b"half").unwrap();
+    drop(file);
+    assert_eq!(fs::read(path.expect("the target is a file")).unwrap(), b"half");
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    let (_, path) = ReplacedFile::create(Path::new("/dev/null")).unwrap().into_parts();
+    assert_eq!(path, None);
+}
+
+#[test]
+fn symbolic_links_and_hard_links_are_replaced_and_not_written_through() {
+    let directory = TempDir::new();
+    let [precious, link, second_name, dangling] =
+        ["precious", "link", "second", "dangling"].map(|name| directory.join(name));
+    fs::write(&precious, "precious").unwrap();
+    symlink(&precious, &link).unwrap();
+    fs::hard_link(&precious, &second_name).unwrap();
+    symlink(directory.join("nowhere"), &dangling).unwrap();
+    for target in [&link, &second_name, &dangling] {
+        write(target, "content");
+        assert!(fs::symlink_metadata(target).unwrap().is_file(), "{target:?}");
+        assert_eq!(fs::read(target).unwrap(), b"content", "{target:?}");
+    }
+    assert_eq!(fs::read(&precious).unwrap(), b"precious");
+    assert!(!directory.join("nowhere").exists());
+}
+
+#[test]
+fn pipes_devices_and_descriptors_are_written_directly() {
+    let directory = TempDir::new();
+    let pipe = directory.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Opened for both, so that neither end waits for the other.
+    let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    write(&pipe, "through");
+    let mut read = [0; 7];
+    reader.read_exact(&mut read).unwrap();
+    assert_eq!(&read, b"through");
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+
+    let link = directory.join("link");
+    symlink(&pipe, &link).unwrap();
+    write(&link, "again!!");
+    reader.read_exact(&mut read).unwrap();
+    assert_eq!(&read, b"again!!");
+
+    write(Path::new("/dev/null"), "nothing");
+    assert!(fs::symlink_metadata("/dev/null").unwrap().file_type().is_char_device());
+
+    let mut log = File::create(directory.join("log")).unwrap();
+    log.write_all(b"before ").unwrap();
+    let descriptor = PathBuf::from(format!("/dev/fd/{}", log.as_raw_fd()));
+    write(&descriptor, "behind");
+    assert_eq!(fs::read(directory.join("log")).unwrap(), b"before behind");
+}
+
+#[test]
+fn what_cannot_be_replaced_is_an_error_before_anything_is_written() {
+    let directory = TempDir::new();
+    let create = |path: &Path| ReplacedFile::create(path).unwrap_err().kind();
+    assert_eq!(create(directory.as_ref()), ErrorKind::IsADirectory);
+    assert_eq!(create(Path::new("/")), ErrorKind::IsADirectory);
+    assert_eq!(create(&directory.join("absent/file")), ErrorKind::NotFound);
+    assert!(names(&directory).is_empty());
+}
+
+#[test]
+fn a_long_name_and_a_relative_one_are_replaced() {
+    let directory = TempDir::new();
+    write(&directory.join(&"n".repeat(255)), "content");
+    let file = ReplacedFile::create(Path::new("relative")).unwrap();
+    assert_eq!(file.path().unwrap().parent(), Some(Path::new("")));
+    drop(file);
+}
+
+#[test]
+fn an_unfinished_file_is_for_its_owner_only_whatever_the_umask_allows() {
+    let directory = TempDir::new();
+    let file = ReplacedFile::create(&directory.join("target")).unwrap();
+    assert_eq!(mode(file.path().unwrap()), 0o600);
+    // A file that exists is opened again by its path, as SQLite does.
+    let again = OpenOptions::new().write(true).mode(0o666).open(file.path().unwrap());
+    again.unwrap().write_all(b"by path").unwrap();
+    file.commit().unwrap();
+    assert_eq!(fs::read(directory.join("target")).unwrap(), b"by path");
+}
