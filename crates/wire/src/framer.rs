@@ -108,6 +108,21 @@ pub struct Framer {
     end: usize,
     /// Descriptors that came and belong to no message yet.
     fds: u32,
+    /// Bytes of the stream that came, and those of them that were cut into messages.
+    came: u64,
+    cut: u64,
+    /// Where in the stream the message that was cut last begins.
+    message_start: u64,
+    gap: Option<Gap>,
+}
+
+/// Descriptors of the stream that the receiver lost.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// Descriptors that came before the lost ones and belong to no message yet.
+    before: u32,
+    /// Where in the stream the bytes end that the lost descriptors came with.
+    end: u64,
 }
 
 /// What waits for more bytes while the scratch buffer serves others.
@@ -122,7 +137,17 @@ enum Kept {
 impl Framer {
     /// A framer at the start of a stream of messages.
     pub const fn new(limits: Limits) -> Self {
-        Self { limits, kept: Kept::Bytes(Vec::new()), start: 0, end: 0, fds: 0 }
+        Self {
+            limits,
+            kept: Kept::Bytes(Vec::new()),
+            start: 0,
+            end: 0,
+            fds: 0,
+            came: 0,
+            cut: 0,
+            message_start: 0,
+            gap: None,
+        }
     }
 
     /// Replaces the limits, for messages that are not cut yet.
@@ -163,6 +188,7 @@ impl Framer {
 
     /// Takes note of `count` bytes that were read into, or appended to, [`space`](Self::space).
     pub const fn received(&mut self, count: usize) {
+        self.came += count as u64;
         match &mut self.kept {
             Kept::Large { buffer, len } => {
                 debug_assert!(buffer.len() <= *len, "no more came than there was space for");
@@ -176,12 +202,45 @@ impl Framer {
     pub fn keep(&mut self, bytes: &[u8]) {
         if let Kept::Bytes(kept) = &mut self.kept {
             kept.extend_from_slice(bytes);
+            self.came += bytes.len() as u64;
         }
     }
 
     /// Takes note of `count` descriptors that came with the last bytes.
     pub const fn received_fds(&mut self, count: u32) {
         self.fds += count;
+    }
+
+    /// Takes note that descriptors came with the last bytes and were lost, an unknown number of
+    /// them.
+    ///
+    /// They belong to a message that begins before the end of these bytes; see
+    /// [`take_incomplete`](Self::take_incomplete).
+    pub const fn lost_fds(&mut self) {
+        let before = match self.gap {
+            Some(gap) => gap.before,
+            None => self.fds,
+        };
+        self.gap = Some(Gap { before, end: self.came });
+    }
+
+    /// Whether descriptors of a message that was cut were lost, so that it cannot be used. Then this
+    /// many descriptors that came belong to it too, and are no longer pending.
+    ///
+    /// To be asked before [`claim_fds`](Self::claim_fds).
+    pub fn take_incomplete(&mut self, message: &Message<'_>) -> Option<u32> {
+        let gap = self.gap.as_mut()?;
+        if self.message_start >= gap.end {
+            self.gap = None;
+            return None;
+        }
+        if message.unix_fds() <= gap.before {
+            gap.before -= message.unix_fds();
+            return None;
+        }
+        let before = mem::take(&mut gap.before);
+        self.fds -= before;
+        Some(before)
     }
 
     /// Descriptors that came and belong to no message yet.
@@ -198,6 +257,8 @@ impl Framer {
                 return self.wait_for_more();
             }
             let message = mem::take(buffer);
+            self.message_start = self.cut;
+            self.cut += message.len() as u64;
             self.kept = Kept::Bytes(Vec::new());
             return Ok(Some(Frame::Owned(message)));
         }
@@ -205,6 +266,8 @@ impl Framer {
         match self.message_len(bytes)? {
             Some(len) if len <= bytes.len() => {
                 self.start += len;
+                self.message_start = self.cut;
+                self.cut += len as u64;
                 Ok(Some(Frame::Scratch(&bytes[..len])))
             }
             Some(len) => {

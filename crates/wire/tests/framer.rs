@@ -299,6 +299,59 @@ fn descriptors_are_counted() {
     }
 }
 
+/// A message that announces descriptors.
+fn with_descriptors(count: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    reply().unix_fds(count).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
+    bytes
+}
+
+/// What becomes of the next message: how many descriptors it gets, or that it is incomplete.
+fn claim(stream: &mut Stream) -> Result<u32, &'static str> {
+    let Ok(Some(Frame::Scratch(bytes))) = stream.framer.next(&stream.scratch) else {
+        return Err("no message");
+    };
+    let message = Message::parse(bytes).unwrap();
+    if stream.framer.take_incomplete(&message).is_some() {
+        return Err("incomplete");
+    }
+    stream.framer.claim_fds(&message).map_err(|_| "invalid")
+}
+
+#[test]
+fn only_the_message_whose_descriptors_were_lost_is_incomplete() {
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    stream.framer.received_fds(2);
+    // The first message has its descriptors; those of the third were lost.
+    stream.receive(&[with_descriptors(2), with_descriptors(0), with_descriptors(3)].concat());
+    stream.framer.lost_fds();
+    assert_eq!(claim(&mut stream), Ok(2));
+    assert_eq!(claim(&mut stream), Ok(0));
+    assert_eq!(claim(&mut stream), Err("incomplete"));
+    assert_eq!(claim(&mut stream), Err("no message"));
+    stream.framer.received_fds(1);
+    stream.receive(&with_descriptors(1));
+    assert_eq!(claim(&mut stream), Ok(1), "the next one has its own");
+    stream.receive(&with_descriptors(1));
+    assert_eq!(claim(&mut stream), Err("invalid"), "the loss excuses no later message");
+}
+
+#[test]
+fn a_message_that_comes_in_parts_loses_all_its_descriptors() {
+    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let bytes = with_descriptors(3);
+    stream.framer.received_fds(1);
+    stream.receive(&bytes[..20]);
+    stream.framer.lost_fds();
+    assert_eq!(claim(&mut stream), Err("no message"));
+    stream.receive(&bytes[20..]);
+    stream.framer.received_fds(2);
+    assert_eq!(claim(&mut stream), Err("incomplete"));
+    assert_eq!(stream.framer.pending_fds(), 2, "those that came later belong to later messages");
+    stream.receive(&with_descriptors(2));
+    assert_eq!(claim(&mut stream), Ok(2));
+}
+
 #[test]
 fn a_peer_cannot_heap_up_descriptors() {
     let limits = Limits { message_fds_max: 3, ..Limits::default() };
