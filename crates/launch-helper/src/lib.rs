@@ -13,7 +13,11 @@
 //! - It works for that user alone, and for root, as whom the service manager executes it for a bus
 //!   that may execute nothing.
 //! - The service gets no variable of the caller's. It finds the system bus where that always is.
-//! - No descriptor but the standard streams reaches the service.
+//! - No descriptor but standard output and standard error reaches the service; its standard input is
+//!   `/dev/null`.
+//! - The rest of what a process inherits is what the system gives its first process, not what the
+//!   caller has: the file mode mask, the working directory, resource limits, signals, timers and
+//!   priorities ([`sys::inheritance`]).
 //!
 //! ```text
 //!   argument ──▶ a valid name ──▶ configuration ──▶ may this user ask? ──▶ service file
@@ -27,7 +31,6 @@ mod failure;
 mod service;
 
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -64,7 +67,7 @@ fn prepare(arguments: &[OsString], config_file: &Path) -> Result<Startable, Fail
     check_caller(&config)?;
     let service = find(name, &config.folders)?;
     sys::daemonize::set_all_close_on_exec().map_err(Failure::Setup)?;
-    expose_to_memory_killer();
+    sys::inheritance::shed().map_err(Failure::Setup)?;
     become_user(&service.user)?;
     Ok(service)
 }
@@ -92,16 +95,6 @@ fn find_user(user: &str) -> Result<Option<User>, Failure> {
         Err(_) => User::by_name(user),
     };
     found.map_err(Failure::Setup)
-}
-
-/// The bus may be protected from being killed when memory runs out; that is not passed on.
-fn expose_to_memory_killer() {
-    const FILE: &str = "/proc/self/oom_score_adj";
-    let is_protected = fs::read_to_string(FILE).is_ok_and(|score| score.starts_with('-'));
-    if is_protected {
-        // Without it the service runs as well.
-        let _ = fs::write(FILE, "0");
-    }
 }
 
 fn execute(service: &Startable) -> Failure {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
@@ -139,6 +140,90 @@ fn only_the_user_of_the_bus_and_root_may_ask() {
     assert_eq!(asked_by("daemon"), Some(7), "it is not set-user-ID root here");
     assert_eq!(asked_by("root"), Some(6), "there is no service of that name");
 }
+
+/// A copy of this program that is set-user-ID root, and makes its caller the helper.
+fn set_user_id_copy(scratch: &Scratch) -> PathBuf {
+    let helper = scratch.0.join("helper");
+    fs::copy(std::env::current_exe().expect("this program has a file"), &helper)
+        .expect("a folder for tests");
+    fs::set_permissions(&helper, fs::Permissions::from_mode(0o4755)).expect("it is ours");
+    helper
+}
+
+/// What a process finds of itself that it may have inherited, a line each.
+const LOOK: &str = "umask; pwd; wc -c; nice; ionice; grep -o 'Cpus_allowed_list.*' /proc/$$/status; \
+                    grep -E 'Sig(Blk|Ign)' /proc/$$/status; cat /proc/$$/oom_score_adj; \
+                    cat /proc/self/timerslack_ns; cat /proc/$$/limits";
+
+#[test]
+fn a_service_inherits_no_setting_of_the_caller() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new("helper-inherits");
+    fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let helper = set_user_id_copy(&scratch);
+    let look = scratch.file("look", LOOK);
+    let folder = scratch.0.display();
+    let service =
+        format!("[D-BUS Service]\nName=a.b\nExec=/bin/sh {}\nUser=nobody\n", look.display());
+    scratch.file("a.b.service", &service);
+    let config =
+        format!("<busconfig><user>daemon</user><servicedir>{folder}</servicedir></busconfig>");
+    let config = scratch.file("system.conf", &config);
+
+    let hostile = "umask 0; cd \"$0\"; exec prlimit --fsize=900000: --nofile=50: \
+                   --stack=1000000: --nproc=500: nice -n 7 ionice -c 3 taskset -c 0 \
+                   choom -n 300 -- env --ignore-signal=HUP,TERM --block-signal=USR1 \
+                   setpriv --reuid=daemon --regid=daemon --clear-groups -- \"$@\"";
+    let run = |words: &[&str]| {
+        let ran = Command::new("sh")
+            .args(["-c", hostile, &folder.to_string()])
+            .args(words)
+            .env(CONFIG, &config)
+            .stdin(fs::File::open(&config).expect("it was made"))
+            .output()
+            .expect("it can be executed");
+        String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr)
+    };
+    // So that it is known that the caller has them.
+    let caller = run(&["sh", "-c", LOOK]);
+    for line in ["0000", "idle", "300"] {
+        assert!(caller.lines().any(|found| found == line), "{line}: {caller}");
+    }
+    let helper = helper.display().to_string();
+    let found = run(&[&helper, "--exact", "the_helper", "--nocapture", "--quiet"]);
+    let lines: Vec<_> =
+        found.lines().skip_while(|line| !line.starts_with("00")).map(str::trim_end).collect();
+    let processors = fs::read_to_string("/proc/1/status").expect("Linux");
+    let processors = processors.lines().find(|line| line.starts_with("Cpus_allowed_list:"));
+    let expected = [
+        "0022",
+        "/",
+        "0",
+        "0",
+        "none: prio 0",
+        processors.unwrap_or_default(),
+        "SigBlk:\t0000000000000000",
+        "SigIgn:\t0000000000000000",
+        "0",
+        "50000",
+    ];
+    assert_eq!(lines.get(..expected.len()), Some(&expected[..]), "{found}");
+    let limits = |text: &str| {
+        let lines = text.lines().map(|line| line.trim_end().to_owned());
+        let is_changed = |line: &String| CHANGED.iter().any(|name| line.starts_with(name));
+        lines.filter(is_changed).collect::<Vec<_>>()
+    };
+    let first = fs::read_to_string("/proc/1/limits").expect("Linux");
+    assert_ne!(limits(&caller), limits(&first), "{caller}");
+    assert_eq!(limits(&found), limits(&first), "{found}");
+    let soft = found.lines().find_map(|line| line.strip_prefix("Max open files"));
+    assert_eq!(soft.and_then(|columns| columns.split_whitespace().next()), Some("1024"));
+}
+
+/// Limits that the caller changes, and a system does not.
+const CHANGED: [&str; 3] = ["Max file size", "Max stack size", "Max processes"];
 
 #[test]
 fn a_service_gets_its_own_user_alone() {
