@@ -79,15 +79,25 @@ fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
     let directory = TempDir::new("anonymous");
     let path = directory.file("socket");
     let bus = TestBus::at(&directory, &format!("unix:path={path}"), "<auth>ANONYMOUS</auth>");
-    let refused = failed(&bus.address);
-    assert!(
-        matches!(refused[..], [AttemptError::Handshake(HandshakeError::Authentication(_))]),
-        "{refused:?}"
-    );
-    let options =
-        ConnectOptions { anonymous: Anonymous::AsLastResort, ..ConnectOptions::default() };
+    assert!(works(&bus.connect()));
+    let options = ConnectOptions { anonymous: Anonymous::Never, ..ConnectOptions::default() };
     let address = bus.address.parse().unwrap();
-    assert!(works(&Connection::open_with(&address, &options).unwrap()));
+    match Connection::open_with(&address, &options) {
+        Err(ConnectError::Failed(attempts)) => assert!(
+            matches!(attempts[0].error, AttemptError::Handshake(HandshakeError::Authentication(_))),
+            "{attempts:?}"
+        ),
+        other => panic!("it offers nothing else: {other:?}"),
+    }
+}
+
+#[test]
+fn a_network_bus_for_anyone_is_connected_to_anonymously() {
+    let directory = TempDir::new("anonymous-tcp");
+    let address = "tcp:host=127.0.0.1,port=0,family=ipv4";
+    let bus = TestBus::at(&directory, address, "<auth>ANONYMOUS</auth>");
+    assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
+    assert!(works(&bus.connect()));
 }
 
 /// Runs a test of this file again, in a process with another environment.

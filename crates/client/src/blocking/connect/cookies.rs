@@ -1,12 +1,14 @@
 //! The cookies of the user, for `DBUS_COOKIE_SHA1`.
 
+use std::fs;
 use std::path::PathBuf;
-use std::{env, fs};
 
 use sys::filesystem::{Privacy, ensure_private_directory};
 use sys::random;
 use wire::sasl::client::Cookies;
 use wire::sasl::cookie::{CHALLENGE_LEN, Context, Keyring};
+
+use super::standard;
 
 /// The directory of cookies in the user's home, and the random bytes for one login.
 pub(super) struct UserCookies {
@@ -17,7 +19,7 @@ pub(super) struct UserCookies {
 impl UserCookies {
     /// Finds the directory. `None` where there is none, or where others have rights to it.
     pub(super) fn find() -> Option<Self> {
-        let directory = PathBuf::from(env::var_os("HOME")?).join(".dbus-keyrings");
+        let directory = PathBuf::from(standard::variable("HOME")?).join(".dbus-keyrings");
         // Asked first, since the check below would make the directory.
         if !directory.is_dir() {
             return None;

@@ -39,10 +39,11 @@ pub struct ConnectOptions {
 }
 
 impl Default for ConnectOptions {
-    /// Never anonymous, with descriptors, and [`CALL_TIMEOUT`] for each address.
+    /// Anonymous as the last resort, as with the reference's library and GLib; with descriptors, and
+    /// [`CALL_TIMEOUT`] for each address.
     fn default() -> Self {
         Self {
-            anonymous: Anonymous::Never,
+            anonymous: Anonymous::AsLastResort,
             fds: FdWish::Wanted,
             core: CoreConfig::default(),
             timeout: Some(CALL_TIMEOUT),
@@ -51,11 +52,14 @@ impl Default for ConnectOptions {
 }
 
 /// Whether a program may connect without saying who it is.
+///
+/// The server decides what an anonymous client may do. No mechanism proves to the client which server it
+/// talks to, so a client that refuses this one is no safer from a false server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Anonymous {
     /// It must not.
     Never,
-    /// It may, when the other mechanisms failed.
+    /// It may, if the server offers it and has rejected the other mechanisms that it offers.
     AsLastResort,
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use sys::privileges::has_more_rights_than_caller;
 use wire::address::{Address, AddressList, Transport, UnixAddress};
 
 use super::ConnectError;
@@ -21,7 +22,8 @@ pub enum StandardBus {
 }
 
 impl StandardBus {
-    /// Where the bus is, as the environment says.
+    /// Where the bus is, as the environment says. A program with more rights than its caller, such
+    /// as a set-user-ID program, ignores the environment.
     pub fn address(self) -> Result<AddressList, ConnectError> {
         match self {
             Self::Session => session(),
@@ -56,12 +58,21 @@ fn starter() -> Result<AddressList, ConnectError> {
 
 /// The directory for the user's sockets.
 pub(super) fn runtime_directory() -> Option<PathBuf> {
-    env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
+    variable("XDG_RUNTIME_DIR").map(PathBuf::from)
 }
 
-fn text(variable: &str) -> Option<String> {
+fn text(name: &str) -> Option<String> {
     // A value that is not text is no address.
-    env::var(variable).ok().filter(|value| !value.is_empty())
+    variable(name)?.into_string().ok()
+}
+
+/// A variable of the environment. A program with more rights than its caller, such as a set-user-ID
+/// program, sees none: an address can name a program to execute.
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    if has_more_rights_than_caller() {
+        return None;
+    }
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn unix(path: PathBuf) -> AddressList {
