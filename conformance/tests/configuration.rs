@@ -4,10 +4,14 @@
 //! `DILIGENCE_SEED` repeats a run, `DILIGENCE_CONFIGURATIONS` says how many files are tried.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
 
 use diligence_conformance::differential::{Random, number, seeds, start_reference};
-use diligence_conformance::{Bus, Config, Message, Peer};
+use diligence_conformance::{
+    Bus, Config, Flavour, Message, Peer, Program, Scratch, first_line, link_bus,
+};
 
 /// Files that are tried when nothing else is said: some seconds' worth.
 const FILES: u64 = 2_000;
@@ -351,3 +355,48 @@ const ODD: &[&str] = &[
 
 /// Enough to see what they have in common.
 const DIFFERENCES_SHOWN: usize = 40;
+
+/// A configuration may come through a descriptor, from what has no path: a file that was deleted, one
+/// that never had a name, a pipe. It can be reloaded too.
+#[test]
+fn a_configuration_that_has_no_path() {
+    let scratch = Scratch::new();
+    let text = Config::session().text(scratch.path());
+    let deleted = || {
+        let path = scratch.file("deleted.conf", &text);
+        let file = File::open(&path).expect("it was written");
+        fs::remove_file(path).expect("it is ours");
+        OwnedFd::from(file)
+    };
+    let nameless = || {
+        let flags = rustix::fs::MemfdFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::memfd_create("bus.conf", flags).expect("memory"));
+        file.write_all(text.as_bytes()).expect("memory");
+        OwnedFd::from(file)
+    };
+    let pipe = || {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(text.as_bytes()).expect("it is short");
+        OwnedFd::from(reader)
+    };
+    let kinds: [(&str, &dyn Fn() -> OwnedFd); 3] =
+        [("deleted", &deleted), ("nameless", &nameless), ("pipe", &pipe)];
+    for (kind, open) in kinds {
+        // The reference finds pipes empty.
+        if kind == "pipe" && Flavour::under_test() == Flavour::Reference {
+            continue;
+        }
+        for path in ["/proc/self/fd/3", "/dev/fd/3"] {
+            let link = Scratch::new();
+            let mut running = Program::shell("exec 3<&0 </dev/null \"$@\"")
+                .arg(link_bus(&link))
+                .args(["--nofork", "--print-address=1", "--config-file", path])
+                .stdin(open())
+                .start();
+            let address = running.wait_for("address", |stdout, _| first_line(stdout));
+            let reply = Peer::connect(&address).call(Message::to_bus("ReloadConfig"));
+            assert_eq!(reply.error_name(), "", "{kind} {path}: {}", reply.summary());
+            let _ = running.terminate().success();
+        }
+    }
+}

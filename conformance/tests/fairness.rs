@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use diligence_conformance::process::processor_time;
+use diligence_conformance::process::{open_files, processor_time};
 use diligence_conformance::{
     Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream, User, Value,
     bus_binary, copy_bus, eventually, field, flag, kind, root_for,
@@ -23,38 +23,86 @@ fn longest_round_trip(caller: &mut Peer, callee: &mut Peer, count: u32) -> Durat
     (0..count).map(|_| caller.round_trip(callee)).max().unwrap_or_default()
 }
 
+/// A flood of signals, and the bus that it comes to.
+#[derive(Clone, Copy, Debug)]
+struct Flood {
+    /// The limit of open files of the bus; `None` for that of this process.
+    open_files: Option<u32>,
+    /// Descriptors with each signal.
+    descriptors: usize,
+}
+
+const FLOODS: [Flood; 4] = [
+    Flood { open_files: None, descriptors: 0 },
+    Flood { open_files: Some(64), descriptors: 0 },
+    Flood { open_files: Some(128), descriptors: 1 },
+    Flood { open_files: Some(256), descriptors: 16 },
+];
+
 /// One user floods, on several connections, with signals that another connection of his never
-/// reads. Two clients of another user talk.
+/// reads. Two clients of another user talk, and pass descriptors.
 #[test]
 fn one_user_floods() {
     if !root_for("a flood of another user") {
         return;
     }
-    let bus = Bus::start(&open_to_all());
+    let is_diligence = Flavour::under_test() == Flavour::Diligence;
+    for flood in FLOODS.into_iter().filter(|flood| is_diligence || flood.open_files.is_none()) {
+        let longest = longest_call_beside(flood);
+        assert!(longest < AT_ONCE, "{flood:?}: a call took {longest:?}");
+    }
+}
+
+fn longest_call_beside(flood: Flood) -> Duration {
+    let scratch = Scratch::new();
+    let bus = match flood.open_files {
+        None => Bus::start(&open_to_all()),
+        Some(count) => bus_with_descriptors(count, &scratch),
+    };
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
-    let mut theirs = User::NOBODY.act(|| [(); 4].map(|()| bus.peer()));
+    let mut theirs = FLOODER.act(|| [(); 4].map(|()| bus.peer()));
     theirs[0].add_match("member='Signal'");
     let [sleeper, flooders @ ..] = &mut theirs;
     let is_over = AtomicBool::new(false);
     let longest = std::thread::scope(|scope| {
         for flooder in flooders.iter_mut() {
-            scope.spawn(|| {
-                let body = Value::text(&"x".repeat(2_000));
-                let bytes = flooder.numbered(Message::some_signal().arg(body)).encode().repeat(20);
-                while !is_over.load(Ordering::Relaxed) {
-                    flooder.send_bytes(&bytes);
-                }
-            });
+            scope.spawn(|| send_flood(flooder, flood, &is_over));
         }
         let longest = longest_round_trip(&mut caller, &mut callee, 200);
+        if flood.descriptors > 0 {
+            passes_descriptors(&mut caller, &mut callee);
+        }
         is_over.store(true, Ordering::Relaxed);
         // Whoever waits for room is let go.
         drop(sleeper.drain());
         longest
     });
-    assert!(longest < AT_ONCE, "a call took {longest:?}");
     bus.stop();
+    longest
 }
+
+fn send_flood(flooder: &mut Peer, flood: Flood, is_over: &AtomicBool) {
+    let null = fs::File::open("/dev/null").expect("it exists");
+    let descriptors = vec![null.as_fd(); flood.descriptors];
+    let signal = Message::some_signal().arg(Value::text(&"x".repeat(2_000)));
+    let bytes = match flood.descriptors {
+        0 => flooder.numbered(signal).encode().repeat(20),
+        count => {
+            let signal = signal.field(field::UNIX_FDS, Value::U32(count as u32));
+            flooder.numbered(signal).encode()
+        }
+    };
+    while !is_over.load(Ordering::Relaxed) {
+        match flood.descriptors {
+            0 => flooder.send_bytes(&bytes),
+            _ => flooder.send_with_descriptors(&bytes, &descriptors),
+        }
+    }
+}
+
+/// Neither the user of the bus nor the user of the clients that talk: the kernel counts descriptors
+/// that nobody has received by the user of their sender.
+const FLOODER: User = User { uid: 65533, gid: 65533 };
 
 /// One user does not read the signals that he asked for. Those of another lose none and wait for
 /// nothing.
@@ -101,6 +149,7 @@ fn one_user_has_many_connections() {
 
 /// A bus that may have few descriptors, as an ordinary user who cannot raise that.
 fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
+    diligence_conformance::set_mode(scratch.path(), 0o755);
     let as_user = |_| {
         let limited = Program::named("prlimit", "util-linux").arg(format!("--nofile={count}"));
         if User::is_root() {
@@ -124,7 +173,6 @@ fn link(scratch: &Scratch) -> std::path::PathBuf {
 #[test]
 fn descriptors_run_out() {
     let scratch = Scratch::new();
-    diligence_conformance::set_mode(scratch.path(), 0o755);
     let mut bus = bus_with_descriptors(64, &scratch);
     let [mut one, mut other] = [bus.peer(), bus.peer()];
     let hoard: Vec<_> = (0..100).map(|_| Stream::connect(bus.address())).collect();
@@ -148,6 +196,58 @@ fn descriptors_run_out() {
     eventually("room for others", || Stream::dial(bus.address()).ok());
     assert!(bus.peer().is_alive());
     assert!(one.is_alive() && other.is_alive());
+    bus.stop();
+}
+
+/// The bus has no descriptor left at all. A message whose descriptors it cannot receive is refused,
+/// and its sender stays connected.
+#[test]
+fn a_message_whose_descriptors_cannot_be_received_is_refused() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    const MAX: u32 = 64;
+    let scratch = Scratch::new();
+    diligence_conformance::set_mode(scratch.path(), 0o755);
+    let mut bus = bus_with_descriptors(MAX, &scratch);
+    let [mut filler, sleeper, mut one, mut other] = [(); 4].map(|()| bus.peer());
+    let file = fs::File::open("/dev/null").expect("it exists");
+    let to = |peer: &Peer, count: u32| {
+        Message::some_call(peer.name()).field(field::UNIX_FDS, Value::U32(count))
+    };
+    // What follows these waits in the queue of the bus.
+    for _ in 0..10 {
+        let body = Value::text(&"x".repeat(100_000));
+        let call = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED);
+        let _ = filler.send(call.arg(body));
+    }
+    let held = |bus: &mut Bus| open_files(bus.process().id()).len() as u32;
+    for _ in 0..MAX {
+        if held(&mut bus) < MAX {
+            let message = to(&sleeper, 1).flags(flag::NO_REPLY_EXPECTED);
+            let bytes = filler.numbered(message).encode();
+            filler.send_with_descriptors(&bytes, &[file.as_fd()]);
+            let _ = filler.collect();
+        }
+    }
+    assert_eq!(held(&mut bus), MAX, "all descriptors are in use");
+
+    let message = one.numbered(to(&other, 4));
+    let before = one.numbered(Message::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED));
+    // One read takes both; only the second one has descriptors.
+    let bytes = [before.encode(), message.encode()].concat();
+    one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
+    let answer = one.receive().expect("it is still connected");
+    assert_eq!(answer.error_name(), "LimitsExceeded", "{}", answer.summary());
+    assert_eq!(other.receive().map(|found| found.serial), Some(before.serial));
+    assert!(longest_round_trip(&mut one, &mut other, 20) < AT_ONCE);
+    let log = bus.process().stderr();
+    assert!(log.contains("was refused: The file descriptors of the message could not be"), "{log}");
+
+    drop(sleeper);
+    eventually("free descriptors", || (held(&mut bus) < MAX / 2).then_some(()));
+    passes_descriptors(&mut one, &mut other);
+    assert!(filler.is_alive());
     bus.stop();
 }
 

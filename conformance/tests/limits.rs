@@ -7,8 +7,8 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use diligence_conformance::{
-    Bus, Config, Descriptors, Message, Peer, Scratch, Stream, Value, check_all, eventually, field,
-    flag, kind,
+    Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, Value, check_all,
+    eventually, field, flag, kind,
 };
 
 /// A limit on what one client may have: so much is fine, one more is not.
@@ -331,19 +331,21 @@ fn max_outgoing_unix_fds() {
     bus.stop();
 }
 
-/// Who has sent more descriptors than that to somebody who does not read is not read himself,
-/// until they have left.
+/// A sender with that many descriptors in the queue of a recipient is not read, until the recipient
+/// reads them or lags. With the reference it is not read until the recipient reads them.
 #[test]
 fn max_incoming_unix_fds() {
     let bus = Bus::start(&Config::session().limit("max_incoming_unix_fds", 4));
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     let large = Value::text(&"x".repeat(100_000));
+    let started = Instant::now();
     for _ in 0..5 {
         sender.send(
             Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()),
         );
-        assert!(sender.is_alive());
     }
+    // The sleeper's socket was empty a moment ago, and for so long its senders are not held.
+    std::thread::sleep(Duration::from_millis(10));
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for _ in 0..8 {
         let message = Message::some_call(sleeper.name())
@@ -353,10 +355,17 @@ fn max_incoming_unix_fds() {
         sender.send_with_descriptors(&bytes, &[file.as_fd()]);
     }
     let asked = sender.send(Message::to_bus("GetId"));
-    assert!(sender.receive_within(Duration::from_millis(200)).is_none(), "it is not read");
+    if Flavour::under_test() == Flavour::Reference {
+        assert!(sender.receive_within(Duration::from_millis(200)).is_none(), "it is not read");
+    } else {
+        assert_eq!(sender.receive().and_then(|reply| reply.reply_serial()), Some(asked));
+        assert!(started.elapsed() > Duration::from_millis(45), "it is not read at first");
+    }
     assert!(other.is_alive());
     assert_eq!(sleeper.drain().len(), 13, "nothing is lost");
-    assert_eq!(sender.receive().and_then(|reply| reply.reply_serial()), Some(asked));
+    if Flavour::under_test() == Flavour::Reference {
+        assert_eq!(sender.receive().and_then(|reply| reply.reply_serial()), Some(asked));
+    }
     bus.stop();
 }
 

@@ -1,13 +1,60 @@
 //! What the log says when something is refused, lost or ended: who, what, which limit, how much was
 //! in use. Only for our own bus: the reference says less.
 
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
 use diligence_conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream,
-    User, Value, announce, check_all, flag, link_bus,
+    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Signal,
+    Stream, User, Value, announce, check_all, first_line, flag, link_bus,
 };
+
+/// Standard error is a pipe that nobody reads, and full. The bus goes on, and says later how much it
+/// could not write.
+#[test]
+fn a_standard_error_that_nobody_reads_does_not_stop_the_bus() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
+    // Another open file, so that the one of the bus stays as it is.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut other = File::options().write(true).custom_flags(flags).open(path).expect("a pipe");
+    let scratch = Scratch::new();
+    let config = scratch.file("bus.conf", &Config::session().text(scratch.path()));
+    let mut running = Program::shell("exec \"$@\" 2>&0 </dev/null")
+        .arg(link_bus(&scratch))
+        .args(["--nofork", "--print-address=1", "--config-file"])
+        .arg(config)
+        .stdin(OwnedFd::from(writer))
+        .start();
+    let address = running.wait_for("address", |stdout, _| first_line(stdout));
+    let mut peer = Peer::connect(&address);
+    while other.write(&[b'x'; 4096]).is_ok() {}
+    for _ in 0..5 {
+        running.signal(Signal::HUP);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let started = Instant::now();
+    assert!(peer.is_alive());
+    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+
+    let mut buffer = vec![0; 1 << 20];
+    let _ = reader.read(&mut buffer).expect("it is full");
+    running.signal(Signal::HUP);
+    let mut log = String::new();
+    while !log.ends_with("Reloaded configuration\n") {
+        let count = reader.read(&mut buffer).expect("the bus runs");
+        log += &String::from_utf8_lossy(&buffer[..count]);
+    }
+    assert!(log.contains(" log lines were lost: standard error was not read\n"), "{log}");
+    let _ = running.terminate().success();
+}
 
 /// The time in which lines of the same kind are counted together.
 const WINDOW: Duration = Duration::from_secs(10);

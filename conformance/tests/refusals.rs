@@ -202,6 +202,25 @@ fn the_configuration_says_where_numbers_are_told() {
     assert!(!third.exists());
 }
 
+/// Only the owner of the metrics socket can connect to it.
+#[test]
+fn the_metrics_socket_is_for_its_owner_only() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
+        return;
+    }
+    let scratch = Scratch::new();
+    diligence_conformance::set_mode(scratch.path(), 0o755);
+    let path = scratch.join("metrics");
+    let bus = Bus::start(&telling_at(&path));
+    let mode = std::fs::metadata(&path).expect("it is there").mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let connected = User::NOBODY.act(|| std::os::unix::net::UnixStream::connect(&path).map(drop));
+    let error = connected.expect_err("another user").kind();
+    assert_eq!(error, std::io::ErrorKind::PermissionDenied);
+    assert!(scrape(&path).1.contains("# EOF"));
+    bus.stop();
+}
+
 /// What root has made for a bus that runs as somebody else goes with that bus, where it can.
 #[test]
 fn what_root_has_made_goes_with_the_bus() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diligence_conformance::{
     Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, announce, eventually, root_for,
@@ -119,6 +119,51 @@ fn nothing_can_be_watched() {
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert_eq!(rules_allowed(&bus), 2);
     drop(hoard);
+    bus.stop();
+}
+
+/// Every user may call ReloadConfig. Callers without privileges together cause one reload per
+/// second; a reply still means that the configuration was read after the call.
+#[test]
+fn a_user_who_reloads_again_and_again_is_slowed_down() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
+        return;
+    }
+    let config = |rules| {
+        let open = Config::session().policy("context='default'", "<allow user='*'/>");
+        open.limit("max_match_rules_per_connection", rules)
+    };
+    let mut bus = Bus::start(&config(1));
+    let reload = |peer: &mut Peer| peer.call(Message::to_bus("ReloadConfig"));
+    let write = |bus: &Bus, rules| {
+        bus.scratch().file("bus.conf", &config(rules).text(bus.scratch().path()));
+    };
+    let mut stranger = User::NOBODY.act(|| bus.peer());
+    let started = Instant::now();
+    for rules in 2..5 {
+        write(&bus, rules);
+        assert_eq!(reload(&mut stranger).error_name(), "");
+        assert_eq!(u64::from(rules_allowed(&bus)), rules, "the configuration as of the call");
+    }
+    let took = started.elapsed();
+    assert!(took > Duration::from_millis(1900), "three reloads took {took:?}");
+
+    let serials: Vec<_> =
+        (0..100).map(|_| stranger.send(Message::to_bus("ReloadConfig"))).collect();
+    write(&bus, 7);
+    let started = Instant::now();
+    assert_eq!(reload(&mut bus.peer()).error_name(), "");
+    let took = started.elapsed();
+    assert!(took < Duration::from_millis(500), "a privileged caller waited {took:?}");
+    assert_eq!(rules_allowed(&bus), 7);
+    let replies: Vec<_> = serials.iter().filter_map(|_| stranger.receive()).collect();
+    let errors = replies.iter().filter(|reply| reply.error_name() == "LimitsExceeded").count();
+    assert_eq!((replies.len(), errors), (100, 84), "16 calls may wait");
+
+    (0..20).for_each(|_| assert_eq!(reload(&mut bus.peer()).error_name(), ""));
+    let log = bus.process().stderr();
+    let lines = log.matches("Reloaded configuration; ReloadConfig was called by :1.").count();
+    assert!((3..=12).contains(&lines), "{lines} lines: {log}");
     bus.stop();
 }
 

@@ -1,10 +1,15 @@
 //! The flight recorder of our bus, seen from outside. What stands in a ring is tested where rings can
 //! be read.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 
-use diligence_conformance::{Bus, Config, Flavour, Message, Scratch, Signal, eventually};
+use diligence_conformance::{
+    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, Value,
+    eventually, root_for,
+};
+use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
 
 #[test]
 fn what_the_bus_did_is_written_to_a_file_on_request() {
@@ -43,4 +48,51 @@ fn a_flight_recorder_that_is_too_large_is_told() {
     let mut bus = Bus::start(&config);
     let line = "has 1073741824 bytes, the most that there can be, and not 3221225472";
     eventually("a warning", || bus.process().stderr().contains(line).then_some(()));
+}
+
+/// Asks for a trace of all messages.
+fn start_trace(peer: &mut Peer) -> Message {
+    let call = Message::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", "Start");
+    peer.call(call.arg(Value::Array("{sv}".into(), Vec::new())))
+}
+
+#[test]
+fn traces_are_for_root_and_the_user_of_the_bus() {
+    if Flavour::under_test() == Flavour::Reference || !root_for("traces of several users") {
+        return;
+    }
+    let config = Config::session().policy("context='default'", "<allow user='*'/>");
+    let bus = Bus::start_as(User::NOBODY, &config);
+    let daemon = User { uid: 1, gid: 1 };
+    for (user, error) in
+        [(User { uid: 0, gid: 0 }, ""), (User::NOBODY, ""), (daemon, "AccessDenied")]
+    {
+        let answer = user.act(|| start_trace(&mut bus.peer()));
+        assert_eq!(answer.error_name(), error, "{user:?}: {}", answer.summary());
+    }
+    for member in ["Dump", "Stop"] {
+        let call = Message::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", member);
+        let answer = daemon.act(|| bus.peer().call(call));
+        assert_eq!(answer.error_name(), "AccessDenied", "{member}: {}", answer.summary());
+    }
+    bus.stop();
+}
+
+#[test]
+fn a_reader_of_a_trace_cannot_change_it() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let bus = Bus::session();
+    let mut peer = bus.peer();
+    let answer = start_trace(&mut peer);
+    let ring = answer.descriptors.first().expect("a ring");
+    let seals = fcntl_get_seals(ring).expect("memory that can be sealed");
+    let all = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    assert!(seals.contains(all), "{seals:?}");
+    assert!(ftruncate(ring, 0).is_err(), "it cannot be cut off");
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&**ring));
+    let wrote = File::options().write(true).open(path).and_then(|mut file| file.write(b"x"));
+    assert!(wrote.is_err(), "it cannot be written");
+    bus.stop();
 }

@@ -8,6 +8,7 @@ mod owed;
 mod passing;
 mod policy;
 mod starting;
+mod undelivered;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,13 +17,14 @@ use diligence_testkit::model::{Change, Names, Rule};
 use wire::Message;
 use wire::body::Value;
 
-use crate::setting::{CONNECTIONS_MAX, Feature, OWNER, Policy, Setting};
+use crate::setting::{CONNECTIONS_MAX, Feature, Policy, Setting};
 use crate::who::Who;
 use driver::ShownLater;
 use listening::To;
 use owed::Owed;
 use passing::Addressed;
 use starting::Held;
+pub use undelivered::{is_retried, whole_message};
 
 /// The name of the bus itself.
 pub const DRIVER: &str = "org.freedesktop.DBus";
@@ -47,6 +49,7 @@ pub struct Oracle {
     placed: Vec<(u64, u32, u64)>,
     /// What the bus has said so far.
     told: Told,
+    undelivered: undelivered::Undelivered,
     /// How many messages were routed.
     routed: u64,
     /// A call of the bus itself that is shown when it has said what it has to say to that.
@@ -107,6 +110,7 @@ impl Oracle {
             latest: Vec::new(),
             placed: Vec::new(),
             told: Told::default(),
+            undelivered: undelivered::Undelivered::default(),
             shown_later: None,
             routed: 0,
             unsettled: 0,
@@ -163,8 +167,7 @@ impl Oracle {
     /// Whether one more of a user may come.
     fn has_place(&self, uid: u32) -> bool {
         let is_one = |account: &&Account| !account.is_gone && account.who.uid == uid;
-        // The monitor is one, too.
-        let count = self.accounts.values().filter(is_one).count() + usize::from(uid == OWNER);
+        let count = self.accounts.values().filter(is_one).count();
         !self.setting.has(Feature::FewPlaces) || count < CONNECTIONS_MAX
     }
 

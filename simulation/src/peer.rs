@@ -5,9 +5,10 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use kernel::credentials::Ids;
-use kernel::machine::{self, SocketId};
+use kernel::machine::{self, FailedWrite, SocketId};
 use wire::Message;
 
+use crate::oracle::{is_retried, whole_message};
 use crate::who::Who;
 
 /// How far somebody has come.
@@ -35,6 +36,24 @@ pub enum Mood {
     Deaf,
 }
 
+/// What happened to a message that the bus wrote.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// It came.
+    Received(Vec<u8>),
+    /// The kernel did not take it, so the bus must have dropped it.
+    Dropped(Vec<u8>),
+}
+
+impl Arrival {
+    /// The message.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Received(bytes) | Self::Dropped(bytes) => bytes,
+        }
+    }
+}
+
 /// Somebody.
 #[derive(Debug)]
 pub struct Peer {
@@ -48,8 +67,8 @@ pub struct Peer {
     pub mood: Mood,
     /// Messages that were written whole and not seen by the oracle yet.
     pub sent: VecDeque<Vec<u8>>,
-    /// Messages that came and were not compared yet.
-    pub received: VecDeque<Vec<u8>>,
+    /// Messages that came, or that the kernel did not take, and were not compared yet.
+    pub received: VecDeque<Arrival>,
     /// Calls that came and were not answered: who called, and the serial.
     pub calls: Vec<(u64, u32)>,
     /// Messages that it could have got and did not.
@@ -65,6 +84,10 @@ pub struct Peer {
     serial: u32,
     outbox: VecDeque<Chunk>,
     inbox: Vec<u8>,
+    /// Bytes that came since it connected.
+    read: u64,
+    /// Writes that failed, behind what was read so far.
+    failed: VecDeque<FailedWrite>,
     descriptors: u64,
     awaited_descriptors: u64,
 }
@@ -118,6 +141,8 @@ impl Peer {
             serial: who.serials(),
             outbox: VecDeque::new(),
             inbox: Vec::new(),
+            read: 0,
+            failed: VecDeque::new(),
             descriptors: 0,
             awaited_descriptors: 0,
         };
@@ -195,6 +220,8 @@ impl Peer {
         let arrived = machine::with(|machine| machine.receive(self.socket, most));
         self.descriptors += arrived.descriptors.len() as u64;
         self.is_closed |= arrived.has_ended;
+        self.read += arrived.bytes.len() as u64;
+        self.failed.extend(arrived.failed);
         self.inbox.extend_from_slice(&arrived.bytes);
         self.take_lines();
         self.take_messages();
@@ -220,6 +247,7 @@ impl Peer {
             return;
         }
         let mut start = 0;
+        self.take_failed(start);
         while let Some(len) = message_len(&self.inbox[start..])
             && self.inbox.len() >= start + len
         {
@@ -233,9 +261,27 @@ impl Peer {
                 "descriptors come with a message"
             );
             self.unseen.push(bytes.clone());
-            self.received.push_back(bytes);
+            self.received.push_back(Arrival::Received(bytes));
+            self.take_failed(start);
         }
         self.inbox.drain(..start);
+    }
+
+    /// A message ends at this place of the inbox: a write that failed there was to begin the next.
+    /// A write that failed in the middle of a message is made again, and nothing is missing.
+    fn take_failed(&mut self, start: usize) {
+        let position = self.read - (self.inbox.len() - start) as u64;
+        while self.failed.front().is_some_and(|write| write.position <= position)
+            && let Some(write) = self.failed.pop_front()
+        {
+            if write.position < position {
+                continue;
+            }
+            let bytes = whole_message(&write.bytes).expect("the bus writes whole messages");
+            if !is_retried(&Message::parse(bytes).expect("it is whole")) {
+                self.received.push_back(Arrival::Dropped(bytes.to_vec()));
+            }
+        }
     }
 
     /// Reads from now on, and has room for much.
@@ -273,7 +319,7 @@ const ANSWERS: [&str; 2] = ["OK ", "AGREE_UNIX_FD"];
 const HURRY_CAPACITY: usize = 1 << 20;
 
 /// How long a message is of which this is the begin.
-fn message_len(bytes: &[u8]) -> Option<usize> {
+pub fn message_len(bytes: &[u8]) -> Option<usize> {
     let number = |at: usize| {
         let four = bytes.get(at..at + 4)?.try_into().ok()?;
         Some(if bytes[0] == b'l' { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) })

@@ -26,7 +26,11 @@ pub fn run(plan: Plan) -> Tally {
     let before = descriptors();
     let (world, tally) = World::later(plan);
     machine::start(plan.seed, Box::new(world)).expect("descriptors");
-    let mut event_loop = EventLoop::new(parts(Setting::of(plan.seed))).expect("an event loop");
+    let setting = Setting::of(plan.seed);
+    if let Some(max) = setting.open_files_max() {
+        machine::with(|machine| machine.limit_open_files(max));
+    }
+    let mut event_loop = EventLoop::new(parts(setting)).expect("an event loop");
     event_loop.run().expect("it runs until it is told to end");
     drop(event_loop);
     let open = machine::with(machine::Machine::open_count);

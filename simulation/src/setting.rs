@@ -29,9 +29,12 @@ pub enum Feature {
     /// No message may be long or have many descriptors: see [`MESSAGE_LEN_MAX`] and
     /// [`MESSAGE_FDS_MAX`].
     SmallMessages,
+    /// The kernel does not take every write ([`Shortage`](kernel::transfer::Shortage)), and the bus
+    /// may have only [`OPEN_FILES_MAX`].
+    KernelShortages,
 }
 
-const FEATURES: [Feature; 9] = [
+const FEATURES: [Feature; 10] = [
     Feature::TightQueues,
     Feature::ChangingPolicy,
     Feature::Services,
@@ -41,6 +44,7 @@ const FEATURES: [Feature; 9] = [
     Feature::Eavesdroppers,
     Feature::WithoutDescriptors,
     Feature::SmallMessages,
+    Feature::KernelShortages,
 ];
 
 /// How a bus is set up: any of the features.
@@ -69,12 +73,24 @@ impl Setting {
 
     /// How many are there at the same time at most.
     pub const fn peers_max(self) -> usize {
-        if self.has(Feature::TightQueues) { 12 } else { usize::MAX }
+        if self.has(Feature::TightQueues) {
+            12
+        } else if self.has(Feature::KernelShortages) {
+            // They must fit into the descriptors of the bus.
+            40
+        } else {
+            usize::MAX
+        }
     }
 
     /// Once in how many times that it could somebody begins to read nothing, or ends that.
     pub const fn deaf_once_in(self) -> usize {
         if self.has(Feature::TightQueues) { 4 } else { 20 }
+    }
+
+    /// The limit of open files, if there is one.
+    pub fn open_files_max(self) -> Option<u64> {
+        self.has(Feature::KernelShortages).then_some(OPEN_FILES_MAX)
     }
 
     /// Bytes of a large body.
@@ -151,6 +167,10 @@ pub const CONNECTIONS_MAX: usize = 8;
 pub const MESSAGE_LEN_MAX: u64 = 600;
 /// Descriptors of a message there.
 pub const MESSAGE_FDS_MAX: u64 = 2;
+/// Descriptors that the bus may have open where the kernel does not take every write.
+pub const OPEN_FILES_MAX: u64 = 256;
+/// Descriptors in sockets that the peers of one user may leave unread there.
+pub const UNREAD_DESCRIPTORS_MAX: usize = OPEN_FILES_MAX as usize / 4;
 /// How much may wait for services where there are few places.
 pub const STARTS_MAX: usize = 6;
 

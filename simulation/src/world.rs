@@ -8,12 +8,12 @@ mod speak;
 mod totals;
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
 use diligence_testkit::model::Rule;
-use kernel::machine::{self, Activity, Chance};
+use kernel::machine::{self, Activity, Chance, SocketId};
 use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;
@@ -22,7 +22,7 @@ pub use choice::rules;
 
 use crate::oracle::Oracle;
 use crate::peer::Peer;
-use crate::setting::{Feature, OWNER, Setting};
+use crate::setting::{Feature, Setting};
 use crate::who::Who;
 use message::{call_bus, hello, shown, strings};
 
@@ -91,8 +91,12 @@ pub struct World {
     tally: Rc<RefCell<Tally>>,
     /// The processes of services that have come.
     arrived: BTreeSet<u32>,
+    /// Services that have connected and take their name when they have read something.
+    late: Vec<(SocketId, &'static str)>,
     /// What the daemon had open when only the monitor was there.
     open_before: usize,
+    /// Connections to which the kernel does not take every write, and their numbers.
+    failing: BTreeMap<SocketId, u64>,
     /// What was routed last.
     latest: VecDeque<Vec<u8>>,
     /// Whose turn it is where one comes after the other.
@@ -111,6 +115,7 @@ impl World {
     fn begin(plan: Plan, tally: Rc<RefCell<Tally>>) -> Self {
         let setting = Setting::of(plan.seed);
         let mut monitor = Peer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
+        machine::with(|machine| machine.receive_at_once(monitor.socket));
         let serial = monitor.next_serial();
         monitor.send(hello(serial));
         let serial = monitor.next_serial();
@@ -128,7 +133,9 @@ impl World {
             rules: rules_of(setting),
             tally,
             arrived: BTreeSet::new(),
+            late: Vec::new(),
             open_before: 0,
+            failing: BTreeMap::new(),
             latest: VecDeque::new(),
             turn: 0,
             idle: 0,
@@ -160,8 +167,9 @@ impl World {
 
     /// What became of the monitor's own name comes behind the answers to it.
     fn begin_busily(&mut self) -> Phase {
-        let answers = self.monitor.received.iter().filter(|bytes| {
-            Message::parse(bytes).is_ok_and(|one| one.message_type() == MessageType::MethodReturn)
+        let answers = self.monitor.received.iter().filter(|arrival| {
+            Message::parse(arrival.bytes())
+                .is_ok_and(|one| one.message_type() == MessageType::MethodReturn)
         });
         if answers.count() < 2 {
             self.fail("the monitor is not served");
@@ -198,6 +206,7 @@ impl World {
             }
             Phase::Patient => {
                 self.check_all();
+                machine::with(machine::Machine::end_shortages);
                 self.ask_for_accounts();
                 Phase::Asking
             }
@@ -226,18 +235,22 @@ impl World {
 
     /// The monitor reads, and what it reads is told to the oracle.
     fn listen(&mut self) -> bool {
+        for write in machine::with(machine::Machine::take_failed_writes) {
+            self.oracle.failed_write(self.failing[&write.socket], &write.bytes);
+        }
         let acted = self.monitor.read(usize::MAX);
         if self.monitor.is_closed {
             self.fail("the monitor is not wanted any longer");
         }
-        for bytes in std::mem::take(&mut self.monitor.received) {
+        for arrival in std::mem::take(&mut self.monitor.received) {
+            let bytes = arrival.bytes();
             self.tally.borrow_mut().routed += 1;
             if self.latest.len() >= LATEST_MAX {
                 self.latest.pop_front();
             }
-            self.latest.push_back(bytes.clone());
-            if let Err(wrong) = self.oracle.routed(&bytes) {
-                self.fail(&format!("{wrong}: {}", shown(&bytes)));
+            self.latest.push_back(bytes.to_vec());
+            if let Err(wrong) = self.oracle.routed(bytes) {
+                self.fail(&format!("{wrong}: {}", shown(bytes)));
             }
         }
         if self.chance.once_in(COMPARE_ONCE_IN) {
@@ -265,8 +278,8 @@ impl machine::World for Lazy {
 /// Longer than the bus waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who looks at the bus in the beginning and in the end.
-const SUPERVISOR: Who = Who { uid: OWNER, passes_descriptors: true };
+/// Who looks at the bus in the beginning and in the end: root, who shares no limit with others.
+const SUPERVISOR: Who = Who { uid: 0, passes_descriptors: true };
 
 /// Bytes that may be under way to the monitor.
 const MONITOR_CAPACITY: usize = 1 << 20;

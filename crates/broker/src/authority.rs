@@ -1,5 +1,6 @@
 //! What the handshake needs to know of this machine: login names and files of cookies.
 
+use std::cell::OnceCell;
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -12,15 +13,42 @@ use wire::sasl::cookie::{CHALLENGE_LEN, Cookie, Keyring, NEW_COOKIE_LEN, Refresh
 use wire::sasl::server::{Authority, CookieRequest};
 
 /// Answers from the system itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SystemAuthority {
     /// The user of the bus: whose cookies it may read and write.
     pub(crate) uid: u32,
+    /// The entry of that user in the user database, once it was needed.
+    own_account: OnceCell<User>,
+}
+
+impl SystemAuthority {
+    pub(crate) const fn new(uid: u32) -> Self {
+        Self { uid, own_account: OnceCell::new() }
+    }
+
+    fn own_account(&self) -> Option<&User> {
+        if self.own_account.get().is_none() {
+            let found = User::by_id(self.uid).ok().flatten()?;
+            return Some(self.own_account.get_or_init(|| found));
+        }
+        self.own_account.get()
+    }
+
+    /// The home of the user of the bus, where programs of the same user look too: what the
+    /// environment says, unless it is that of another user who started the bus.
+    fn home(&self) -> Option<PathBuf> {
+        let named = env::var_os("HOME").map(PathBuf::from);
+        let own =
+            named.filter(|home| fs::metadata(home).is_ok_and(|found| found.uid() == self.uid));
+        own.or_else(|| Some(self.own_account()?.home().to_owned()))
+    }
 }
 
 impl Authority for SystemAuthority {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
-        User::by_name(login_name).ok().flatten().map(|user| user.uid())
+        // Only this name can be right. Others are not looked up: that may take long, and the
+        // client has not proved anything yet.
+        self.own_account().filter(|own| own.name() == login_name).map(User::uid)
     }
 
     fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
@@ -28,21 +56,13 @@ impl Authority for SystemAuthority {
         if request.uid != self.uid {
             return None;
         }
-        let file = home_of(request.uid)?.join(KEYRINGS).join(request.context.as_str());
+        let file = self.home()?.join(KEYRINGS).join(request.context.as_str());
         usable_cookie(&file, request.now_unix).ok()
     }
 
     fn random(&mut self) -> [u8; CHALLENGE_LEN] {
         random_bytes()
     }
-}
-
-/// The home of the user of the bus, where programs of the same user look too: what the environment
-/// says, unless it is that of somebody else who started the bus.
-fn home_of(uid: u32) -> Option<PathBuf> {
-    let named = env::var_os("HOME").map(PathBuf::from);
-    let own = named.filter(|home| fs::metadata(home).is_ok_and(|found| found.uid() == uid));
-    own.or_else(|| Some(User::by_id(uid).ok()??.home().to_owned()))
 }
 
 /// Reads the file, and if it has no fresh cookie, makes one and saves it.
@@ -126,6 +146,17 @@ mod tests {
     use sys::private_directory::PrivateDirectory;
 
     const NOW: u64 = 1_000_000;
+
+    #[test]
+    fn the_user_of_the_bus_is_known_by_name_and_no_other_user() {
+        let uid = sys::privileges::effective_user();
+        let mut authority = SystemAuthority::new(uid);
+        let own = User::by_id(uid).unwrap().expect("a user who runs tests has an account").name();
+        assert_eq!(authority.uid_of(&own), Some(uid));
+        let other = if uid == 0 { "nobody" } else { "root" };
+        assert!(User::by_name(other).unwrap().is_some());
+        assert_eq!(authority.uid_of(other), None);
+    }
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777

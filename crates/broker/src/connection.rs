@@ -8,9 +8,11 @@ use bus::PeerId;
 use sys::poll::Interest;
 use wire::framer::Framer;
 
+use crate::back_pressure::{Backlog, Limits, Writing};
 use crate::event_loop::appetite::Appetite;
+use crate::fds_in_kernel::FdsInKernel;
 use crate::login::Login;
-use crate::outgoing::{Load, Queue, SharedFds};
+use crate::outgoing::{Charge, Queue, SharedFds};
 
 /// What the next bytes from a connection are.
 #[derive(Debug)]
@@ -19,6 +21,15 @@ pub(crate) enum Phase {
     Handshake(Box<Login>),
     /// Messages.
     Messages(Framer),
+}
+
+/// What a connection does on the bus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// It sends and receives.
+    Participant,
+    /// It sees the messages of others, and never holds their senders.
+    Monitor,
 }
 
 /// A connection.
@@ -40,11 +51,17 @@ pub(crate) struct Connection {
     pub(crate) pidfd: Option<SharedFds>,
     /// How much of it is taken at once.
     pub(crate) appetite: Appetite,
-    /// Those of this connection's messages that wait in the queues of slow recipients.
-    pub(crate) in_flight: Load,
-    /// How much of that there may be, and how much may wait for it.
-    pub(crate) room: Room,
+    /// What it has sent and slow recipients have not read.
+    pub(crate) sent: Backlog,
+    pub(crate) limits: Limits,
+    pub(crate) role: Role,
     pub(crate) writing: Writing,
+    /// When its socket last took a byte, or descriptors began to wait in its queue.
+    pub(crate) unread_since: Duration,
+    /// Descriptors that were written to its socket, as far as it may not have received them.
+    pub(crate) fds_in_kernel: FdsInKernel,
+    /// When to write again, while the kernel has no memory for what is queued.
+    pub(crate) retry_at: Option<Duration>,
     /// When it is read from first, while that is to come: its user connects too often.
     pub(crate) served_at: Option<Duration>,
     /// What the poller watches it for, if it does.
@@ -59,22 +76,8 @@ pub(crate) struct Connection {
     pub(crate) end: Option<End>,
 }
 
-/// How writing to a connection goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Writing {
-    /// The socket takes everything.
-    Flowing,
-    /// The socket is full, and was at the given time, when it took bytes last.
-    Blocked {
-        /// When bytes were taken last.
-        since: Duration,
-    },
-    /// The socket has been full for so long that its senders no longer wait for it.
-    Stalled,
-}
-
 impl Connection {
-    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login, room: Room) -> Self {
+    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login, limits: Limits) -> Self {
         Self {
             peer,
             socket,
@@ -86,9 +89,13 @@ impl Connection {
             fds_since: None,
             pidfd: None,
             appetite: Appetite::default(),
-            in_flight: Load::default(),
-            room,
+            sent: Backlog::default(),
+            limits,
+            role: Role::Participant,
             writing: Writing::Flowing,
+            unread_since: Duration::ZERO,
+            fds_in_kernel: FdsInKernel::default(),
+            retry_at: None,
             served_at: None,
             watched: None,
             is_dirty: false,
@@ -98,33 +105,35 @@ impl Connection {
         }
     }
 
-    /// What to ask the poller for.
-    pub(crate) fn wanted_interest(&self) -> Interest {
-        let reads = self.end.is_none() && self.served_at.is_none() && self.may_send();
-        match (reads, self.writing) {
-            (true, Writing::Flowing) => Interest::Read,
-            (true, _) => Interest::ReadWrite,
-            (false, Writing::Flowing) => Interest::Hangup,
-            (false, _) => Interest::Write,
-        }
-    }
-
-    /// When it will have taken nothing for too long, if its socket is full.
-    pub(crate) fn stall_due(&self) -> Option<Duration> {
-        match self.writing {
-            Writing::Blocked { since } => Some(since + STALL_AFTER),
-            Writing::Flowing | Writing::Stalled => None,
+    /// What to ask the poller for, if the connection may be read as far as others are concerned.
+    pub(crate) fn wanted_interest(&self, may_read: bool) -> Interest {
+        let reads = self.end.is_none() && self.served_at.is_none() && may_read;
+        let writes = !self.writing.is_flowing() && self.retry_at.is_none();
+        match (reads, writes) {
+            (true, false) => Interest::Read,
+            (true, true) => Interest::ReadWrite,
+            (false, false) => Interest::Hangup,
+            (false, true) => Interest::Write,
         }
     }
 
     /// When descriptors will have waited too long for their message, if some do.
-    pub(crate) fn fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
+    pub(crate) fn incoming_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         Some(self.fds_since? + timeout?)
+    }
+
+    /// When descriptors will have been queued for too long for a connection that reads nothing, if
+    /// some are. Such a connection may be kept open by one of these descriptors alone.
+    pub(crate) fn queued_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
+        let waits = !self.writing.is_flowing() && self.queue.has_fds();
+        waits.then(|| timeout.map(|timeout| self.unread_since + timeout)).flatten()
     }
 
     /// When something is to be done about it, if it stays as it is.
     pub(crate) fn due(&self, fds_timeout: Option<Duration>) -> Option<Duration> {
-        [self.stall_due(), self.fds_due(fds_timeout), self.served_at].into_iter().flatten().min()
+        let fds = [self.incoming_fds_due(fds_timeout), self.queued_fds_due(fds_timeout)];
+        let others = [self.writing.due(), self.retry_at, self.served_at];
+        fds.into_iter().chain(others).flatten().min()
     }
 
     /// How it has ended, if its other end has left.
@@ -135,45 +144,16 @@ impl Connection {
         }
     }
 
-    /// Whether it is read from: not while too much of what it sent waits to be delivered, nor
-    /// while it leaves too much of what it asked for unread.
-    pub(crate) fn may_send(&self) -> bool {
-        (self.in_flight.bytes as u64) < self.room.bytes_in_flight
-            && u64::from(self.in_flight.fds) < self.room.fds_in_flight
-            && (self.queue.len() as u64) <= self.room.bytes_queued
-    }
-}
-
-/// How much of one connection may be under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Room {
-    /// Bytes of its own that wait for slow recipients.
-    bytes_in_flight: u64,
-    /// Descriptors of its own that do.
-    fds_in_flight: u64,
-    /// Bytes that wait for it.
-    bytes_queued: u64,
-}
-
-impl Room {
-    /// What these limits leave.
-    ///
-    /// A sender is slowed well before the queue of a recipient that reads is full, so that nobody
-    /// who keeps reading loses a signal.
-    pub(crate) fn within(limits: &bus::Limits) -> Self {
-        let before_loss = limits.max_outgoing_bytes / 2;
-        Self {
-            bytes_in_flight: limits.max_incoming_bytes.min(IN_FLIGHT_MAX).min(before_loss).max(1),
-            fds_in_flight: limits.max_incoming_unix_fds.max(1),
-            bytes_queued: limits.max_outgoing_bytes,
+    /// Whether a message that is queued for it now counts against its sender.
+    pub(crate) const fn charge_for(&self, is_reply: bool) -> Charge {
+        match self.role {
+            Role::Participant if !is_reply => self.writing.charge(),
+            Role::Participant | Role::Monitor => Charge::Never,
         }
     }
+
+    /// Whether it asks for more than it reads.
+    pub(crate) fn leaves_answers_unread(&self) -> bool {
+        self.queue.len() as u64 > self.limits.queued_bytes
+    }
 }
-
-/// Bytes that one sender may have in the queues of slow recipients before it is read no more,
-/// where the configuration does not set less. Enough for any burst, and far below what would be
-/// felt as memory.
-const IN_FLIGHT_MAX: u64 = 16 << 20;
-
-/// How long a connection may take no byte before its senders no longer wait for it.
-const STALL_AFTER: Duration = Duration::from_secs(1);

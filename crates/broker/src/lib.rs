@@ -31,7 +31,9 @@ pub mod event_loop;
 
 mod arrivals;
 mod authority;
+mod back_pressure;
 mod connection;
+mod fds_in_kernel;
 mod folders;
 mod login;
 mod mediation;

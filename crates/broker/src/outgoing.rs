@@ -13,7 +13,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use bus::{Amount, PeerId};
-use sys::transfer::{MAX_DESCRIPTORS, Wait, send};
+use sys::transfer::{MAX_DESCRIPTORS, Shortage, Wait, send};
+use wire::message::{FixedHeader, MessageType};
+
+pub(crate) use crate::back_pressure::Load;
 
 /// Descriptors that travel with one message, for all its recipients.
 pub(crate) type SharedFds = Rc<[OwnedFd]>;
@@ -117,25 +120,20 @@ impl Entry {
     }
 }
 
-/// What a message takes up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Load {
-    pub(crate) bytes: usize,
-    /// Descriptors.
-    pub(crate) fds: u32,
-}
-
-/// Whether a message is held against its sender.
+/// Whether a queued message counts against its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Charge {
-    /// It is about to leave, or its recipient reads nothing, which is not the sender's fault.
+    /// It never does: the recipient asked for it (a reply), or the bus itself sent it.
+    Never,
+    /// It does not now: it is about to leave, or its recipient does not keep up, which is not the
+    /// sender's fault.
     Free,
-    /// It waits because its recipient is slow.
+    /// It does: it waits for a recipient that reads more slowly than the sender writes.
     OnSender,
 }
 
 /// What a write has done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Progress {
     /// What has left.
     pub(crate) written: Amount,
@@ -143,22 +141,42 @@ pub(crate) struct Progress {
 }
 
 /// How a write ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(crate) enum Outcome {
     /// The queue is empty.
     Empty,
     /// The socket is full.
     Blocked,
+    /// The kernel does not take what cannot be dropped: the rest of a message that has left in part,
+    /// or an error of the bus.
+    Starved,
+    /// The next message has more descriptors than may be written now.
+    OverAllowance,
+    /// The kernel did not take this message; it was removed from the queue.
+    Dropped(Dropped),
     /// The peer is gone.
     Gone,
+}
+
+/// A message that was taken out of a queue because the kernel did not take it.
+#[derive(Debug)]
+pub(crate) struct Dropped {
+    /// The peer that sent it; `None` for the bus itself.
+    pub(crate) from: Option<PeerId>,
+    /// The beginning of the message, its header or more.
+    pub(crate) head: Vec<u8>,
+    pub(crate) amount: Amount,
+    pub(crate) shortage: Shortage,
 }
 
 /// The queue of one connection: first in, first out. While it is empty it has no memory.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     contents: Option<Box<Contents>>,
-    /// Bytes that have left since the connection was made.
+    /// Bytes that have left the queue since the connection was made.
     left: u64,
+    /// How many of them were dropped.
+    dropped: u64,
 }
 
 /// Memory of queues that have become empty, for those that are about to be filled.
@@ -187,9 +205,14 @@ impl Queue {
         self.contents.as_ref().map_or(0, |contents| contents.bytes)
     }
 
-    /// Bytes that have left since the connection was made.
+    /// Bytes that have left the queue since the connection was made.
     pub(crate) const fn left(&self) -> u64 {
         self.left
+    }
+
+    /// Bytes that were written to the socket since the connection was made.
+    pub(crate) const fn written(&self) -> u64 {
+        self.left - self.dropped
     }
 
     /// Bytes that will have left when the queue is empty.
@@ -213,27 +236,62 @@ impl Queue {
         }
     }
 
-    /// Writes as much as the socket takes without waiting. `released` is told of each message
-    /// that was held against its sender and has left.
+    /// Whether messages with descriptors wait.
+    pub(crate) fn has_fds(&self) -> bool {
+        self.contents.as_ref().is_some_and(|contents| contents.with_fds > 0)
+    }
+
+    /// Descriptors that leave with the next write.
+    pub(crate) fn fds_of_first(&self) -> u64 {
+        self.contents.as_ref().map_or(0, |contents| contents.fds_of_first())
+    }
+
+    /// Writes as much as the socket takes without waiting, and up to `fds_max` descriptors.
+    /// `released` is called for each message that counted against its sender and has left.
     pub(crate) fn write_to(
         &mut self,
         socket: BorrowedFd<'_>,
+        fds_max: u64,
         spare: &mut Spare,
         released: impl FnMut(PeerId, Load),
     ) -> Progress {
         let mut written = Amount::default();
         let waiting = self.len();
         let outcome = match &mut self.contents {
-            Some(contents) => contents.write_to(socket, &mut written, released),
+            Some(contents) => contents.write_to(socket, fds_max, &mut written, released),
             None => Outcome::Empty,
         };
         self.left += (waiting - self.len()) as u64;
-        if outcome == Outcome::Empty
+        if let Outcome::Dropped(dropped) = &outcome {
+            self.dropped += dropped.amount.bytes;
+        }
+        self.give_back(spare);
+        Progress { written, outcome }
+    }
+
+    /// Takes the first message out of the queue, unless a part of it has left.
+    pub(crate) fn drop_first(
+        &mut self,
+        shortage: Shortage,
+        spare: &mut Spare,
+        released: impl FnMut(PeerId, Load),
+    ) -> Option<Dropped> {
+        let waiting = self.len();
+        let dropped = self.contents.as_mut()?.drop_first(shortage, released);
+        let count = (waiting - self.len()) as u64;
+        self.left += count;
+        self.dropped += count;
+        self.give_back(spare);
+        dropped
+    }
+
+    /// Gives the memory of an empty queue back.
+    fn give_back(&mut self, spare: &mut Spare) {
+        if self.len() == 0
             && let Some(contents) = self.contents.take()
         {
             spare.give(contents);
         }
-        Progress { written, outcome }
     }
 
     /// Copies what was lent and has not left.
@@ -243,7 +301,8 @@ impl Queue {
         }
     }
 
-    /// Holds all messages against their senders, or none. `changed` is told of each that changes.
+    /// Counts all messages that may count against their senders, or none. `changed` is called for
+    /// each that changes.
     pub(crate) fn set_charges(&mut self, charge: Charge, changed: impl FnMut(PeerId, Load)) {
         if let Some(contents) = &mut self.contents {
             contents.set_charges(charge, changed);
@@ -292,10 +351,14 @@ impl Contents {
     fn write_to(
         &mut self,
         socket: BorrowedFd<'_>,
+        fds_max: u64,
         written: &mut Amount,
         mut released: impl FnMut(PeerId, Load),
     ) -> Outcome {
         while self.bytes > 0 {
+            if self.with_fds > 0 && written.fds + self.fds_of_first() > fds_max {
+                return Outcome::OverAllowance;
+            }
             let (asked, result) = self.write_once(socket);
             match result {
                 Ok(count) => {
@@ -305,10 +368,50 @@ impl Contents {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Outcome::Blocked,
-                Err(_) => return Outcome::Gone,
+                Err(error) => {
+                    return match Shortage::of(&error) {
+                        None => Outcome::Gone,
+                        Some(shortage) => self
+                            .drop_first(shortage, released)
+                            .map_or(Outcome::Starved, Outcome::Dropped),
+                    };
+                }
             }
         }
         Outcome::Empty
+    }
+
+    /// Descriptors that leave with the next write.
+    fn fds_of_first(&self) -> u64 {
+        let fds = self.entries.front().and_then(|entry| entry.fds.as_ref());
+        fds.map_or(0, |fds| fds.len() as u64)
+    }
+
+    /// Takes out the first message, unless a part of it has left: then the rest must follow. An error
+    /// of the bus stays too: what would be sent in its place is an error of the bus.
+    fn drop_first(
+        &mut self,
+        shortage: Shortage,
+        mut released: impl FnMut(PeerId, Load),
+    ) -> Option<Dropped> {
+        let first = self.entries.front()?;
+        let is_whole = first.left == first.len && first.kind == Kind::Message;
+        if !is_whole || (first.from.is_none() && self.begins_with_error()) {
+            return None;
+        }
+        let entry = self.entries.pop_front()?;
+        // The header is in one piece, at the front.
+        let front = self.segments.front().map_or(0, Segment::len).min(entry.len);
+        let head = self.buffer[self.start..][..front].to_vec();
+        self.with_fds -= usize::from(entry.fds.is_some());
+        self.bytes -= entry.len;
+        self.advance_segments(entry.len);
+        if let (Charge::OnSender, Some(from)) = (entry.charge, entry.from) {
+            released(from, entry.load());
+        }
+        let (bytes, fds) = (entry.len as u64, entry.fd_count.into());
+        let amount = Amount { messages: 1, bytes, fds };
+        Some(Dropped { from: entry.from, head, amount, shortage })
     }
 
     fn return_lent(&mut self) {
@@ -324,7 +427,8 @@ impl Contents {
     }
 
     fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, Load)) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.charge != charge) {
+        let changes = |entry: &&mut Entry| entry.charge != charge && entry.charge != Charge::Never;
+        for entry in self.entries.iter_mut().filter(changes) {
             entry.charge = charge;
             if let Some(from) = entry.from {
                 changed(from, entry.load());
@@ -369,6 +473,12 @@ impl Contents {
             }
         };
         (asked, result)
+    }
+
+    /// Whether the first message, of which nothing has left, is an error.
+    fn begins_with_error(&self) -> bool {
+        let header = self.buffer[self.start..].first_chunk().map(FixedHeader::parse);
+        header.is_some_and(|header| header.is_ok_and(|it| it.message_type == MessageType::Error))
     }
 
     /// How many bytes may leave in one call: up to the next message with descriptors, or if that
@@ -486,162 +596,4 @@ const SPARE_CAPACITY: usize = 64 * 1024;
 const SPARE_MAX: usize = 64;
 
 #[cfg(test)]
-mod tests {
-    use std::fs::File;
-
-    use sys::transfer::receive;
-
-    use super::*;
-
-    const A: PeerId = PeerId::new(0, 0);
-    const B: PeerId = PeerId::new(1, 0);
-
-    const fn bytes(count: usize) -> Load {
-        Load { bytes: count, fds: 0 }
-    }
-
-    fn push(queue: &mut Queue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
-        queue.push(
-            Outgoing { from: Some(from), head, body, fds: None },
-            Charge::Free,
-            &mut Spare::default(),
-        );
-    }
-
-    fn write(queue: &mut Queue, socket: &OwnedFd) -> Progress {
-        queue.write_to(socket.as_fd(), &mut Spare::default(), |_, _| {})
-    }
-
-    fn open_files(count: usize) -> SharedFds {
-        let open = || OwnedFd::from(File::open("/dev/null").expect("it is always there"));
-        (0..count).map(|_| open()).collect()
-    }
-
-    /// Writes everything, reading it at the other end whenever the socket is full. Returns what
-    /// came, and how many descriptors with each read that had some.
-    fn drain(queue: &mut Queue) -> (Vec<u8>, Vec<usize>) {
-        let (ours, theirs) = sys::socket::socket_pair().unwrap();
-        let (mut bytes, mut counts) = (Vec::new(), Vec::new());
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let outcome = write(queue, &ours).outcome;
-            loop {
-                let mut fds = Vec::new();
-                match receive(&theirs, &mut buffer, &mut fds, Wait::Never) {
-                    Ok(received) => bytes.extend_from_slice(&buffer[..received.bytes]),
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) => panic!("{error}"),
-                }
-                counts.extend(Some(fds.len()).filter(|&count| count > 0));
-            }
-            match outcome {
-                Outcome::Empty => return (bytes, counts),
-                Outcome::Blocked => {}
-                Outcome::Gone => panic!("the other end is open"),
-            }
-        }
-    }
-
-    #[test]
-    fn bytes_leave_in_the_order_in_which_they_came() {
-        let large = Rc::new((0..1_000_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
-        let mut queue = Queue::default();
-        let mut expected = Vec::new();
-        for round in 0..200_u8 {
-            let head = [round; 40];
-            push(&mut queue, A, &head, OutgoingBody::Bytes(b"body"));
-            expected.extend_from_slice(&head);
-            expected.extend_from_slice(b"body");
-            if round % 50 == 7 {
-                let tenure = if round < 100 { Tenure::Kept } else { Tenure::Lent };
-                let (memory, range) = (Rc::clone(&large), 8..large.len());
-                let body = OutgoingBody::Shared(Stretch { memory, range, tenure });
-                push(&mut queue, B, b"large", body);
-                expected.extend_from_slice(b"large");
-                expected.extend_from_slice(&large[8..]);
-            }
-        }
-        assert_eq!(queue.len(), expected.len());
-        let (bytes, _) = drain(&mut queue);
-        assert!(bytes == expected, "what came is not what was sent");
-        assert_eq!(Rc::strong_count(&large), 1, "nobody holds it any longer");
-        assert!(queue.contents.is_none(), "an empty queue has no memory");
-    }
-
-    #[test]
-    fn lent_memory_can_be_asked_back() {
-        let memory = Rc::new(vec![7; 1 << 20]);
-        let mut queue = Queue::default();
-        let range = 100..memory.len();
-        let stretch = Stretch { memory: Rc::clone(&memory), range, tenure: Tenure::Lent };
-        push(&mut queue, A, b"head", OutgoingBody::Shared(stretch));
-        let (ours, _theirs) = sys::socket::socket_pair().unwrap();
-        assert_eq!(write(&mut queue, &ours).outcome, Outcome::Blocked);
-        assert_eq!(Rc::strong_count(&memory), 2);
-        queue.return_lent();
-        assert_eq!(Rc::strong_count(&memory), 1);
-        let (bytes, _) = drain(&mut queue);
-        assert!(bytes.iter().all(|&byte| byte == 7), "what is left is what it was");
-    }
-
-    #[test]
-    fn descriptors_leave_with_their_own_message() {
-        let mut queue = Queue::default();
-        for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3), (b"e", 253)] {
-            let fds = (count > 0).then(|| open_files(count));
-            let body = OutgoingBody::Bytes(b"-");
-            queue.push(
-                Outgoing { from: None, head, body, fds },
-                Charge::Free,
-                &mut Spare::default(),
-            );
-        }
-        let (ours, _theirs) = sys::socket::socket_pair().unwrap();
-        let progress = write(&mut queue, &ours);
-        let all = Amount { messages: 5, bytes: 10, fds: 258 };
-        assert_eq!((progress.written, progress.outcome), (all, Outcome::Empty));
-    }
-
-    #[test]
-    fn a_reader_gets_descriptors_apart_from_what_has_none() {
-        let mut queue = Queue::default();
-        for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3)] {
-            let fds = (count > 0).then(|| open_files(count));
-            let body = OutgoingBody::Bytes(b"-");
-            queue.push(
-                Outgoing { from: None, head, body, fds },
-                Charge::Free,
-                &mut Spare::default(),
-            );
-        }
-        assert_eq!(drain(&mut queue), (b"a-b-c-d-".to_vec(), vec![2, 3]));
-    }
-
-    #[test]
-    fn only_charged_messages_are_released_and_each_once() {
-        let mut queue = Queue::default();
-        push(&mut queue, A, &[0; 10], OutgoingBody::Bytes(&[0; 5]));
-        push(&mut queue, B, &[0; 20], OutgoingBody::Bytes(&[]));
-        let mut changed = Vec::new();
-        queue.set_charges(Charge::OnSender, |from, len| changed.push((from, len)));
-        queue.set_charges(Charge::OnSender, |from, len| changed.push((from, len)));
-        assert_eq!(changed, [(A, bytes(15)), (B, bytes(20))]);
-        push(&mut queue, A, &[0; 30], OutgoingBody::Bytes(&[]));
-        let (ours, _theirs) = sys::socket::socket_pair().unwrap();
-        let mut released = Vec::new();
-        queue.write_to(ours.as_fd(), &mut Spare::default(), |from, len| released.push((from, len)));
-        assert_eq!(released, [(A, bytes(15)), (B, bytes(20))]);
-    }
-
-    #[test]
-    fn a_peer_that_is_gone_is_told_from_one_that_is_slow() {
-        let (ours, theirs) = sys::socket::socket_pair().unwrap();
-        let mut queue = Queue::default();
-        push(&mut queue, A, &vec![0; 1 << 20], OutgoingBody::Bytes(&[]));
-        let progress = write(&mut queue, &ours);
-        assert_eq!(progress.outcome, Outcome::Blocked);
-        assert_eq!(progress.written.messages, 0);
-        drop(theirs);
-        assert_eq!(write(&mut queue, &ours).outcome, Outcome::Gone);
-    }
-}
+mod tests;

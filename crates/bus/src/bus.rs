@@ -10,15 +10,16 @@ use crate::config::{Configuration, Identity, Limits};
 use crate::effects::{Barrier, DisconnectReason, Effect, Effects, Event};
 use crate::end::End;
 use crate::error::ErrorKind;
-use crate::hash::KeyedState;
+use crate::hash::{HashKey, KeyedState};
 use crate::history::{Culprit, History, Trouble};
-use crate::input::{Amount, Asker, Credentials, FdPassing, Input, PeerId, Process};
+use crate::input::{Amount, Credentials, FdPassing, Input, PeerId, Process};
 use crate::matches::{MatchIndex, Recipients, RouteCache};
 use crate::mediation::Mediator;
 use crate::members::{Counted, Members};
 use crate::names::{Names, UniqueNames};
 use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
 use crate::policy::ClientPolicies;
+use crate::reloads::Reloads;
 use crate::replies::Replies;
 use crate::time::Time;
 use crate::traces::Traces;
@@ -53,6 +54,7 @@ pub struct Bus {
     /// Whether the policy or a security module could refuse anybody anything.
     pub(crate) restricts: bool,
     pub(crate) starts: Starts,
+    pub(crate) reloads: Reloads,
     /// Connections that have not said Hello, and since when. How long they may take is for the
     /// configuration to say, which may be read again meanwhile.
     pub(crate) waited_for: BTreeSet<(Time, PeerId)>,
@@ -95,10 +97,9 @@ pub(crate) struct Counters {
 }
 
 impl Bus {
-    /// A bus without connections. `hash_key` is a random number that no peer knows; it decides
-    /// nothing that can be seen from outside.
-    pub fn new(identity: Identity, config: Configuration, hash_key: u64) -> Self {
-        let hasher = KeyedState::new(hash_key);
+    /// A bus without connections.
+    pub fn new(identity: Identity, config: Configuration, hash_key: impl Into<HashKey>) -> Self {
+        let hasher = KeyedState::new(hash_key.into());
         let traces = Traces::new(hasher.clone(), config.flight_recorder);
         Self {
             restricts: config.policy.restricts(),
@@ -119,6 +120,7 @@ impl Bus {
             replies: Replies::new(hasher),
             policies: ClientPolicies::default(),
             starts: Starts::default(),
+            reloads: Reloads::default(),
             waited_for: BTreeSet::new(),
             next_unique: 0,
             next_serial: 1,
@@ -144,9 +146,13 @@ impl Bus {
         self.now = now;
         match input {
             Input::Message { from, message } => self.message(from, &message, effects),
+            Input::DescriptorsLost { from, message } => {
+                self.descriptors_lost(from, &message, effects);
+            }
             Input::Written { to, amount } => self.written(to, amount, effects),
             Input::Connected { peer, credentials } => self.connected(peer, credentials),
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
+            Input::Undelivered(undelivered) => self.undelivered(undelivered, effects),
             Input::Vetted { peer, standing } => self.vetted(peer, standing),
             Input::Disconnected { peer, end } => self.disconnected(peer, &end, effects),
             Input::Described { peer, process } => self.described(peer, process),
@@ -160,7 +166,7 @@ impl Bus {
                 self.ring_opened(asker, wish, outcome, effects);
             }
             Input::StartFailed { start, failure } => self.start_failed(start, &failure, effects),
-            Input::Reconfigured { outcome, asker } => self.reconfigured(outcome, asker, effects),
+            Input::Reconfigured { outcome } => self.reconfigured(outcome, effects),
         }
     }
 
@@ -168,7 +174,8 @@ impl Bus {
     pub fn next_deadline(&self) -> Option<Time> {
         let auth = self.next_auth_deadline();
         let replies = self.replies.next_deadline();
-        [auth, replies, self.starts.next_deadline()].into_iter().flatten().min()
+        let starts = self.starts.next_deadline();
+        [auth, replies, starts, self.reloads.due()].into_iter().flatten().min()
     }
 
     /// When the next connection must have said Hello.
@@ -230,6 +237,11 @@ impl Bus {
         self.peers.get(peer)?.process.as_deref()
     }
 
+    /// Whether a connection has calls to answer.
+    pub fn owes_replies(&self, peer: PeerId) -> bool {
+        self.replies.of_peer(peer).1 > 0
+    }
+
     /// The well-known names that a connection owns.
     pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
         let names = self.peers.get(peer).into_iter().flat_map(|peer| peer.names.values());
@@ -289,6 +301,7 @@ impl Bus {
         self.drop_rules(id);
         self.traces.end(id);
         self.drop_waiting(id, fx);
+        self.reloads.forget(id);
         if was_active {
             self.peers[id].stage = Stage::Gone;
             self.drop_names(id, fx);
@@ -389,19 +402,21 @@ impl Bus {
             self.send_error(late.caller, late.serial, &error, fx);
         }
         self.end_late_starts(fx);
+        if let Some(caller) = self.reloads.begin_due(self.now) {
+            fx.push(Effect::Reload { caller });
+        }
     }
 
-    fn reconfigured(
-        &mut self,
-        outcome: Result<Box<Configuration>, String>,
-        asker: Option<Asker>,
-        fx: &mut Effects,
-    ) {
-        let result = outcome.map(|config| self.reconfigure(*config, fx));
-        let Some(Asker { peer, serial }) = asker else { return };
-        match result {
-            Ok(()) => self.send_return(peer, serial, fx),
-            Err(text) => self.send_error(peer, serial, &ErrorKind::Failed.because(text), fx),
+    fn reconfigured(&mut self, outcome: Result<Box<Configuration>, String>, fx: &mut Effects) {
+        let error = outcome.map(|config| self.reconfigure(*config, fx)).err();
+        let error = error.map(|text| ErrorKind::Failed.because(text));
+        for (caller, serials) in self.reloads.take() {
+            for serial in serials {
+                match &error {
+                    None => self.send_return(caller, serial, fx),
+                    Some(error) => self.send_error(caller, serial, error, fx),
+                }
+            }
         }
     }
 

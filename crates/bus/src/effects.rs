@@ -13,6 +13,7 @@ use crate::driver::RingWish;
 use crate::input::{Asker, PeerId};
 use crate::reached::Reached;
 use crate::traces::Traced;
+use crate::undelivered::Shortage;
 use crate::unserved::{Fault, Unserved};
 
 /// What the bus wants done after one input, in order.
@@ -144,8 +145,8 @@ pub enum Effect {
     /// Read the configuration again and report by
     /// [`Input::Reconfigured`](crate::Input::Reconfigured).
     Reload {
-        /// Who asked.
-        asker: Asker,
+        /// The connection whose call of ReloadConfig causes this.
+        caller: PeerId,
     },
     /// Tell all that the kernel knows of the process behind a connection, by
     /// [`Input::Identified`](crate::Input::Identified).
@@ -337,6 +338,15 @@ pub enum Event {
         sender: Option<PeerId>,
         /// The limit of what may wait for it, and how much does.
         reached: Reached,
+    },
+    /// The kernel did not take a message; it was dropped.
+    Undelivered {
+        /// The connection that did not get it.
+        peer: PeerId,
+        /// The connection that sent it; `None` for the bus itself.
+        sender: Option<PeerId>,
+        /// What the kernel lacks.
+        shortage: Shortage,
     },
     /// A connection that lost messages has caught up.
     CaughtUp {

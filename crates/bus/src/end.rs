@@ -29,6 +29,9 @@ pub enum End {
     FdsTruncated,
     /// It sent descriptors, and for too long no message that they belong to.
     FdsPending,
+    /// It has read nothing for too long while descriptors were queued for it, one of which may be
+    /// what keeps it open.
+    FdsUnread,
     /// It has left, since nothing that it tried to authenticate with was accepted.
     Rejected,
     /// It cannot be watched.
@@ -54,6 +57,7 @@ impl End {
             Self::Handshake(_) => "handshake",
             Self::FdsTruncated => "fds-truncated",
             Self::FdsPending => "fds-pending",
+            Self::FdsUnread => "fds-unread",
             Self::Rejected => "authentication",
             Self::Unwatched => "unwatched",
             Self::NotAdmitted => "not-admitted",
@@ -72,7 +76,7 @@ impl Bus {
                 let used = self.now.since(self.peers.get(peer)?.since).as_millis() as u64;
                 Some(Reached { limit: LimitName::AuthTimeout, max, used })
             }
-            End::FdsPending => {
+            End::FdsPending | End::FdsUnread => {
                 let max = limits.pending_fd_timeout?.as_millis() as u64;
                 Some(Reached { limit: LimitName::PendingFdTimeout, max, used: max })
             }
@@ -114,6 +118,9 @@ impl fmt::Display for End {
             ),
             Self::FdsPending => f.write_str(
                 "it sent file descriptors and for too long no message that they belong to",
+            ),
+            Self::FdsUnread => f.write_str(
+                "it read nothing for too long while file descriptors were queued for it",
             ),
             Self::Rejected => f.write_str(
                 "it has given up, since nothing that it authenticated with was accepted",

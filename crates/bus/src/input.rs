@@ -13,6 +13,7 @@ use crate::config::Configuration;
 use crate::driver::RingWish;
 use crate::end::End;
 use crate::policy::Standing;
+use crate::undelivered::Undelivered;
 use crate::unserved::{Fault, Unserved};
 
 /// A connection, as the bus and whoever moves its bytes call it.
@@ -194,6 +195,14 @@ pub enum Input<'a> {
         /// The message.
         message: Message<'a>,
     },
+    /// A message came, but not all of the descriptors that it announces: the daemon had no room for
+    /// them.
+    DescriptorsLost {
+        /// Whom it came from.
+        from: PeerId,
+        /// The message.
+        message: Message<'a>,
+    },
     /// Messages that were queued for a connection have left.
     Written {
         /// The connection.
@@ -201,6 +210,8 @@ pub enum Input<'a> {
         /// What has left since the last such input.
         amount: Amount,
     },
+    /// The kernel did not take a message that was queued for a connection, which is still there.
+    Undelivered(Undelivered<'a>),
     /// A connection has ended; its descriptor is closed, its queue is gone.
     Disconnected {
         /// The connection.
@@ -257,7 +268,5 @@ pub enum Input<'a> {
     Reconfigured {
         /// The new configuration, or what is wrong with it: then the old one holds.
         outcome: Result<Box<Configuration>, String>,
-        /// Whom to answer.
-        asker: Option<Asker>,
     },
 }

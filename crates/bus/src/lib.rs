@@ -58,11 +58,13 @@ mod own;
 mod peers;
 pub mod policy;
 mod reached;
+mod reloads;
 mod replies;
 mod route;
 mod statistics;
 mod time;
 mod traces;
+mod undelivered;
 mod unserved;
 
 pub use activation::{
@@ -78,6 +80,7 @@ pub use effects::{
     Urgency,
 };
 pub use end::End;
+pub use hash::{HashKey, HashSeed};
 pub use history::{Culprit, Incident, NAMES_MAX, Trouble};
 pub use input::{
     Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd, Process, Ring,
@@ -88,4 +91,5 @@ pub use reached::{LimitName, Reached};
 pub use statistics::{Now, Totals};
 pub use time::Time;
 pub use traces::{Audience, Traced, TracedMessage};
+pub use undelivered::{Shortage, Undelivered};
 pub use unserved::{Fate, Fault, Obstacle, Unserved};

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_member_has_one_row_whoever_sends_it() {
-        let mut members = Members::new(KeyedState::new(1));
+        let mut members = Members::new(KeyedState::new(1.into()));
         let first = members.find(MemberId::NONE, "a.b", "M");
         let second = members.find(first, "a.b", "N");
         assert_ne!(first, second);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn those_that_come_when_the_table_is_full_are_counted_together() {
-        let mut members = Members::new(KeyedState::new(1));
+        let mut members = Members::new(KeyedState::new(1.into()));
         for n in 0..MEMBERS_MAX + 5 {
             let id = members.find(MemberId::OTHER, "a.b", &format!("M{n}"));
             members.counts_mut(id).messages += 1;
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn answers_are_timed() {
-        let mut members = Members::new(KeyedState::new(1));
+        let mut members = Members::new(KeyedState::new(1.into()));
         let member = members.find(MemberId::NONE, "a.b", "M");
         let call = Counted { member, at: Time::from_nanos(100) };
         members.answered(call, MessageType::MethodReturn, Time::from_nanos(130));

@@ -272,12 +272,15 @@ impl Peer {
         self.peaks.outgoing_fds = self.peaks.outgoing_fds.max(self.queued.fds);
     }
 
+    /// Takes what has left its queue without being written off its account.
+    pub(crate) fn drop_queued(&mut self, amount: Amount) {
+        debug_assert!(self.queued.bytes >= amount.bytes, "more has left than was queued");
+        self.queued.subtract(amount);
+    }
+
     /// Takes what has been written off its account.
     pub(crate) fn discharge(&mut self, amount: Amount) {
-        debug_assert!(self.queued.bytes >= amount.bytes, "more was written than was queued");
-        self.queued.messages = self.queued.messages.saturating_sub(amount.messages);
-        self.queued.bytes = self.queued.bytes.saturating_sub(amount.bytes);
-        self.queued.fds = self.queued.fds.saturating_sub(amount.fds);
+        self.drop_queued(amount);
         self.taken.messages += amount.messages;
         self.taken.bytes += amount.bytes;
         self.taken.fds += amount.fds;

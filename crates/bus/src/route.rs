@@ -76,6 +76,25 @@ impl Bus {
         }
     }
 
+    /// Drops a message whose descriptors are lost, and tells its sender.
+    pub(crate) fn descriptors_lost(
+        &mut self,
+        from: PeerId,
+        message: &Message<'_>,
+        fx: &mut Effects,
+    ) {
+        let Some(peer) = self.peers.get(from) else { return };
+        if peer.stage != Stage::Active {
+            return self.disconnect(from, DisconnectReason::NotRegistered, fx);
+        }
+        self.count(from, message);
+        let error = ErrorKind::LimitsExceeded.because(
+            "The file descriptors of the message could not be received: \
+             the message bus has reached its limit of open files",
+        );
+        self.refuse(from, message, &error, fx);
+    }
+
     fn dispatch(&mut self, from: PeerId, stage: Stage, message: &Message<'_>, fx: &mut Effects) {
         match message.destination() {
             None if message.message_type() != MessageType::Signal => {

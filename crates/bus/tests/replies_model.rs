@@ -150,7 +150,7 @@ impl Test {
         let timeout = (!self.random.once_in(5)).then(|| Duration::from_secs(seconds));
         self.config.limits.reply_timeout = timeout;
         let outcome = Ok(Box::new(self.config.clone()));
-        self.world.input(Input::Reconfigured { outcome, asker: None });
+        self.world.input(Input::Reconfigured { outcome });
         if let Some(timeout) = timeout {
             let latest = self.world.now.after(timeout);
             for pending in &mut self.pending {

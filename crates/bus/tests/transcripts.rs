@@ -41,7 +41,7 @@ use std::time::Duration;
 
 use diligence_bus::policy::{Console, Rule, Standing};
 use diligence_bus::{
-    Asker, Audience, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
+    Audience, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
     HelperFailure, Identity, Input, Limits, PeerId, PidFd, Policy, Service, ServiceHelper,
     ServiceManager, StartFailure, StartId, Time, Urgency,
 };
@@ -91,7 +91,6 @@ struct Runner {
     world: Option<World>,
     peers: BTreeMap<String, PeerId>,
     names: BTreeMap<PeerId, String>,
-    asker: Option<Asker>,
     /// The latest start of each service.
     starts: BTreeMap<String, StartId>,
     output: String,
@@ -108,7 +107,6 @@ impl Runner {
             world: None,
             peers: BTreeMap::new(),
             names: BTreeMap::new(),
-            asker: None,
             starts: BTreeMap::new(),
             output: String::new(),
         };
@@ -317,8 +315,7 @@ impl Runner {
     }
 
     fn reloaded(&mut self, outcome: Result<Box<Configuration>, String>) {
-        let asker = self.asker.take();
-        let seen = self.world().input(Input::Reconfigured { outcome, asker });
+        let seen = self.world().input(Input::Reconfigured { outcome });
         self.show(&seen);
     }
 
@@ -346,12 +343,8 @@ impl Runner {
         for seen in seen {
             let line = self.describe(seen);
             self.say(&line);
-            match seen {
-                Seen::Reload(asker) => self.asker = Some(*asker),
-                Seen::Start(start, name) => {
-                    self.starts.insert(name.clone(), *start);
-                }
-                _ => {}
+            if let Seen::Start(start, name) = seen {
+                self.starts.insert(name.clone(), *start);
             }
         }
     }
@@ -382,9 +375,7 @@ impl Runner {
                 };
                 format!("!! disconnect {}: {why}", self.names[peer])
             }
-            Seen::Reload(Asker { peer, serial }) => {
-                format!("reload for {} #{serial}", self.names[peer])
-            }
+            Seen::Reload(caller) => format!("reload for {}", self.names[caller]),
             Seen::Start(start, name) => format!("{start}: {name}"),
             Seen::Abandon(start) => format!("abandon {start}"),
             Seen::Traced { bytes, audience } => {
@@ -409,6 +400,10 @@ impl Runner {
             Event::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: {} loses messages, {reached}, first of {sender}", name(peer))
+            }
+            Event::Undelivered { peer, sender, shortage } => {
+                let sender = sender.as_ref().map_or("the bus", name);
+                format!("log: not delivered to {}, from {sender}: {}", name(peer), shortage.word())
             }
             Event::CaughtUp { peer, lost } => {
                 format!("log: {} has caught up, {lost} lost", name(peer))

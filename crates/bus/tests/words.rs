@@ -7,7 +7,7 @@ use diligence_bus::{
 
 #[test]
 fn ends_of_connections() {
-    let rows: [(End, &str, &str); 8] = [
+    let rows: [(End, &str, &str); 9] = [
         (End::Closed, "closed", "it has closed the connection"),
         (
             End::UnexpectedFds,
@@ -23,6 +23,11 @@ fn ends_of_connections() {
             End::FdsPending,
             "fds-pending",
             "it sent file descriptors and for too long no message that they belong to",
+        ),
+        (
+            End::FdsUnread,
+            "fds-unread",
+            "it read nothing for too long while file descriptors were queued for it",
         ),
         (
             End::Rejected,

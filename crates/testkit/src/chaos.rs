@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use bus::{
-    Asker, Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy,
-    Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId,
+    Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy, Service,
+    ServiceHelper, ServiceManager, Services, StartFailure, StartId,
 };
 use wire::Message;
 use wire::body::Value;
@@ -23,7 +23,6 @@ pub struct Chaos {
     world: World,
     random: Random,
     peers: Vec<PeerId>,
-    asker: Option<Asker>,
     starts: Vec<StartId>,
 }
 
@@ -31,8 +30,7 @@ impl Chaos {
     /// A bus with any configuration, and nobody there yet.
     pub fn new(mut random: Random) -> Self {
         let world = World::new(configuration(&mut random));
-        let (peers, asker, starts) = (Vec::new(), None, Vec::new());
-        Self { world, random, peers, asker, starts }
+        Self { world, random, peers: Vec::new(), starts: Vec::new() }
     }
 
     /// Whether there are bytes left that say what happens; see [`Random::from_bytes`].
@@ -79,8 +77,11 @@ impl Chaos {
         for seen in seen {
             match seen {
                 Seen::Disconnect(peer, _) => self.disconnect(peer),
-                Seen::Reload(asker) => self.asker = Some(asker),
                 Seen::Start(start, _) => self.starts.push(start),
+                Seen::Reload(_) => {
+                    let seen = self.reconfigure();
+                    self.carry_out(seen);
+                }
                 Seen::Sent { .. }
                 | Seen::Abandon(_)
                 | Seen::CloseRing(_)
@@ -266,7 +267,7 @@ impl Chaos {
             true => Err("text with \0 in it".to_owned()),
             false => Ok(Box::new(configuration(&mut self.random))),
         };
-        self.world.input(Input::Reconfigured { outcome, asker: self.asker.take() })
+        self.world.input(Input::Reconfigured { outcome })
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
-    Amount, Asker, Audience, Body, Bus, Configuration, Credentials, Delivery, Details,
-    DisconnectReason, Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input,
-    PeerId, Ring, RingWish, StartId, Time, Traced, TracedMessage, Urgency,
+    Amount, Audience, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
+    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, Ring, RingWish,
+    StartId, Time, Traced, TracedMessage, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -67,7 +67,7 @@ pub enum Seen {
     /// The end of a connection, and why.
     Disconnect(PeerId, DisconnectReason),
     /// The configuration shall be read again.
-    Reload(Asker),
+    Reload(PeerId),
     /// A service shall be started.
     Start(StartId, String),
     /// A service has not come in time.
@@ -228,7 +228,7 @@ impl World {
                     self.peer(*peer).unwanted = Some(*reason);
                     Seen::Disconnect(*peer, *reason)
                 }
-                Effect::Reload { asker } => Seen::Reload(*asker),
+                Effect::Reload { caller } => Seen::Reload(*caller),
                 Effect::Log(event) => Seen::Log((**event).clone()),
                 Effect::Start { start, name } => Seen::Start(*start, name.to_string()),
                 Effect::Abandon { start } => Seen::Abandon(*start),
@@ -336,7 +336,7 @@ impl World {
         }
         // The limits were for the connections that are gone.
         let outcome = Ok(Box::new(Configuration::default()));
-        self.input(Input::Reconfigured { outcome, asker: None });
+        self.input(Input::Reconfigured { outcome });
         assert_eq!(self.bus.next_deadline(), None, "nobody waits for anything");
         assert!(self.held.is_empty(), "no descriptors are kept for nobody");
         let stats = self.stats();

@@ -13,7 +13,7 @@
 
 pub use real::{
     control_group, daemonize, filesystem, identity, inherited, notify, private_directory,
-    privileges, process, rlimit, shared, spawn, users, watch,
+    privileges, process, shared, spawn, users, watch,
 };
 
 pub mod machine;
@@ -25,6 +25,7 @@ pub mod launch;
 pub mod memory;
 pub mod poll;
 pub mod random;
+pub mod rlimit;
 pub mod signals;
 pub mod socket;
 pub mod timer;

@@ -2,6 +2,7 @@
 
 mod chance;
 mod process;
+mod shortage;
 mod socket;
 
 use std::cell::RefCell;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use chance::Chance;
 pub use process::{End, Process};
+pub use shortage::FailedWrite;
 pub use socket::{Arrived, Socket, SocketId};
 
 use crate::poll::{Event, Interest, Ready};
@@ -54,6 +56,7 @@ pub struct Machine {
     processes: BTreeMap<u32, Process>,
     /// What was written to the journal last.
     journal: VecDeque<String>,
+    shortages: shortage::Shortages,
     /// Reports when the daemon has closed something.
     closings: real::poll::Poller,
 }
@@ -109,6 +112,7 @@ pub fn start(seed: u64, world: Box<dyn World>) -> io::Result<()> {
         signals: VecDeque::new(),
         processes: BTreeMap::new(),
         journal: VecDeque::new(),
+        shortages: shortage::Shortages::default(),
         closings: real::poll::Poller::new()?,
     };
     MACHINE.set(Some(machine));
@@ -133,7 +137,10 @@ pub fn with<T>(act: impl FnOnce(&mut Machine) -> T) -> T {
 
 /// Lets the world act until something is ready or `timeout` is over.
 pub(crate) fn wait(ready: &mut Vec<Event>, capacity: usize, timeout: Option<Duration>) {
-    let end = timeout.map(|timeout| with(|machine| machine.now + timeout));
+    let end = with(|machine| {
+        machine.begin_turn();
+        timeout.map(|timeout| machine.now + timeout)
+    });
     loop {
         let times = with(|machine| machine.chance.below(ACTS_MAX) + 1);
         let mut activity = Activity::Acted;

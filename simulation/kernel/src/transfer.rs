@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use real::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Wait};
+pub use real::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Shortage, Wait};
 
 use crate::machine;
 
@@ -45,7 +45,8 @@ pub fn receive_more(
 /// # Errors
 ///
 /// [`io::ErrorKind::WouldBlock`] when the socket is full, [`io::ErrorKind::BrokenPipe`] when nobody is
-/// at its other end.
+/// at its other end; an error for which [`Shortage::of`] returns a reason when the world made the
+/// machine short of something.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
@@ -54,4 +55,13 @@ pub fn send(
 ) -> io::Result<usize> {
     assert!(descriptors.len() <= MAX_DESCRIPTORS, "the kernel takes no more");
     machine::with(|machine| machine.give(socket.as_fd(), slices, descriptors))
+}
+
+/// How many bytes of `socket` wait to be received.
+///
+/// # Errors
+///
+/// None.
+pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
+    Ok(machine::with(|machine| machine.unreceived(socket.as_fd())))
 }

@@ -5,6 +5,7 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::listening::To;
+use super::undelivered::COULD_NOT_BE_DELIVERED;
 use super::{Oracle, Wrong, arguments, id_of};
 use crate::setting::Feature;
 
@@ -43,13 +44,17 @@ impl Oracle {
         let said = self.meaning(message, to)?;
         if let Owed::Error { to, serial, name } = said
             && !self.owed.contains(&said)
-            && let Some(Value::String(explanation)) = arguments(message).first()
         {
-            self.foresee(to, serial, name, explanation)?;
+            self.foresee(to, serial, name, &explanation(message))?;
         }
         let serial = message.reply_serial().map_or(0, core::num::NonZero::get);
         let mut number = self.take_place(to.unwrap_or_default(), serial);
         match said {
+            Owed::Error { to, serial, name: LIMITS_EXCEEDED }
+                if explanation(message).starts_with(COULD_NOT_BE_DELIVERED) =>
+            {
+                self.said_undelivered(to, serial)?;
+            }
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } if !self.owed.contains(&said) => {
                 self.told.refused += 1;
                 number = self.refused(to, serial)?;
@@ -178,7 +183,15 @@ impl Oracle {
         if self.setting.has(Feature::Deadlines) && !self.pending.is_empty() {
             return Err(format!("calls wait for ever: {:?}", self.pending));
         }
-        Ok(())
+        self.undelivered_settled()
+    }
+}
+
+/// The text of an error.
+fn explanation(message: &Message<'_>) -> String {
+    match arguments(message).first() {
+        Some(Value::String(text)) => text.clone(),
+        _ => String::new(),
     }
 }
 

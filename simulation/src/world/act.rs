@@ -51,6 +51,7 @@ impl World {
                 let most = self.amount();
                 if self.peers[place].mood == Mood::Reads {
                     self.peers[place].read(most);
+                    self.begin_shortages(place);
                     self.note_calls(place);
                 }
             }
@@ -68,6 +69,14 @@ impl World {
                 machine::with(|machine| machine.pass(time));
             }
             72 if self.chance.once_in(40) => self.be_rude(place),
+            73 if self.setting.has(Feature::KernelShortages) && self.chance.once_in(10) => {
+                let time = Duration::from_micros(self.chance.below(1000) as u64);
+                machine::with(|machine| machine.run_out_of_memory(time));
+            }
+            // Longer than the bus waits until it writes again what the kernel did not take.
+            75 if self.setting.has(Feature::KernelShortages) && self.chance.once_in(5) => {
+                machine::with(|machine| machine.pass(Duration::from_millis(20)));
+            }
             // Where it does not change, nobody sees that it is read again.
             74 if !self.setting.has(Feature::ChangingPolicy) && self.chance.once_in(100) => {
                 machine::with(|machine| machine.send_signal(Signal::HangUp));
@@ -116,18 +125,21 @@ impl World {
             let running = machine.processes().filter(|(_, process)| process.end.is_none());
             running.map(|(pid, process)| (pid, process.words.clone())).collect()
         });
-        let mut acted = false;
+        let mut acted = self.name_late_services();
         for (pid, words) in started {
             let named = words.last().and_then(|word| word.to_str()).unwrap_or_default();
-            let fate = SERVICES.iter().find(|(name, _)| *name == named).map(|(_, fate)| *fate);
-            match fate.expect("there are no others") {
+            let service = SERVICES.into_iter().find(|(name, _)| *name == named);
+            let (named, fate) = service.expect("there are no others");
+            match fate {
                 Fate::Comes if self.arrived.insert(pid) => {
                     self.connect();
                     let peer = self.peers.last_mut().expect("it has connected");
-                    let serial = peer.next_serial();
-                    let args = [Value::from(named), Value::Uint32(0)];
-                    peer.send(call_bus("RequestName", serial, &args));
                     peer.hurry();
+                    if self.chance.once_in(2) {
+                        self.late.push((peer.socket, named));
+                    } else {
+                        request_name(peer, named);
+                    }
                 }
                 Fate::Ends => machine::with(|machine| machine.end(pid, End::Exited(1))),
                 Fate::Comes | Fate::Hangs => continue,
@@ -135,6 +147,23 @@ impl World {
             acted = true;
         }
         acted
+    }
+
+    /// Services that have read their unique name take the other; tells whether any did.
+    fn name_late_services(&mut self) -> bool {
+        let before = self.late.len();
+        for (socket, named) in std::mem::take(&mut self.late) {
+            let place = self.peers.iter().position(|peer| peer.socket == socket);
+            // It may have left.
+            let Some(place) = place else { continue };
+            self.begin_shortages(place);
+            match self.peers[place].stage {
+                Stage::Named(_) => request_name(&mut self.peers[place], named),
+                Stage::TurnedAway => {}
+                Stage::Greeting { .. } | Stage::Nameless => self.late.push((socket, named)),
+            }
+        }
+        self.late.len() < before
     }
 
     fn leave(&mut self, place: usize) {
@@ -160,10 +189,20 @@ impl World {
 
     /// Remembers calls that came, to answer them.
     fn note_calls(&mut self, place: usize) {
+        // Where somebody is told that his call was lost, only who was called answers it.
+        let is_strict = self.setting.has(Feature::KernelShortages);
         let peer = &mut self.peers[place];
+        let own = match peer.stage {
+            Stage::Named(id) => format!(":1.{id}"),
+            _ => String::new(),
+        };
         for bytes in peer.take_unseen() {
             let message = Message::parse(&bytes).expect("it was checked");
             let caller = message.sender().and_then(|name| id_of(name.as_str()));
+            let is_own = message.destination().is_some_and(|name| name.as_str() == own);
+            if is_strict && !is_own && self.setting.has(Feature::Eavesdroppers) {
+                continue;
+            }
             if let (MessageType::MethodCall, true, Some(caller)) =
                 (message.message_type(), message.expects_reply(), caller)
             {
@@ -171,6 +210,12 @@ impl World {
             }
         }
     }
+}
+
+fn request_name(peer: &mut Peer, named: &str) {
+    let serial = peer.next_serial();
+    let args = [Value::from(named), Value::Uint32(0)];
+    peer.send(call_bus("RequestName", serial, &args));
 }
 
 /// So seldom somebody connects, but where thousands are to be there.

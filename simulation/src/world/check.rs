@@ -6,18 +6,20 @@ use wire::message::MessageType;
 
 use super::message::shown;
 use super::{Plan, World};
-use crate::oracle::id_of;
-use crate::peer::{Peer, Stage};
-use crate::setting::Feature;
+use crate::oracle::{Expected, id_of};
+use crate::peer::{Arrival, Peer, Stage};
+use crate::setting::{Feature, UNREAD_DESCRIPTORS_MAX};
 
 impl World {
     /// Compares what was said with what was routed, and what came with what had to come, up to the
     /// message with this number.
     pub(super) fn compare(&mut self, end: u64) {
         let mut wrong = None;
+        let has_shortages = self.setting.has(Feature::KernelShortages);
         for peer in self.peers.iter_mut().chain(&mut self.former) {
             learn_name(peer);
             let Stage::Named(id) = peer.stage else { continue };
+            let mut missing = Vec::new();
             let Some(account) = self.oracle.known(id) else { continue };
             while let Some(heard) = account.heard.pop_front() {
                 match peer.sent.pop_front() {
@@ -32,22 +34,42 @@ impl World {
                 && account.expected.front().is_some_and(|next| next.number < end)
                 && let Some(expected) = account.expected.pop_front()
             {
-                if peer.received[0] == expected.bytes {
-                    peer.received.pop_front();
-                    self.tally.borrow_mut().delivered += 1;
+                let is_next = peer.received[0].bytes() == expected.bytes;
+                if is_next && let Some(arrival) = peer.received.pop_front() {
+                    match arrival {
+                        Arrival::Received(_) => self.tally.borrow_mut().delivered += 1,
+                        Arrival::Dropped(bytes) => {
+                            peer.lost.push(bytes);
+                            self.tally.borrow_mut().lost += 1;
+                        }
+                    }
                 } else if self.setting.has(Feature::TightQueues) && expected.may_be_lost {
                     // It is asked later whether the bus says so, too.
                     peer.lost.push(expected.bytes);
                     self.tally.borrow_mut().lost += 1;
+                } else if has_shortages && has_descriptors(&expected.bytes) {
+                    missing.push(expected.bytes);
                 } else {
-                    let (came, expected) = (shown(&peer.received[0]), shown(&expected.bytes));
-                    wrong = Some(format!(":1.{id} got {came}, and not {expected}"));
+                    let (came, expected) = (&peer.received[0], shown(&expected.bytes));
+                    let (came, how) = match came {
+                        Arrival::Received(bytes) => (shown(bytes), "got"),
+                        Arrival::Dropped(bytes) => (shown(bytes), "was to get"),
+                    };
+                    wrong = Some(format!(":1.{id} {how} {came}, and not {expected}"));
                     break;
                 }
+            }
+            for bytes in missing {
+                self.oracle.missing(id, &bytes);
+                self.tally.borrow_mut().lost += 1;
+                peer.lost.push(bytes);
             }
         }
         if let Some(wrong) = wrong {
             self.fail(&wrong);
+        }
+        if has_shortages {
+            self.check_unread_descriptors();
         }
         let oracle = &mut self.oracle;
         self.former.retain(|peer| match peer.stage {
@@ -60,10 +82,8 @@ impl World {
     /// Nobody has to get anything more.
     pub(super) fn check_all(&mut self) {
         self.compare(u64::MAX);
-        if let Err(wrong) = self.oracle.settled() {
-            self.fail(&wrong);
-        }
         let mut wrong = None;
+        let has_shortages = self.setting.has(Feature::KernelShortages);
         for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
             let Stage::Named(id) = peer.stage else {
                 wrong = Some(format!("one has no name: {:?}", peer.stage));
@@ -85,13 +105,24 @@ impl World {
                 self.tally.borrow_mut().lost += lost.len();
                 peer.lost.extend(lost.into_iter().map(|expected| expected.bytes));
             }
+            let all = std::mem::take(&mut account.expected).into_iter();
+            let is_missing =
+                |expected: &Expected| has_shortages && has_descriptors(&expected.bytes);
+            let (missing, rest): (Vec<_>, Vec<_>) = all.partition(is_missing);
+            account.expected = rest.into();
             if let Some(missing) = account.expected.front() {
                 wrong = Some(format!(":1.{id} did not get {}", shown(&missing.bytes)));
             }
             if account.is_gone {
                 wrong = Some(format!(":1.{id} is there, and was said to be gone"));
             }
+            for Expected { bytes, .. } in missing {
+                self.oracle.missing(id, &bytes);
+                self.tally.borrow_mut().lost += 1;
+                peer.lost.push(bytes);
+            }
         }
+        wrong = wrong.or(self.oracle.settled().err());
         let has_few = self.setting.has(Feature::FewPlaces);
         let polite = self.peers.iter().find(|peer| {
             // For whom there is no place may not have been told before it said more.
@@ -103,6 +134,30 @@ impl World {
         }
         if let Some(wrong) = wrong {
             self.fail(&wrong);
+        }
+    }
+
+    /// From when somebody has a name, the kernel does not take everything that is written to it.
+    pub(super) fn begin_shortages(&mut self, place: usize) {
+        let peer = &mut self.peers[place];
+        learn_name(peer);
+        if self.setting.has(Feature::KernelShortages)
+            && let Stage::Named(id) = peer.stage
+            && self.failing.insert(peer.socket, id).is_none()
+        {
+            let once_in = FAILS_ONCE_IN[id as usize % FAILS_ONCE_IN.len()];
+            machine::with(|machine| machine.fail_writes(peer.socket, once_in));
+        }
+    }
+
+    /// No user has more than its share of unread descriptors.
+    fn check_unread_descriptors(&self) {
+        let users = machine::with(machine::Machine::unreceived_descriptors);
+        if let Some((uid, count)) = users.iter().find(|(_, count)| **count > UNREAD_DESCRIPTORS_MAX)
+        {
+            self.fail(&format!(
+                "user {uid} has {count} unread descriptors, {UNREAD_DESCRIPTORS_MAX} at most"
+            ));
         }
     }
 
@@ -128,8 +183,8 @@ fn learn_name(peer: &mut Peer) {
     if peer.stage != Stage::Nameless {
         return;
     }
-    let Some(bytes) = peer.received.front() else { return };
-    let message = Message::parse(bytes).expect("it was checked");
+    let Some(first) = peer.received.front() else { return };
+    let message = Message::parse(first.bytes()).expect("it was checked");
     if message.message_type() == MessageType::Error {
         // What it has said already is not for the bus, which may end the connection.
         peer.is_rude = true;
@@ -138,6 +193,13 @@ fn learn_name(peer: &mut Peer) {
     }
     let id = message.destination().and_then(|name| id_of(name.as_str()));
     peer.stage = Stage::Named(id.expect("the first that comes is the answer to Hello"));
+}
+
+/// One in so many writes to a connection fails: each connection has one of these.
+const FAILS_ONCE_IN: [usize; 4] = [3, 30, 300, 3000];
+
+fn has_descriptors(message: &[u8]) -> bool {
+    Message::parse(message).is_ok_and(|message| message.unix_fds() > 0)
 }
 
 /// Whether a message is what was sent, with the name of who sent it.

@@ -10,7 +10,7 @@ use super::World;
 use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
 use super::message::call_bus;
 use crate::peer::Stage;
-use crate::setting::{Feature, SERVICES};
+use crate::setting::{Feature, OWNER, SERVICES};
 use crate::who::Who;
 
 impl World {
@@ -63,7 +63,7 @@ impl World {
         let asked = self.peers[place].calls.pop();
         let (caller, call) = match asked {
             Some(asked) if !self.chance.once_in(20) => asked,
-            _ if self.chance.once_in(3) => made_up,
+            _ if !self.setting.has(Feature::KernelShortages) && self.chance.once_in(3) => made_up,
             _ => return,
         };
         let call = call.try_into().expect("serials are not 0");
@@ -83,7 +83,10 @@ impl World {
         let own = Value::from(self.pick(&NAMES));
         let flags = Value::Uint32(self.chance.below(8) as u32);
         let (method, args) = match self.chance.below(8) {
-            0 if self.chance.once_in(20) => ("ReloadConfig", Vec::new()),
+            // Others may have to wait for a reload.
+            0 if self.peers[place].who.uid == OWNER && self.chance.once_in(20) => {
+                ("ReloadConfig", Vec::new())
+            }
             0 | 1 => ("AddMatch", vec![rule]),
             2 => ("RemoveMatch", vec![rule]),
             3 | 4 => ("RequestName", vec![own, flags]),
@@ -124,7 +127,8 @@ impl World {
 
     /// The next serial, or one that was there before.
     fn serial(&mut self, place: usize) -> u32 {
-        if self.chance.once_in(30) {
+        // A call is known by its serial where the bus says that it was lost.
+        if !self.setting.has(Feature::KernelShortages) && self.chance.once_in(30) {
             return self.peers[place].last_serial();
         }
         self.peers[place].next_serial()

@@ -100,6 +100,30 @@ pub fn load(file: &Path, environment: &Environment<'_>) -> Result<Config, Config
     Config::compile(Document::read(file, environment)?, environment)
 }
 
+/// Reads a configuration file whose content is known, and all that it includes, and compiles what they
+/// say.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_content(
+    file: &Path,
+    content: &[u8],
+    environment: &Environment<'_>,
+) -> Result<Config, ConfigError> {
+    Config::compile(reader::read_content(file, content, environment)?, environment)
+}
+
+/// Reads all that comes out of `file`, if it is a pipe: it can be read only once, and a configuration
+/// is read again.
+///
+/// # Errors
+///
+/// It cannot be read, or is larger than [`FILE_LEN_MAX`].
+pub fn drain_pipe(file: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    reader::drain_pipe(file)
+}
+
 /// The configuration of a session bus on a system that has no file for it.
 ///
 /// It is what such files say everywhere, without the places for changes of one's own.

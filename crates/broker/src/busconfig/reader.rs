@@ -1,9 +1,10 @@
 //! Files that include files.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,13 +19,46 @@ use super::error::{
 
 /// Reads a configuration file and all that it includes.
 pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Document, ConfigError> {
-    let content = Content::of(file).map_err(|error| {
-        let kind = ConfigErrorKind::Read(error);
-        ConfigError { file: file.into(), position: None, kind }
-    })?;
+    let content = Content::of(file).map_err(|error| unreadable(file, error))?;
     let mut document = Document::of(file);
     Reader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
     Ok(document)
+}
+
+/// Reads a configuration file whose content is known, and all that it includes.
+pub(super) fn read_content(
+    file: &Path,
+    content: &[u8],
+    environment: &Environment<'_>,
+) -> Result<Document, ConfigError> {
+    let content = Content { bytes: content.to_owned(), id: None };
+    let mut document = Document::of(file);
+    Reader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
+    Ok(document)
+}
+
+/// Reads all that comes out of `file`, if it is a pipe, from which it can be read only once.
+pub(super) fn drain_pipe(file: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let is_pipe = fs::metadata(file).is_ok_and(|found| found.file_type().is_fifo());
+    if !is_pipe {
+        return Ok(None);
+    }
+    let read = || {
+        let mut content = Vec::new();
+        File::open(file)?.take(FILE_LEN_MAX + 1).read_to_end(&mut content)?;
+        Ok(content)
+    };
+    let content = read().map_err(|error: io::Error| {
+        unreadable(file, ReadError::Open { path: file.into(), error: error.into() })
+    })?;
+    if content.len() as u64 > FILE_LEN_MAX {
+        return Err(unreadable(file, ReadError::TooLarge(file.into())));
+    }
+    Ok(Some(content))
+}
+
+fn unreadable(file: &Path, error: ReadError) -> ConfigError {
+    ConfigError { file: file.into(), position: None, kind: ConfigErrorKind::Read(error) }
 }
 
 /// Reads a text that includes nothing, as if it stood in `file`.
@@ -40,8 +74,8 @@ pub(super) fn read_text(
 
 struct Reader<'a> {
     environment: &'a Environment<'a>,
-    /// The files that are being read, each included by the one before it, by their true paths.
-    open: Vec<PathBuf>,
+    /// The files that are being read, each included by the one before it.
+    open: Vec<FileId>,
 }
 
 impl Reader<'_> {
@@ -54,9 +88,10 @@ impl Reader<'_> {
         document.sources.insert(file.into());
         let file = Arc::from(file);
         let text = content.text(&file)?;
-        self.open.push(content.true_path.clone());
+        let depth = self.open.len();
+        self.open.extend(content.id);
         let outcome = self.text(&file, text, document);
-        self.open.pop();
+        self.open.truncate(depth);
         outcome
     }
 
@@ -130,7 +165,7 @@ impl Reader<'_> {
             Err(error) if missing == Missing::Ignored && error.is_missing() => return Ok(()),
             Err(error) => return Err(origin.error(error)),
         };
-        if self.open.contains(&content.true_path) {
+        if content.id.is_some_and(|id| self.open.contains(&id)) {
             return Err(origin.error(ReadError::Circular(path.into())));
         }
         self.file(path, &content, document)
@@ -146,8 +181,16 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 /// The bytes of a file.
 struct Content {
     bytes: Vec<u8>,
-    /// A path by which the file is told from others, whatever path led to it.
-    true_path: PathBuf,
+    /// Absent for what did not come from a file.
+    id: Option<FileId>,
+}
+
+/// What tells a file from others, whatever path leads to it. A file that was deleted, or never had
+/// a name, has no path of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct FileId {
+    device: u64,
+    inode: u64,
 }
 
 impl Content {
@@ -161,7 +204,8 @@ impl Content {
             return Err(ReadError::TooLarge(file.into()));
         }
         let bytes = fs::read(file).map_err(refuse)?;
-        Ok(Self { bytes, true_path: file.canonicalize().map_err(refuse)? })
+        let id = FileId { device: found.dev(), inode: found.ino() };
+        Ok(Self { bytes, id: Some(id) })
     }
 
     fn text(&self, file: &Arc<Path>) -> Result<&str, ConfigError> {

@@ -16,7 +16,8 @@ use super::EventLoop;
 use super::line::{Joined, Newcomer};
 use super::listening::Listening;
 use crate::arrivals::{Arrival, Rate, Turn};
-use crate::connection::{Connection, Room};
+use crate::back_pressure::Limits;
+use crate::connection::Connection;
 use crate::login::Login;
 use crate::os_error::OsError;
 use crate::report;
@@ -89,8 +90,8 @@ impl EventLoop {
         let served_at = served_at.filter(|&time| time > self.now);
         let peer = self.table.next_id();
         let login = self.login(listener, credentials.uid);
-        let room = Room::within(&self.bus.configuration().limits);
-        let connection = Connection::new(peer, socket, login, room);
+        let limits = Limits::within(&self.bus.configuration().limits);
+        let connection = Connection::new(peer, socket, login, limits);
         self.table.insert(Connection { served_at, ..connection });
         self.handle(Input::Connected { peer, credentials });
         match served_at {

@@ -8,7 +8,7 @@ use bus::{Input, PeerId};
 use sys::timer::Timer;
 
 use super::EventLoop;
-use crate::connection::{End, Writing};
+use crate::connection::End;
 use crate::outgoing::Charge;
 
 /// Rings at the next deadline, or before: when deadlines go away it stays as it is, so that those
@@ -101,20 +101,31 @@ impl EventLoop {
         let fds_timeout = self.bus.configuration().limits.pending_fd_timeout;
         let Some(connection) = self.table.get_mut(peer) else { return };
         connection.is_timed = false;
-        if connection.stall_due().is_some_and(|due| due <= self.now) {
-            // Its senders need not wait any longer.
-            connection.writing = Writing::Stalled;
+        let before = connection.writing.charge();
+        connection.writing = connection.writing.window_ended(self.now);
+        if before == Charge::OnSender && connection.writing.charge() == Charge::Free {
+            // Its senders need not wait for it any longer.
             connection.queue.return_lent();
             let released = &mut self.buffers.released;
             connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
+        }
+        if connection.retry_at.is_some_and(|at| at <= self.now) {
+            connection.retry_at = None;
+            self.writable(peer);
+            self.watch_time(peer);
+            return;
         }
         if connection.served_at.is_some_and(|at| at <= self.now) {
             connection.served_at = None;
             self.update_interest(peer);
             return;
         }
-        if connection.fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
+        if connection.incoming_fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
             self.end(peer, End::FdsPending);
+            return;
+        }
+        if connection.queued_fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
+            self.end(peer, End::FdsUnread);
             return;
         }
         self.watch_time(peer);

@@ -10,8 +10,10 @@ use bus::{
 use sys::poll::Interest;
 use wire::Message;
 
+use super::back_pressure;
 use super::{EventLoop, Source};
-use crate::connection::{End, Phase, Room, Writing};
+use crate::back_pressure::{Limits, Writing};
+use crate::connection::{End, Phase, Role};
 use crate::outgoing::{
     Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
 };
@@ -33,6 +35,19 @@ pub(super) enum Origin<'m> {
     },
 }
 
+impl Origin<'_> {
+    /// Whether a peer answers a call.
+    const fn is_reply(&self) -> bool {
+        matches!(self, Self::Peer { message, .. } if message.message_type().is_reply())
+    }
+}
+
+/// Whether a queue is to be written once more.
+pub(super) enum Flush {
+    Done,
+    Again,
+}
+
 impl EventLoop {
     /// Carries out what the bus wants done.
     pub(super) fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
@@ -46,7 +61,7 @@ impl EventLoop {
                 Effect::Log(event) => self.log_event(event),
                 Effect::OpenRing { asker, wish } => self.open_ring(*asker, **wish),
                 Effect::CloseRing { peer } => self.traces.end(*peer),
-                Effect::Reload { asker } => self.reconfigure(Some(*asker)),
+                Effect::Reload { caller } => self.reconfigure(Some(*caller)),
                 Effect::Identify { peer, asker } => self.identify(*peer, *asker),
                 Effect::Start { start, name } => self.start_service(*start, name),
                 Effect::Abandon { start } => self.abandon(*start),
@@ -60,26 +75,36 @@ impl EventLoop {
         let fds = self.fds_of(delivery, origin);
         let Some(connection) = self.table.get_mut(delivery.to) else { return };
         let (from, body) = body_of(delivery, origin, connection.writing);
-        let charge = match connection.writing {
-            Writing::Blocked { .. } => Charge::OnSender,
-            Writing::Flowing | Writing::Stalled => Charge::Free,
-        };
+        let charge = connection.charge_for(origin.is_reply());
         let head = effects.bytes(delivery.head);
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
         let load = Load { bytes: head.len() + body.len(), fds: fd_count };
+        if fd_count > 0 && !connection.queue.has_fds() {
+            connection.unread_since = self.now;
+        }
         let message = Outgoing { from, head, body, fds };
         connection.queue.push(message, charge, &mut self.buffers.spare);
         if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.appetite.is_flood() {
             self.conversation.goes_on(self.now);
         }
-        let is_long =
-            connection.queue.len() > EARLY_FLUSH && connection.writing == Writing::Flowing;
+        let is_flowing = connection.writing.is_flowing();
+        let is_long = connection.queue.len() > EARLY_FLUSH && is_flowing;
+        let is_held =
+            delivery.urgency == Urgency::Awaited && connection.sent.is_over(&connection.limits);
+        self.work.reached_ready |= is_flowing && charge != Charge::Never;
         match delivery.urgency {
             Urgency::Awaited => self.mark_awaited(delivery.to),
             Urgency::Passing => self.mark_passing(delivery.to),
         }
         if let (Charge::OnSender, Some(from)) = (charge, from) {
             self.charge_sender(from, load);
+        }
+        if fd_count > 0 && !is_flowing {
+            self.watch_time(delivery.to);
+        }
+        if is_held {
+            // It may have to answer now, so that it may no longer be held.
+            self.update_interest(delivery.to);
         }
         if is_long {
             self.flush_one(delivery.to);
@@ -98,7 +123,7 @@ impl EventLoop {
 
     pub(super) fn mark_awaited(&mut self, peer: PeerId) {
         if let Some(connection) = self.table.get_mut(peer)
-            && connection.writing == Writing::Flowing
+            && connection.writing.is_flowing()
             && !connection.is_dirty
         {
             connection.is_dirty = true;
@@ -108,7 +133,7 @@ impl EventLoop {
 
     fn mark_passing(&mut self, peer: PeerId) {
         if let Some(connection) = self.table.get_mut(peer)
-            && connection.writing == Writing::Flowing
+            && connection.writing.is_flowing()
             && !connection.is_dirty
         {
             connection.is_dirty = true;
@@ -138,16 +163,35 @@ impl EventLoop {
 
     /// Writes what is queued for one connection, as far as its socket takes it.
     fn flush_one(&mut self, peer: PeerId) {
-        let Some(connection) = self.table.get_mut(peer) else { return };
+        while let Flush::Again = self.flush_once(peer) {}
+        self.release_senders();
+    }
+
+    fn flush_once(&mut self, peer: PeerId) -> Flush {
+        let Self { table, bus, user_fds, .. } = self;
+        let Some(connection) = table.get_mut(peer) else { return Flush::Done };
         connection.is_dirty = false;
+        let fds_max = if connection.queue.has_fds() {
+            let wanted = connection.queue.fds_of_first();
+            user_fds.allowance(back_pressure::kernel_user(bus, peer), wanted)
+        } else {
+            u64::MAX
+        };
         let released = &mut self.buffers.released;
         let socket = connection.socket.as_fd();
         let release = |from, load| released.push((from, load));
         let spare = &mut self.buffers.spare;
         let left = connection.queue.left();
-        let Progress { written, outcome } = connection.queue.write_to(socket, spare, release);
+        let Progress { written, outcome } =
+            connection.queue.write_to(socket, fds_max, spare, release);
+        if written.bytes > 0 {
+            connection.unread_since = self.now;
+        }
         if left < connection.traced_end && left < connection.queue.left() {
             self.trace_written(peer);
+        }
+        if written.fds > 0 {
+            self.fds_written(peer, written.fds);
         }
         if written.bytes > 0 {
             self.handle_written(peer, written);
@@ -155,9 +199,15 @@ impl EventLoop {
         match outcome {
             Outcome::Empty => self.unblocked(peer),
             Outcome::Blocked => self.blocked(peer, written.bytes),
+            Outcome::Starved => self.starved(peer, written.bytes),
+            Outcome::OverAllowance => return self.over_allowance(peer),
+            Outcome::Dropped(dropped) => {
+                self.undelivered(peer, &dropped);
+                return Flush::Again;
+            }
             Outcome::Gone => self.left(peer),
         }
-        self.release_senders();
+        Flush::Done
     }
 
     /// The other end of a connection is gone.
@@ -174,58 +224,6 @@ impl EventLoop {
         self.apply(&effects, &Origin::Bus);
     }
 
-    fn unblocked(&mut self, peer: PeerId) {
-        if let Some(connection) = self.table.get_mut(peer)
-            && connection.writing != Writing::Flowing
-        {
-            connection.writing = Writing::Flowing;
-        }
-        self.update_interest(peer);
-    }
-
-    /// Takes note that a socket is full, and holds what waits against its senders.
-    fn blocked(&mut self, peer: PeerId, written: u64) {
-        let since = self.now;
-        let Some(connection) = self.table.get_mut(peer) else { return };
-        match connection.writing {
-            Writing::Stalled if written == 0 => {}
-            Writing::Blocked { .. } if written == 0 => {}
-            Writing::Blocked { .. } => connection.writing = Writing::Blocked { since },
-            Writing::Flowing | Writing::Stalled => {
-                connection.writing = Writing::Blocked { since };
-                let mut charged = Vec::new();
-                connection
-                    .queue
-                    .set_charges(Charge::OnSender, |from, load| charged.push((from, load)));
-                charged.into_iter().for_each(|(from, load)| self.charge_sender(from, load));
-                self.watch_time(peer);
-            }
-        }
-        self.update_interest(peer);
-    }
-
-    fn charge_sender(&mut self, from: PeerId, load: Load) {
-        if let Some(sender) = self.table.get_mut(from) {
-            sender.in_flight.bytes += load.bytes;
-            sender.in_flight.fds += load.fds;
-            self.update_interest(from);
-        }
-    }
-
-    /// Takes off the accounts of senders what has left.
-    pub(super) fn release_senders(&mut self) {
-        for index in 0..self.buffers.released.len() {
-            let (from, load) = self.buffers.released[index];
-            if let Some(sender) = self.table.get_mut(from) {
-                let in_flight = &mut sender.in_flight;
-                in_flight.bytes = in_flight.bytes.saturating_sub(load.bytes);
-                in_flight.fds = in_flight.fds.saturating_sub(load.fds);
-                self.update_interest(from);
-            }
-        }
-        self.buffers.released.clear();
-    }
-
     /// A socket that was full takes bytes again.
     pub(super) fn writable(&mut self, peer: PeerId) {
         self.flush_one(peer);
@@ -234,8 +232,9 @@ impl EventLoop {
     /// The peer is gone. What it sent before is read to the end first, in later turns if it may
     /// not be read now.
     pub(super) fn hung_up(&mut self, peer: PeerId) {
+        let may_read = self.may_read(peer);
         let Some(connection) = self.table.get_mut(peer) else { return };
-        if !connection.has_backlog && connection.may_send() {
+        if !connection.has_backlog && may_read {
             // It may not have been waited for to be readable, so there may still be something.
             self.receive(peer);
         } else if connection.watched.take().is_some() {
@@ -246,8 +245,9 @@ impl EventLoop {
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
     pub(super) fn update_interest(&mut self, peer: PeerId) {
-        let Some(connection) = self.table.get_mut(peer) else { return };
-        let wanted = connection.wanted_interest();
+        let Self { table, bus, now, .. } = self;
+        let Some(connection) = table.get_mut(peer) else { return };
+        let wanted = connection.wanted_interest(!back_pressure::is_unread(connection, bus, *now));
         let token = Source::Peer(peer).token();
         let told = match (connection.watched, wanted) {
             (Some(watched), wanted) if wanted == watched => return,
@@ -266,9 +266,9 @@ impl EventLoop {
     /// Applies changed limits to a connection.
     pub(super) fn limits_changed(&mut self, peer: PeerId) {
         let limits = self.framer_limits();
-        let room = Room::within(self.bus.limits_of(peer));
+        let own = Limits::within(self.bus.limits_of(peer));
         if let Some(connection) = self.table.get_mut(peer) {
-            connection.room = room;
+            connection.limits = own;
             if let Phase::Messages(framer) = &mut connection.phase {
                 framer.set_limits(limits);
             }
@@ -281,6 +281,11 @@ impl EventLoop {
     }
 
     fn log_event(&mut self, event: &Event) {
+        if let Event::BecameMonitor { peer } = event
+            && let Some(connection) = self.table.get_mut(*peer)
+        {
+            connection.role = Role::Monitor;
+        }
         if self.traces.is_on() {
             self.trace_event(event);
         }
@@ -290,7 +295,7 @@ impl EventLoop {
 
     /// Tells the bus what a process is called, and sees to it that what is left out of the log is
     /// told there in time.
-    fn describe(&mut self, described: Option<Described>) {
+    pub(super) fn describe(&mut self, described: Option<Described>) {
         if let Some(due) = self.reporter.due() {
             self.alarm.no_later_than(due);
         }
@@ -319,6 +324,7 @@ impl EventLoop {
         if self.traces.is_on() {
             self.trace_left(peer, &end);
         }
+        self.forget_fds(peer);
         let Some(mut connection) = self.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
         connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
@@ -341,9 +347,7 @@ fn body_of<'m>(
             let is_shared = match stretch.tenure {
                 Tenure::Kept => true,
                 // What has to wait cannot be lent.
-                Tenure::Lent => {
-                    writing == Writing::Flowing && message.body().len() >= LENT_BODY_MIN
-                }
+                Tenure::Lent => writing.is_flowing() && message.body().len() >= LENT_BODY_MIN,
             };
             let body = if is_shared {
                 let start = stretch.range.start + message.header_bytes().len();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bus::Fault;
 use sys::poll::Interest;
-use sys::rlimit::OpenFiles;
+use sys::rlimit::open_files_max;
 
 use super::{EventLoop, Source};
 
@@ -40,7 +40,7 @@ pub(super) struct Descriptors {
 impl Descriptors {
     /// Those that this process may have.
     pub(super) fn of_this_process() -> Self {
-        let max = OpenFiles::current().soft().unwrap_or(u64::MAX);
+        let max = open_files_max();
         Self { reserved: max - RESERVE.min(max / 4), short: None }
     }
 

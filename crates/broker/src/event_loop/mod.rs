@@ -17,6 +17,7 @@
 mod accept;
 mod admission;
 pub(crate) mod appetite;
+mod back_pressure;
 mod deadlines;
 mod deliver;
 mod line;
@@ -33,10 +34,11 @@ use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bus::mediation::Mediator;
-use bus::{Asker, Bus, Effects, Fault, HeldFds, Input, PeerId, Time};
+use bus::{Bus, Effects, Fault, HashKey, HashSeed, HeldFds, Input, PeerId, Time};
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
@@ -47,8 +49,9 @@ use crate::arrivals::Arrivals;
 use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
+use crate::fds_in_kernel::UserFds;
 use crate::listen::Listener;
-use crate::log::{Log, Severity};
+use crate::log::Log;
 use crate::metrics::{Metrics, Place};
 use crate::outgoing::{Load, SharedFds, Spare};
 use crate::report::Reporter;
@@ -85,6 +88,11 @@ pub trait Reload {
     ///
     /// What is wrong with it. The old one stays in force then.
     fn read(&mut self) -> Result<Loaded, ConfigError>;
+
+    /// Takes what the log should say about the last [`Self::read`], one line each.
+    fn warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What was read is in force, or the old one after an error.
     fn done(&mut self);
@@ -131,6 +139,8 @@ pub struct EventLoop {
     paused_outputs: Vec<ChildKey>,
     /// Descriptors of messages that wait for a service.
     held_fds: BTreeMap<HeldFds, SharedFds>,
+    /// Descriptors that were written and not received.
+    user_fds: UserFds,
     reload: Box<dyn Reload>,
     changes: Changes,
     log: Log,
@@ -163,6 +173,9 @@ struct Work {
     /// That may not stay as they are: whose sockets are full, or with descriptors that wait for
     /// their message.
     timed: Vec<PeerId>,
+    /// Whether something of the connection that is being read went to a recipient that had nothing
+    /// unread.
+    reached_ready: bool,
 }
 
 /// Memory that is used in every turn and kept.
@@ -187,16 +200,14 @@ enum Flow {
 impl EventLoop {
     /// A loop that is ready to run.
     pub fn new(parts: Parts) -> io::Result<Self> {
-        let mut key = [0; 8];
-        sys::random::fill(&mut key)?;
         let Loaded { config, catalog } = parts.loaded;
         let address = joined_address(&parts.listeners);
         let bus_type = config.document.bus_type.as_ref();
         let launcher = Launcher::new(&address, bus_type, parts.open_files);
         let configuration = config.configuration.clone();
-        let authority = SystemAuthority { uid: parts.identity.uid };
+        let authority = SystemAuthority::new(parts.identity.uid);
         let (changes, unwatched) = Changes::of(&config.document);
-        let bus = Bus::new(parts.identity, configuration, u64::from_ne_bytes(key));
+        let bus = Bus::new(parts.identity, configuration, hash_key()?);
         let bus = match parts.mediator {
             Some(mediator) => bus.mediated_by(mediator),
             None => bus,
@@ -217,6 +228,7 @@ impl EventLoop {
             children: Children::default(),
             paused_outputs: Vec::new(),
             held_fds: BTreeMap::new(),
+            user_fds: UserFds::within(sys::rlimit::open_files_max()),
             changes,
             log: parts.log,
             reporter: Reporter::default(),
@@ -373,36 +385,6 @@ impl EventLoop {
         Ok(Flow::Continue)
     }
 
-    /// Reads the configuration again; if that fails, the old one stays.
-    fn reconfigure(&mut self, asker: Option<Asker>) {
-        let mut unwatched = self.changes.settle();
-        let outcome = match self.reload.read() {
-            Ok(Loaded { config, catalog }) => {
-                unwatched.extend(self.changes.watch(&config.document));
-                self.describe_anew(&config.configuration.policy);
-                self.config.document.own = config.document.own;
-                self.config.configuration = config.configuration;
-                self.catalog = catalog;
-                self.log.write(Severity::Info, "Reloaded configuration");
-                Ok(Box::new(self.config.configuration.clone()))
-            }
-            Err(error) => {
-                let line = format!("Unable to reload configuration: {error}");
-                self.log.write(Severity::Warning, line);
-                Err(error.to_string())
-            }
-        };
-        self.tell_unwatched(unwatched);
-        self.move_metrics();
-        self.set_recorder();
-        self.handle(Input::Reconfigured { outcome, asker });
-        let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
-        peers.into_iter().for_each(|peer| self.limits_changed(peer));
-        // A time limit may have become shorter.
-        self.alarm.no_later_than(self.now);
-        self.reload.done();
-    }
-
     /// Marks a connection to be closed at the end of the turn.
     fn end(&mut self, peer: PeerId, end: End) {
         if let Some(connection) = self.table.get_mut(peer)
@@ -412,6 +394,19 @@ impl EventLoop {
             self.work.ended.push(peer);
         }
     }
+}
+
+/// A key for the tables of a bus, of random numbers.
+fn hash_key() -> io::Result<HashKey> {
+    static SEED: OnceLock<HashSeed> = OnceLock::new();
+    let (own, seed) = (random_number()?, random_number()?);
+    Ok(HashKey::new(own, SEED.get_or_init(|| HashSeed::new(seed))))
+}
+
+fn random_number() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    sys::random::fill(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
 }
 
 /// Where clients find a bus: at any of the places that it listens at.

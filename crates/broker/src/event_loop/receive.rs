@@ -8,13 +8,14 @@ use std::rc::Rc;
 use bus::{FdPassing, Input, PeerId};
 use sys::transfer::{self, Descriptors, Received, Wait};
 use wire::Message;
-use wire::framer::{Frame, Framer, Limits, Space};
+use wire::framer::{self, Frame, Framer, Space};
 use wire::message::InvalidMessage;
 use wire::sasl::server::{Identity, Progress};
 
 use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
-use crate::connection::{End, Phase, Room};
+use crate::back_pressure::Limits;
+use crate::connection::{End, Phase};
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
 
@@ -22,8 +23,7 @@ impl EventLoop {
     /// Reads once from a connection and handles what came.
     pub(super) fn receive(&mut self, peer: PeerId) {
         let Some(connection) = self.table.get(peer) else { return };
-        let may_read = connection.end.is_none() && !connection.has_backlog && connection.may_send();
-        if !may_read {
+        if connection.end.is_some() || connection.has_backlog || !self.may_read(peer) {
             return;
         }
         let mut scratch = self.take_scratch();
@@ -81,8 +81,11 @@ impl EventLoop {
             Err(_) => return Err(connection.left()),
         };
         if received.descriptors == Descriptors::Truncated {
+            // Of some that came with one message, none is of use.
             fds.clear();
-            return Err(End::FdsTruncated);
+            if matches!(connection.phase, Phase::Handshake(_)) {
+                return Err(End::FdsTruncated);
+            }
         }
         if received.bytes == 0 {
             return Err(connection.left());
@@ -111,6 +114,9 @@ impl EventLoop {
         let Some(connection) = self.table.get_mut(peer) else { return Ok(()) };
         let Phase::Messages(framer) = &mut connection.phase else { return Ok(()) };
         framer.received(received.bytes);
+        if received.descriptors == Descriptors::Truncated {
+            framer.lost_fds();
+        }
         if let Some(active) = self.traces.active() {
             connection.read_at = active.clock.continued(self.now);
         }
@@ -160,9 +166,9 @@ impl EventLoop {
         };
         self.admit(peer, uid)?;
         self.handle(Input::Authenticated { peer, uid, fds });
-        let room = Room::within(self.bus.limits_of(peer));
+        let limits = Limits::within(self.bus.limits_of(peer));
         if let Some(connection) = self.table.get_mut(peer) {
-            connection.room = room;
+            connection.limits = limits;
         }
         Ok(())
     }
@@ -181,14 +187,14 @@ impl EventLoop {
         Ok(())
     }
 
-    pub(super) fn framer_limits(&self) -> Limits {
+    pub(super) fn framer_limits(&self) -> framer::Limits {
         let limits = &self.bus.configuration().limits;
         // What is passed on gets a SENDER, and must be valid with it too.
         let message_len_max = usize::try_from(limits.max_message_size)
             .unwrap_or(usize::MAX)
             .min(wire::limits::FORWARDED_LEN_MAX);
         let message_fds_max = u32::try_from(limits.max_message_unix_fds).unwrap_or(u32::MAX);
-        Limits { message_len_max, message_fds_max }
+        framer::Limits { message_len_max, message_fds_max }
     }
 
     /// Goes on with messages that were read in an earlier turn.
@@ -218,6 +224,7 @@ impl EventLoop {
     fn route_messages(&mut self, peer: PeerId, scratch: &Rc<Vec<u8>>) -> Result<(), End> {
         let Some(connection) = self.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
+        self.work.reached_ready = false;
         for _ in 0..self.conversation.messages_of(connection.appetite, self.now) {
             match self.next_frame(peer, scratch) {
                 Ok(Some(frame)) => {
@@ -230,6 +237,7 @@ impl EventLoop {
             }
         }
         self.park(peer, scratch)?;
+        self.note_ready(peer);
         if let Some(connection) = self.table.get_mut(peer)
             && connection.has_backlog
         {
@@ -255,10 +263,14 @@ impl EventLoop {
     /// Gives one message to the bus and carries out what comes of it.
     fn route(&mut self, from: PeerId, stretch: &Stretch) -> Result<(), InvalidMessage> {
         let message = Message::parse(stretch.bytes())?;
-        let fds = self.claim_fds(from, &message)?;
+        let claim = self.claim_fds(from, &message)?;
         let mut effects = mem::take(&mut self.buffers.effects);
         effects.clear();
-        self.bus.handle(self.time(), Input::Message { from, message }, &mut effects);
+        let (input, fds) = match claim {
+            Claim::Complete(fds) => (Input::Message { from, message }, fds),
+            Claim::Lost => (Input::DescriptorsLost { from, message }, None),
+        };
+        self.bus.handle(self.time(), input, &mut effects);
         let is_calm = self.is_calm(from);
         self.apply(&effects, &Origin::Peer { from, is_calm, message: &message, stretch, fds });
         self.buffers.effects = effects;
@@ -266,19 +278,20 @@ impl EventLoop {
     }
 
     /// Takes the descriptors that belong to a message out of those that came.
-    fn claim_fds(
-        &mut self,
-        from: PeerId,
-        message: &Message<'_>,
-    ) -> Result<Option<SharedFds>, InvalidMessage> {
-        let Some(connection) = self.table.get_mut(from) else { return Ok(None) };
-        let Phase::Messages(framer) = &mut connection.phase else { return Ok(None) };
+    fn claim_fds(&mut self, from: PeerId, message: &Message<'_>) -> Result<Claim, InvalidMessage> {
+        let none = Claim::Complete(None);
+        let Some(connection) = self.table.get_mut(from) else { return Ok(none) };
+        let Phase::Messages(framer) = &mut connection.phase else { return Ok(none) };
+        if let Some(count) = framer.take_incomplete(message) {
+            connection.fds.drain(..count as usize);
+            return Ok(Claim::Lost);
+        }
         let count = framer.claim_fds(message)? as usize;
         if count == 0 {
-            return Ok(None);
+            return Ok(none);
         }
         connection.fds_since = None;
-        Ok(Some(connection.fds.drain(..count).collect()))
+        Ok(Claim::Complete(Some(connection.fds.drain(..count).collect())))
     }
 
     /// Leaves the scratch buffer to the next connection, and remembers if there is more to do.
@@ -299,6 +312,14 @@ impl EventLoop {
         }
         Ok(())
     }
+}
+
+/// The descriptors of a message.
+enum Claim {
+    /// All that it announces, if it announces any.
+    Complete(Option<SharedFds>),
+    /// This process had no room for them.
+    Lost,
 }
 
 /// Where the bytes of a message are.

@@ -5,14 +5,15 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use bus::Fault;
+use bus::{Fault, Input, PeerId};
 use services::Naming;
 
-use super::EventLoop;
+use super::{EventLoop, Loaded};
 use crate::activation::service_folders;
-use crate::busconfig::Document;
+use crate::busconfig::{ConfigError, Document};
 use crate::folders::{Folders, Seen, Unrest, Unwatched};
 use crate::os_error::OsError;
+use crate::report::ReloadReport;
 
 /// What watches the folders, and what it has seen of late.
 #[derive(Debug)]
@@ -79,6 +80,42 @@ fn named(unwatched: Vec<Unwatched>) -> Vec<Unwatchable> {
 }
 
 impl EventLoop {
+    /// Reads the configuration again; if that fails, the old one stays. `caller` is the connection
+    /// whose call of ReloadConfig causes this, if one does.
+    pub(super) fn reconfigure(&mut self, caller: Option<PeerId>) {
+        let mut unwatched = self.changes.settle();
+        let outcome = match self.reload.read() {
+            Ok(Loaded { config, catalog }) => {
+                unwatched.extend(self.changes.watch(&config.document));
+                self.describe_anew(&config.configuration.policy);
+                self.config.document.own = config.document.own;
+                self.config.configuration = config.configuration;
+                self.catalog = catalog;
+                self.report_reload(caller, Ok(()));
+                Ok(Box::new(self.config.configuration.clone()))
+            }
+            Err(error) => {
+                self.report_reload(caller, Err(&error));
+                Err(error.to_string())
+            }
+        };
+        self.tell_unwatched(unwatched);
+        self.move_metrics();
+        self.set_recorder();
+        self.handle(Input::Reconfigured { outcome });
+        let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
+        peers.into_iter().for_each(|peer| self.limits_changed(peer));
+        // A time limit may have become shorter.
+        self.alarm.no_later_than(self.now);
+        self.reload.done();
+    }
+
+    fn report_reload(&mut self, caller: Option<PeerId>, result: Result<(), &ConfigError>) {
+        let reload = ReloadReport { caller, result, warnings: self.reload.warnings() };
+        let described = self.reporter.reload(&self.log, &self.bus, &reload, self.now);
+        self.describe(described);
+    }
+
     /// Tells of folders that changes will not be seen in.
     pub(super) fn tell_unwatched(&mut self, unwatched: Vec<Unwatchable>) {
         for unwatchable in unwatched {

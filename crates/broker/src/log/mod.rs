@@ -1,7 +1,8 @@
 //! The log of the bus: one line per event, on standard error, in the system log, or both. Where one
 //! of these is the journal of systemd, it gets the facts of the line as fields too, once.
 //!
-//! Writing never fails and never waits for the system log. Much of what is logged was chosen by a
+//! Writing never fails and never waits: neither for the system log nor for the reader of standard
+//! error. Much of what is logged was chosen by a
 //! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
 //!
 //! ```
@@ -13,10 +14,7 @@
 //! ```
 
 use std::fmt::Display;
-use std::fs::{File, Metadata};
-use std::io::{self, Write as _};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -24,9 +22,11 @@ use std::rc::Rc;
 
 mod journal;
 mod record;
+mod stderr;
 
 use journal::{Entry, Journal};
 pub use record::{Field, MessageId, Record};
+use stderr::{Kind, Stderr};
 
 /// How much a line matters, and to whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +101,7 @@ pub struct Log {
     program: String,
     bus: Option<BusLabel>,
     target: Target,
-    stderr: Stderr,
+    stderr: Rc<Stderr>,
     /// Absent where it is not wanted or could not be made.
     syslog: Option<Rc<Syslog>>,
     /// Absent where neither standard error nor the system log may be it.
@@ -143,10 +143,12 @@ impl Log {
         let is_wanted = match self.target {
             Target::Syslog => !is_logged,
             // The journal would have it twice.
-            Target::Stderr | Target::Both => !(is_in_journal && self.stderr == Stderr::Journal),
+            Target::Stderr | Target::Both => {
+                !(is_in_journal && self.stderr.kind() == Kind::Journal)
+            }
         };
         if is_wanted {
-            self.stderr.write(record.severity, &text());
+            self.stderr.write(record.severity.level(), &text());
         }
     }
 
@@ -174,11 +176,12 @@ impl Log {
 
     fn with_sockets(sockets: Sockets<'_>, stderr: Stderr, program: &str, target: Target) -> Self {
         let is_syslog = target != Target::Stderr;
-        let may_be_journal = is_syslog || stderr == Stderr::Journal;
+        let may_be_journal = is_syslog || stderr.kind() == Kind::Journal;
         let syslog = is_syslog.then(|| Syslog::new(sockets.syslog).ok()).flatten();
         let journal = may_be_journal.then(|| Journal::new(sockets.journal).ok()).flatten();
         let (syslog, journal) = (syslog.map(Rc::new), journal.map(Rc::new));
-        Self { program: program.to_owned(), bus: None, target, stderr, syslog, journal }
+        let (program, stderr) = (program.to_owned(), Rc::new(stderr));
+        Self { program, bus: None, target, stderr, syslog, journal }
     }
 
     /// What a line says, behind the name of the program: which bus, and what.
@@ -196,44 +199,6 @@ impl Log {
 struct BusLabel {
     bus_type: String,
     uid: u32,
-}
-
-/// What standard error is, which decides how its lines begin.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stderr {
-    /// A file, a pipe or a terminal.
-    Plain,
-    /// The journal, which reads the level from the line (sd-daemon(3)).
-    Journal,
-}
-
-impl Stderr {
-    fn detect() -> Self {
-        let announced = std::env::var("JOURNAL_STREAM").ok();
-        match announced.zip(stderr_metadata().ok()) {
-            Some((announced, found)) if is_stream(&announced, &found) => Self::Journal,
-            Some(_) | None => Self::Plain,
-        }
-    }
-
-    fn write(self, severity: Severity, text: &str) {
-        let line = match self {
-            Self::Plain => format!("{text}\n"),
-            Self::Journal => format!("<{}>{text}\n", severity.level()),
-        };
-        // There is nobody left to tell.
-        let _ = io::stderr().lock().write_all(line.as_bytes());
-    }
-}
-
-fn stderr_metadata() -> io::Result<Metadata> {
-    File::from(io::stderr().as_fd().try_clone_to_owned()?).metadata()
-}
-
-/// Whether `found` is the file that `JOURNAL_STREAM` names: device and inode, both decimal
-/// (systemd.exec(5)). The variable may be inherited from a program with another standard error.
-fn is_stream(announced: &str, found: &Metadata) -> bool {
-    announced == format!("{}:{}", found.dev(), found.ino())
 }
 
 /// The system log, as a socket that takes datagrams.
@@ -280,6 +245,7 @@ const FACILITY_AUTH: u8 = 4 << 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn a_message_is_one_line_whatever_a_peer_put_into_it() {
@@ -314,18 +280,18 @@ mod tests {
     }
 
     /// A log whose programs listen in the folder for temporary files, under names that begin so.
-    fn log(name: &str, stderr: Stderr, target: Target) -> (Log, [PathBuf; 2]) {
+    fn log(name: &str, stderr: Kind, target: Target) -> (Log, [PathBuf; 2]) {
         let path = |kind: &str| {
             std::env::temp_dir().join(format!("diligence-{name}-{kind}-{}", process::id()))
         };
         let [syslog, journal] = ["syslog", "journal"].map(path);
         let sockets = Sockets { syslog: &syslog, journal: &journal };
-        (Log::with_sockets(sockets, stderr, "some-bus", target), [syslog, journal])
+        (Log::with_sockets(sockets, Stderr::of(stderr), "some-bus", target), [syslog, journal])
     }
 
     #[test]
     fn the_system_log_gets_priority_and_text_and_may_come_and_go() {
-        let (log, [path, _]) = log("priority", Stderr::Plain, Target::Syslog);
+        let (log, [path, _]) = log("priority", Kind::Plain, Target::Syslog);
         log.write(Severity::Info, "to standard error, as nobody listens");
         for (severity, priority) in [
             (Severity::Info, 30),
@@ -382,14 +348,14 @@ mod tests {
                 std::fs::remove_file(path).unwrap();
             }
         };
-        check("as-syslog", Stderr::Plain, Target::Syslog);
-        check("as-both", Stderr::Journal, Target::Both);
-        check("as-stderr", Stderr::Journal, Target::Stderr);
+        check("as-syslog", Kind::Plain, Target::Syslog);
+        check("as-both", Kind::Journal, Target::Both);
+        check("as-stderr", Kind::Journal, Target::Stderr);
     }
 
     #[test]
     fn an_entry_too_long_for_a_datagram_arrives_too() {
-        let (log, [_, journal]) = log("long", Stderr::Journal, Target::Stderr);
+        let (log, [_, journal]) = log("long", Kind::Journal, Target::Stderr);
         let receiver = UnixDatagram::bind(&journal).unwrap();
         let text = "x".repeat(16 << 20);
         log.write(Severity::Info, &text);
@@ -403,13 +369,5 @@ mod tests {
         io::Read::read_to_string(&mut file, &mut content).unwrap();
         assert!(content.starts_with(&format!("MESSAGE={text}\nPRIORITY=6\n")));
         std::fs::remove_file(&journal).unwrap();
-    }
-
-    #[test]
-    fn the_journal_is_known_by_device_and_inode() {
-        let found = std::fs::metadata("/").unwrap();
-        let announced = format!("{}:{}", found.dev(), found.ino());
-        assert!(is_stream(&announced, &found));
-        assert!(!is_stream("0:0", &found));
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use bus::{Bus, End, Event, PeerId, Process, Reached, Unserved};
 
 use crate::activation::Children;
+use crate::busconfig::ConfigError;
 use crate::log::{Field, Log, Record, Severity};
 use governor::{Admission, Governor, LeftOut, Subject, WINDOW, Whose};
 use topic::Topic;
@@ -28,6 +29,16 @@ pub(crate) struct Reporter {
 pub(crate) struct Described {
     pub(crate) peer: PeerId,
     pub(crate) process: Process,
+}
+
+/// The result of a reload.
+#[derive(Debug)]
+pub(crate) struct ReloadReport<'e> {
+    /// The connection whose call of ReloadConfig caused it, if one did.
+    pub(crate) caller: Option<PeerId>,
+    pub(crate) result: Result<(), &'e ConfigError>,
+    /// One line each.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Reporter {
@@ -112,6 +123,41 @@ impl Reporter {
         described(who)
     }
 
+    /// Writes the result of a reload. Every user may call ReloadConfig, so the lines about calls are
+    /// limited.
+    pub(crate) fn reload(
+        &mut self,
+        log: &Log,
+        bus: &Bus,
+        report: &ReloadReport<'_>,
+        now: Duration,
+    ) -> Option<Described> {
+        let (topic, severity, mut line) = match report.result {
+            Ok(()) => (Topic::Reloaded, Severity::Info, String::from("Reloaded configuration")),
+            Err(error) => {
+                let line = format!("Unable to reload configuration: {error}");
+                (Topic::ReloadFailed, Severity::Warning, line)
+            }
+        };
+        let who = match report.caller {
+            None => None,
+            Some(caller) => Some(self.admit(log, bus, topic, caller, now)?),
+        };
+        for warning in &report.warnings {
+            log.write(Severity::Warning, warning);
+        }
+        if let Some(who) = &who {
+            line.push_str(&format!("; ReloadConfig was called by {who}"));
+        }
+        let mut record = Record::line(severity, line).of(topic.message_id());
+        add_facts(&mut record, topic, None);
+        if let Some(who) = &who {
+            who.add_to(&mut record);
+        }
+        log.record(&record);
+        who.and_then(described)
+    }
+
     /// When there is something left to be said, if nothing else happens.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.governor.due()
@@ -155,6 +201,7 @@ const fn peer_of(event: &Event) -> Option<PeerId> {
         | Event::Traces { peer }
         | Event::LosingSignals { peer, .. }
         | Event::CaughtUp { peer, .. }
+        | Event::Undelivered { peer, .. }
         | Event::Starting { asker: peer, .. }
         | Event::Withheld { peer, .. }
         | Event::Allowed { peer, .. }
@@ -201,6 +248,11 @@ fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
             let mut record = Record::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
+        }
+        Event::Undelivered { sender, shortage, .. } => {
+            let (sender, why) = (sender_of(bus, *sender), shortage.as_str());
+            let line = format!("A message from {sender} to {who} was dropped: {why}");
+            Record::line(Severity::Warning, line)
         }
         Event::Starting { name, road, .. } => services::starting(name, road, who),
         Event::Withheld { sender, why, .. } => {

@@ -25,6 +25,8 @@ pub(super) enum Topic {
     Withheld(&'static str),
     /// A message has passed a rule that is to be logged.
     Allowed,
+    /// The kernel did not take a message, for this cause.
+    Undelivered(&'static str),
     /// A connection loses signals.
     Losing,
     /// A connection that lost signals reads again.
@@ -33,6 +35,10 @@ pub(super) enum Topic {
     Monitor,
     /// A connection has got the ring of a trace.
     Traces,
+    /// The configuration was read again for a caller.
+    Reloaded,
+    /// The configuration could not be read again for a caller.
+    ReloadFailed,
     /// A service is being started.
     Starting,
     /// A service that was being started is there.
@@ -48,6 +54,7 @@ impl Topic {
             Event::Traces { .. } => Self::Traces,
             Event::LosingSignals { .. } => Self::Losing,
             Event::CaughtUp { .. } => Self::CaughtUp,
+            Event::Undelivered { shortage, .. } => Self::Undelivered(shortage.word()),
             Event::Refused { cause, .. } => Self::Refused(cause),
             Event::Withheld { barrier, .. } => Self::Withheld(barrier.word()),
             Event::Unserved(unserved) => Self::of_unserved(unserved),
@@ -95,10 +102,13 @@ impl Topic {
             Self::Fault(_) => "25db8597ccdd46d28ad5c8bc65b6347e",
             Self::Withheld(_) => "2f8c4b0a5d7e4e16a3b9c1d06f72e584",
             Self::Allowed => "b5d1e93c07a64f28916f3ea4c8d2750b",
+            Self::Undelivered(_) => "c2b94a7d81f64e0cb3d5e8f1706a29be",
             Self::Losing => "7a3e48b2cb6d416b9e3cf3737ea08664",
             Self::CaughtUp => "a8985d9bce944143b4e66d42c3b65784",
             Self::Traces => "6d1f0a52c3be4b0f9d7c21e8a45f9037",
             Self::Monitor => "0c058c9b7a614502aad35f9b71f129a9",
+            Self::Reloaded => "5b9c71d2e8f04a3d9c0e6a7f12b84d55",
+            Self::ReloadFailed => "c4f08e6a3d2b47119a5de17b60c3f982",
             Self::Starting => "d330c0ce3f85430bbd3635497acf49c3",
             Self::Started => "8faaada799a34bb28160e7b4b1acfbe3",
             Self::StartFailed(_) => "3fc1707b474d4fbfb9c1725b73fd9da2",
@@ -116,10 +126,13 @@ impl Topic {
             Self::Fault(_) => "fault",
             Self::Withheld(_) => "withheld",
             Self::Allowed => "allowed",
+            Self::Undelivered(_) => "undelivered",
             Self::Losing => "losing-signals",
             Self::CaughtUp => "caught-up",
             Self::Monitor => "became-monitor",
             Self::Traces => "reads-trace",
+            Self::Reloaded => "reloaded",
+            Self::ReloadFailed => "reload-failed",
             Self::Starting => "starting",
             Self::Started => "started",
             Self::StartFailed(_) => "start-failed",
@@ -135,6 +148,7 @@ impl Topic {
             | Self::Delayed(cause)
             | Self::Fault(cause)
             | Self::Withheld(cause)
+            | Self::Undelivered(cause)
             | Self::StartFailed(cause) => Some(cause),
             Self::AcceptingAgain
             | Self::Allowed
@@ -142,6 +156,8 @@ impl Topic {
             | Self::CaughtUp
             | Self::Monitor
             | Self::Traces
+            | Self::Reloaded
+            | Self::ReloadFailed
             | Self::Starting
             | Self::Started => None,
         }
@@ -169,10 +185,13 @@ impl fmt::Display for Topic {
                 write!(f, "connections that messages are kept from ({cause})")
             }
             Self::Allowed => f.write_str("messages that passed a rule that is logged"),
+            Self::Undelivered(cause) => write!(f, "messages that were not delivered ({cause})"),
             Self::Losing => f.write_str("times that signals were lost"),
             Self::CaughtUp => f.write_str("times that a connection has caught up"),
             Self::Monitor => f.write_str("connections that became monitors"),
             Self::Traces => f.write_str("connections that read traces"),
+            Self::Reloaded => f.write_str("reloads of the configuration"),
+            Self::ReloadFailed => f.write_str("failed reloads of the configuration"),
             Self::Starting => f.write_str("services that were being started"),
             Self::Started => f.write_str("services that were started"),
             Self::StartFailed(cause) => write!(f, "services that did not start ({cause})"),

@@ -1,6 +1,6 @@
 //! Connections as an administrator looks for them: name, process, user, program, service.
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 
 use bus::{Bus, Culprit, PeerId, Process};
 
@@ -76,16 +76,33 @@ impl Display for ProcessOf<'_> {
         write_number(f, "uid", *uid)?;
         write_number(f, " pid", *pid)?;
         match (&process.comm, pid) {
-            (Some(comm), _) => write!(f, " comm=\"{comm}\"")?,
+            (Some(comm), _) => write!(f, " comm={}", Quoted(comm))?,
             (None, Some(_)) => write!(f, " comm=unknown")?,
             (None, None) => {}
         }
         if let Some(unit) = &process.unit {
-            write!(f, " unit=\"{unit}\"")?;
+            write!(f, " unit={}", Quoted(unit))?;
         } else if let Some(cgroup) = &process.cgroup {
-            write!(f, " cgroup=\"{cgroup}\"")?;
+            write!(f, " cgroup={}", Quoted(cgroup))?;
         }
         Ok(())
+    }
+}
+
+/// A text that a process has chosen, in quotation marks; those in the text, and backslashes, get a
+/// backslash, so that the text cannot pass for more fields.
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for character in self.0.chars() {
+            if matches!(character, '"' | '\\') {
+                f.write_char('\\')?;
+            }
+            f.write_char(character)?;
+        }
+        f.write_char('"')
     }
 }
 
@@ -134,5 +151,14 @@ mod tests {
         check(Some(3), named("prog"), ":1.5 (uid=7 pid=3 comm=\"prog\") com.example.A");
         let process = Process { cgroup: Some("/a/b".into()), ..named("prog") };
         check(Some(3), process, ":1.5 (uid=7 pid=3 comm=\"prog\" cgroup=\"/a/b\") com.example.A");
+    }
+
+    #[test]
+    fn a_quotation_mark_in_the_name_of_a_process_does_not_end_the_field() {
+        let comm = Some(r#"x" uid=0 \"#.into());
+        let culprit =
+            Culprit { process: Process { comm, ..Process::default() }, ..Culprit::default() };
+        let shown = ProcessOf(&Who { culprit, source: Source::Bus }).to_string();
+        assert_eq!(shown, r#"uid=? pid=? comm="x\" uid=0 \\""#);
     }
 }

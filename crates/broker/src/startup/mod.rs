@@ -25,6 +25,7 @@ mod user;
 use std::env;
 use std::fs;
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -103,7 +104,12 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
-    let mut loaded = load(&settings.config, settings.body_validation, &settings.activation, log)?;
+    let settings = &Settings { config: settings.config.rereadable()?, ..settings.clone() };
+    let (mut loaded, warnings) =
+        load(&settings.config, settings.body_validation, &settings.activation)?;
+    for warning in warnings {
+        log.write(Severity::Warning, warning);
+    }
     let plan = Plan::new(settings, &loaded.config)?;
     plan.overrule(&mut loaded.config);
     *log = Log::new(program, plan.log);
@@ -161,7 +167,12 @@ impl Opened {
         let manager = ServiceManager::from_environment();
         let identity = bus_identity()?;
         let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
-        let reload = Box::new(Reread { plan, manager: manager.clone(), log: log.clone() });
+        let reload = Box::new(Reread {
+            plan,
+            manager: manager.clone(),
+            log: log.clone(),
+            warnings: Vec::new(),
+        });
         let parts = Parts {
             listeners,
             identity,
@@ -221,31 +232,31 @@ fn environment() -> Environment {
     }
 }
 
-/// Reads the configuration, and the services that it names. A session bus needs no file.
+/// Reads the configuration, and the services that it names, and returns both with what the log should
+/// say about them. A session bus needs no file.
 fn load(
     source: &ConfigSource,
     body_validation: BodyValidation,
     activation: &Activation,
-    log: &Log,
-) -> Result<Loaded, ConfigError> {
+) -> Result<(Loaded, Vec<String>), ConfigError> {
     let mut config = match source {
         ConfigSource::Session if !source.path().exists() => busconfig::built_in_session(),
+        ConfigSource::Pipe { path, content } => {
+            let environment = busconfig::Environment::of_this_system();
+            busconfig::load_content(path, content, &environment)?
+        }
         _ => busconfig::load(source.path(), &busconfig::Environment::of_this_system())?,
     };
-    for warning in &config.document.warnings {
-        log.write(Severity::Warning, warning);
-    }
+    let mut warnings: Vec<_> = config.document.warnings.iter().map(ToString::to_string).collect();
     config.configuration.body_validation = body_validation;
     if body_validation == BodyValidation::Off {
-        log.write(Severity::Warning, "Bodies of messages are passed on unchecked");
+        warnings.push("Bodies of messages are passed on unchecked".to_owned());
     }
     let Document { service_dirs, service_helper, .. } = &config.document;
-    let (catalog, warnings) = activation::read(service_dirs, service_helper.clone());
-    for warning in warnings {
-        log.write(Severity::Warning, warning);
-    }
+    let (catalog, rejected) = activation::read(service_dirs, service_helper.clone());
+    warnings.extend(rejected.iter().map(ToString::to_string));
     config.configuration.services = catalog.services(activation);
-    Ok(Loaded { config, catalog })
+    Ok((Loaded { config, catalog }, warnings))
 }
 
 /// Reads the configuration again, with the service manager in the picture.
@@ -253,15 +264,21 @@ struct Reread {
     plan: Plan,
     manager: ServiceManager,
     log: Log,
+    warnings: Vec<String>,
 }
 
 impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
         let Plan { config, body_validation, activation, .. } = &self.plan;
-        let mut loaded = load(config, *body_validation, activation, &self.log)?;
+        let (mut loaded, warnings) = load(config, *body_validation, activation)?;
+        self.warnings = warnings;
         self.plan.overrule(&mut loaded.config);
         Ok(loaded)
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        mem::take(&mut self.warnings)
     }
 
     fn done(&mut self) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use bus::BodyValidation;
 
 use crate::activation::Activation;
+use crate::busconfig::{ConfigError, drain_pipe};
 use crate::log::LogChoice;
 
 /// A command line, as types. What it leaves open, the configuration decides.
@@ -67,9 +68,25 @@ pub enum ConfigSource {
     System,
     /// This file.
     File(PathBuf),
+    /// This pipe, from which this content came.
+    Pipe {
+        /// Where the pipe was found.
+        path: PathBuf,
+        /// All that came out of it.
+        content: Vec<u8>,
+    },
 }
 
 impl ConfigSource {
+    /// The same source, in a form that can be read more than once.
+    pub(super) fn rereadable(&self) -> Result<Self, ConfigError> {
+        let Self::File(path) = self else { return Ok(self.clone()) };
+        Ok(match drain_pipe(path)? {
+            Some(content) => Self::Pipe { path: path.clone(), content },
+            None => self.clone(),
+        })
+    }
+
     /// The file that is read.
     ///
     /// ```
@@ -83,7 +100,7 @@ impl ConfigSource {
         match self {
             Self::Session => Path::new("/usr/share/dbus-1/session.conf"),
             Self::System => Path::new("/usr/share/dbus-1/system.conf"),
-            Self::File(path) => path,
+            Self::File(path) | Self::Pipe { path, .. } => path,
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::mediation::Module;
 use crate::own::reply_too_long;
 use crate::peers::{DRIVER_NAME, Peer};
 use crate::reached::LimitName;
+use crate::reloads::{Privilege, TooManyWaiting, Turn, WAITING_MAX};
 
 pub(super) fn hello(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
     if bus.peers[call.from].is_complete() {
@@ -212,12 +213,23 @@ pub(super) fn ping(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(
 }
 
 pub(super) fn reload_config(
-    _: &mut Bus,
+    bus: &mut Bus,
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
-    let asker = Asker { peer: call.from, serial: call.message.serial() };
-    fx.push(Effect::Reload { asker });
+    let caller = call.from;
+    let privilege = if bus.is_privileged(caller) { Privilege::Any } else { Privilege::None };
+    let serial = call.message.expects_reply().then(|| call.message.serial());
+    match bus.reloads.add(caller, serial, privilege, bus.now) {
+        Ok(Turn::Now) => fx.push(Effect::Reload { caller }),
+        Ok(Turn::Later) => {}
+        Err(TooManyWaiting) => {
+            return Err(ErrorKind::LimitsExceeded.because(format!(
+                "{WAITING_MAX} calls of ReloadConfig of this connection wait for a reload, \
+                 which is the maximum"
+            )));
+        }
+    }
     Ok(())
 }
 

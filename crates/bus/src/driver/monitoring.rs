@@ -101,6 +101,7 @@ pub(super) fn become_monitor(
     bus.peers[call.from].stage = Stage::Monitor;
     bus.drop_replies(call.from, fx);
     bus.drop_waiting(call.from, fx);
+    bus.reloads.forget(call.from);
     fx.log(Event::BecameMonitor { peer: call.from });
     Ok(())
 }

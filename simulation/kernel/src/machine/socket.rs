@@ -1,10 +1,10 @@
 //! Connections, and what is under way on them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use super::{File, Machine};
+use super::{FailedWrite, File, Machine};
 use crate::credentials::Ids;
 use crate::poll::Ready;
 use crate::transfer::{Descriptors, Received};
@@ -25,6 +25,22 @@ pub struct Socket {
     is_left_by_daemon: bool,
     /// Who left had not read all: that is an error, once.
     is_reset: bool,
+    /// Bytes that the daemon has written.
+    written: u64,
+    /// One in so many writes of the daemon fails; `None` for no write.
+    pub(super) fails_once_in: Option<usize>,
+    /// Writes that failed and that the peer has not been shown yet.
+    pub(super) failed: Vec<FailedWrite>,
+    reception: Reception,
+}
+
+/// When the daemon sees what it has written as received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reception {
+    /// When the peer reads it.
+    ByPeer,
+    /// As soon as it is written.
+    AtOnce,
 }
 
 /// Bytes in one direction.
@@ -52,6 +68,8 @@ pub struct Arrived {
     pub bytes: Vec<u8>,
     /// The descriptors.
     pub descriptors: Vec<OwnedFd>,
+    /// Writes of the daemon that failed, which the peer itself would not see.
+    pub failed: Vec<FailedWrite>,
     /// Whether no more will come.
     pub has_ended: bool,
 }
@@ -126,8 +144,13 @@ impl Machine {
     }
 
     fn socket_of_mut(&mut self, socket: BorrowedFd<'_>) -> io::Result<&mut Socket> {
+        let id = self.socket_id(socket)?;
+        Ok(self.sockets.get_mut(&id).expect("the daemon has it"))
+    }
+
+    fn socket_id(&self, socket: BorrowedFd<'_>) -> io::Result<SocketId> {
         match self.files.get(&socket.as_raw_fd()).map(|opened| opened.file) {
-            Some(File::Socket(id)) => Ok(self.sockets.get_mut(&id).expect("the daemon has it")),
+            Some(File::Socket(id)) => Ok(id),
             _ => Err(io::ErrorKind::NotConnected.into()),
         }
     }
@@ -160,7 +183,9 @@ impl Machine {
     ) -> io::Result<usize> {
         let asked = slices.iter().map(|slice| slice.len()).sum();
         let portion = self.chance.portion(asked);
-        let socket = self.socket_of_mut(socket)?;
+        let id = self.socket_id(socket)?;
+        let shortage = self.next_shortage(id, descriptors.len());
+        let socket = self.sockets.get_mut(&id).expect("the daemon has it");
         if socket.is_left_by_peer {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
@@ -168,6 +193,13 @@ impl Machine {
         if count == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        if let Some(error) = shortage {
+            let bytes = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
+            let position = socket.written;
+            self.note_failed(FailedWrite { socket: id, position, bytes });
+            return Err(error);
+        }
+        socket.written += count as u64;
         let descriptors = descriptors.iter().map(|one| one.try_clone_to_owned());
         let mut descriptors = descriptors.collect::<io::Result<_>>()?;
         let mut left = count;
@@ -179,6 +211,14 @@ impl Machine {
             }
         }
         Ok(count)
+    }
+
+    /// How many bytes the daemon has written to a socket that were not received.
+    pub(crate) fn unreceived(&self, socket: BorrowedFd<'_>) -> u64 {
+        match self.socket_of(socket) {
+            Some(socket) if socket.reception == Reception::ByPeer => socket.to_peer.len as u64,
+            _ => 0,
+        }
     }
 
     pub(super) fn closed_by_daemon(&mut self, id: SocketId) {
@@ -208,6 +248,10 @@ impl Machine {
             is_left_by_peer: false,
             is_left_by_daemon: false,
             is_reset: false,
+            written: 0,
+            fails_once_in: None,
+            failed: Vec::new(),
+            reception: Reception::ByPeer,
         };
         self.sockets.insert(id, socket);
         self.waiting.push_back(id);
@@ -237,6 +281,7 @@ impl Machine {
         let bytes = &mut arrived.bytes;
         let put = |_: usize, piece: &[u8]| bytes.extend_from_slice(piece);
         socket.to_peer.take(most, put, &mut arrived.descriptors);
+        arrived.failed = std::mem::take(&mut socket.failed);
         arrived.has_ended = socket.is_left_by_daemon && socket.to_peer.len == 0;
         self.note_socket(id);
         arrived
@@ -260,6 +305,27 @@ impl Machine {
             (socket.to_daemon.capacity, socket.to_peer.capacity) = (capacity, capacity);
             self.note_socket(id);
         }
+    }
+
+    /// From now on the daemon sees what it writes to a connection as received.
+    pub fn receive_at_once(&mut self, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.reception = Reception::AtOnce;
+        }
+    }
+
+    /// How many descriptors are in connections that the daemon has open and were not received, by
+    /// the user of the peer.
+    pub fn unreceived_descriptors(&mut self) -> BTreeMap<u32, usize> {
+        self.note_closed();
+        let mut users = BTreeMap::new();
+        let is_counted =
+            |socket: &&Socket| !socket.is_left_by_daemon && socket.reception == Reception::ByPeer;
+        for socket in self.sockets.values().filter(is_counted) {
+            let count = socket.to_peer.pieces.iter().map(|piece| piece.descriptors.len());
+            *users.entry(socket.owner.uid).or_default() += count.sum::<usize>();
+        }
+        users
     }
 
     /// How many connections there are of which one end is not closed, at least.

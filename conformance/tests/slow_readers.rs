@@ -1,0 +1,393 @@
+//! Recipients that read slowly, in bursts, or not at all: a service that serves them serves others at
+//! once too, and nobody else is disconnected or loses a message.
+//!
+//! With `DILIGENCE_FAULTS=long` each case runs for 12 s, with the limits of a system bus, and prints
+//! the row of docs/reliability.md.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use diligence_conformance::{
+    Bus, Config, Flavour, Message, Peer, Program, Scratch, Stream, User, Value, copy_bus, field,
+    flag, kind, root_for,
+};
+
+/// What the connections of an attacker do with the answers to their calls.
+#[derive(Clone, Copy)]
+enum Reads {
+    /// They read nothing.
+    Nothing,
+    /// They read so many bytes, then pause.
+    Some(usize),
+    /// They read all that has come, then pause.
+    All,
+}
+
+/// What a service sends to slow recipients.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// Replies to 120 calls of each connection.
+    Replies { bytes: usize, fds: usize },
+    /// Signals, for as long as the case lasts.
+    Signals { bytes: usize },
+}
+
+/// Slow recipients beside which others call the same service.
+struct Case {
+    name: &'static str,
+    connections: usize,
+    users: &'static [User],
+    sends: Sends,
+    reads: Reads,
+}
+
+const OTHER: User = User { uid: 65533, gid: 65533 };
+const REPLIES: Sends = Sends::Replies { bytes: 100_000, fds: 0 };
+
+const CASES: [Case; 9] = [
+    Case {
+        name: "4 connections that trickle",
+        connections: 4,
+        users: &[User::NOBODY],
+        sends: REPLIES,
+        reads: Reads::Some(220_000),
+    },
+    Case {
+        name: "8 connections that trickle",
+        connections: 8,
+        users: &[User::NOBODY],
+        sends: REPLIES,
+        reads: Reads::Some(220_000),
+    },
+    Case {
+        name: "14 connections of two users that trickle",
+        connections: 14,
+        users: &[User::NOBODY, OTHER],
+        sends: REPLIES,
+        reads: Reads::Some(220_000),
+    },
+    Case {
+        name: "2 connections that read in bursts",
+        connections: 2,
+        users: &[User::NOBODY],
+        sends: REPLIES,
+        reads: Reads::All,
+    },
+    Case {
+        name: "4 connections that read nothing",
+        connections: 4,
+        users: &[User::NOBODY],
+        sends: REPLIES,
+        reads: Reads::Nothing,
+    },
+    Case {
+        name: "24 connections that read nothing",
+        connections: 24,
+        users: &[User::NOBODY],
+        sends: REPLIES,
+        reads: Reads::Nothing,
+    },
+    Case {
+        name: "4 connections that trickle replies with descriptors",
+        connections: 4,
+        users: &[User::NOBODY],
+        sends: Sends::Replies { bytes: 1_000, fds: 16 },
+        reads: Reads::Some(2_000),
+    },
+    Case {
+        name: "4 connections that trickle signals",
+        connections: 4,
+        users: &[User::NOBODY],
+        sends: Sends::Signals { bytes: 20_000 },
+        reads: Reads::Some(220_000),
+    },
+    Case {
+        name: "4 connections that read no signals",
+        connections: 4,
+        users: &[User::NOBODY],
+        sends: Sends::Signals { bytes: 20_000 },
+        reads: Reads::Nothing,
+    },
+];
+
+const CALLS: u32 = 120;
+const PAUSE: Duration = Duration::from_millis(450);
+
+/// Longer than any answer takes on a busy machine, shorter than any waiting for somebody else.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// Whether `DILIGENCE_CASE` is a part of the name of a case, or not set.
+fn is_chosen(case: &&Case) -> bool {
+    std::env::var("DILIGENCE_CASE").map_or(true, |part| case.name.contains(&part))
+}
+
+fn is_long() -> bool {
+    std::env::var("DILIGENCE_FAULTS").is_ok_and(|value| value == "long")
+}
+
+/// The limits of a system bus, which allow each connection 127 MiB, and 64 descriptors.
+fn system_limits() -> Config {
+    Config::session()
+        .policy("context='default'", "<allow user='*'/>")
+        .limit("max_outgoing_bytes", 127 << 20)
+        .limit("max_incoming_bytes", 127 << 20)
+        .limit("max_outgoing_unix_fds", 64)
+        .limit("max_incoming_unix_fds", 64)
+}
+
+#[test]
+fn slow_readers_do_not_delay_calls_of_others() {
+    if !root_for("slow readers of other users") {
+        return;
+    }
+    for case in CASES.iter().filter(is_chosen) {
+        let bus = Bus::start(&system_limits());
+        let mut times = time_calls_beside(&bus, case);
+        times.sort_unstable();
+        let at = |part: usize| times[(times.len() - 1) * part / 100];
+        let (median, p99, max) = (at(50), at(99), at(100));
+        eprintln!(
+            "| {} | {} calls | {median:.1?} | {p99:.1?} | {max:.1?} |",
+            case.name,
+            times.len()
+        );
+        if Flavour::under_test() == Flavour::Diligence {
+            assert!(max < AT_ONCE, "{}: a call took {max:?}", case.name);
+        }
+        bus.stop();
+    }
+}
+
+/// How long calls of an innocent client take while others do what the case says.
+fn time_calls_beside(bus: &Bus, case: &Case) -> Vec<Duration> {
+    let mut service = bus.peer();
+    let name = service.name().to_owned();
+    let mut innocent = bus.peer();
+    let attackers: Vec<Peer> = (0..case.connections)
+        .map(|index| case.users[index % case.users.len()].act(|| bus.peer()))
+        .collect();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| serve(&mut service, case.sends, &is_over));
+        for attacker in attackers {
+            scope.spawn(|| attack(attacker, &name, case, &is_over));
+        }
+        thread::sleep(Duration::from_millis(300));
+        let ends = Instant::now() + Duration::from_secs(if is_long() { 12 } else { 2 });
+        let mut times = Vec::new();
+        while Instant::now() < ends {
+            let started = Instant::now();
+            let reply = innocent.call(Message::call(&name, "/", "org.example.I", "Small"));
+            assert_eq!(reply.kind, kind::RETURN, "{}", case.name);
+            times.push(started.elapsed());
+            thread::sleep(Duration::from_millis(2));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        times
+    })
+}
+
+/// A service with one thread, as most are.
+fn serve(service: &mut Peer, sends: Sends, is_over: &AtomicBool) {
+    let null = fs::File::open("/dev/null").expect("it exists");
+    while !is_over.load(Ordering::Relaxed) {
+        if let Sends::Signals { bytes } = sends {
+            let body = Value::text(&"x".repeat(bytes));
+            let signal = Message::signal("/", "org.example.I", "Signal").arg(body);
+            let signal = service.numbered(signal).encode();
+            service.send_bytes(&signal);
+        }
+        let wait = match sends {
+            Sends::Replies { .. } => Duration::from_millis(100),
+            Sends::Signals { .. } => Duration::from_micros(200),
+        };
+        while let Some(call) = service.receive_within(wait) {
+            match (call.member(), sends) {
+                ("Small", _) => {
+                    service.send(Message::reply(&call));
+                }
+                ("Bulk", Sends::Replies { bytes, fds: 0 }) => {
+                    let body = Value::text(&"x".repeat(bytes));
+                    service.send(Message::reply(&call).arg(body));
+                }
+                ("Bulk", Sends::Replies { bytes, fds }) => {
+                    let body = Value::text(&"x".repeat(bytes));
+                    let count = Value::U32(fds as u32);
+                    let reply = Message::reply(&call).arg(body).field(field::UNIX_FDS, count);
+                    let reply = service.numbered(reply).encode();
+                    service.send_with_descriptors(&reply, &vec![null.as_fd(); fds]);
+                }
+                _ => {}
+            }
+            if matches!(sends, Sends::Signals { .. }) || is_over.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    }
+}
+
+fn attack(mut attacker: Peer, service: &str, case: &Case, is_over: &AtomicBool) {
+    match case.sends {
+        Sends::Replies { .. } => {
+            for _ in 0..CALLS {
+                attacker.send(Message::call(service, "/", "org.example.I", "Bulk"));
+            }
+        }
+        Sends::Signals { .. } => attacker.add_match("type='signal',interface='org.example.I'"),
+    }
+    let Stream::Unix(stream) = attacker.stream() else { panic!("the bus is local") };
+    stream.set_nonblocking(true).expect("it is a socket");
+    let mut buffer = vec![0; 256 << 10];
+    while !is_over.load(Ordering::Relaxed) {
+        let mut left = match case.reads {
+            Reads::Nothing => 0,
+            Reads::Some(bytes) => bytes,
+            Reads::All => usize::MAX,
+        };
+        while left > 0 {
+            let most = left.min(buffer.len());
+            match stream.read(&mut buffer[..most]) {
+                Ok(count) if count > 0 => left -= count,
+                _ => break,
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A bus of another user that may have few descriptors.
+fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
+    diligence_conformance::set_mode(scratch.path(), 0o755);
+    let config = Config::session().policy("context='default'", "<allow user='*'/>");
+    Bus::start_with(&config, |_| {
+        Program::named("prlimit", "util-linux")
+            .arg(format!("--nofile={count}"))
+            .user(User::NOBODY)
+            .arg(copy_bus(scratch))
+    })
+}
+
+/// Sends a signal with descriptors to one connection.
+fn send_descriptors(sender: &mut Peer, to: &str, count: u32) {
+    let null = fs::File::open("/dev/null").expect("it exists");
+    let message = Message::some_call(to).flags(flag::NO_REPLY_EXPECTED);
+    let message = message.field(field::UNIX_FDS, Value::U32(count));
+    let bytes = sender.numbered(message).encode();
+    sender.send_with_descriptors(&bytes, &vec![null.as_fd(); count as usize]);
+}
+
+/// A user lets descriptors pile up in its sockets. Others pass and get descriptors as before.
+#[test]
+fn unread_descriptors_of_one_user_leave_room_for_others() {
+    if !root_for("a user that does not read descriptors") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let bus = bus_with_descriptors(128, &scratch);
+    let [mut one, mut other] = [bus.peer(), bus.peer()];
+    let (mut flooder, mut sinks) = OTHER.act(|| (bus.peer(), [(); 8].map(|()| bus.peer())));
+    for sink in &sinks {
+        for _ in 0..4 {
+            send_descriptors(&mut flooder, sink.name(), 16);
+        }
+        assert!(flooder.is_alive());
+    }
+    for _ in 0..20 {
+        send_descriptors(&mut one, other.name(), 4);
+        let message = other.receive().expect("it stays connected");
+        assert_eq!((message.kind, message.descriptors.len()), (kind::CALL, 4));
+    }
+    assert!(one.is_alive() && other.is_alive() && sinks.iter_mut().all(Peer::is_alive));
+    bus.stop();
+}
+
+/// A process without a connection fills the kernel with descriptors of the user of the bus. Then the
+/// kernel takes no descriptors from the bus for anybody. Callers get an error and stay connected.
+#[test]
+fn a_kernel_that_takes_no_descriptors_disconnects_nobody() {
+    if !root_for("a process of the user of the bus") || Flavour::under_test() == Flavour::Reference
+    {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut bus = bus_with_descriptors(64, &scratch);
+    let [mut caller, mut callee] = [bus.peer(), bus.peer()];
+    let mut hoard = Program::python(HOARD).user(User::NOBODY).start();
+    hoard.wait_for_stdout("full");
+
+    let null = fs::File::open("/dev/null").expect("it exists");
+    let call = Message::some_call(callee.name()).field(field::UNIX_FDS, Value::U32(1));
+    let call = caller.numbered(call);
+    caller.send_with_descriptors(&call.encode(), &[null.as_fd()]);
+    let error = caller.receive().expect("it stays connected");
+    assert_eq!((error.error_name(), error.reply_serial()), ("LimitsExceeded", Some(call.serial)));
+    assert!(caller.is_alive() && callee.is_alive());
+
+    let call = callee.send(Message::some_call(caller.name()));
+    let found = caller.receive().expect("what has no descriptors is delivered");
+    let reply = Message::reply(&found).field(field::UNIX_FDS, Value::U32(1));
+    let reply = caller.numbered(reply).encode();
+    caller.send_with_descriptors(&reply, &[null.as_fd()]);
+    let error = callee.receive().expect("it stays connected");
+    assert_eq!((error.error_name(), error.reply_serial()), ("LimitsExceeded", Some(call)));
+
+    let log = bus.process().stderr();
+    let line = "was dropped: too many file descriptors are in sockets that nobody reads";
+    assert_eq!(log.matches(line).count(), 2, "{log}");
+    drop(hoard.terminate());
+    bus.stop();
+}
+
+/// Sends descriptors to itself until the kernel takes no more for this user.
+const HOARD: &str = "
+import array, resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+kept = []
+count = 0
+while count < 900:
+    a, b = socket.socketpair()
+    kept.append((a, b))
+    fds = array.array('i', [0] * 100)
+    try:
+        a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+    except OSError:
+        break
+    count += 100
+print('full', flush=True)
+time.sleep(600)
+";
+
+/// A connection that holds itself: its own end is in its own queue, so that it would never close.
+#[test]
+fn a_connection_kept_open_by_its_own_descriptor_is_disconnected() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let mut bus = Bus::start(&Config::session().limit("pending_fd_timeout", 500));
+    let mut witness = bus.peer();
+    witness.add_match("member='NameOwnerChanged'");
+    let mut own = bus.peer();
+    let name = own.name().to_owned();
+    let body = Value::text(&"x".repeat(100_000));
+    for _ in 0..10 {
+        own.send(Message::some_call(&name).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
+    }
+    let Stream::Unix(stream) = own.stream() else { panic!("the bus is local") };
+    let end = stream.try_clone().expect("a descriptor is left");
+    let message = Message::some_call(&name).flags(flag::NO_REPLY_EXPECTED);
+    let message = own.numbered(message.field(field::UNIX_FDS, Value::U32(1))).encode();
+    own.send_with_descriptors(&message, &[end.as_fd()]);
+    drop((own, end));
+    let left =
+        |message: &Message| message.member() == "NameOwnerChanged" && message.first_text() == name;
+    assert!(left(&witness.receive().expect("the bus is there")), "it came");
+    assert!(left(&witness.receive().expect("the bus is there")), "it left");
+    let log = bus.process().stderr();
+    let line = "it read nothing for too long while file descriptors were queued for it";
+    assert_eq!(log.matches(line).count(), 1, "{log}");
+    bus.stop();
+}

@@ -1,0 +1,250 @@
+//! Back-pressure: which senders the bus stops reading for a while, and which recipients may cause it.
+//!
+//! While a recipient's socket is full, the calls and signals in its queue count against the peers
+//! that sent them. A sender is *held*, that is not read, only if all of this is true:
+//!
+//! - at least [`Limits::sender_bytes`] of its calls and signals wait for recipients that keep up on
+//!   average. Replies never count: the recipient asked for them;
+//! - it owes no peer a reply;
+//! - for [`READY_GRACE`] it has sent nothing to a recipient that has nothing unread, so everybody it
+//!   is talking to is behind.
+//!
+//! A recipient keeps up as long as it takes [`KEEP_UP_BYTES`] in each [`WINDOW`]. One that does not
+//! *lags*: nothing in its queue counts against a sender until it has emptied its queue, or has taken
+//! [`RECOVER_BYTES`] within one window. So a recipient that stops reading holds a sender for one
+//! window, however many connections its user has. What is sent to it after that fills its queue up to
+//! `max_outgoing_bytes`; then addressed messages are refused and broadcasts are dropped for this
+//! recipient alone.
+
+use std::time::Duration;
+
+use crate::outgoing::Charge;
+
+/// How writing to a connection goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Writing {
+    /// The socket takes everything.
+    Flowing,
+    /// The socket is full, and the recipient keeps up on average.
+    Blocked(Window),
+    /// The socket is full, and the recipient does not keep up.
+    Lagging(Window),
+}
+
+/// What a recipient with a full socket has taken since some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Window {
+    since: Duration,
+    bytes: u64,
+}
+
+impl Window {
+    const fn new(since: Duration) -> Self {
+        Self { since, bytes: 0 }
+    }
+
+    fn end(self) -> Duration {
+        self.since + WINDOW
+    }
+}
+
+impl Writing {
+    /// The socket is still full, or full again, after it has taken `written` bytes.
+    pub(crate) fn filled(self, written: u64, now: Duration) -> Self {
+        match self {
+            Self::Flowing => Self::Blocked(Window::new(now)),
+            Self::Blocked(window) => {
+                Self::Blocked(Window { bytes: window.bytes + written, ..window })
+            }
+            Self::Lagging(window) => {
+                let window = if window.end() <= now { Window::new(now) } else { window };
+                let bytes = window.bytes + written;
+                if bytes >= RECOVER_BYTES {
+                    Self::Blocked(Window::new(now))
+                } else {
+                    Self::Lagging(Window { bytes, ..window })
+                }
+            }
+        }
+    }
+
+    /// When to call [`window_ended`](Self::window_ended), if ever.
+    pub(crate) fn due(self) -> Option<Duration> {
+        match self {
+            Self::Blocked(window) => Some(window.end()),
+            Self::Flowing | Self::Lagging(_) => None,
+        }
+    }
+
+    /// What follows at the end of a window: another one, or the recipient lags.
+    pub(crate) fn window_ended(self, now: Duration) -> Self {
+        match self {
+            Self::Blocked(window) if window.end() > now => self,
+            Self::Blocked(window) if window.bytes >= KEEP_UP_BYTES => {
+                Self::Blocked(Window::new(now))
+            }
+            Self::Blocked(_) => Self::Lagging(Window::new(now)),
+            Self::Flowing | Self::Lagging(_) => self,
+        }
+    }
+
+    /// Whether the socket takes everything.
+    pub(crate) const fn is_flowing(self) -> bool {
+        matches!(self, Self::Flowing)
+    }
+
+    /// Whether messages in this queue that may count against their senders do now.
+    pub(crate) const fn charge(self) -> Charge {
+        match self {
+            Self::Blocked(_) => Charge::OnSender,
+            Self::Flowing | Self::Lagging(_) => Charge::Free,
+        }
+    }
+}
+
+/// What a message takes up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) bytes: usize,
+    /// Descriptors.
+    pub(crate) fds: u32,
+}
+
+/// What one connection has sent and others have not read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Backlog {
+    /// Calls and signals that wait for recipients that keep up on average.
+    pub(crate) unread: Load,
+    /// When it last sent something to a recipient that had nothing unread, or one of its recipients
+    /// caught up.
+    pub(crate) ready_at: Duration,
+}
+
+impl Backlog {
+    /// Whether so much waits that the sender is held unless somebody else needs it.
+    pub(crate) fn is_over(&self, limits: &Limits) -> bool {
+        self.unread.bytes as u64 >= limits.sender_bytes
+            || u64::from(self.unread.fds) >= limits.sender_fds
+    }
+
+    /// Whether everybody that the sender is talking to is behind.
+    pub(crate) fn delays_nobody(&self, now: Duration) -> bool {
+        now.saturating_sub(self.ready_at) >= READY_GRACE
+    }
+
+    pub(crate) fn add(&mut self, load: Load) {
+        self.unread.bytes += load.bytes;
+        self.unread.fds += load.fds;
+    }
+
+    pub(crate) fn subtract(&mut self, load: Load) {
+        self.unread.bytes = self.unread.bytes.saturating_sub(load.bytes);
+        self.unread.fds = self.unread.fds.saturating_sub(load.fds);
+    }
+}
+
+/// The limits of one connection that matter here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limits {
+    /// Bytes of its calls and signals that may wait for slow recipients before it is held.
+    sender_bytes: u64,
+    /// Descriptors with these messages.
+    sender_fds: u64,
+    /// Bytes in its own queue before it is not read: it asks and does not read the answers.
+    pub(crate) queued_bytes: u64,
+}
+
+impl Limits {
+    /// A sender is held well before the queue of a recipient that keeps up is full, so that such a
+    /// recipient loses no signal.
+    pub(crate) fn within(limits: &bus::Limits) -> Self {
+        let before_loss = limits.max_outgoing_bytes / 2;
+        Self {
+            sender_bytes: limits.max_incoming_bytes.min(SENDER_BYTES_MAX).min(before_loss).max(1),
+            sender_fds: limits.max_incoming_unix_fds.max(1),
+            queued_bytes: limits.max_outgoing_bytes,
+        }
+    }
+}
+
+/// Bytes of calls and signals of one sender that may wait for slow recipients, where the
+/// configuration does not set less. Enough for any burst, and little memory.
+const SENDER_BYTES_MAX: u64 = 16 << 20;
+
+/// How often it is checked whether a recipient with a full socket keeps up; and the longest that one
+/// which does not read holds a sender.
+const WINDOW: Duration = Duration::from_millis(50);
+
+/// What a recipient that keeps up takes in a window: 2.5 MB/s. The kernel says that a full socket can
+/// be written again when about 150 KB of it were read.
+const KEEP_UP_BYTES: u64 = 128 << 10;
+
+/// What a recipient that lagged takes within a window when it keeps up again: 20 MB/s.
+const RECOVER_BYTES: u64 = 1 << 20;
+
+/// How long a sender is not held after it has sent something to a recipient that reads everything at
+/// once: such recipients are delayed by less than this.
+const READY_GRACE: Duration = Duration::from_millis(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Duration = Duration::from_secs(100);
+
+    /// Milliseconds, and the bytes that a recipient takes after them.
+    type Taken = (u64, u64);
+
+    /// Follows a recipient.
+    fn after(takes: &[Taken]) -> Writing {
+        let mut now = START;
+        let mut writing = Writing::Flowing.filled(0, now);
+        for &(milliseconds, bytes) in takes {
+            let until = now + Duration::from_millis(milliseconds);
+            while let Some(due) = writing.due().filter(|&due| due <= until) {
+                writing = writing.window_ended(due);
+            }
+            now = until;
+            writing = writing.filled(bytes, now);
+        }
+        writing
+    }
+
+    #[test]
+    fn a_recipient_that_takes_too_little_in_a_window_lags() {
+        let cases: [(&str, &[Taken], bool); 6] = [
+            ("a recipient within its first window", &[(49, 0)], false),
+            ("a recipient that reads nothing", &[(60, 0)], true),
+            ("220 KB each 450 ms", &[(450, 220_000); 20], true),
+            ("150 KB each 20 ms", &[(20, 150_000); 200], false),
+            ("one byte at a time", &[(1, 1); 200], true),
+            ("a burst, then nothing", &[(10, 10_000_000), (91, 0)], true),
+        ];
+        for (name, takes, lags) in cases {
+            let writing = after(takes);
+            assert_eq!(matches!(writing, Writing::Lagging(_)), lags, "{name}: {writing:?}");
+        }
+    }
+
+    #[test]
+    fn a_lagging_recipient_recovers_by_reading_fast() {
+        let slow = [(60, 0), (40, 500_000), (60, 500_000), (60, 500_000)];
+        assert!(matches!(after(&slow), Writing::Lagging(_)));
+        let fast = [(60, 0), (1, 600_000), (1, 600_000)];
+        assert!(matches!(after(&fast), Writing::Blocked(_)));
+    }
+
+    #[test]
+    fn a_sender_is_over_at_16_mib_or_less_if_configured() {
+        let limits = |max_outgoing_bytes, max_incoming_bytes| bus::Limits {
+            max_outgoing_bytes,
+            max_incoming_bytes,
+            ..bus::Limits::default()
+        };
+        let of = |outgoing, incoming| Limits::within(&limits(outgoing, incoming)).sender_bytes;
+        assert_eq!(of(127 << 20, 127 << 20), 16 << 20);
+        assert_eq!(of(1 << 20, 127 << 20), 1 << 19);
+        assert_eq!(of(127 << 20, 1000), 1000);
+        assert_eq!(of(0, 0), 1);
+    }
+}

@@ -1,0 +1,188 @@
+//! What the loop does about recipients that do not read as fast as others send, and about a kernel
+//! that does not take what is written.
+
+use std::time::Duration;
+
+use bus::{Bus, Input, PeerId, Undelivered};
+use sys::transfer::{Shortage, unreceived};
+
+use super::EventLoop;
+use super::deliver::Flush;
+use crate::back_pressure::Writing;
+use crate::connection::Connection;
+use crate::outgoing::{Charge, Dropped, Load};
+
+/// Whether the bus does not read a connection: it is held, or it leaves too many answers unread.
+pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
+    let is_held = connection.sent.is_over(&connection.limits)
+        && connection.sent.delays_nobody(now)
+        && !bus.owes_replies(connection.peer);
+    is_held || connection.leaves_answers_unread()
+}
+
+/// The user that the kernel named when a connection was made.
+pub(super) fn kernel_user(bus: &Bus, peer: PeerId) -> Option<u32> {
+    bus.credentials(peer).and_then(|known| known.uid)
+}
+
+impl EventLoop {
+    /// Whether the bus reads a connection.
+    pub(super) fn may_read(&self, peer: PeerId) -> bool {
+        let connection = self.table.get(peer);
+        connection.is_some_and(|connection| !is_unread(connection, &self.bus, self.now))
+    }
+
+    /// The socket of a connection has taken everything.
+    pub(super) fn unblocked(&mut self, peer: PeerId) {
+        if let Some(connection) = self.table.get_mut(peer)
+            && !connection.writing.is_flowing()
+        {
+            connection.writing = Writing::Flowing;
+            for &(from, _) in &self.buffers.released {
+                if let Some(sender) = self.table.get_mut(from) {
+                    sender.sent.ready_at = self.now;
+                }
+            }
+        }
+        self.update_interest(peer);
+    }
+
+    /// The socket of a connection is full. What waits for it counts against the senders, as long as
+    /// the connection keeps up.
+    pub(super) fn blocked(&mut self, peer: PeerId, written: u64) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let before = connection.writing.charge();
+        connection.writing = connection.writing.filled(written, self.now);
+        if before == Charge::Free && connection.writing.charge() == Charge::OnSender {
+            let mut charged = Vec::new();
+            let charge = |from, load| charged.push((from, load));
+            connection.queue.set_charges(Charge::OnSender, charge);
+            charged.into_iter().for_each(|(from, load)| self.charge_sender(from, load));
+        }
+        self.watch_time(peer);
+        self.update_interest(peer);
+    }
+
+    /// The kernel does not take what cannot be dropped. It is tried again in a while.
+    pub(super) fn starved(&mut self, peer: PeerId, written: u64) {
+        if let Some(connection) = self.table.get_mut(peer) {
+            connection.retry_at = Some(self.now + RETRY_AFTER);
+        }
+        self.blocked(peer, written);
+    }
+
+    pub(super) fn charge_sender(&mut self, from: PeerId, load: Load) {
+        if let Some(sender) = self.table.get_mut(from) {
+            sender.sent.add(load);
+            self.update_interest(from);
+        }
+    }
+
+    /// Takes off the accounts of senders what has left.
+    pub(super) fn release_senders(&mut self) {
+        for index in 0..self.buffers.released.len() {
+            let (from, load) = self.buffers.released[index];
+            if let Some(sender) = self.table.get_mut(from) {
+                sender.sent.subtract(load);
+                self.update_interest(from);
+            }
+        }
+        self.buffers.released.clear();
+    }
+
+    /// Takes note if something that was just read from a connection went to a recipient that had
+    /// nothing unread.
+    pub(super) fn note_ready(&mut self, from: PeerId) {
+        if self.work.reached_ready
+            && let Some(sender) = self.table.get_mut(from)
+        {
+            sender.sent.ready_at = self.now;
+            if sender.sent.is_over(&sender.limits) {
+                self.update_interest(from);
+            }
+        }
+    }
+
+    /// Takes note that descriptors were written to a connection.
+    pub(super) fn fds_written(&mut self, peer: PeerId, count: u64) {
+        let user = kernel_user(&self.bus, peer);
+        self.user_fds.add(user, count);
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        let end = connection.queue.written();
+        connection.fds_in_kernel.wrote(end, count);
+        if connection.fds_in_kernel.is_long() {
+            self.settle_fds(peer, user);
+        }
+    }
+
+    /// Finds out which descriptors a connection has received.
+    fn settle_fds(&mut self, peer: PeerId, user: Option<u32>) {
+        let Some(connection) = self.table.get_mut(peer) else { return };
+        // What the socket has of data takes at least as much memory as it is long.
+        let Ok(unreceived) = unreceived(&connection.socket) else { return };
+        let position = connection.queue.written().saturating_sub(unreceived);
+        let received = connection.fds_in_kernel.received(position);
+        self.user_fds.subtract(user, received);
+    }
+
+    /// A connection has ended: the kernel closes the descriptors in its socket.
+    pub(super) fn forget_fds(&mut self, peer: PeerId) {
+        let count = self.table.get(peer).map_or(0, |connection| connection.fds_in_kernel.count());
+        if count > 0 {
+            self.user_fds.subtract(kernel_user(&self.bus, peer), count);
+        }
+    }
+
+    /// The next message for a connection has more descriptors than its user may have unread: it is
+    /// dropped, unless that user has received some meanwhile.
+    pub(super) fn over_allowance(&mut self, peer: PeerId) -> Flush {
+        let user = kernel_user(&self.bus, peer);
+        if !self.user_fds.is_full(user, self.now) {
+            self.settle_user(user);
+            let wanted = self.table.get(peer).map_or(0, |it| it.queue.fds_of_first());
+            if wanted <= self.user_fds.allowance(user, wanted) {
+                return Flush::Again;
+            }
+            self.user_fds.set_full(user, self.now);
+        }
+        let Some(connection) = self.table.get_mut(peer) else { return Flush::Done };
+        let released = &mut self.buffers.released;
+        let release = |from, load| released.push((from, load));
+        let spare = &mut self.buffers.spare;
+        // Descriptors leave with the first byte of their message, so nothing of this one has left.
+        let Some(dropped) = connection.queue.drop_first(Shortage::Descriptors, spare, release)
+        else {
+            return Flush::Done;
+        };
+        self.undelivered(peer, &dropped);
+        Flush::Again
+    }
+
+    /// Finds out which descriptors all connections of a user have received.
+    fn settle_user(&mut self, user: Option<u32>) {
+        let with_fds = self.table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
+        let peers: Vec<PeerId> = with_fds.map(|connection| connection.peer).collect();
+        for peer in peers {
+            if kernel_user(&self.bus, peer) == user {
+                self.settle_fds(peer, user);
+            }
+        }
+    }
+
+    /// Tells the bus of a message that the kernel has not taken.
+    pub(super) fn undelivered(&mut self, to: PeerId, dropped: &Dropped) {
+        let Dropped { from, ref head, amount, shortage } = *dropped;
+        let shortage = match shortage {
+            Shortage::Descriptors => bus::Shortage::Descriptors,
+            Shortage::Memory => bus::Shortage::Memory,
+            Shortage::Size => bus::Shortage::Size,
+        };
+        let undelivered = Undelivered { to, from, head, amount, shortage };
+        let mut effects = bus::Effects::new();
+        self.bus.handle(self.time(), Input::Undelivered(undelivered), &mut effects);
+        self.apply(&effects, &super::deliver::Origin::Bus);
+    }
+}
+
+/// How long to wait before a write for which the kernel had no memory is tried again.
+const RETRY_AFTER: Duration = Duration::from_millis(10);

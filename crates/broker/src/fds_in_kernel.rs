@@ -1,0 +1,159 @@
+//! Descriptors that the bus has written to sockets and that their recipients have not received.
+//!
+//! The kernel counts them against the user of the bus and refuses more than its limit of open files
+//! (`ETOOMANYREFS`), whoever the recipient is. So no user of the bus may have more than a share of
+//! them unread: one that lets descriptors pile up in its sockets gets no more until it has
+//! received some, and everybody else does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// The descriptors in the socket of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct FdsInKernel {
+    /// Where in the stream each write ended, in bytes since the connection was made, and how many
+    /// descriptors it had.
+    writes: VecDeque<(u64, u64)>,
+    count: u64,
+}
+
+impl FdsInKernel {
+    /// Descriptors that may be unread.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// So many were written, up to this position in the stream.
+    pub(crate) fn wrote(&mut self, end: u64, count: u64) {
+        self.writes.push_back((end, count));
+        self.count += count;
+    }
+
+    /// Everything before this position was received. Returns how many descriptors that were.
+    pub(crate) fn received(&mut self, position: u64) -> u64 {
+        let mut received = 0;
+        while let Some(&(end, count)) = self.writes.front()
+            && end <= position
+        {
+            self.writes.pop_front();
+            received += count;
+        }
+        self.count -= received;
+        received
+    }
+
+    /// Whether it is worth while to find out what was received.
+    pub(crate) fn is_long(&self) -> bool {
+        self.writes.len() >= WRITES_MAX
+    }
+}
+
+/// The descriptors in the sockets of each user.
+#[derive(Debug)]
+pub(crate) struct UserFds {
+    users: BTreeMap<Option<u32>, Unread>,
+    max: u64,
+}
+
+#[derive(Debug, Default)]
+struct Unread {
+    count: u64,
+    /// Until when it is known that no more fits.
+    full_until: Option<Duration>,
+}
+
+impl UserFds {
+    /// With a share of `open_files`, the descriptors that the process may have open.
+    pub(crate) const fn within(open_files: u64) -> Self {
+        Self { users: BTreeMap::new(), max: open_files / SHARE }
+    }
+
+    /// How many descriptors may be written now for a user, where the next message has `wanted`.
+    pub(crate) fn allowance(&self, user: Option<u32>, wanted: u64) -> u64 {
+        match self.users.get(&user) {
+            // Whatever the limit is, one message can always be delivered.
+            None => self.max.max(wanted),
+            Some(unread) => self.max.saturating_sub(unread.count),
+        }
+    }
+
+    pub(crate) fn add(&mut self, user: Option<u32>, count: u64) {
+        self.users.entry(user).or_default().count += count;
+    }
+
+    pub(crate) fn subtract(&mut self, user: Option<u32>, count: u64) {
+        if let Some(unread) = self.users.get_mut(&user) {
+            unread.count = unread.count.saturating_sub(count);
+            if unread.count == 0 {
+                self.users.remove(&user);
+            }
+        }
+    }
+
+    /// Whether it was found out a moment ago that a user has received too little.
+    pub(crate) fn is_full(&self, user: Option<u32>, now: Duration) -> bool {
+        let full_until = self.users.get(&user).and_then(|unread| unread.full_until);
+        full_until.is_some_and(|until| now < until)
+    }
+
+    /// A user has received too little.
+    pub(crate) fn set_full(&mut self, user: Option<u32>, now: Duration) {
+        if let Some(unread) = self.users.get_mut(&user) {
+            unread.full_until = Some(now + FULL_FOR);
+        }
+    }
+}
+
+/// One user may have this part of the descriptors in kernel buffers that the process may have open.
+const SHARE: u64 = 4;
+
+/// How long a user that was found to have no allowance left is not looked at again.
+const FULL_FOR: Duration = Duration::from_millis(10);
+
+/// Writes with descriptors that are remembered of a connection before the bus finds out which of
+/// them were received.
+const WRITES_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_counted_until_their_bytes_are_received() {
+        let mut fds = FdsInKernel::default();
+        fds.wrote(100, 2);
+        fds.wrote(300, 16);
+        fds.wrote(350, 1);
+        assert_eq!(fds.received(99), 0);
+        assert_eq!(fds.received(300), 18);
+        assert_eq!(fds.count(), 1);
+        assert_eq!(fds.received(1000), 1);
+        assert_eq!(fds.count(), 0);
+    }
+
+    #[test]
+    fn one_user_gets_a_quarter_and_always_one_message() {
+        let (one, other) = (Some(1000), Some(1001));
+        let mut users = UserFds::within(64);
+        assert_eq!(users.allowance(one, 1), 16);
+        assert_eq!(users.allowance(one, 253), 253);
+        users.add(one, 10);
+        assert_eq!(users.allowance(one, 7), 6);
+        users.add(one, 10);
+        assert_eq!(users.allowance(one, 1), 0);
+        assert_eq!(users.allowance(other, 1), 16);
+        users.subtract(one, 20);
+        assert_eq!(users.allowance(one, 1), 16);
+    }
+
+    #[test]
+    fn a_full_user_is_looked_at_now_and_then() {
+        let mut users = UserFds::within(64);
+        let now = Duration::from_secs(1);
+        users.add(None, 16);
+        assert!(!users.is_full(None, now));
+        users.set_full(None, now);
+        assert!(users.is_full(None, now + FULL_FOR / 2));
+        assert!(!users.is_full(None, now + FULL_FOR));
+    }
+}

@@ -1,0 +1,154 @@
+//! Calls of ReloadConfig: when the configuration is read, and which calls that answers.
+//!
+//! Every user may call ReloadConfig, and reading the configuration holds up the whole bus. So all
+//! callers without privileges together cause at most one reload per [`INTERVAL`]. A call that comes
+//! too early waits for the next reload, which answers every call made before it: after the reply,
+//! the configuration is at least as new as the call.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::mem;
+use core::num::NonZeroU32;
+use core::time::Duration;
+
+use crate::input::PeerId;
+use crate::time::Time;
+
+/// Calls of ReloadConfig that wait for a reload.
+#[derive(Debug, Default)]
+pub(crate) struct Reloads {
+    waiting: BTreeMap<PeerId, Vec<NonZeroU32>>,
+    /// When the configuration was last read for a caller without privileges.
+    last: Option<Time>,
+}
+
+/// Whether a caller may have the configuration read at any time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Privilege {
+    /// The superuser or the bus's own user.
+    Any,
+    /// Another user.
+    None,
+}
+
+/// When a call causes a reload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// At once.
+    Now,
+    /// At [`Reloads::due`].
+    Later,
+}
+
+/// A connection has [`WAITING_MAX`] calls waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TooManyWaiting;
+
+impl Reloads {
+    /// Adds a call, with its serial if it wants a reply.
+    pub(crate) fn add(
+        &mut self,
+        caller: PeerId,
+        serial: Option<NonZeroU32>,
+        privilege: Privilege,
+        now: Time,
+    ) -> Result<Turn, TooManyWaiting> {
+        let calls = self.waiting.entry(caller).or_default();
+        if calls.len() >= WAITING_MAX {
+            return Err(TooManyWaiting);
+        }
+        calls.extend(serial);
+        if privilege == Privilege::Any {
+            return Ok(Turn::Now);
+        }
+        if self.due().is_some_and(|due| due > now) {
+            return Ok(Turn::Later);
+        }
+        self.last = Some(now);
+        Ok(Turn::Now)
+    }
+
+    /// When waiting calls cause the next reload.
+    pub(crate) fn due(&self) -> Option<Time> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        Some(self.last.map_or(Time::default(), |last| last.after(INTERVAL)))
+    }
+
+    /// Begins the reload that is due, and returns one of its callers.
+    pub(crate) fn begin_due(&mut self, now: Time) -> Option<PeerId> {
+        self.due().filter(|due| *due <= now)?;
+        self.last = Some(now);
+        self.waiting.keys().next().copied()
+    }
+
+    /// Takes all calls that wait, since the configuration was read.
+    pub(crate) fn take(&mut self) -> BTreeMap<PeerId, Vec<NonZeroU32>> {
+        mem::take(&mut self.waiting)
+    }
+
+    /// Forgets the calls of a connection, which gets no replies any more.
+    pub(crate) fn forget(&mut self, caller: PeerId) {
+        self.waiting.remove(&caller);
+    }
+}
+
+/// Calls of one connection that may wait for a reload.
+pub(crate) const WAITING_MAX: usize = 16;
+
+/// How far reloads for callers without privileges are apart.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLER: PeerId = PeerId::new(1, 0);
+    const OTHER: PeerId = PeerId::new(2, 0);
+
+    fn at(milliseconds: u64) -> Time {
+        Time::default().after(Duration::from_millis(milliseconds))
+    }
+
+    fn add(reloads: &mut Reloads, caller: PeerId, privilege: Privilege, now: Time) -> Turn {
+        reloads.add(caller, Some(NonZeroU32::MIN), privilege, now).expect("few calls wait")
+    }
+
+    #[test]
+    fn unprivileged_callers_share_one_reload_per_second() {
+        let mut reloads = Reloads::default();
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(5_000)), Turn::Now);
+        assert_eq!(reloads.take().len(), 1);
+        assert_eq!(reloads.due(), None, "no call waits");
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(5_100)), Turn::Later);
+        assert_eq!(add(&mut reloads, OTHER, Privilege::None, at(5_200)), Turn::Later);
+        assert_eq!(reloads.due(), Some(at(6_000)));
+        assert_eq!(reloads.begin_due(at(5_999)), None);
+        assert_eq!(reloads.begin_due(at(6_000)), Some(CALLER));
+        assert_eq!(reloads.take().len(), 2);
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(6_500)), Turn::Later);
+        reloads.forget(CALLER);
+        assert_eq!(reloads.due(), None);
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(7_000)), Turn::Now);
+    }
+
+    #[test]
+    fn a_privileged_caller_reloads_at_once_and_answers_waiting_calls() {
+        let mut reloads = Reloads::default();
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(0)), Turn::Now);
+        reloads.take();
+        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(1)), Turn::Later);
+        assert_eq!(add(&mut reloads, OTHER, Privilege::Any, at(2)), Turn::Now);
+        assert_eq!(reloads.take().len(), 2);
+        assert_eq!(add(&mut reloads, OTHER, Privilege::Any, at(3)), Turn::Now);
+    }
+
+    #[test]
+    fn a_connection_has_a_limited_number_of_waiting_calls() {
+        let mut reloads = Reloads::default();
+        let mut add = || reloads.add(CALLER, Some(NonZeroU32::MIN), Privilege::None, at(0));
+        let accepted = (0..100).take_while(|_| add().is_ok()).count();
+        assert_eq!(accepted, WAITING_MAX);
+    }
+}
