@@ -4,6 +4,7 @@
 //! that a page draws before it has all of them.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use capture::Capture;
 use capture::model::{Message, Peer, PeerId, Role};
@@ -189,9 +190,7 @@ impl Rows {
         self.answers.push(answers(message));
         self.size.push(message.len());
         self.routed.push(nanos(message.routed_after().map(|time| time.as_nanos())));
-        let copies = message.deliveries().unwrap_or_default().iter();
-        let last = copies.filter_map(|copy| copy.written_after).max();
-        self.delivered.push(nanos(last.map(|time| time.as_nanos())));
+        self.delivered.push(nanos(delivered(message).map(|time| time.as_nanos())));
     }
 
     fn put(&self, frame: Frame) -> Frame {
@@ -226,6 +225,16 @@ impl Rows {
             }
             _ => frame.with_column("at", Column::F64(&self.at)),
         }
+    }
+}
+
+/// After what time the addressee had it, or if it has none, the last recipient.
+fn delivered(message: &Message<'_>) -> Option<Duration> {
+    let copies = message.deliveries()?;
+    let addressed = copies.iter().find(|copy| copy.rules == 0);
+    match addressed {
+        Some(copy) => copy.written_after,
+        None => copies.iter().filter_map(|copy| copy.written_after).max(),
     }
 }
 

@@ -19,6 +19,11 @@ impl Time {
         u64::try_from(nanos).ok().map(Duration::from_nanos)
     }
 
+    /// This much earlier.
+    pub fn before(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
+    }
+
     /// This much later.
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))

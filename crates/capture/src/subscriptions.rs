@@ -43,6 +43,8 @@ pub(crate) struct Subscriptions {
     unread: u64,
     /// Those who have taken a rule back, and it is not shown which.
     doubtful: HashSet<PeerId, RandomState>,
+    /// Connections with AddMatch calls that do not show which rule they add.
+    hidden_adders: HashSet<PeerId, RandomState>,
     /// Those who have taken a rule back.
     removers: HashSet<PeerId, RandomState>,
     open: HashMap<(PeerId, MatchRule), Open, RandomState>,
@@ -72,6 +74,11 @@ impl Subscription {
     /// When it was taken back, or its connection left.
     pub(crate) fn until(&self) -> Option<Time> {
         self.taken_back.map(|removal| removal.at).or(self.left)
+    }
+
+    /// When its connection left.
+    pub(crate) const fn left(&self) -> Option<Time> {
+        self.left
     }
 
     /// Whether it was there at this time.
@@ -104,7 +111,10 @@ impl Subscriptions {
                 Step::Found { rule, times } => found.found((at, bus), peer, rule, times),
                 Step::Added(call) => match rule_of(&call, &mut buffer) {
                     Told::Rule(rule) => found.added(&call, peer, rule),
-                    Told::Hidden => found.hide(bus),
+                    Told::Hidden => {
+                        found.hide(bus);
+                        found.hidden_adders.insert(peer);
+                    }
                     Told::NoRule => {}
                 },
                 Step::Removed(call) => match rule_of(&call, &mut buffer) {
@@ -126,6 +136,11 @@ impl Subscriptions {
     /// Whether all rules of a bus are known.
     pub(crate) fn is_complete(&self, bus: BusId) -> bool {
         self.complete.contains(&bus) && !self.hidden.contains(&bus)
+    }
+
+    /// Whether each recorded call of a connection that adds or removes a rule shows which.
+    pub(crate) fn are_shown_of(&self, peer: PeerId) -> bool {
+        !self.hidden_adders.contains(&peer) && !self.doubtful.contains(&peer)
     }
 
     /// Whether somebody has taken a rule back.

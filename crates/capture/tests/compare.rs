@@ -127,9 +127,14 @@ fn what_is_no_budget_is_explained() {
         ("p95(org.x < 1ms", "column 4: the parenthesis is never closed"),
         ("p95(colour:red) < 1ms", "column 5: the query: "),
         ("p95(*) ~ 1ms", "column 8: expected <, <=, >, >=, == or !="),
-        ("p95(*) < 20", "column 10: `20` is no time; expected one with its unit, such as 20ms"),
-        ("calls(*) <= 1.5", "column 13: `1.5` is no count; expected a whole number"),
-        ("bytes(*) <= 1ms", "column 13: `1ms` is no size"),
+        (
+            "p95(*) < 20",
+            "column 10: 20 is not a limit; expected a time with its unit, such as 20ms",
+        ),
+        ("p95(*)<", "column 8: the limit is missing; expected a time with its unit, such as 20ms"),
+        ("bytes(*) <= ", "column 13: the limit is missing; expected a size, such as 512 or 4KiB"),
+        ("calls(*) <= 1.5", "column 13: 1.5 is not a limit; expected a whole number"),
+        ("bytes(*) <= 1ms", "column 13: 1ms is not a limit; expected a size"),
     ] {
         let error = text.parse::<Budget>().expect_err(text).to_string();
         assert!(error.starts_with(expected), "{text}: {error}");

@@ -17,7 +17,8 @@ const CALLER: u32 = 101;
 const SERVICE: u32 = 102;
 
 /// A service that is woken 100 µs after it got the call, runs for 200 µs, waits for 500 µs, runs for
-/// another 150 µs and answers 50 µs later; and a caller that is woken 30 µs after that.
+/// another 150 µs and answers then; a bus that takes the answer 50 µs later; and a caller that is woken
+/// 30 µs after that.
 fn call() -> Recording {
     let mut recording = Recording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
@@ -48,7 +49,7 @@ fn what_the_parties_did_is_known() {
     let capture = call().capture();
     let processors = Processors::of(&capture);
     let call = capture.messages().next().expect("a call");
-    let turn = Turn { wake_up: micros(100), on: micros(350), off: micros(550) };
+    let turn = Turn { wake_up: micros(100), on: micros(350), off: micros(500) };
     assert_eq!(processors.service(&call), Some(turn));
     assert_eq!(processors.return_wake_up(&call), Some(micros(30)));
     let table = parties(&capture, |_| true).expect("it is known").to_csv();
@@ -57,7 +58,7 @@ fn what_the_parties_did_is_known() {
         "part,calls,p50_ns,p99_ns,max_ns,total_ns\n\
          service is woken,1,100000,100000,100000,100000\n\
          service has a processor,1,350000,350000,350000,350000\n\
-         service waits or is held up,1,550000,550000,550000,550000\n\
+         service waits or is held up,1,500000,500000,500000,500000\n\
          caller is woken for the reply,1,30000,30000,30000,30000\n"
     );
     let table = slowest_table(&slowest(&capture, |_| true, 1)).to_csv();
@@ -172,12 +173,10 @@ fn a_trace_shows_who_runs() {
     let trace: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("a list");
     let runs = events.iter().filter(|event| event["name"] == "runs");
-    let mut runs: Vec<_> =
-        runs.map(|run| (run["pid"].as_u64(), run["ts"].as_f64(), run["dur"].as_f64())).collect();
-    runs.retain(|(pid, ..)| *pid == Some(SERVICE.into()));
-    let expected = [(100.0, 200.0), (800.0, 150.0)];
-    let expected = expected.map(|(ts, dur)| (Some(u64::from(SERVICE)), Some(ts), Some(dur)));
-    assert_eq!(runs, expected);
+    let runs = runs.filter(|run| run["pid"].as_u64() == Some(SERVICE.into()));
+    let runs: Vec<_> = runs.map(|run| (run["ph"].as_str(), run["ts"].as_f64())).collect();
+    let expected = [("B", 100.0), ("E", 300.0), ("B", 800.0), ("E", 950.0)];
+    assert_eq!(runs, expected.map(|(phase, at)| (Some(phase), Some(at))));
 }
 
 #[test]

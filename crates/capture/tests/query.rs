@@ -49,6 +49,31 @@ fn examples_of_the_page_select_what_it_says() {
 }
 
 #[test]
+fn comparisons_may_be_written_as_in_other_tools() {
+    let capture = conversation();
+    for (query, expected) in [
+        ("dur > 50ms", "1 2"),
+        ("dur >50ms", "1 2"),
+        ("dur> 50ms", "1 2"),
+        ("member==GetAll", "5 6"),
+        ("member == GetAll", "5 6"),
+        ("member : GetAll", "5 6"),
+        ("member: GetAll type = call", "5"),
+        ("size > 10 number <= 2", "1 2"),
+        ("GetAll :1.7", "5 6"),
+        ("path_namespace='/org/example'", "1 3 4 5 7"),
+        ("path_namespace=/org/example", "1 3 4 5 7"),
+        ("path_namespace:/org/example type:signal", "3"),
+        ("path_namespace = /org/example !type:call", "3"),
+        ("path_namespace!=/org/example type:call", ""),
+        ("arg0namespace=Inbox", "1"),
+        ("arg0path:Inbox or arg0namespace:Inbox", "1"),
+    ] {
+        assert_eq!(selected(&capture, query), expected, "{query}");
+    }
+}
+
+#[test]
 fn a_query_without_terms_selects_all() {
     assert_eq!(selected(&conversation(), " "), "1 2 3 4 5 6 7 8");
 }
@@ -103,6 +128,9 @@ fn completions_follow_what_is_written() {
         ("error:", "", &["org.example.Error.Busy"]),
         ("dur>50", "50", &["50ms", "50us"]),
         ("dur>50m", "50m", &["50ms", "50min"]),
+        ("dur > 50m", "50m", &["50ms", "50min"]),
+        ("a member = Get", "Get", &["GetAll", "GetCount"]),
+        ("member: ", "", &["Changed"]),
         ("nonsense:", "", &[]),
     ] {
         let found = complete(text, text.len(), &capture);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use diligence_capture::Capture;
 use diligence_capture::record::{Bus, Content, Fact};
-use diligence_capture::show::{Command, Format, Inexpressible};
+use diligence_capture::show::{Command, Controls, Format, Inexpressible};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
 use wire::body::Value;
@@ -24,7 +24,7 @@ fn shown(capture: &Capture, format: Format) -> Vec<String> {
     let mut buffer = Vec::new();
     let show = |message| {
         let mut text = String::new();
-        format.push(&mut text, &message, &mut buffer).expect("it can be read");
+        format.push(&mut text, &message, &mut buffer, Controls::Raw).expect("it can be read");
         text
     };
     capture.messages().map(show).collect()
@@ -52,6 +52,18 @@ fn as_gdbus_monitor_prints() {
         .filter(|(message, _)| is_signal(message.kind()) && message.destination_id().is_none());
     let lines: String = signals.map(|(_, line)| line).collect();
     golden::check(tools("gdbus.txt"), &lines);
+}
+
+#[test]
+fn each_message_is_one_line_as_gdbus_prints_it() {
+    let mut recording = Recording::new();
+    let call = recording.call(":1.5", "org.x.Mail", "/ org.x.Mail.Find", &("two\nlines",));
+    recording.error(&call, ":1.6", "org.x.Error.Failed", "Traceback:\n\tfile 'a\\b'\u{1b}[31m\n");
+    let lines = shown(&recording.capture(), Format::Gdbus);
+    let expected = ":1.6 -> :1.5 Error: GDBus.Error:org.x.Error.Failed: \
+                    Traceback:\\n\\tfile 'a\\b'\\u001b[31m\\n\n";
+    assert_eq!(lines[1], expected);
+    assert!(lines.iter().all(|line| line.lines().count() == 1), "{lines:?}");
 }
 
 #[test]

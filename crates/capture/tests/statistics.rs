@@ -3,7 +3,8 @@
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
 use diligence_capture::record::{
-    Bus, BusId, Content, Fact, Gap, GapCause, Method, Process, RawMessage, Record, Time,
+    Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method, Origin, Process, RawMessage,
+    Record, Time,
 };
 use diligence_capture::statistics::{
     By, Caveat, Groups, Summary, Sweep, Unknowable, member_sizes, recipients, replies, rules, sizes,
@@ -75,7 +76,8 @@ fn durations_leave_errors_and_time_outs_beside() {
     assert!(rows.contains("org.x.Mail.Get 200000 400000 400000 1000000  "), "{rows}");
     assert!(rows.contains("org.x.Mail.Find 50000000 50000000 50000000 50000000 1 1"), "{rows}");
     let failed = columns(&found, &["member", "failed_total_ns", "failed_max_ns"]);
-    assert!(failed.contains("org.x.Mail.Find 910000000 900000000"), "{failed}");
+    // The last call waits from then on to the end, which is 9.05 ms later.
+    assert!(failed.contains("org.x.Mail.Find 919050000 900000000"), "{failed}");
 }
 
 #[test]
@@ -150,7 +152,7 @@ fn answers_and_calls_that_miss_each_other_are_listed() {
     recording.wait_ms(1).reply(&call, ":1.6", &()).reply(&call, ":1.6", &());
     let rows =
         columns(&replies(&recording.capture(), |_| true).to_csv(), &["number", "what", "member"]);
-    assert_eq!(rows, "16 unanswered org.x.Mail.Find\n15 late org.x.Mail.Find\n23 no call ");
+    assert_eq!(rows, "16 waiting org.x.Mail.Find\n15 late org.x.Mail.Find\n23 no call ");
 }
 
 #[test]
@@ -300,6 +302,50 @@ fn rules_that_are_there_twice_are_counted() {
     assert_eq!(
         columns(&rules(&recording.capture()).expect("all are there").to_csv(), &keys),
         ":1.7 3 2 1 4 1 2"
+    );
+}
+
+#[test]
+fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
+    let of = |program: &str, fact: Option<Fact>| {
+        let mut capture = Recording::new().capture();
+        let program = Some(program.to_owned());
+        capture.push(Record::Origin(Origin { program, ..Origin::default() }));
+        if let Some(fact) = fact {
+            capture.push(Record::Fact { at: Time(1), bus: BusId(0), fact });
+        }
+        Caveat::of(&capture, &Summary::default()).contains(&Caveat::NotEnded)
+    };
+    let ended = Fact::Ended { cause: EndCause::Asked };
+    assert!(of("diligence 0.1.0", None));
+    assert!(!of("diligence 0.1.0", Some(ended)));
+    assert!(!of("dbus-monitor", None), "other recorders never say why they end");
+}
+
+#[test]
+fn a_recording_without_times_has_no_note_about_times() {
+    let mut recording = Recording::new();
+    recording.bus(Bus { clock: Clock::Absent, method: Method::Unknown, ..Bus::default() });
+    recording.signal(":1.6", "/ org.x.Y.Z", &());
+    let caveats = Caveat::of(&recording.capture(), &Summary::default());
+    assert!(caveats.contains(&Caveat::NoTimes { bus: "bus 0".to_owned() }), "{caveats:?}");
+    let of_times = |caveat: &Caveat| matches!(caveat, Caveat::MethodUnknown { .. });
+    assert!(!caveats.iter().any(of_times), "{caveats:?}");
+}
+
+#[test]
+fn rules_of_a_connection_that_left_are_those_that_it_had_then() {
+    let mut recording = Recording::new();
+    for unique in [":1.7", ":1.8"] {
+        recording.ask_bus(unique, "AddMatch", &("member='X'",), &());
+        recording.ask_bus(unique, "AddMatch", &("member='Y'",), &());
+        recording.ask_bus(unique, "RemoveMatch", &("member='Y'",), &());
+    }
+    recording.wait_ms(1).owner_changed(":1.7", ":1.7", "");
+    let keys = ["connection", "rules", "distinct", "duplicates", "added", "removed"];
+    assert_eq!(
+        columns(&rules(&recording.capture()).expect("all are there").to_csv(), &keys),
+        ":1.7 1 1 0 2 1\n:1.8 1 1 0 2 1"
     );
 }
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
-use diligence_capture::record::{Fact, Process};
+use diligence_capture::record::{Fact, Process, Ran};
 use diligence_capture::timeline::{
-    Phase, Way, blocked, blocked_table, chrome_trace, shares, slowest, slowest_table, start_ups,
+    Phase, Processors, Way, blocked, blocked_table, chrome_trace, shares, slowest, slowest_table,
+    start_ups,
 };
 use diligence_testkit::recording::{DRIVER, Recording};
 use serde_json::Value;
@@ -83,7 +84,9 @@ fn those_are_blocked_who_send_nothing_else() {
     let keys = "caller,blocked_on,of,calls,total_ns,longest_ns,number\n";
     let list = "shell,org.x.Files.List,org.x.Files,2,43000000,41000000,3\n";
     let open = "shell,org.x.Files.Open,org.x.Files,1,7000000,7000000,12\n";
-    assert_eq!(table(""), [keys, list, open].concat());
+    // Its caller waits when the recording ends, which is at once.
+    let never = "mailer,org.x.Files.Never,org.x.Files,1,0,0,14\n";
+    assert_eq!(table(""), [keys, list, open, never].concat());
     assert_eq!(table("member:Open"), [keys, open].concat());
     assert_eq!(table("member:Stat"), keys);
 }
@@ -99,16 +102,18 @@ fn the_slowest_calls_have_the_longest_bars() {
          6,mailer,org.x.Files.Stat,org.x.Files,90000000,,,,████████████████,\n\
          3,shell,org.x.Files.List,org.x.Files,41000000,,,,███████,\n"
     );
-    assert_eq!(slowest(&capture, all, 100).len(), 6);
+    assert_eq!(slowest(&capture, all, 100).len(), 7);
 }
 
 #[test]
 fn the_way_of_a_call_is_what_the_bus_has_stamped() {
     let capture = traced().capture();
-    let mut ways = capture.messages().map(|message| Way::of(&message));
+    let mut ways = capture.messages().map(|message| Way::of(&message, &Processors::default()));
     let way = ways.next().flatten().expect("a call whose way is known");
+    let duration = capture.messages().next().and_then(|call| call.duration());
+    assert_eq!(duration, Some(way.total()), "until the bus had written the reply");
     let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
-    assert_eq!(micros, [10, 20, 70, 20, 50]);
+    assert_eq!(micros, [0, 10, 20, 70, 0, 20, 50]);
     assert_eq!(way.total(), Duration::from_micros(170));
     assert_eq!(way.in_bus(), Duration::from_micros(100));
     assert!(ways.all(|way| way.is_none()), "the calls of which there is no trace");
@@ -122,6 +127,67 @@ fn the_way_of_a_call_is_what_the_bus_has_stamped() {
         assert_eq!(cells(line).join(","), row, "{shares}");
     }
     assert!(shares_of_a_monitor().is_none());
+}
+
+/// The bus notes that it has written a call only when it has a processor again, which may be after it
+/// has received the reply.
+#[test]
+fn the_phases_of_a_call_add_up_to_its_duration() {
+    let mut recording = traced();
+    let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
+    recording.delivered(10, &[(9, 300, 0)]);
+    recording.wait_us(100).reply(&call, ":1.9", &()).delivered(20, &[(5, 70, 0)]);
+    let capture = recording.capture();
+    let ways: Vec<_> = capture
+        .messages()
+        .filter_map(|call| {
+            Some((Way::of(&call, &Processors::default())?.total(), call.duration()?))
+        })
+        .collect();
+    let micros = Duration::from_micros;
+    assert_eq!(ways, [170, 170].map(|time| (micros(time), micros(time))));
+    let table = slowest_table(&slowest(&capture, all, 9)).to_csv();
+    for row in table.lines().skip(1).filter(|row| row.contains("List")) {
+        let cell = |at: usize| row.split(',').nth(at).unwrap().parse::<u64>().unwrap();
+        assert!(cell(5) <= cell(4), "the bus part is larger than the whole: {row}");
+    }
+}
+
+#[test]
+fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
+    let mut recording = Recording::new();
+    let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+    recording.delivered(30_010, &[(7, 30_020, 0)]);
+    recording.wait_ms(30).owner_changed("org.x.Late", "", ":1.7").wait_ms(1);
+    recording.reply(&call, ":1.7", &()).delivered(1, &[(5, 2, 0)]);
+    let capture = recording.capture();
+    let call = capture.messages().next().expect("a call");
+    let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
+    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    assert_eq!(micros, [30_000, 10, 10, 980, 0, 1, 1]);
+    assert_eq!(way.in_bus(), Duration::from_micros(22));
+}
+
+/// The service is done after 100 µs, and the bus gets a processor only 5 ms later.
+#[test]
+fn a_reply_that_waits_for_the_bus_is_not_the_time_of_the_service() {
+    let mut recording = Recording::new();
+    recording.process(":1.9", 60, "vfsd").process(":1.5", 42, "shell");
+    let start = recording.now();
+    let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
+    recording.delivered(10, &[(9, 20, 0)]);
+    recording.wait_us(5_120).reply(&call, ":1.9", &()).delivered(10, &[(5, 20, 0)]).wait_ms(1);
+    let (until, spans) = (recording.now(), vec![(30_000, 90_000), (5_900_000, 1_000)]);
+    recording.fact(Fact::Ran(Ran { pid: 60, from: start, until, spans, ..Ran::default() }));
+    let capture = recording.capture();
+    let call = capture.messages().next().expect("a call");
+    let processors = Processors::of(&capture);
+    let way = Way::of(&call, &processors).expect("all of it was recorded");
+    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    assert_eq!(micros, [0, 10, 10, 100, 5_000, 10, 10]);
+    assert_eq!(Some(way.total()), call.duration());
+    let keys = shares(&capture, all).expect("one call").to_csv();
+    assert!(keys.lines().next().is_some_and(|keys| keys.contains(",bus_wait,")), "{keys}");
 }
 
 fn shares_of_a_monitor() -> Option<diligence_capture::table::Table> {
@@ -166,16 +232,94 @@ fn trace(capture: &Capture) -> Vec<Value> {
     events
 }
 
-/// The events of a phase, each as name, start and length in microseconds.
-fn events(events: &[Value], phase: &str) -> Vec<(String, f64, f64)> {
-    let number = |value: &Value| value.as_f64().unwrap_or_default();
+/// The events of a phase, each as name and time in microseconds.
+fn events(events: &[Value], phase: &str) -> Vec<(String, f64)> {
     let of_phase = events.iter().filter(|event| event["ph"] == phase);
     of_phase
         .map(|event| {
             let name = event["name"].as_str().unwrap_or_default().to_owned();
-            (name, number(&event["ts"]), number(&event["dur"]))
+            (name, event["ts"].as_f64().unwrap_or_default())
         })
         .collect()
+}
+
+/// The spans as name, start and length in microseconds. Each begins and ends by itself on its track.
+fn spans(events: &[Value]) -> Vec<(String, f64, f64)> {
+    let (begins, ends) = (self::events(events, "B"), self::events(events, "E"));
+    let spans = begins.into_iter().zip(ends).map(|((name, from), (end, to))| {
+        assert_eq!(name, end, "a span ends before the next event of its kind");
+        (name, from, to - from)
+    });
+    spans.collect()
+}
+
+/// What speedscope 1.25 complains about. It counts the times of a track from the first one, makes a
+/// begin and an end of each event with a length, sorts begins and ends by time, and takes the end first
+/// where both are at one time, unless that span begins there.
+fn complaints_of_speedscope(events: &[Value]) -> Vec<String> {
+    let mut tracks = std::collections::BTreeMap::<_, Vec<&Value>>::new();
+    for event in events.iter().filter(|event| ["B", "E", "X"].iter().any(|ph| event["ph"] == *ph)) {
+        tracks.entry((event["pid"].as_u64(), event["tid"].as_u64())).or_default().push(event);
+    }
+    tracks.into_values().flat_map(complaints_about_a_track).collect()
+}
+
+fn complaints_about_a_track(mut events: Vec<&Value>) -> Vec<String> {
+    let number = |event: &Value, key: &str| event[key].as_f64().unwrap_or_default();
+    events.sort_by(|a, b| {
+        let times = number(a, "ts").total_cmp(&number(b, "ts"));
+        times.then(number(b, "dur").total_cmp(&number(a, "dur")))
+    });
+    let start = events.first().map_or(0.0, |first| number(first, "ts"));
+    let (mut begins, mut ends) = (Vec::new(), Vec::new());
+    for event in events {
+        let (at, key) =
+            (number(event, "ts") - start, format!("{}{}", event["name"], event["args"]));
+        match event["ph"].as_str() {
+            Some("B") => begins.push((at, key)),
+            Some("E") => ends.push((at, key)),
+            _ => {
+                begins.push((at, key.clone()));
+                ends.push((at + number(event, "dur"), key));
+            }
+        }
+    }
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut begins, mut open, mut complaints) = (begins.into_iter().peekable(), vec![], vec![]);
+    // Of two ends at one time it takes the second one if its span has the name of the open one.
+    let pairs = ends.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    complaints.extend(pairs.map(|pair| format!("{} ends together with the next one", pair[0].1)));
+    for (end, end_key) in ends {
+        let is_before = |(at, key): &(f64, String)| *at < end || *at == end && *key == end_key;
+        open.extend(std::iter::from_fn(|| begins.next_if(is_before)));
+        let top = open.pop().map(|(_, key)| key);
+        if top.as_deref() != Some(&end_key) {
+            complaints.push(format!("tried to end {end_key} while {top:?} was open"));
+        }
+    }
+    complaints.extend(open.into_iter().chain(begins).map(|(_, key)| format!("{key} has no end")));
+    complaints
+}
+
+/// Consecutive calls, at times that are not whole microseconds.
+#[test]
+fn speedscope_finds_an_end_for_every_span_of_a_trace() {
+    let mut recording = Recording::new();
+    recording.call(":1.4", ":1.9", "/f org.x.Files.Never", &());
+    for nanos in 0..200 {
+        recording.wait_ns(101 + nanos);
+        let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
+        recording.delivered(0, &[(9, 1, 0)]);
+        recording.wait_ns(3_033 + nanos * 7).reply(&call, ":1.9", &());
+        recording.delivered(0, &[(5, 0, 0)]).wait_ns(nanos % 2);
+        // The next one is served at once: a span without a length.
+        let call = recording.call(":1.5", ":1.9", "/f org.x.Files.Stat", &());
+        recording.delivered(0, &[(9, 9, 0)]).reply(&call, ":1.9", &());
+        recording.delivered(0, &[(5, 0, 0)]);
+    }
+    let events = trace(&recording.capture());
+    assert!(events.len() > 400, "{}", events.len());
+    assert_eq!(complaints_of_speedscope(&events), [""; 0]);
 }
 
 #[test]
@@ -184,7 +328,7 @@ fn a_trace_has_both_sides_of_a_call_and_what_the_bus_did() {
     recording.signal(DRIVER, "/org/freedesktop/DBus org.freedesktop.DBus.X", &());
     let events_of = trace(&recording.capture());
     let span = |name: &str, from: f64, length: f64| (name.to_owned(), from, length);
-    let spans = events(&events_of, "X");
+    let spans = spans(&events_of);
     for expected in [
         span("org.x.Files.List", 0.0, 170.0),
         span("org.x.Files.List", 30.0, 70.0),
@@ -198,7 +342,7 @@ fn a_trace_has_both_sides_of_a_call_and_what_the_bus_did() {
     }
     assert_eq!(spans.len(), 8, "{spans:?}");
     assert_eq!(events(&events_of, "s").len(), 2);
-    assert_eq!(events(&events_of, "f")[0], span("call", 30.0, 0.0));
+    assert_eq!(events(&events_of, "f")[0], (String::from("call"), 30.0));
     assert_eq!(events(&events_of, "i").len(), 1);
     assert_eq!(events(&events_of, "C").len(), 4);
 }
@@ -207,13 +351,19 @@ fn a_trace_has_both_sides_of_a_call_and_what_the_bus_did() {
 fn every_span_of_a_track_ends_before_the_next_begins() {
     let events = trace(&desktop().capture());
     let mut ends = std::collections::HashMap::new();
-    for event in events.iter().filter(|event| event["ph"] == "X") {
+    for event in &events {
         let track = (event["pid"].as_u64(), event["tid"].as_u64());
-        let start = event["ts"].as_f64().expect("a start");
-        let end = start + event["dur"].as_f64().expect("a length");
-        let before = ends.insert(track, end).unwrap_or(start);
-        assert!(before <= start, "{track:?}: {before} {start}");
+        let at = event["ts"].as_f64().unwrap_or_default();
+        match event["ph"].as_str() {
+            Some("B") => {
+                let before = *ends.get(&track).unwrap_or(&at);
+                assert!(before <= at, "{track:?}: {before} {at}");
+            }
+            Some("E") => assert!(ends.insert(track, at).is_none_or(|before| before <= at)),
+            _ => {}
+        }
     }
+    assert!(!ends.is_empty());
     let names: Vec<_> = events
         .iter()
         .filter(|event| event["name"] == "process_name")
@@ -227,6 +377,6 @@ fn every_span_of_a_track_ends_before_the_next_begins() {
 #[test]
 fn a_start_up_is_a_span_of_the_trace() {
     let events_of = trace(&start().capture());
-    let found = events(&events_of, "X");
+    let found = spans(&events_of);
     assert!(found.contains(&(String::from("org.x.Tray starts"), 0.0, 150_000.0)), "{found:?}");
 }

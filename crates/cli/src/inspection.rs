@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use capture::text::units::printable;
+use capture::text::nearest::{nearest, suggestion};
+use capture::text::visible::printable;
 use inspector::{Failure, Inspector, Name, Patience};
 
 use crate::bus_choice::{BusChoice, Unreachable};
-use crate::nearest::{nearest, suggestion};
 
 /// Connects to the bus that was chosen. Each answer is waited for so long.
 pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {

@@ -12,7 +12,6 @@ mod guest;
 mod inspection;
 mod json_choice;
 mod live;
-mod nearest;
 mod output;
 mod poke;
 mod private_bus;

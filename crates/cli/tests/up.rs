@@ -6,6 +6,7 @@ mod processes;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::mpsc::{self, Receiver};
@@ -72,6 +73,22 @@ fn lines_tell_what_happens() {
     let words: Vec<&str> = bus.split_whitespace().collect();
     let rate: f64 = words[2].parse().expect("a rate");
     assert!(words[0].ends_with('Z') && words[3] == "msg/s" && rate > 20.0, "{bus}");
+}
+
+#[test]
+fn the_next_address_of_the_page_is_printed_when_one_was_used() {
+    let folder = Folder::new();
+    let (_running, lines) = up(&folder, &[]);
+    let first = lines.find("the page", |line| line.starts_with("http://"));
+    let (_, port_and_path) = first.split_once("127.0.0.1:").expect("on loopback");
+    let (port, path) = port_and_path.split_once('/').expect("it has a path");
+    let mut browser = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    browser.write_all(request.as_bytes()).expect("it reads");
+    let next = lines.find("the next address", |line| line.contains(" page "));
+    let address = next.split_whitespace().next_back().expect("a word");
+    assert!(address.starts_with(&format!("http://127.0.0.1:{port}/open/")), "{next}");
+    assert_ne!(address, first);
 }
 
 #[test]

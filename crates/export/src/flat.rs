@@ -1,16 +1,16 @@
 //! The table that has all of a message in one row, with what is known of its call.
 
 use std::io;
+use std::time::Duration;
 
-use capture::model::{Health, Message, Peer, PeerId};
+use capture::model::{CallOutcome, Health, Message, Peer, PeerId};
 use capture::record::Process;
 use capture::show::arguments_as_json;
-use capture::statistics::is_time_out;
 use wire::message::MessageType;
 
 /// The version of the table: it changes when a column is gone or means something else, not when one
 /// is added behind the others.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A message with all that its row tells.
 #[derive(Clone, Copy, Debug)]
@@ -20,21 +20,6 @@ pub struct Row<'c> {
     call: Option<Message<'c>>,
     sender: Option<&'c Peer>,
     recipient: Option<&'c Peer>,
-}
-
-/// What became of a call.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Outcome {
-    /// It was answered.
-    Returned,
-    /// It was answered with an error.
-    Failed,
-    /// The bus, or the caller's library, has said that nobody answers in time.
-    TimedOut,
-    /// It wants an answer, and there is none in the recording.
-    Unanswered,
-    /// It wants no answer.
-    NoReplyExpected,
 }
 
 /// A column of the table.
@@ -61,32 +46,6 @@ pub enum Value {
     Truth(fn(&Row<'_>) -> bool),
     /// JSON, which has to be read from the recording: see [`Row::body`].
     Body,
-}
-
-impl Outcome {
-    /// What became of the call that a message is or answers; `None` of signals, and of answers to no
-    /// recorded call.
-    pub fn of(message: &Message<'_>) -> Option<Self> {
-        let call = message.call()?;
-        Some(match call.partner() {
-            None if call.expects_reply() => Self::Unanswered,
-            None => Self::NoReplyExpected,
-            Some(reply) if is_time_out(&reply) => Self::TimedOut,
-            Some(reply) if reply.kind() == MessageType::Error => Self::Failed,
-            Some(_) => Self::Returned,
-        })
-    }
-
-    /// As it stands in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Returned => "returned",
-            Self::Failed => "failed",
-            Self::TimedOut => "timed out",
-            Self::Unanswered => "unanswered",
-            Self::NoReplyExpected => "no reply expected",
-        }
-    }
 }
 
 impl<'c> Row<'c> {
@@ -147,11 +106,6 @@ impl<'c> Row<'c> {
             return Ok(Some(String::from("[]")));
         }
         arguments_as_json(&self.message, buffer)
-    }
-
-    /// From the call to its reply, in nanoseconds.
-    pub fn duration_ns(&self) -> Option<i64> {
-        self.message.duration().map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
     }
 
     fn unique(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
@@ -228,12 +182,13 @@ pub const COLUMNS: &[Column] = &[
         row.message.partner().map(|partner| number(&partner))
     }),
     integer("duration_ns", "from the call to its reply, in the rows of both", |row| {
-        row.duration_ns()
+        nanos(row.message.duration())
     }),
     text(
         "outcome",
-        "of calls and replies: `returned`, `failed`, `timed out`, `unanswered` or `no reply expected`",
-        |row| Outcome::of(&row.message).map(Outcome::as_str),
+        "of calls and replies: `returned`, `failed`, `timed out`, `callee left`, `caller left`, \
+         `waiting`, `unknown` or `no reply expected`",
+        |row| row.message.outcome().map(CallOutcome::as_str),
     ),
     Column {
         name: "of_recorder",
@@ -245,6 +200,11 @@ pub const COLUMNS: &[Column] = &[
         about: "what it says: the arguments as a JSON list, as `data` of json; absent if it is not whole",
         value: Value::Body,
     },
+    integer(
+        "waited_ns",
+        "how long the caller waited: until the reply, until it left, or until the recording ended",
+        |row| nanos(row.message.waited()),
+    ),
 ];
 
 const fn text(
@@ -266,6 +226,10 @@ const fn integer(
 /// The number of a message, from 1.
 pub(crate) fn number(message: &Message<'_>) -> i64 {
     message.id().index() as i64 + 1
+}
+
+pub(crate) fn nanos(time: Option<Duration>) -> Option<i64> {
+    time.map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// A header field, which is empty if the message has none.

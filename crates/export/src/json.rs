@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use capture::Capture;
 use capture::model::Message;
-use capture::show::Format;
+use capture::show::{Controls, Format};
 
 /// Writes the messages that are selected, an object a line: see [`Format::Json`].
 ///
@@ -19,7 +19,7 @@ pub fn write_json<'c>(
     let (mut text, mut buffer) = (String::new(), Vec::new());
     for message in capture.messages().filter(|message| selects(message)) {
         text.clear();
-        Format::Json.push(&mut text, &message, &mut buffer)?;
+        Format::Json.push(&mut text, &message, &mut buffer, Controls::Raw)?;
         out.write_all(text.as_bytes())?;
     }
     out.flush()

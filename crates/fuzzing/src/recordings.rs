@@ -3,7 +3,7 @@
 use capture::file::{Reader, Writer};
 use capture::lint::Rule;
 use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record};
-use capture::show::Format;
+use capture::show::{Controls, Format};
 use capture::statistics::{By, Groups};
 use capture::{Capture, lint, timeline};
 use diligence_testkit::recording::Recording;
@@ -87,7 +87,9 @@ fn show(capture: &Capture) {
     for message in capture.messages() {
         for format in [Format::Busctl, Format::Gdbus, Format::DbusSend, Format::Json] {
             text.clear();
-            format.push(&mut text, &message, &mut buffer).expect("memory can be read");
+            format
+                .push(&mut text, &message, &mut buffer, Controls::Escaped)
+                .expect("memory can be read");
         }
     }
 }

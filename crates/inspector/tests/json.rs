@@ -203,8 +203,8 @@ fn what_does_not_fit_is_told() {
             "argument 1, element 1 must be a pair of key and value ({us}), and is [\"x\"]: \
              1 instead of 2; an example is [7,\"text\"]",
         ),
-        ("z", "7", "\"z\" is no signature: a byte is no type code (at byte 0)"),
-        ("ss", "7", "\"ss\" asks for 2 arguments, and there is 1"),
+        ("z", "7", "\"z\" is not a valid signature: a byte is no type code (at byte 0)"),
+        ("ss", "7", "too few arguments for signature \"ss\": expected 2, got 1"),
     ] {
         assert_eq!(through(signature, given), error, "{signature}");
     }
@@ -217,7 +217,7 @@ fn the_wrong_one_of_several_arguments_is_named() {
     assert_eq!(error.argument(), Some(2));
     let error = read_arguments("s", &given).expect_err("it is one");
     assert_eq!(error.argument(), None);
-    assert_eq!(error.to_string(), "\"s\" asks for 1 argument, and there are 3");
+    assert_eq!(error.to_string(), "too many arguments for signature \"s\": expected 1, got 3");
 }
 
 #[test]

@@ -27,6 +27,13 @@ pub enum ArgumentError {
         /// How many were given.
         given: usize,
     },
+    /// The first word was taken for a signature, and the words behind it are not its arguments.
+    AsSignature {
+        /// The first word.
+        word: Box<str>,
+        /// What is wrong with it or the others.
+        error: Box<Self>,
+    },
     /// There are words behind the last argument.
     Words {
         /// The types.
@@ -45,9 +52,10 @@ pub enum ArgumentError {
 
 impl ArgumentError {
     /// Which argument is wrong, counted from 1; `None` if it is not one alone.
-    pub const fn argument(&self) -> Option<usize> {
+    pub fn argument(&self) -> Option<usize> {
         match self {
             Self::Misfit { number, .. } => Some(*number),
+            Self::AsSignature { error, .. } => error.argument(),
             Self::Signature { .. } | Self::Count { .. } | Self::Words { .. } => None,
         }
     }
@@ -90,6 +98,8 @@ pub enum Step {
 pub enum Reason {
     /// It is something else.
     Kind,
+    /// There is none.
+    Missing,
     /// It is a number that the type cannot hold.
     Range,
     /// It has a 0 byte, which no text of D-Bus has.
@@ -161,17 +171,21 @@ fn shortened(mut text: String) -> String {
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Signature { text, error } => write!(f, "{text:?} is no signature: {error}"),
+            Self::Signature { text, error } => {
+                write!(f, "{text:?} is not a valid signature: {error}")
+            }
             Self::Count { signature, expected, given } => {
-                let arguments = if *expected == 1 { "argument" } else { "arguments" };
-                let are = if *given == 1 { "is" } else { "are" };
+                let few = if given < expected { "few" } else { "many" };
                 write!(
                     f,
-                    "\"{signature}\" asks for {expected} {arguments}, and there {are} {given}"
+                    "too {few} arguments for signature \"{signature}\": expected {expected}, got {given}"
                 )
             }
+            Self::AsSignature { word, error } => {
+                write!(f, "{error}; if {word:?} is an argument, write it in quotes: '\"{word}\"'")
+            }
             Self::Words { signature, given } => {
-                write!(f, "{given:?} is more than \"{signature}\" asks for")
+                write!(f, "too many arguments for signature \"{signature}\": unexpected {given:?}")
             }
             Self::Misfit { number, misfit } => write!(f, "argument {number}{misfit}"),
         }
@@ -183,7 +197,7 @@ impl fmt::Display for Misfit {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
         write!(f, " must be {} ({}), and is {}", self.expected, self.types, self.given)?;
         match &self.reason {
-            Reason::Kind | Reason::Range => {}
+            Reason::Kind | Reason::Missing | Reason::Range => {}
             Reason::Nul => f.write_str(", which has a 0 byte")?,
             Reason::Path(error) => write!(f, ": {error}")?,
             Reason::Signature(error) => write!(f, ": {error}")?,

@@ -43,6 +43,6 @@ pub use rolling::Rolling;
 pub use scheduler::{SchedulerNotice, Watching};
 pub use session::{Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
-pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice};
+pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice, Unfinished};
 pub use wanted::{Beside, Pace, Wanted};
 pub use watch::Watch;

@@ -36,7 +36,7 @@ pub struct Session {
 /// When a recording ends by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// When its files have so many bytes.
+    /// Before its file is larger than so many bytes.
     pub bytes: Option<u64>,
     /// After so long.
     pub time: Option<Duration>,
@@ -87,30 +87,36 @@ pub enum StartError {
 }
 
 impl Session {
-    /// Begins to record.
+    /// Begins to record. `open` creates the files, once all buses are connected: a bus that cannot be
+    /// recorded leaves no file behind.
     pub fn start(
         places: &[Place],
         wanted: &Wanted,
-        mut tape: Tape,
+        open: impl FnOnce() -> Result<Tape, TapeError>,
         limits: Limits,
     ) -> Result<Self, StartError> {
         let used_before = clock::used();
-        let mut told = Vec::new();
-        let mut known = Vec::new();
-        let watch = Watch::open_for(places, wanted, &mut |record| {
-            known.extend(tells_of_process(&record));
-            told.extend(tape.put(record).map(Told::File));
-        });
+        let mut first = Vec::new();
+        let watch = Watch::open_for(places, wanted, &mut |record| first.extend(owned(&record)));
         let watch = watch.map_err(|(place, error)| StartError::Bus(place, error))?;
+        let mut tape = open()?.limited(limits.bytes);
         let mut scheduler = match wanted.beside {
             Beside::Nothing => None,
             Beside::Switches => Some(Scheduler::new(watch.clock())),
         };
-        for record in known {
-            put(&mut tape, scheduler.as_mut().and_then(|it| it.learn(&record)), &mut told);
+        let mut told = Vec::new();
+        for record in first {
+            let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
+            put(&mut tape, Some(record), &mut told);
+            put(&mut tape, unwatched, &mut told);
         }
         let started = clock::monotonic();
         Ok(Self { watch, scheduler, tape, limits, told, started, flush_at: started, used_before })
+    }
+
+    /// Removes the files, because the recording is not wanted after all.
+    pub fn discard(self) {
+        self.tape.discard();
     }
 
     /// Takes what has come, a share of it.
@@ -145,7 +151,7 @@ impl Session {
     }
 
     fn end(&self, now: Duration) -> Option<EndCause> {
-        let is_large = || self.limits.bytes.is_some_and(|max| self.tape.tally().written >= max);
+        let is_large = || self.tape.is_complete();
         let is_late = || self.limits.time.is_some_and(|max| now - self.started >= max);
         match () {
             () if self.tape.broken().is_some() => Some(EndCause::Broken),
@@ -202,13 +208,15 @@ fn put(tape: &mut Tape, record: Option<Record<'_>>, told: &mut Vec<Told>) {
     told.extend(record.and_then(|record| tape.put(record)).map(Told::File));
 }
 
-/// A copy of a record that tells of a process.
-fn tells_of_process(record: &Record<'_>) -> Option<Record<'static>> {
+/// A copy of a record that is given when a bus is connected.
+fn owned(record: &Record<'_>) -> Option<Record<'static>> {
     match record {
-        Record::Fact { at, bus, fact: fact @ (Fact::Peer { .. } | Fact::Bus { .. }) } => {
+        Record::Bus(bus) => Some(Record::Bus(bus.clone())),
+        Record::Fact { at, bus, fact } => {
             Some(Record::Fact { at: *at, bus: *bus, fact: fact.clone() })
         }
-        _ => None,
+        // Messages are taken later.
+        Record::Message(_) | Record::Origin(_) | Record::Gap(_) | Record::Damage(_) => None,
     }
 }
 

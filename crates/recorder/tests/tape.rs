@@ -1,14 +1,17 @@
 //! What is in the files that a tape writes.
 
 use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::model::Health;
-use capture::record::{Bus, Content, Origin};
+use capture::record::{Bus, BusId, Content, EndCause, Fact, Origin, Record, Time};
 use diligence_recorder::{Destination, Tape, TapeError, TapeNotice};
 use diligence_testkit::recording::Recording;
 
@@ -111,6 +114,186 @@ fn a_part_of_an_earlier_recording_is_not_taken_for_one_of_this() {
     }
 }
 
+/// The names in the folder.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(&folder.0).expect("the folder is ours");
+    let name = |entry: io::Result<fs::DirEntry>| entry.expect("it can be read").file_name();
+    let mut names: Vec<_> =
+        entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The file that will take the place of `target`.
+fn unfinished(folder: &Folder, target: &str) -> PathBuf {
+    let mut found = names(folder).into_iter().filter(|name| name.ends_with(".unfinished"));
+    let name = found.next().expect("it is beside the target");
+    assert!(name.starts_with(&format!("{target}.")) && found.next().is_none(), "{name}");
+    folder.join(&name)
+}
+
+#[test]
+fn a_new_recording_grows_under_its_own_name() {
+    let folder = Folder::new();
+    let path = folder.join("a.pcapng");
+    let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+    put_all(&mut tape, &busy(10));
+    assert_eq!(tape.flush(Duration::ZERO), None);
+    assert_eq!(read(&path).len(), 20);
+    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+    tape.finish().expect("there is room");
+    assert_eq!(names(&folder), ["a.pcapng"]);
+}
+
+#[test]
+fn a_recording_is_kept_until_the_new_one_is_complete() {
+    let folder = Folder::new();
+    let path = folder.join("a.pcapng");
+    let first = tape(Destination::File(path.clone()), Bodies::Whole);
+    first.finish().expect("there is room");
+    let old = fs::read(&path).expect("it is there");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
+
+    let mut second = tape(Destination::File(path.clone()), Bodies::Whole);
+    put_all(&mut second, &busy(10));
+    assert_eq!(second.flush(Duration::ZERO), None);
+    assert_eq!(fs::read(&path).expect("it is there"), old);
+    let growing = unfinished(&folder, "a.pcapng");
+    assert_eq!(read(&growing).len(), 20);
+    // As if the recorder was killed.
+    drop(second);
+    assert_eq!((fs::read(&path).expect("it is there"), read(&growing).len()), (old, 20));
+
+    let mut third = tape(Destination::File(path.clone()), Bodies::Whole);
+    put_all(&mut third, &busy(5));
+    let files = third.finish().expect("there is room").files;
+    assert_eq!(files, std::slice::from_ref(&path));
+    assert_eq!(read(&path).len(), 10);
+    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(unfinished(&folder, "a.pcapng"), growing, "the next recording leaves it alone");
+}
+
+#[test]
+fn both_parts_of_a_ring_are_kept_until_the_new_one_is_complete() {
+    let folder = Folder::new();
+    let path = folder.join("ring.pcapng");
+    let destination = || Destination::Ring { path: path.clone(), size: 20_000 };
+    let mut first = tape(destination(), Bodies::Whole);
+    put_all(&mut first, &busy(200));
+    first.finish().expect("there is room");
+    let part = folder.join("ring.pcapng.1");
+    let both = || [&part, &path].map(|path| fs::read(path).expect("it is there"));
+    let old = both();
+
+    let mut second = tape(destination(), Bodies::Whole);
+    put_all(&mut second, &busy(300));
+    assert_eq!(second.flush(Duration::ZERO), None);
+    assert_eq!(both(), old);
+    let tally = second.finish().expect("there is room");
+    assert_eq!(tally.files, [part.clone(), path.clone()]);
+    assert!(both().iter().zip(&old).all(|(new, old)| new != old));
+    let lens = [&part, &path].map(|path| fs::metadata(path).expect("it is there").len());
+    assert!(tally.written.abs_diff(lens.iter().sum()) < 500, "{} of {lens:?}", tally.written);
+    assert_eq!(names(&folder), ["ring.pcapng", "ring.pcapng.1"]);
+
+    // A ring that is shorter than a part has no part before it.
+    tape(destination(), Bodies::Whole).finish().expect("there is room");
+    assert_eq!(names(&folder), ["ring.pcapng"]);
+}
+
+#[test]
+fn a_ring_replaces_only_recordings() {
+    let folder = Folder::new();
+    let path = folder.join("ring");
+    fs::write(folder.join("ring.1"), ".TH A 1").expect("the folder is ours");
+    let open = |path| {
+        let destination = Destination::Ring { path, size: 20_000 };
+        Tape::open(destination, Bodies::Whole, Origin::default()).map(drop)
+    };
+    let error = open(path).expect_err("it is a manual page").to_string();
+    assert!(error.contains("ring.1, which is not a recording"), "{error}");
+    assert_eq!(names(&folder), ["ring.1"]);
+    let error = open("/dev/null".into()).expect_err("it cannot be renamed").to_string();
+    assert!(error.contains("/dev/null is not one"), "{error}");
+}
+
+#[test]
+fn a_recording_replaces_a_link_and_not_the_file_it_leads_to() {
+    let folder = Folder::new();
+    let precious = folder.join("precious");
+    let path = folder.join("a.pcapng");
+    for content in [Some("precious"), None] {
+        let _ = fs::remove_file(&precious);
+        if let Some(content) = content {
+            fs::write(&precious, content).expect("the folder is ours");
+        }
+        let _ = fs::remove_file(&path);
+        symlink(&precious, &path).expect("the folder is ours");
+        let tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        tape.finish().expect("there is room");
+        assert_eq!(fs::read_to_string(&precious).ok().as_deref(), content);
+        assert!(fs::symlink_metadata(&path).expect("it is there").is_file());
+        read(&path);
+    }
+}
+
+#[test]
+fn a_pipe_is_written_directly() {
+    let folder = Folder::new();
+    let path = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
+    // Opened for both, so that neither end waits for the other.
+    let mut pipe = File::options().read(true).write(true).open(&path).expect("it is ours");
+    let tape = tape(Destination::File(path), Bodies::Whole);
+    let written = tape.finish().expect("there is room").written;
+    let mut start = vec![0; usize::try_from(written).expect("a few bytes")];
+    pipe.read_exact(&mut start).expect("it was written");
+    assert_eq!(start[..4], [0x0A, 0x0D, 0x0D, 0x0A]);
+    assert_eq!(names(&folder), ["pipe"]);
+}
+
+#[test]
+fn a_discarded_recording_leaves_no_file_and_the_old_one_alone() {
+    let folder = Folder::new();
+    let path = folder.join("a.pcapng");
+    let record = || {
+        let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        put_all(&mut tape, &busy(1));
+        tape.flush(Duration::ZERO);
+        tape.discard();
+    };
+    record();
+    assert_eq!(names(&folder), [""; 0]);
+    fs::write(&path, "old").expect("the folder is ours");
+    record();
+    assert_eq!(fs::read(&path).expect("it is there"), b"old");
+    assert_eq!(names(&folder), ["a.pcapng"]);
+}
+
+#[test]
+fn a_limited_file_is_never_larger_than_its_limit() {
+    let mut refused = 0;
+    for max in (2000..30_000).step_by(997) {
+        let folder = Folder::new();
+        let path = folder.join("a.pcapng");
+        let mut tape = tape(Destination::File(path.clone()), Bodies::Whole).limited(Some(max));
+        put_all(&mut tape, &busy(20));
+        let is_complete = tape.is_complete();
+        refused += usize::from(is_complete);
+        let cause = EndCause::Size;
+        tape.put(Record::Fact { at: Time(0), bus: BusId(0), fact: Fact::Ended { cause } });
+        let tally = tape.finish().expect("there is room");
+        let len = fs::metadata(&path).expect("it is there").len();
+        assert!(len <= max, "{len} bytes are more than {max}");
+        let capture = read(&path);
+        assert_eq!(capture.len() as u64, tally.messages);
+        assert_eq!(capture.len() < 40, is_complete, "{max}");
+        // The next pair of messages would not have fitted.
+        assert!(!is_complete || len + 2500 > max, "{len} bytes, and {max} are allowed");
+    }
+    assert!(refused > 10, "{refused}");
+}
+
 #[test]
 fn a_trigger_writes_what_came_before_it_and_a_little_after() {
     let folder = Folder::new();
@@ -167,6 +350,31 @@ fn a_trigger_sees_what_is_crossed_out() {
         let is_there = bytes.windows(6).any(|window| window == b"secret");
         assert_eq!(is_there, bodies == Bodies::Whole, "{bodies:?}");
     }
+}
+
+#[test]
+fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
+    let folder = Folder::new();
+    let path = folder.join("met.pcapng");
+    let second = folder.join("met-2.pcapng");
+    fs::write(&path, "old").expect("the folder is ours");
+    fs::write(&second, "of another day").expect("the folder is ours");
+    let query = "member:New".parse().expect("a query");
+    let mut tape =
+        tape(Destination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
+    tape.put(Record::Bus(Bus::default()));
+    for second in [1_u32, 10] {
+        let mut recording = Recording::new();
+        recording.at_ms(1000 * i64::from(second)).signal(":1.6", "/ org.example.Mail.New", &());
+        put_all(&mut tape, &recording);
+        assert_eq!(tape.flush(Duration::from_secs(second.into())), None);
+        tape.flush(Duration::from_secs(u64::from(second) + 2)).expect("it is time");
+    }
+    let third = folder.join("met-3.pcapng");
+    assert_eq!(tape.finish().expect("there is room").files, [path.clone(), third.clone()]);
+    assert_eq!((read(&path).len(), read(&third).len()), (1, 1));
+    assert_eq!(fs::read(&second).expect("it is there"), b"of another day");
+    assert_eq!(names(&folder), ["met-2.pcapng", "met-3.pcapng", "met.pcapng"]);
 }
 
 #[test]
@@ -230,7 +438,7 @@ fn a_full_disk_is_told_and_counted() {
     assert_eq!(tape.flush(Duration::from_secs(2)), None, "there is still no room");
     assert_eq!(tape.tally().losses.messages, 30);
     match tape.finish() {
-        Err(TapeError::Full { tally }) => {
+        Err(TapeError::Full { tally, unfinished: None }) => {
             assert_eq!((tally.messages, tally.losses.messages), (50, 30))
         }
         other => panic!("it cannot be written: {other:?}"),
@@ -242,5 +450,5 @@ fn a_file_that_cannot_be_made_is_named() {
     let path = PathBuf::from("/nonexistent/a.pcapng");
     let made = Tape::open(Destination::File(path), Bodies::Whole, Origin::default());
     let text = made.expect_err("there is no such folder").to_string();
-    assert!(text.starts_with("cannot make /nonexistent/a.pcapng: "), "{text}");
+    assert!(text.starts_with("cannot create /nonexistent/a.pcapng: "), "{text}");
 }

@@ -94,6 +94,12 @@ impl Recording {
     }
 
     /// Lets time go on.
+    pub const fn wait_ns(&mut self, nanos: i64) -> &mut Self {
+        self.now.0 += nanos;
+        self
+    }
+
+    /// Lets time go on.
     pub const fn wait_us(&mut self, micros: i64) -> &mut Self {
         self.now.0 += micros * 1000;
         self

@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -126,10 +126,19 @@ impl Bus {
 
     /// What is heard of the bus, a line of JSON each ([`watch`](crate::watch)), for as long as
     /// somebody reads them. Under `name` it can be turned to something else.
-    pub(crate) fn watch(&self, name: String, watched: Watched) -> Body {
+    pub(crate) fn watch(&self, name: String, watched: Watched) -> Result<Body, WatchRefusal> {
         let (lines, taken) = mpsc::channel(LINES_MAX);
         let (turn, turns) = std::sync::mpsc::channel();
-        lock(&self.listeners).insert(name.clone(), turn);
+        {
+            let mut listeners = lock(&self.listeners);
+            if listeners.contains_key(&name) {
+                return Err(WatchRefusal::NameTaken);
+            }
+            if listeners.len() >= WATCHES_MAX {
+                return Err(WatchRefusal::TooMany);
+            }
+            listeners.insert(name.clone(), turn);
+        }
         let (place, listeners) = (self.place.clone(), Arc::clone(&self.listeners));
         thread::spawn(move || {
             if let Err(failure) = watch::listen(&place, watched, &turns, &lines) {
@@ -137,10 +146,31 @@ impl Bus {
             }
             lock(&listeners).remove(&name);
         });
-        Body::from_stream(stream::unfold(taken, |mut taken| async move {
+        Ok(Body::from_stream(stream::unfold(taken, |mut taken| async move {
             let line = taken.recv().await?;
             Some((Ok::<_, std::convert::Infallible>(line), taken))
-        }))
+        })))
+    }
+}
+
+/// Why a page cannot watch the bus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WatchRefusal {
+    /// As many as possible watch already.
+    TooMany,
+    /// Another watch has this name.
+    NameTaken,
+}
+
+impl fmt::Display for WatchRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => write!(
+                f,
+                "{WATCHES_MAX} pages watch this bus already, which is the limit: close one of them"
+            ),
+            Self::NameTaken => f.write_str("another watch has this name"),
+        }
     }
 }
 
@@ -233,6 +263,9 @@ fn failed(why: &str) -> Value {
 
 const NOT_ALLOWED: &str =
     "this page may not call methods or set properties: start `diligence` with --allow-calls";
+
+/// Pages that watch the bus at the same time. Each takes a thread and a connection to the bus.
+const WATCHES_MAX: usize = 32;
 
 /// Connections that ask at once.
 const THREADS_MAX: usize = 8;

@@ -16,7 +16,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::assets;
-use crate::guard::Token;
+use crate::session::Token;
 
 /// Writes a capture with the page that shows it. `title` is what people call it.
 ///

@@ -1,59 +1,41 @@
-//! Who may ask.
+//! Which requests are answered.
 //!
-//! What goes over a bus is for who may listen to it. The page is for who started the program: its
-//! address has a word in it that cannot be guessed, and only pages from this same address may ask. A
-//! page of somebody else's in the same browser knows neither; one that makes its name point here is
-//! known by the name it asks for.
+//! A request must be made to the address of the page, by the page itself. A page of another site in the same
+//! browser is recognized by its origin, and one whose name resolves to this address by the host that it
+//! asks for. That the browser belongs to the user is checked by [`session`](crate::session).
 
-use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::net::SocketAddr;
 
+use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 
-/// The word in the address.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token(String);
-
-impl Token {
-    /// One that nobody can guess.
-    pub(crate) fn random() -> io::Result<Self> {
-        let mut bytes = [0; TOKEN_BYTES];
-        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
-    }
-
-    /// Whether this is the word. How long it takes to say so does not tell how much of it is right.
-    pub(crate) fn is(&self, word: &str) -> bool {
-        let different = self.0.bytes().zip(word.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
-        self.0.len() == word.len() && different == 0
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Logs are read by others.
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(..)")
-    }
-}
-
-/// Whether a request was made to `address`, and by nobody but the page from there.
-pub(crate) fn check(headers: &HeaderMap, address: SocketAddr) -> Result<(), StatusCode> {
+/// Whether a request was made to `address`, and not by a page from elsewhere.
+pub(crate) fn check<B>(request: &Request<B>, address: SocketAddr) -> Result<(), StatusCode> {
     let is_ours = |name: &str| names(address).iter().any(|ours| ours == name);
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    if !host.is_some_and(is_ours) {
+    let headers = request.headers();
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    if hosts.next().is_some() {
+        return Err(StatusCode::BAD_REQUEST);
+    }
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    if !host.is_some_and(is_ours) || !authority.is_none_or(is_ours) {
         return Err(StatusCode::MISDIRECTED_REQUEST);
     }
     let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
     let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
     if origin.is_some_and(is_ours) { Ok(()) } else { Err(StatusCode::FORBIDDEN) }
 }
+
+/// Whether a request that needs the cookie was made by the page itself or by the user. A cookie is also
+/// sent for pages of other ports of the same host, and browsers say so.
+pub(crate) fn is_same_origin<B>(request: &Request<B>) -> bool {
+    let site = request.headers().get(FETCH_SITE);
+    site.is_none_or(|site| site == "same-origin" || site == "none")
+}
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What browsers call the address.
 fn names(address: SocketAddr) -> [String; 2] {
@@ -84,42 +66,54 @@ pub(crate) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// 128 bits.
-const TOKEN_BYTES: usize = 16;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn request(uri: &str, fields: &[(HeaderName, &'static str)]) -> Request<()> {
+        let mut request = Request::builder().uri(uri).body(()).unwrap();
+        for (name, value) in fields {
+            request.headers_mut().append(name, HeaderValue::from_static(value));
+        }
+        request
+    }
+
     #[test]
-    fn only_the_page_itself_may_ask() {
+    fn requests_must_name_this_address_and_origin() {
         let address = "127.0.0.1:8080".parse().unwrap();
-        for (host, origin, expected) in [
-            (Some("127.0.0.1:8080"), None, Ok(())),
-            (Some("localhost:8080"), Some("http://localhost:8080"), Ok(())),
-            (Some("127.0.0.1:8080"), Some("http://127.0.0.1:8080"), Ok(())),
-            (None, None, Err(StatusCode::MISDIRECTED_REQUEST)),
-            (Some("127.0.0.1:81"), None, Err(StatusCode::MISDIRECTED_REQUEST)),
-            (Some("evil.example:8080"), None, Err(StatusCode::MISDIRECTED_REQUEST)),
-            (Some("127.0.0.1:8080"), Some("http://evil.example"), Err(StatusCode::FORBIDDEN)),
-            (Some("127.0.0.1:8080"), Some("https://127.0.0.1:8080"), Err(StatusCode::FORBIDDEN)),
-            (Some("127.0.0.1:8080"), Some("null"), Err(StatusCode::FORBIDDEN)),
+        const OURS: &str = "127.0.0.1:8080";
+        let (misdirected, forbidden) = (StatusCode::MISDIRECTED_REQUEST, StatusCode::FORBIDDEN);
+        for (uri, fields, expected) in [
+            ("/", vec![(HOST, OURS)], Ok(())),
+            ("/", vec![(HOST, "localhost:8080"), (ORIGIN, "http://localhost:8080")], Ok(())),
+            ("/", vec![(HOST, OURS), (ORIGIN, "http://127.0.0.1:8080")], Ok(())),
+            ("http://127.0.0.1:8080/", vec![(HOST, OURS)], Ok(())),
+            ("/", vec![], Err(misdirected)),
+            ("/", vec![(HOST, "127.0.0.1:81")], Err(misdirected)),
+            ("/", vec![(HOST, "evil.example:8080")], Err(misdirected)),
+            ("http://evil.example/", vec![(HOST, OURS)], Err(misdirected)),
+            ("http://127.0.0.1:8080/", vec![(HOST, "evil.example")], Err(misdirected)),
+            ("/", vec![(HOST, OURS), (HOST, "evil.example")], Err(StatusCode::BAD_REQUEST)),
+            ("/", vec![(HOST, OURS), (HOST, OURS)], Err(StatusCode::BAD_REQUEST)),
+            ("/", vec![(HOST, OURS), (ORIGIN, "http://evil.example")], Err(forbidden)),
+            ("/", vec![(HOST, OURS), (ORIGIN, "https://127.0.0.1:8080")], Err(forbidden)),
+            ("/", vec![(HOST, OURS), (ORIGIN, "null")], Err(forbidden)),
         ] {
-            let fields = [(HOST, host), (ORIGIN, origin)].into_iter();
-            let present = fields.filter_map(|(name, value)| Some((name, value?)));
-            let headers: HeaderMap =
-                present.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-            assert_eq!(check(&headers, address), expected, "{host:?} {origin:?}");
+            assert_eq!(check(&request(uri, &fields), address), expected, "{uri} {fields:?}");
         }
     }
 
     #[test]
-    fn a_token_is_the_whole_word() {
-        let token = Token::random().unwrap();
-        assert!(token.is(token.as_str()));
-        assert_ne!(token, Token::random().unwrap());
-        for wrong in ["", &token.as_str()[1..], &format!("{}0", token.as_str())] {
-            assert!(!token.is(wrong));
+    fn pages_of_other_ports_and_sites_are_told_apart() {
+        for (site, expected) in [
+            (None, true),
+            (Some("none"), true),
+            (Some("same-origin"), true),
+            (Some("same-site"), false),
+            (Some("cross-site"), false),
+        ] {
+            let fields: Vec<_> = site.map(|site| (FETCH_SITE, site)).into_iter().collect();
+            assert_eq!(is_same_origin(&request("/", &fields)), expected, "{site:?}");
         }
     }
 }

@@ -6,7 +6,10 @@
 //! - [`subject`]: what is looked at: recordings, or a bus.
 //! - `missing`: what went over a bus and was not heard.
 //! - `assets`: the files of the page.
-//! - `guard`: who may ask.
+//! - `peers`: which connections are answered.
+//! - `guard`: which requests are answered.
+//! - `session`: how a browser proves that it belongs to the user.
+//! - `browser`: starting the user's browser.
 //! - `stream`: the recording as it is told to the page, and on while it grows.
 //! - [`bus`]: what it asks of a running bus.
 //! - [`mod@export`]: all of it in one file.
@@ -15,11 +18,14 @@
 #![forbid(unsafe_code)]
 
 mod assets;
+mod browser;
 pub mod bus;
 pub mod export;
 mod guard;
 mod missing;
+mod peers;
 pub mod server;
+mod session;
 mod stream;
 pub mod subject;
 mod watch;
@@ -28,12 +34,3 @@ pub use bus::Calls;
 pub use export::{ExportError, export};
 pub use server::Server;
 pub use subject::Subject;
-
-/// Opens the user's browser at an address.
-///
-/// # Errors
-///
-/// If there is none.
-pub fn open_browser(url: &str) -> std::io::Result<()> {
-    open::that_detached(url)
-}

@@ -2,93 +2,126 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::{io, thread};
+use std::{fmt, io, thread};
 
 use analyst::Frame;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, SET_COOKIE};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use capture::bodies::Bodies;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
-use crate::bus::{Bus, Calls};
+use crate::browser::{RedirectFile, redirect};
+use crate::bus::{Bus, Calls, WatchRefusal};
 use crate::export::{ExportError, export};
-use crate::guard::{self, Token};
+use crate::peers::OwnConnections;
+use crate::session::{CodeSource, OPEN, Session};
 use crate::subject::Subject;
 use crate::watch::Watched;
-use crate::{assets, stream};
+use crate::{assets, guard, stream};
 
-/// Shows a page to who knows its address.
+/// Shows a page to the user who started it.
 #[derive(Debug)]
 pub struct Server {
-    listener: TcpListener,
     site: Arc<Site>,
 }
 
-#[derive(Debug)]
 struct Site {
     address: SocketAddr,
-    token: Token,
+    session: Session,
+    redirect_file: RedirectFile,
+    /// Called with the address that takes the place of the printed one.
+    on_new_address: Box<dyn Fn(String) + Send + Sync>,
     subject: Subject,
     /// The bus, if it is one that is looked at.
     bus: Option<Bus>,
 }
 
 impl Server {
-    /// Listens on this port of the loopback address, or on any that is free. `calls` is what the page
-    /// may do on a bus.
-    pub fn bind(port: Option<u16>, subject: Subject, calls: Calls) -> io::Result<Self> {
+    /// Answers on this port of the loopback address, or on any that is free, in a thread of its own for
+    /// as long as the program runs. `calls` is what the page may do on a bus.
+    ///
+    /// An [address](Self::address) works once. `on_new_address` is called with the next one when it has
+    /// been used.
+    pub fn start(
+        port: Option<u16>,
+        subject: Subject,
+        calls: Calls,
+        on_new_address: impl Fn(String) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
         listener.set_nonblocking(true)?;
-        let (address, token) = (listener.local_addr()?, Token::random()?);
+        let address = listener.local_addr()?;
+        let session = Session::new(address)?;
         let bus = subject.place().map(|place| Bus::new(place.clone(), calls));
-        Ok(Self { listener, site: Arc::new(Site { address, token, subject, bus }) })
-    }
-
-    /// Where the page is.
-    pub fn url(&self) -> String {
-        format!("http://{}/{}/", self.site.address, self.site.token.as_str())
-    }
-
-    /// Answers from now on, in a thread of its own, for as long as the program runs.
-    pub fn start(self) -> io::Result<()> {
+        let redirect_file = RedirectFile::default();
+        let on_new_address = Box::new(on_new_address);
+        let site = Arc::new(Site { address, session, redirect_file, on_new_address, subject, bus });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let Self { listener, site } = self;
+        let routes = routes(Arc::clone(&site));
         let serve = async move {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            axum::serve(listener, routes(site)).await
+            let listener = OwnConnections::new(tokio::net::TcpListener::from_std(listener)?);
+            axum::serve(listener, routes).await
         };
         thread::Builder::new().name("viewer".into()).spawn(move || runtime.block_on(serve))?;
-        Ok(())
+        Ok(Self { site })
+    }
+
+    /// An address of the page, which works once.
+    pub fn address(&self) -> String {
+        self.site.session.printed_address()
+    }
+
+    /// Opens the page in the user's browser. The address from [`address`](Self::address) is not used
+    /// for it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no browser, or the file that leads it to the page cannot be written.
+    pub fn open_browser(&self) -> io::Result<()> {
+        let address = self.site.session.file_address()?;
+        self.site.redirect_file.open_browser(&address)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The thread goes on until the program ends, which does not wait for it.
+        self.site.redirect_file.remove();
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
 fn routes(site: Arc<Site>) -> Router {
-    Router::new()
-        .route("/{token}/", get(page))
-        .route("/{token}/stream", get(told))
-        .route("/{token}/ask", post(asked))
-        .route("/{token}/bus", post(wished))
-        .route("/{token}/watch/{name}", get(watched).post(turned))
-        .route("/{token}/save/{bodies}", get(saved))
-        .route("/{token}/{*path}", get(file))
+    let page = Router::new()
+        .route("/", get(page))
+        .route("/stream", get(told))
+        .route("/ask", post(asked))
+        .route("/bus", post(wished))
+        .route("/watch/{name}", get(watched).post(turned))
+        .route("/save/{bodies}", get(saved))
+        .route("/{*path}", get(file))
         .layer(DefaultBodyLimit::max(QUESTION_MAX))
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), with_cookie));
+    page.route(&format!("/{OPEN}/{{code}}"), get(opened).head(not_opened))
         .layer(middleware::from_fn_with_state(Arc::clone(&site), guarded))
         .with_state(site)
 }
 
-/// Lets pass who may ask.
+/// Answers only requests to this address, and says with each answer what browsers may do with it.
 async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let word = request.uri().path().split('/').nth(1).unwrap_or_default();
-    let allowed = guard::check(request.headers(), site.address)
-        .and_then(|()| if site.token.is(word) { Ok(()) } else { Err(StatusCode::NOT_FOUND) });
-    let mut response = match allowed {
+    let mut response = match guard::check(&request, site.address) {
         Ok(()) => next.run(request).await,
         Err(status) => status.into_response(),
     };
@@ -96,11 +129,45 @@ async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) ->
     response
 }
 
+/// Answers only the user's browser.
+async fn with_cookie(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    match site.session.has_cookie(request.headers()) && guard::is_same_origin(&request) {
+        true => next.run(request).await,
+        false => (StatusCode::FORBIDDEN, Html(NO_COOKIE)).into_response(),
+    }
+}
+
+/// Who only asks whether there is something at an address, as programs do that show links, does not use
+/// it up.
+async fn not_opened() -> StatusCode {
+    StatusCode::METHOD_NOT_ALLOWED
+}
+
+/// Exchanges a code for the cookie, and leads to the page. A browser that has the cookie already gets
+/// there with a used code too.
+///
+/// This is not a redirect by status: the cookie would not be sent to its target if the browser came here
+/// from another site or a file.
+async fn opened(State(site): State<Arc<Site>>, Path(code): Path<String>) -> Response {
+    let to_page = || Html(redirect("/"));
+    match site.session.redeem(&code) {
+        Ok(None) => (StatusCode::FORBIDDEN, to_page()).into_response(),
+        Ok(Some(source)) => {
+            match source {
+                CodeSource::Printed { next } => (site.on_new_address)(next),
+                CodeSource::File => site.redirect_file.remove(),
+            }
+            ([(SET_COOKIE, site.session.set_cookie())], to_page()).into_response()
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
 async fn page() -> Response {
     assets::file("")
 }
 
-async fn file(Path((_, path)): Path<(String, String)>) -> Response {
+async fn file(Path(path): Path<String>) -> Response {
     assets::file(&path)
 }
 
@@ -150,19 +217,26 @@ async fn wished(State(site): State<Arc<Site>>, wish: Bytes) -> Response {
 
 async fn watched(
     State(site): State<Arc<Site>>,
-    Path((_, name)): Path<(String, String)>,
+    Path(name): Path<String>,
     Query(watched): Query<Watched>,
 ) -> Response {
-    match &site.bus {
-        Some(bus) => framed(bus.watch(name, watched)),
-        None => StatusCode::NOT_FOUND.into_response(),
+    let Some(bus) = &site.bus else { return StatusCode::NOT_FOUND.into_response() };
+    match bus.watch(name, watched) {
+        Ok(body) => framed(body),
+        Err(refusal) => {
+            let status = match refusal {
+                WatchRefusal::TooMany => StatusCode::TOO_MANY_REQUESTS,
+                WatchRefusal::NameTaken => StatusCode::CONFLICT,
+            };
+            (status, refusal.to_string()).into_response()
+        }
     }
 }
 
 /// Turns what a page hears of a bus to something else.
 async fn turned(
     State(site): State<Arc<Site>>,
-    Path((_, name)): Path<(String, String)>,
+    Path(name): Path<String>,
     Query(watched): Query<Watched>,
 ) -> StatusCode {
     let is_heard = site.bus.as_ref().is_some_and(|bus| bus.turn(&name, watched));
@@ -170,10 +244,7 @@ async fn turned(
 }
 
 /// The whole as one file, to be saved.
-async fn saved(
-    State(site): State<Arc<Site>>,
-    Path((_, bodies)): Path<(String, String)>,
-) -> Response {
+async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Response {
     let bodies = match bodies.as_str() {
         "whole" => Bodies::Whole,
         "redacted" => Bodies::Redacted,
@@ -200,6 +271,16 @@ const SAVED_AS: &str = "attachment; filename=\"diligence.html\"";
 fn framed(body: Body) -> Response {
     ([(CONTENT_TYPE, "application/octet-stream")], body).into_response()
 }
+
+const NO_COOKIE: &str = "<!doctype html>
+<html lang=\"en\">
+<meta charset=\"utf-8\">
+<title>Diligence</title>
+<h1>This browser has not been let in</h1>
+<p>Open the address that the program has printed last. Each address works once: when it has been used, the
+program prints the next one.</p>
+</html>
+";
 
 /// Bytes of a question.
 const QUESTION_MAX: usize = 1 << 20;

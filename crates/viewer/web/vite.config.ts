@@ -1,20 +1,25 @@
 import type { ProxyOptions } from "vite";
 import { defineConfig } from "vitest/config";
 
-// While the page is worked on, what it asks goes to a program that runs already:
-// DILIGENCE=http://127.0.0.1:PORT/TOKEN/ npm run dev
-const program = process.env.DILIGENCE;
+// While the page is worked on, what it asks goes to a program that runs already, by an address that it has
+// printed and that has not been used: DILIGENCE=http://127.0.0.1:PORT/open/CODE npm run dev
+const address = process.env.DILIGENCE;
 
-function proxies(): Record<string, ProxyOptions> {
-  if (program === undefined) return {};
-  const { origin, pathname } = new URL(program);
+async function proxies(): Promise<Record<string, ProxyOptions>> {
+  if (address === undefined) return {};
+  const response = await fetch(address);
+  const [cookie] = response.headers.getSetCookie();
+  if (cookie === undefined) throw new Error(`${address} has been used already`);
   const proxy: ProxyOptions = {
-    target: origin,
+    target: new URL(address).origin,
     changeOrigin: true,
-    rewrite: (path) => pathname + path.slice(1),
+    headers: { cookie: cookie.split(";")[0] ?? "" },
     // The program answers its own page alone.
     configure: (server) => {
-      server.on("proxyReq", (request) => request.removeHeader("origin"));
+      server.on("proxyReq", (request) => {
+        request.removeHeader("origin");
+        request.removeHeader("sec-fetch-site");
+      });
     },
   };
   const paths = ["/stream", "/ask", "/bus", "/watch", "/save"];
@@ -24,7 +29,7 @@ function proxies(): Record<string, ProxyOptions> {
 // The page is one script and one style sheet, so that it can be put into one file.
 export default defineConfig({
   base: "./",
-  server: { proxy: proxies() },
+  server: { proxy: await proxies() },
   build: {
     target: "es2022",
     modulePreload: false,

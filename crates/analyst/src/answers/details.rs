@@ -3,7 +3,7 @@
 use capture::Capture;
 use capture::model::{Health, Message, PeerId};
 use capture::show::Command;
-use capture::timeline::{Phase, Way};
+use capture::timeline::{Phase, Processors, Way};
 use serde_json::{Value as Json, json};
 use wire::body::Value;
 use wire::message::{Flags, Message as WireMessage};
@@ -101,10 +101,11 @@ fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refus
 
 /// The way of the call through the bus and back, if the bus has recorded it.
 fn phases(message: &Message<'_>) -> Option<Vec<Json>> {
-    let way = Way::of(&message.call()?)?;
+    let way = Way::of(&message.call()?, &Processors::of(message.capture()))?;
     let phase =
         |phase: Phase| json!({"phase": phase.as_str(), "ns": way.time(phase).as_nanos() as u64});
-    Some(Phase::ALL.map(phase).to_vec())
+    let passed = |phase: &Phase| !phase.is_rare() || !way.time(*phase).is_zero();
+    Some(Phase::ALL.into_iter().filter(passed).map(phase).collect())
 }
 
 /// Who got a copy, and after what time, if the bus has recorded it.

@@ -18,7 +18,7 @@ fn rule(rule: &Rule) -> Value {
     json!({
         "id": rule.id.to_string(),
         "title": rule.title,
-        "severity": rule.severity.as_str(),
+        "severity": rule.rating.as_str(),
         "needs": rule.needs.as_str(),
         "meaning": rule.meaning,
         "thresholds": rule.thresholds.iter().map(threshold).collect::<Vec<_>>(),

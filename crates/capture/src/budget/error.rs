@@ -67,16 +67,20 @@ impl fmt::Display for BudgetError {
             BudgetErrorKind::ParenthesisOpen => f.write_str("the parenthesis is never closed"),
             BudgetErrorKind::Query(error) => write!(f, "the query: {error}"),
             BudgetErrorKind::RelationMissing => f.write_str("expected <, <=, >, >=, == or !="),
-            BudgetErrorKind::NotACount { found } => {
-                write!(f, "`{found}` is no count; expected a whole number")
-            }
+            BudgetErrorKind::NotACount { found } => limit(f, found, "a whole number, such as 10"),
             BudgetErrorKind::NotATime { found } => {
-                write!(f, "`{found}` is no time; expected one with its unit, such as 20ms")
+                limit(f, found, "a time with its unit, such as 20ms")
             }
-            BudgetErrorKind::NotASize { found } => {
-                write!(f, "`{found}` is no size; expected one such as 512 or 4KiB")
-            }
+            BudgetErrorKind::NotASize { found } => limit(f, found, "a size, such as 512 or 4KiB"),
         }
+    }
+}
+
+/// That a limit is missing or malformed.
+fn limit(f: &mut fmt::Formatter<'_>, found: &str, expected: &str) -> fmt::Result {
+    match found {
+        "" => write!(f, "the limit is missing; expected {expected}"),
+        found => write!(f, "{found} is not a limit; expected {expected}"),
     }
 }
 

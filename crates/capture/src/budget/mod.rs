@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::model::{Capture, Message, Text};
+use crate::model::{CallOutcome, Capture, Message, Text};
 use crate::query::{Matcher, Pattern, Query};
 use crate::statistics::{Group, Percentiles};
 use crate::table::{Cell, Column, Table, Unit};
@@ -59,11 +59,11 @@ pub enum Counted {
     Calls,
     /// Signals.
     Signals,
-    /// Calls that failed, time-outs included.
+    /// Calls that failed, timed out, or whose callee left.
     Errors,
-    /// Calls that nobody has answered in time.
+    /// Calls that timed out.
     TimeOuts,
-    /// Calls that want an answer and have none.
+    /// Calls whose callers left before a reply, or were waiting when the recording ended.
     Unanswered,
 }
 
@@ -251,9 +251,9 @@ impl Counted {
             Self::Messages => group.messages,
             Self::Calls => group.calls,
             Self::Signals => group.signals,
-            Self::Errors => group.errors + group.time_outs,
-            Self::TimeOuts => group.time_outs,
-            Self::Unanswered => group.unanswered,
+            Self::Errors => group.failures(),
+            Self::TimeOuts => group.calls_that(CallOutcome::TimedOut),
+            Self::Unanswered => group.unanswered(),
         }
     }
 }

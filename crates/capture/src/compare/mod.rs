@@ -143,7 +143,7 @@ fn changes(before: &Group, after: &Group) -> Vec<Change> {
         (_, 0) => return vec![Change::Gone],
         _ => {}
     }
-    let failures = |group: &Group| (group.errors + group.time_outs, group.calls);
+    let failures = |group: &Group| (group.failures(), group.calls);
     let uses = |group: &Group| group.calls + group.signals;
     [
         noise::shares(failures(before), failures(after))
@@ -201,7 +201,7 @@ const fn uses(group: &Group) -> Cell {
 }
 
 const fn failures(group: &Group) -> Cell {
-    match group.errors + group.time_outs {
+    match group.failures() {
         0 => Cell::Absent,
         count => Cell::Count(count),
     }

@@ -1,4 +1,8 @@
 //! Compressed files.
+//!
+//! Messages of a compressed file cannot be found in it again, so their content is kept in memory. A small
+//! file can unpack to any size; [`Limit`] bounds what one file can take. The content of a file that is not
+//! compressed stays on the disk, so unpacking a large one with another program helps.
 
 use std::error::Error;
 use std::fmt;
@@ -13,19 +17,65 @@ use super::window::Window;
 /// A file, without the compression that it may have.
 pub(super) enum Unpacked<R: Read> {
     Plain(R),
-    Gzip(Box<MultiGzDecoder<Window<R>>>),
-    Zstd(Zstd<Window<R>>),
+    Gzip(Box<MultiGzDecoder<Window<R>>>, Limit),
+    Zstd(Zstd<Window<R>>, Limit),
 }
+
+/// How much a compressed file may become.
+#[derive(Debug, Default)]
+pub(super) struct Limit {
+    /// Bytes of content so far.
+    unpacked: u64,
+}
+
+impl Limit {
+    /// Counts content that came out of the first `packed` bytes of a file.
+    fn count(&mut self, unpacked: usize, packed: u64) -> io::Result<()> {
+        self.unpacked += unpacked as u64;
+        let excess = if self.unpacked > UNPACKED_MAX {
+            Excess::Total
+        } else if self.unpacked > UNPACKED_FREE.max(packed.saturating_mul(RATIO_MAX)) {
+            Excess::Ratio
+        } else {
+            return Ok(());
+        };
+        // An error of the content would end the recording here, and what came before would be shown.
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, excess))
+    }
+}
+
+/// Which limit a compressed file is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Excess {
+    Total,
+    Ratio,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Total => write!(f, "it unpacks to more than {} MiB", UNPACKED_MAX >> 20)?,
+            Self::Ratio => write!(f, "it unpacks to more than {RATIO_MAX} times its size")?,
+        }
+        f.write_str(
+            ", which would be kept in memory. If you trust it, unpack it with `gzip -d` or `zstd -d` and \
+             open the result, whose content stays on the disk",
+        )
+    }
+}
+
+impl Error for Excess {}
 
 /// The file behind `window`, which is at its start, and whether messages can be found in it again.
 pub(super) fn unpack<R: Read>(mut window: Window<R>) -> io::Result<(Window<Unpacked<R>>, Places)> {
     Ok(match window.peek(MAGIC_LEN)? {
         [0x1F, 0x8B, ..] => {
-            let source = Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)));
+            let source = Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)), Limit::default());
             (Window::new(source), Places::Nowhere)
         }
         [0x28, 0xB5, 0x2F, 0xFD] => {
-            (Window::new(Unpacked::Zstd(Zstd::new(window))), Places::Nowhere)
+            let source = Unpacked::Zstd(Zstd::new(window), Limit::default());
+            (Window::new(source), Places::Nowhere)
         }
         _ => (window.map(Unpacked::Plain), Places::InFile),
     })
@@ -35,8 +85,16 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(source) => source.read(buffer),
-            Self::Gzip(decoder) => decoder.read(buffer),
-            Self::Zstd(frames) => frames.read(buffer),
+            Self::Gzip(decoder, limit) => {
+                let count = decoder.read(buffer)?;
+                limit.count(count, decoder.get_ref().offset())?;
+                Ok(count)
+            }
+            Self::Zstd(frames, limit) => {
+                let count = frames.read(buffer)?;
+                limit.count(count, frames.packed())?;
+                Ok(count)
+            }
         }
     }
 }
@@ -45,8 +103,8 @@ impl<R: Read> fmt::Debug for Unpacked<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain(_) => "Plain",
-            Self::Gzip(_) => "Gzip",
-            Self::Zstd(_) => "Zstd",
+            Self::Gzip(..) => "Gzip",
+            Self::Zstd(..) => "Zstd",
         })
     }
 }
@@ -62,6 +120,14 @@ pub(super) enum Zstd<R: Read> {
 impl<R: Read> Zstd<R> {
     fn new(source: R) -> Self {
         Self::Between(BufReader::new(source))
+    }
+
+    fn source(&self) -> Option<&R> {
+        match self {
+            Self::Between(source) => Some(source.get_ref()),
+            Self::Frame(frame) => Some(frame.get_ref().get_ref()),
+            Self::Over => None,
+        }
     }
 
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -88,6 +154,13 @@ impl<R: Read> Zstd<R> {
                 },
             }
         }
+    }
+}
+
+impl<R: Read> Zstd<Window<R>> {
+    /// Bytes of the file that were taken so far.
+    fn packed(&self) -> u64 {
+        self.source().map_or(0, Window::offset)
     }
 }
 
@@ -134,3 +207,34 @@ fn invalid(error: impl Error + Send + Sync + 'static) -> io::Error {
 
 /// Bytes by which a compression is known.
 const MAGIC_LEN: usize = 4;
+
+/// Bytes that a compressed file may unpack to. About twice as many are needed in memory, more if messages are
+/// tiny.
+const UNPACKED_MAX: u64 = 1 << 30;
+
+/// Bytes that it may unpack to however small it is.
+const UNPACKED_FREE: u64 = 32 << 20;
+
+/// Beyond that, bytes for each of its own. Recordings of programs that repeat themselves come to about 30.
+const RATIO_MAX: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_limited_in_total_and_for_each_byte_of_the_file() {
+        for (unpacked, packed, expected) in [
+            (UNPACKED_FREE, 1, true),
+            (UNPACKED_FREE + 1, 1, false),
+            (UNPACKED_FREE + 1, UNPACKED_FREE, true),
+            (100 << 20, 1 << 20, true),
+            ((100 << 20) + 1, 1 << 20, false),
+            (UNPACKED_MAX, UNPACKED_MAX, true),
+            (UNPACKED_MAX + 1, UNPACKED_MAX, false),
+        ] {
+            let mut limit = Limit { unpacked: unpacked - 1 };
+            assert_eq!(limit.count(1, packed).is_ok(), expected, "{unpacked} of {packed}");
+        }
+    }
+}

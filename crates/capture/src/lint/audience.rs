@@ -61,7 +61,9 @@ impl<'c> Audience<'c> {
                 audience.reach(peer, signal, &sent);
             }
             let traced = signal.deliveries().map(<[_]>::len);
-            let is_known = unsure.is_empty() && subscriptions.is_complete(signal.bus());
+            let is_known = unsure.is_empty()
+                && subscriptions.is_complete(signal.bus())
+                && !lint.lacks_headers(signal.bus());
             let by_rules = is_known.then_some(rules.len());
             if let Some(count) = traced.or(by_rules) {
                 audience.heard.push((*signal, count as u32));

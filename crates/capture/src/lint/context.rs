@@ -12,8 +12,8 @@ use super::changes::{self, Change};
 use super::finding::Who;
 use super::patterns::grouped;
 use super::{deadlocks, observers};
-use crate::model::{Capture, Health, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Clock, Time};
+use crate::model::{CallOutcome, Capture, Health, Message, MessageId, PeerId, Text};
+use crate::record::{BusId, Clock, Method, Time};
 use crate::subscriptions::{Subscription, Subscriptions};
 
 /// A recording with what several rules need of it. Those who only listen are left out: they are
@@ -25,9 +25,10 @@ pub(super) struct Context<'c> {
     spans: Vec<Span>,
     buffer: RefCell<Vec<u8>>,
     observers: HashSet<PeerId, RandomState>,
-    /// Buses with messages of which not even the header is whole, so that they cannot be told from
-    /// others: they are left out.
+    /// Buses with messages whose headers are cut. These messages are left out.
     beheaded: HashSet<BusId, RandomState>,
+    /// Buses with signals about names that are cut.
+    hides_owners: HashSet<BusId, RandomState>,
     methods: OnceCell<Groups<'c>>,
     callers: OnceCell<Groups<'c>>,
     callees: OnceCell<Groups<'c>>,
@@ -68,6 +69,7 @@ impl<'c> Context<'c> {
             buffer: RefCell::default(),
             observers,
             beheaded: HashSet::default(),
+            hides_owners: HashSet::default(),
             methods: OnceCell::new(),
             callers: OnceCell::new(),
             callees: OnceCell::new(),
@@ -90,6 +92,9 @@ impl<'c> Context<'c> {
             self.beheaded.insert(message.bus());
             return;
         }
+        if message.health() == Health::BodyCut && message.member() == "NameOwnerChanged" {
+            self.hides_owners.insert(message.bus());
+        }
         let list = match message.kind() {
             MessageType::MethodCall => &mut self.calls,
             MessageType::Signal => &mut self.signals,
@@ -101,15 +106,46 @@ impl<'c> Context<'c> {
         }
     }
 
+    /// Messages that rules may judge: their headers are whole and have times, and no instrument has
+    /// sent them.
+    pub(super) fn messages(&self) -> impl Iterator<Item = Message<'c>> + '_ {
+        self.capture.messages().filter(|message| {
+            message.health() != Health::HeaderCut
+                && !self.has_no_clock(message.bus())
+                && !message.from().is_some_and(|peer| self.is_observer(peer))
+        })
+    }
+
     /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
     fn has_no_clock(&self, bus: BusId) -> bool {
         let bus = self.capture.buses().get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.clock == Clock::Absent)
     }
 
-    /// Whether headers of messages of a bus are cut, so that replies to others may be missing.
+    /// Whether headers of messages of a bus are cut. Then a message that was not found may be one of
+    /// these.
     pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
         self.beheaded.contains(&bus)
+    }
+
+    /// Whether the recording does not show when names got owners, and when connections left.
+    pub(super) fn hides_owners(&self, bus: BusId) -> bool {
+        self.beheaded.contains(&bus) || self.hides_owners.contains(&bus)
+    }
+
+    /// Whether the recording would show the reply to a call, and whether the caller expects one.
+    pub(super) fn shows_replies(&self, call: &Message<'_>) -> bool {
+        if self.lacks_headers(call.bus()) {
+            return false;
+        }
+        let Some(bus) = self.capture.buses().get(usize::from(call.bus().0)) else { return true };
+        let hides_driver = bus.method == Method::Eavesdrop && call.is_driver_traffic();
+        bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
+    }
+
+    /// Whether a call has no reply, although the recording would show one.
+    pub(super) fn is_unanswered(&self, call: &Message<'_>) -> bool {
+        call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
     }
 
     fn note_time(&mut self, bus: BusId, at: Time) {
@@ -133,6 +169,12 @@ impl<'c> Context<'c> {
     pub(super) fn recorded(&self, bus: BusId) -> Duration {
         let Span { first, last } = self.span(bus);
         last.since(first).unwrap_or_default()
+    }
+
+    /// The longest time for which a bus was recorded.
+    pub(super) fn longest(&self) -> Duration {
+        let spans = self.spans.iter().filter_map(|span| span.last.since(span.first));
+        spans.max().unwrap_or_default()
     }
 
     /// Whether a connection only listens.
@@ -173,6 +215,16 @@ impl<'c> Context<'c> {
         })
     }
 
+    /// The same without signals that have a destination.
+    pub(super) fn broadcasts(&self) -> Groups<'c> {
+        let is_broadcast = |signal: &&Message<'c>| signal.destination_id().is_none();
+        let broadcasts = self
+            .emissions()
+            .iter()
+            .map(|signals| signals.iter().filter(is_broadcast).copied().collect::<Vec<_>>());
+        broadcasts.filter(|signals| !signals.is_empty()).collect()
+    }
+
     /// What signals say about properties.
     pub(super) fn changes(&self) -> &[Change<'c>] {
         self.changes.get_or_init(|| changes::read(self))
@@ -181,7 +233,9 @@ impl<'c> Context<'c> {
     /// Who has asked for what.
     pub(super) fn subscriptions(&self) -> &Subscriptions {
         self.subscriptions.get_or_init(|| {
-            let is_wanted = |bus, peer| !self.is_observer(peer) && !self.has_no_clock(bus);
+            let is_wanted = |bus, peer| {
+                !self.is_observer(peer) && !self.has_no_clock(bus) && !self.lacks_headers(bus)
+            };
             Subscriptions::find(self.capture, is_wanted).without_doubtful()
         })
     }

@@ -11,19 +11,20 @@ use crate::record::Time;
 pub(super) fn find<'c>(lint: &Context<'c>) -> Vec<(Message<'c>, Message<'c>)> {
     let long = lint.calls.iter().filter(|call| is_long(lint, call));
     let pairs = collected(long.map(|call| (ends(lint, call), *call)));
-    let found = pairs.iter().flat_map(|(_, calls)| crossing(lint, calls));
+    let found = pairs.iter().flat_map(|(_, calls)| crossing(calls));
     found.collect()
 }
 
-/// When a call is over: answered, or the recording ends.
-fn end(lint: &Context<'_>, call: &Message<'_>) -> Time {
-    call.partner().map_or(lint.span(call.bus()).last, |reply| reply.at())
+/// When the wait for a call is over: the caller has the reply, it leaves, or the recording ends.
+fn end(call: &Message<'_>) -> Time {
+    call.at().after(call.waited().unwrap_or_default())
 }
 
 fn is_long(lint: &Context<'_>, call: &Message<'_>) -> bool {
     call.expects_reply()
         && !call.is_driver_traffic()
-        && end(lint, call).since(call.at()).is_some_and(|span| span >= TOGETHER)
+        && (call.partner().is_some() || lint.is_unanswered(call))
+        && call.waited() >= Some(TOGETHER)
 }
 
 /// Both ends of a call, whoever calls.
@@ -33,17 +34,17 @@ fn ends(lint: &Context<'_>, call: &Message<'_>) -> (Party, Party) {
 }
 
 /// Of all calls between two, each with the next one the other way that came while it was pending.
-fn crossing<'c>(lint: &Context<'c>, calls: &[Message<'c>]) -> Vec<(Message<'c>, Message<'c>)> {
+fn crossing<'c>(calls: &[Message<'c>]) -> Vec<(Message<'c>, Message<'c>)> {
     let mut found = Vec::new();
     let mut latest: Option<Message<'c>> = None;
     for call in calls {
         if let Some(before) = latest.filter(|before| before.sender_id() != call.sender_id()) {
-            let over = end(lint, &before).min(end(lint, call));
+            let over = end(&before).min(end(call));
             if over.since(call.at()).is_some_and(|span| span >= TOGETHER) {
                 found.push((before, *call));
             }
         }
-        if latest.is_none_or(|before| end(lint, &before) <= end(lint, call)) {
+        if latest.is_none_or(|before| end(&before) <= end(call)) {
             latest = Some(*call);
         }
     }

@@ -3,19 +3,35 @@
 use std::fmt::Write as _;
 
 use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
+use super::finding::{WAIT_HIGH, WAIT_MED, WASTE_MED_PER_SECOND};
 use super::rule::{Rule, Threshold};
 use super::units;
 
 /// The document about all rules, as Markdown.
 pub fn document() -> String {
     let measure = format!(
-        "The parts of a cost are compared as time: the time that somebody waited as it is, and \
-         besides {} for a call, {} for a wake-up, and a microsecond for {BYTES_PER_MICROSECOND} \
-         bytes.",
+        "A cost is the time that programs waited, added up over all waits, and the processor time \
+         that was wasted: {} for a call, {} for a wake-up, and a microsecond for \
+         {BYTES_PER_MICROSECOND} bytes. Waits of several programs may overlap, so their sum may be \
+         longer than the recording.",
         units::span(CALL),
         units::span(WAKE_UP)
     );
-    let mut text = format!("{HEAD}{}\n{USE}", folded(&measure));
+    let severities = format!(
+        "The severity follows from the cost, unless the table of rules says otherwise:\n\n\
+         | severity | means |\n\
+         | --- | --- |\n\
+         | high | a program waited for {} or longer at a time, or a message, an answer or a secret \
+         was lost |\n\
+         | med | a program waited for {} or longer at a time, wasted {} or more of a processor in \
+         each second of the recording, or did something wrong without losing anything |\n\
+         | low | a smaller waste |\n\
+         | info | worth knowing; often intended |\n",
+        units::span(WAIT_HIGH),
+        units::span(WAIT_MED),
+        units::span(WASTE_MED_PER_SECOND)
+    );
+    let mut text = format!("{HEAD}{}\n\n{severities}{USE}", folded(&measure));
     for rule in Rule::all() {
         let line = rule.title.replace(' ', "-");
         let anchor = format!("{}-{line}", rule.id).to_lowercase();
@@ -24,7 +40,7 @@ pub fn document() -> String {
             "| [{}](#{anchor}) | {} | {} |",
             rule.id,
             rule.title,
-            rule.severity.as_str()
+            rule.rating.as_str()
         );
     }
     for rule in Rule::all() {
@@ -40,7 +56,7 @@ fn section(text: &mut String, rule: &Rule) {
         let _ = writeln!(text, "- {}", line(threshold));
     }
     let _ = write!(text, "\n{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
-    let _ = writeln!(text, "Severity {}; needs {}.", rule.severity.as_str(), rule.needs.as_str());
+    let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
 }
 
 /// What one rule means, for a terminal.
@@ -51,12 +67,7 @@ pub fn explain(rule: &Rule) -> String {
         let _ = writeln!(text, "  - {}", line(threshold));
     }
     let _ = write!(text, "\nWhat to do:\n{}\n\n", folded(rule.advice));
-    let _ = writeln!(
-        text,
-        "Severity {} unless it is worse; needs {}.",
-        rule.severity.as_str(),
-        rule.needs.as_str()
-    );
+    let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
     text
 }
 
@@ -76,11 +87,12 @@ const HEAD: &str = "\
 
 This page is made from the rules themselves; `diligence lint --explain L12` prints a part of it.
 
-`diligence lint FILE` reads a recording and tells what is wrong with how programs talk: who, what it
-costs, the first messages that show it, what to do, and the command that shows whether it has helped.
-What costs most comes first. That the recording itself is incomplete (L50) comes before everything,
-since other findings may be wrong because of it. Of one rule no more than three findings are shown
-among the first ten, so that others can be seen; `--all` shows all.
+`diligence lint FILE` reads a recording and reports what is wrong with how programs talk: which
+program does it, what it costs, the first messages that show it, what to do, and the command that shows
+whether a change has helped. That the recording itself is incomplete (L50) comes first, since other
+findings may be wrong because of it. The others are sorted by severity, and within a severity by cost,
+in the terminal and on the page. At most three findings of one rule are among the first ten, so that
+others can be seen; `--all` shows all.
 
 ";
 
@@ -113,8 +125,13 @@ time no others.
 - L51 needs `record --switches`, and a kernel that lets the recorder see the process of the bus. It sees a
   bus that lost its processor while it was at work; how long one that slept waited to be woken, no
   recording shows.
-- Where it was crossed out what messages say (`record --redact`), or they are cut (`--kept`), no rule
-  takes what is left for what they said; L50 tells which of them cannot be judged for that.
+- Where bodies were redacted (`record --redact`) or cut (`--kept`), no rule takes what is left for what
+  the message said; L50 names the rules that cannot judge it. L12 judges only calls without arguments
+  then, and L18 none of programs whose match rules are not shown.
+- Where headers are cut, these messages are not judged, and no rule takes a reply, a call or a match rule
+  for missing that may be one of them; L50 says how many there are.
+- Instruments are left out: connections that made the recording, became monitors, or read the statistics
+  or the trace of the bus, and all other connections of their processes.
 - Whether a program does anything about a signal (L06) is judged by what it sends soon after. One that
   draws or writes a file looks idle; so that finding is of low confidence.
 

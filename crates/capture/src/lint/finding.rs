@@ -5,21 +5,22 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::rule::{Rule, RuleId};
+use super::rule::{Rating, Rule, RuleId};
 use super::units;
 use crate::model::{Message, MessageId};
 
-/// How bad something is.
+/// How bad something is. [`Cost::severity`] measures it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth knowing; often meant so.
+    /// Worth knowing; often intended.
     Info,
-    /// A waste that is small.
+    /// A small waste.
     Low,
-    /// A waste that somebody may notice.
+    /// A program waited for [`WAIT_MED`] or longer, wastes a noticeable part of a processor
+    /// ([`WASTE_MED_PER_SECOND`]), or does something wrong without losing anything.
     Med,
-    /// Somebody waits, or something is lost.
+    /// A program waited for [`WAIT_HIGH`] or longer, or a message, an answer or a secret was lost.
     High,
 }
 
@@ -76,9 +77,14 @@ pub struct Who {
 /// What something costs. The parts are compared by [`Cost::as_time`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Cost {
-    /// How long somebody waited.
+    /// How long programs waited: the sum of all waits, which may overlap.
     #[serde(rename = "waited_ns", serialize_with = "nanos")]
     pub waited: Duration,
+    /// How many waits were added up.
+    pub waits: u64,
+    /// The longest of them; zero if it is unknown.
+    #[serde(rename = "longest_wait_ns", serialize_with = "nanos")]
+    pub longest: Duration,
     /// Calls that need not be.
     pub calls: u64,
     /// Times that a program was woken for nothing.
@@ -100,7 +106,7 @@ impl Finding {
     pub(super) fn new(rule: &Rule, who: Who) -> Self {
         Self {
             rule: rule.id,
-            severity: rule.severity,
+            severity: rule.rating.floor(),
             confidence: Confidence::High,
             who,
             subject: String::new(),
@@ -141,6 +147,14 @@ impl Finding {
         self
     }
 
+    /// Sets the severity by the cost, if the rule has it so, for a recording of this length.
+    pub(super) fn rated(self, recorded: Duration) -> Self {
+        let rating = Rule::find(self.rule).map(|rule| rule.rating);
+        let Some(Rating::AtLeast(_)) = rating else { return self };
+        let severity = self.severity.max(self.cost.severity(recorded));
+        Self { severity, ..self }
+    }
+
     pub(super) const fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;
         self
@@ -161,10 +175,27 @@ impl Cost {
     /// All parts in one measure: the time that somebody waited, and what the rest would take of a
     /// processor: [`CALL`] for a call, [`WAKE_UP`] for a wake-up, [`BYTES_PER_MICROSECOND`].
     pub fn as_time(&self) -> Duration {
+        self.waited + self.waste()
+    }
+
+    /// How bad this is, in a recording of this length. A cost of nothing is [`Severity::Info`].
+    pub fn severity(&self, recorded: Duration) -> Severity {
+        let seconds = recorded.max(Duration::from_secs(1)).as_secs_f64();
+        match self.longest {
+            longest if longest >= WAIT_HIGH => Severity::High,
+            longest if longest >= WAIT_MED => Severity::Med,
+            _ if self.waste().div_f64(seconds) >= WASTE_MED_PER_SECOND => Severity::Med,
+            _ if self.as_time().is_zero() => Severity::Info,
+            _ => Severity::Low,
+        }
+    }
+
+    /// What all but the waiting takes of a processor.
+    fn waste(&self) -> Duration {
         let micros = self.calls * CALL.as_micros() as u64
             + self.wake_ups * WAKE_UP.as_micros() as u64
             + self.bytes / BYTES_PER_MICROSECOND;
-        self.waited + Duration::from_micros(micros)
+        Duration::from_micros(micros)
     }
 
     /// That of calls with their replies, apart from the time that anybody waits for them.
@@ -191,8 +222,16 @@ impl Cost {
     }
 
     pub(super) fn of_waiting<'c>(calls: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
-        let waited = calls.into_iter().filter_map(Message::duration).sum();
-        Self { waited, ..Self::default() }
+        Self::of_waits(calls.into_iter().filter_map(Message::duration))
+    }
+
+    pub(super) fn of_waits(waits: impl IntoIterator<Item = Duration>) -> Self {
+        waits.into_iter().fold(Self::default(), |cost, wait| Self {
+            waited: cost.waited + wait,
+            waits: cost.waits + 1,
+            longest: cost.longest.max(wait),
+            ..cost
+        })
     }
 
     pub(super) fn of_bytes<'c>(messages: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
@@ -201,16 +240,32 @@ impl Cost {
     }
 }
 
-/// `2 s waited, 150 calls, 1.2 MiB`; the parts that are not nothing.
+/// `2 s waited, 150 calls, 1.2 MiB`; the parts that are not zero.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = (!self.waited.is_zero()).then(|| units::span(self.waited) + " waited");
+        let waited = (!self.waited.is_zero()).then(|| self.waiting());
         let calls = (self.calls > 0).then(|| units::counted(self.calls, "call"));
         let wake_ups = (self.wake_ups > 0).then(|| units::counted(self.wake_ups, "wake-up"));
         let bytes = (self.bytes > 0).then(|| units::bytes(self.bytes));
         let parts: Vec<_> = [waited, calls, wake_ups, bytes].into_iter().flatten().collect();
         f.write_str(if parts.is_empty() { "nothing that shows" } else { "" })?;
         f.write_str(&parts.join(", "))
+    }
+}
+
+impl Cost {
+    /// `2 s waited`, or `9 s waited, added up over 4 waits of at most 3 s`.
+    fn waiting(&self) -> String {
+        let waited = units::span(self.waited);
+        match (self.waits, self.longest) {
+            (0 | 1, _) => format!("{waited} waited"),
+            (waits, Duration::ZERO) => format!("{waited} waited, added up over {waits} waits"),
+            (waits, longest) => format!(
+                "{waited} waited, added up over {} of at most {}",
+                units::counted(waits, "wait"),
+                units::span(longest)
+            ),
+        }
     }
 }
 
@@ -259,6 +314,16 @@ fn nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, 
     serializer.serialize_u64(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// From here on a wait is [`Severity::High`]: it interrupts what a person does.
+pub const WAIT_HIGH: Duration = Duration::from_secs(1);
+
+/// From here on a wait is [`Severity::Med`]: a person feels it.
+pub const WAIT_MED: Duration = Duration::from_millis(100);
+
+/// From here on a waste, for each second of the recording, is [`Severity::Med`]: 0.01 % of a
+/// processor.
+pub const WASTE_MED_PER_SECOND: Duration = Duration::from_micros(100);
+
 /// A small call and its reply, through a bus and back: what `diligence bench ping-pong` measures.
 pub const CALL: Duration = Duration::from_micros(30);
 
@@ -267,3 +332,38 @@ pub const WAKE_UP: Duration = Duration::from_micros(10);
 
 /// A large message is copied four times on its way, about as fast as this.
 pub const BYTES_PER_MICROSECOND: u64 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn severity_is_decided_by_the_longest_wait_and_the_waste_per_second() {
+        let millis = Duration::from_millis;
+        let waits = |waits: &[u64]| Cost::of_waits(waits.iter().copied().map(millis));
+        let calls = |calls| Cost { calls, ..Cost::default() };
+        for (cost, recorded, expected) in [
+            (Cost::default(), 1, Severity::Info),
+            (waits(&[1000]), 1, Severity::High),
+            (waits(&[999]), 1, Severity::Med),
+            (waits(&[99; 1000]), 1, Severity::Low),
+            (waits(&[100, 1]), 3600, Severity::Med),
+            (calls(19), 22, Severity::Low),
+            (calls(4), 0, Severity::Med),
+            (calls(40), 10, Severity::Med),
+            (calls(30), 10, Severity::Low),
+        ] {
+            assert_eq!(cost.severity(Duration::from_secs(recorded)), expected, "{cost:?}");
+        }
+    }
+
+    #[test]
+    fn waits_that_are_added_up_are_said_to_be() {
+        let waits = |waits: &[u64]| Cost::of_waits(waits.iter().copied().map(Duration::from_secs));
+        assert_eq!(waits(&[22]).to_string(), "22 s waited");
+        let expected = "31 min 19 s waited, added up over 129 waits of at most 22 s";
+        let mut all = vec![15; 123];
+        all.extend([22, 2, 3, 3, 2, 2]);
+        assert_eq!(waits(&all).to_string(), expected);
+    }
+}

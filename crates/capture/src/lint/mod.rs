@@ -38,16 +38,17 @@ pub use rule::{Rule, RuleId};
 use crate::Capture;
 use context::Context;
 
-/// Applies rules to a recording. That it is incomplete ([`INCOMPLETE`]) comes first, then what
-/// costs most.
+/// Applies rules to a recording. The order is that of all reports: that the recording is incomplete
+/// ([`INCOMPLETE`]), then the others by severity, and those of one severity by cost.
 pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r Rule>) -> Vec<Finding> {
     let context = Context::new(capture);
     let found = rules.into_iter().flat_map(|rule| (rule.check)(&context));
-    let mut found: Vec<_> = found.collect();
+    let recorded = context.longest();
+    let mut found: Vec<_> = found.map(|finding| finding.rated(recorded)).collect();
     found.sort_by_cached_key(|finding| {
         let first = finding.evidence.first.first().copied();
         let cost = std::cmp::Reverse(finding.cost.as_time());
-        (finding.rule != INCOMPLETE, cost, std::cmp::Reverse(finding.severity), finding.rule, first)
+        (finding.rule != INCOMPLETE, std::cmp::Reverse(finding.severity), cost, finding.rule, first)
     });
     found
 }

@@ -1,4 +1,4 @@
-//! Who is on a bus only to record it: what such programs do is no fault of those who are recorded.
+//! Instruments: connections that only watch the bus. What they do is not reported as a fault.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,11 @@ use wire::message::MessageType;
 
 use crate::model::{Capture, Message, Peer, PeerId, Role};
 
-/// The connections of monitors, and of all that runs in their processes.
+/// The connections of monitors, recorders and readers of statistics, and all other connections of
+/// their processes.
 pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
-    let mut found: HashSet<_, _> = calls.filter(becomes_monitor).filter_map(|m| m.from()).collect();
+    let mut found: HashSet<_, _> = calls.filter(watches_the_bus).filter_map(|m| m.from()).collect();
     let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
     let directory = capture.directory();
     let pids: HashSet<_> = found.iter().filter_map(|&peer| pid(directory.peer(peer))).collect();
@@ -21,15 +22,18 @@ pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
     found
 }
 
-fn becomes_monitor(call: &Message<'_>) -> bool {
+fn watches_the_bus(call: &Message<'_>) -> bool {
     call.is_driver_traffic()
-        && (call.member() == "BecomeMonitor" || call.interface() == "org.diligence.Trace1")
+        && (call.member() == "BecomeMonitor" || call.interface().starts_with(INSTRUMENTS))
 }
 
 fn is_recorder(peer: &Peer) -> bool {
     let comm = peer.process.as_ref().and_then(|process| process.comm.as_deref());
     peer.role == Role::Recorder || comm.is_some_and(|comm| RECORDERS.contains(&comm))
 }
+
+/// The prefix of the interfaces in which Diligence's bus describes its traffic.
+const INSTRUMENTS: &str = "org.diligence.";
 
 /// Programs that do nothing but listen, as the kernel calls them.
 const RECORDERS: [&str; 3] = ["dbus-monitor", "bustle", "bustle-pcap"];

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::collected::collected;
 use crate::model::Message;
 use crate::record::Time;
+use crate::statistics::Percentiles;
 
 /// Puts messages with the same key together. The groups are in the order of their first messages.
 pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
@@ -51,12 +52,16 @@ pub(super) fn period(messages: &[Message<'_>], apart: Duration) -> Option<Period
         last = Some(at);
     }
     let gaps: Vec<_> = rounds.windows(2).filter_map(|two| two[1].since(two[0])).collect();
-    let mut sorted = gaps.clone();
-    sorted.sort_unstable();
-    let usual = *sorted.get(sorted.len() / 2)?;
+    let usual = percentiles(gaps.iter().copied())?.p50;
     let is_near = |gap: &&Duration| gap.abs_diff(usual) <= usual.mul_f64(STEADY_WITHIN);
     let steady = gaps.iter().filter(is_near).count();
     (steady * 100 >= gaps.len() * STEADY_PERCENT).then_some(Period { usual, rounds: rounds.len() })
+}
+
+/// The distribution of some lengths of time, as the statistics have it; `None` if there are none.
+pub(super) fn percentiles(spans: impl Iterator<Item = Duration>) -> Option<Percentiles> {
+    let nanos = spans.map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
+    Percentiles::of(&mut nanos.collect::<Vec<_>>())
 }
 
 /// A rhythm.

@@ -22,8 +22,8 @@ pub struct Rule {
     pub id: RuleId,
     /// What it finds, in a few words.
     pub title: &'static str,
-    /// How bad a usual finding is; one that is worse says so.
-    pub severity: Severity,
+    /// What decides how bad a finding is.
+    pub rating: Rating,
     /// What must be in a recording for it to find anything.
     pub needs: Needs,
     /// What it looks for, and why that is a fault.
@@ -34,6 +34,15 @@ pub struct Rule {
     pub advice: &'static str,
     /// Looks for it.
     pub(super) check: fn(&Context<'_>) -> Vec<Finding>,
+}
+
+/// What decides how bad a finding of a rule is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rating {
+    /// Its cost ([`Cost::severity`](super::Cost::severity)), but it is at least this bad.
+    AtLeast(Severity),
+    /// The rule itself, whatever it costs.
+    Always(Severity),
 }
 
 /// What a recording must hold for a rule.
@@ -88,6 +97,28 @@ impl Rule {
     /// The rule with this number.
     pub fn find(id: RuleId) -> Option<&'static Self> {
         Self::all().iter().find(|rule| rule.id == id)
+    }
+}
+
+impl Rating {
+    /// Its cost alone.
+    pub(super) const BY_COST: Self = Self::AtLeast(Severity::Low);
+
+    /// The severity of a finding without a cost.
+    pub const fn floor(self) -> Severity {
+        match self {
+            Self::AtLeast(severity) | Self::Always(severity) => severity,
+        }
+    }
+
+    /// In words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AtLeast(Severity::Info | Severity::Low) => "by cost",
+            Self::AtLeast(Severity::Med) => "by cost, at least med",
+            Self::AtLeast(Severity::High) => "high",
+            Self::Always(severity) => severity.as_str(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::queries;
 use super::rule::Rule;
 use crate::collected::collected;
 use crate::model::{MessageId, PeerId};
+use crate::record::Time;
 use crate::subscriptions::Subscription;
 
 /// A connection that has match rules.
@@ -13,6 +14,18 @@ pub(super) struct Subscriber<'s> {
     pub(super) peer: PeerId,
     /// Its rules, each with its place among those of all.
     pub(super) rules: Vec<(usize, &'s Subscription)>,
+}
+
+impl Subscriber<'_> {
+    /// When the connection left.
+    pub(super) fn left(&self) -> Option<Time> {
+        self.rules.first().and_then(|(_, one)| one.left())
+    }
+
+    /// The verb for what it has now, or had when it left.
+    pub(super) fn has_or_had(&self) -> &'static str {
+        if self.left().is_some() { "had" } else { "has" }
+    }
 }
 
 /// What is wrong with the match rules of a connection.

@@ -11,6 +11,14 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
 
 /// A length of time without digits that say nothing, since most of them are round: `25 s`.
 pub(super) fn span(span: Duration) -> String {
+    if span >= MINUTES_FROM {
+        let seconds = (span + Duration::from_millis(500)).as_secs();
+        let (minutes, seconds) = (seconds / 60, seconds % 60);
+        return match (minutes / 60, minutes % 60) {
+            (0, minutes) => format!("{minutes} min {seconds} s"),
+            (hours, minutes) => format!("{} h {minutes} min", grouped(hours)),
+        };
+    }
     let nanos = span.as_nanos() as f64;
     let fitting = SPAN_UNITS.iter().rev().find(|(_, size)| nanos >= *size);
     let (unit, size) = fitting.unwrap_or(&SPAN_UNITS[0]);
@@ -20,11 +28,6 @@ pub(super) fn span(span: Duration) -> String {
 /// An amount of bytes: `1.5 KiB`.
 pub(super) fn bytes(bytes: u64) -> String {
     crate::text::units::bytes(bytes as f64)
-}
-
-/// How many in a second.
-pub(super) fn rate(count: usize, span: Duration) -> String {
-    format!("{}/s", short(count as f64 / span.as_secs_f64().max(1e-9)))
 }
 
 /// What part of a whole.
@@ -37,6 +40,8 @@ fn short(number: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// Shorter times are said in seconds.
+const MINUTES_FROM: Duration = Duration::from_secs(121);
 const SPAN_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 #[cfg(test)]
@@ -52,7 +57,9 @@ mod tests {
         {
             assert_eq!(span(Duration::from_nanos(nanos)), expected);
         }
-        assert_eq!(rate(30, Duration::from_secs(20)), "1.5/s");
+        for (seconds, expected) in [(120, "120 s"), (1879, "31 min 19 s"), (15_234, "4 h 13 min")] {
+            assert_eq!(span(Duration::from_secs(seconds)), expected);
+        }
         assert_eq!(share(1, 3), "33 %");
     }
 }

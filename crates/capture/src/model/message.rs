@@ -154,27 +154,43 @@ impl<'c> Message<'c> {
         if self.row.kind == MessageType::MethodCall { Some(*self) } else { self.partner() }
     }
 
-    /// From a call to its reply, for either of them; `None` too if the clock went back between.
-    pub fn duration(&self) -> Option<Duration> {
-        let (one, other) = (self.row.at, self.partner()?.at());
-        one.max(other).since(one.min(other)).filter(|_| {
-            (self.row.kind == MessageType::MethodCall) == (one <= other) || one == other
-        })
-    }
-
     /// The connection it came from.
     pub fn from(&self) -> Option<PeerId> {
         self.capture.directory().by_unique(self.row.bus, self.row.sender)
     }
 
-    /// The connection that its destination stood for, if that is known. Of a call to a name that
-    /// was being started, whoever answered it.
+    /// The recipient: the connection that the destination stood for, if that is known.
+    ///
+    /// A call to a name without an owner goes to the connection that the bus delivered it to, or that
+    /// replied, or that took the name before the reply. An error from the bus does not identify the recipient.
     pub fn to(&self) -> Option<PeerId> {
         let Row { bus, destination, at, .. } = *self.row;
-        self.capture
-            .directory()
-            .resolve(bus, destination, at)
-            .or_else(|| self.partner().filter(|_| self.row.kind == MessageType::MethodCall)?.from())
+        let directory = self.capture.directory();
+        directory
+            .by_unique(bus, destination)
+            .or_else(|| self.delivered_to())
+            .or_else(|| directory.resolve(bus, destination, at))
+            .or_else(|| if self.row.kind == MessageType::MethodCall { self.taker() } else { None })
+    }
+
+    /// The connection to which the bus itself delivered it as its addressee.
+    fn delivered_to(&self) -> Option<PeerId> {
+        let copy = self.deliveries()?.iter().find(|copy| copy.rules == 0)?;
+        let unique = self.capture.strings().find(&format!(":1.{}", copy.recipient))?;
+        self.capture.directory().by_unique(self.row.bus, unique)
+    }
+
+    /// The connection that took the name that this call is for, so that the call was held for it.
+    fn taker(&self) -> Option<PeerId> {
+        let reply = self.partner();
+        let callee = reply.filter(|reply| reply.sender_id() != self.capture.driver());
+        if callee.is_some() {
+            return callee?.from();
+        }
+        let until = reply.map_or(Time(i64::MAX), |reply| reply.at());
+        let owners = self.capture.directory().ownerships(self.row.bus, self.row.destination);
+        let held_for = |since: Time| self.row.at <= since && since <= until;
+        owners.iter().find(|one| one.since.is_some_and(held_for)).map(|one| one.owner)
     }
 
     /// Whether it comes from the bus itself or goes to it.

@@ -15,6 +15,7 @@ mod learn;
 mod message;
 #[cfg(not(target_family = "wasm"))]
 mod open;
+mod outcome;
 mod pairs;
 mod row;
 mod scan;
@@ -32,6 +33,7 @@ pub use directory::{Directory, Ownership, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::OpenError;
+pub use outcome::CallOutcome;
 pub use row::Health;
 pub use strings::{Strings, Text};
 
@@ -42,6 +44,7 @@ use crate::record::{
 use arguments::Members;
 use asides::{Asides, Said};
 use learn::Words;
+use outcome::CutHeaders;
 use pairs::Pending;
 use row::{NOBODY, Row};
 use scan::Scanner;
@@ -55,6 +58,9 @@ pub struct Capture {
     store: Store,
     directory: Directory,
     pending: Pending,
+    cut: CutHeaders,
+    /// By bus, the time of the last thing that the recording has of it.
+    ends: Vec<Time>,
     words: Words,
     buses: Vec<Bus>,
     files: Files,
@@ -99,6 +105,8 @@ impl Default for Capture {
             store: Store::default(),
             directory: Directory::default(),
             pending: Pending::default(),
+            cut: CutHeaders::default(),
+            ends: Vec::new(),
             words,
             buses: Vec::new(),
             files: Files::default(),
@@ -141,7 +149,10 @@ impl Capture {
             Record::Origin(origin) => self.origins.push(origin),
             Record::Bus(bus) => self.buses.push(bus),
             Record::Message(raw) => self.push_message(&raw),
-            Record::Fact { at, bus, fact } => self.learn_fact(at, bus, fact),
+            Record::Fact { at, bus, fact } => {
+                self.goes_on(bus, at);
+                self.learn_fact(at, bus, fact);
+            }
             Record::Gap(gap) => {
                 self.asides.add(gap.at.unwrap_or_default(), Said::Gap);
                 self.gaps.push(gap);
@@ -155,6 +166,7 @@ impl Capture {
     }
 
     fn push_message(&mut self, raw: &RawMessage<'_>) {
+        self.goes_on(raw.bus, raw.at);
         let place = match raw.place {
             Some(offset) => self.store.in_file(offset),
             None => self.store.keep(raw.bytes),
@@ -194,6 +206,10 @@ impl Capture {
 
     /// Finds the call that a message answers; remembers the message if it is a call itself.
     fn pair(&mut self, row: &mut Row, index: u32) -> Option<Row> {
+        if row.health == Health::HeaderCut && row.is_unpairable() {
+            self.cut.count(row.bus, row.kind);
+            return None;
+        }
         if row.kind == MessageType::MethodCall {
             self.pending.called(row.bus, row.sender, row.serial, index);
             return None;
@@ -324,6 +340,14 @@ impl Capture {
             }
         }
         causes
+    }
+
+    /// Whether it is a file of our recorder that does not say why it ends. The recorder writes that last,
+    /// so it was killed, unless the file was written by a trigger.
+    pub fn is_without_end(&self) -> bool {
+        let programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
+        let mut programs = programs.filter(|program| program.starts_with("diligence "));
+        programs.next().is_some() && self.endings().is_empty()
     }
 
     /// Where messages are missing.

@@ -34,6 +34,16 @@ pub(super) struct Row {
     pub(super) unix_fds: u8,
 }
 
+impl Row {
+    /// Whether the fields that pair a call with its reply are missing.
+    pub(super) const fn is_unpairable(&self) -> bool {
+        match self.kind {
+            MessageType::MethodCall => self.sender.is_none(),
+            _ => self.destination.is_none() || self.reply_serial == 0,
+        }
+    }
+}
+
 const _: () = assert!(size_of::<Row>() == 72, "the documentation says so");
 
 /// The partner of a message that has none.

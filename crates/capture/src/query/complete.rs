@@ -28,17 +28,32 @@ pub struct Completion {
 /// that `capture` has.
 pub fn complete(text: &str, cursor: usize, capture: &Capture) -> Completions {
     let before = text.get(..cursor).unwrap_or(text);
-    let start = before.rfind(|c: char| c.is_whitespace() || "(!".contains(c));
-    let start = start.map_or(0, |at| at + 1);
+    let start = term_start(before);
     let word = &before[start..];
-    let Some(sign) = word.find([':', '=', '~', '<', '>']) else {
+    let Some(sign) = word.find(SIGNS) else {
         return Completions { replaces: start..before.len(), offers: fields(word) };
     };
-    let written = word[sign..].trim_start_matches([':', '=', '~', '<', '>']);
-    let offers = Field::named(word[..sign].trim_end_matches('!'))
+    let written = word[sign..].trim_start_matches(SIGNS).trim_start();
+    let offers = Field::named(word[..sign].trim_end_matches('!').trim_end())
         .map(|field| values(field, written, capture))
         .unwrap_or_default();
     Completions { replaces: before.len() - written.len()..before.len(), offers }
+}
+
+/// Where the term begins that a text ends with; blanks may stand around its sign.
+fn term_start(text: &str) -> usize {
+    let mut start = text.len();
+    loop {
+        let word = text[..start].rfind(|c: char| c.is_whitespace() || "(!".contains(c));
+        start = word.map_or(0, |at| at + 1);
+        let before = text[..start].trim_end();
+        let is_joined =
+            before.len() < start && (before.ends_with(SIGNS) || text[start..].starts_with(SIGNS));
+        if !is_joined || before.is_empty() {
+            return start;
+        }
+        start = before.len();
+    }
 }
 
 fn fields(start: &str) -> Vec<Completion> {
@@ -116,6 +131,9 @@ fn of_message(field: TextField, message: &Message<'_>) -> [Option<crate::model::
 
 const JOINS: &[(&str, &str)] =
     &[("and", "both must hold"), ("or", "one must hold"), ("not", "must not hold")];
+
+/// What signs consist of.
+const SIGNS: [char; 5] = [':', '=', '~', '<', '>'];
 
 /// Offers at a place.
 pub const OFFERS_MAX: usize = 50;

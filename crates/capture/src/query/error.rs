@@ -5,6 +5,7 @@ use std::fmt;
 use wire::match_rule::MatchRuleError;
 
 use super::field::{FIELDS, Field};
+use crate::text::nearest::{nearest, suggestion};
 
 /// Why a text is no query, and where.
 #[derive(Clone, Debug)]
@@ -28,6 +29,21 @@ pub enum QueryErrorKind {
     TermMissing,
     /// Behind the sign of this field nothing stands.
     ValueMissing(Field),
+    /// Behind this key of match rules and its sign nothing stands.
+    RuleValueMissing {
+        /// The key.
+        key: String,
+    },
+    /// This key of match rules cannot be compared so.
+    OnlyEqual {
+        /// The key.
+        key: String,
+    },
+    /// A text has a sign in it, which is probably meant as one.
+    SignInText {
+        /// The text.
+        word: String,
+    },
     /// This field has other values.
     UnknownValue {
         /// Which field.
@@ -71,27 +87,41 @@ impl fmt::Display for QueryErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownField { found } => {
-                write!(f, "there is no field `{found}`; expected one of {}", all_fields())
+                write!(f, "unknown field {found}")?;
+                let words = FIELDS.iter().flat_map(|entry| entry.words).copied();
+                match nearest(found, words).as_slice() {
+                    [] => write!(
+                        f,
+                        "; the fields are {}. A text with a sign in it is written in quotes",
+                        all_fields()
+                    ),
+                    near => f.write_str(&suggestion(near)),
+                }
             }
             Self::TermMissing => f.write_str(
-                "expected a term: a word, or a field with a value as in `member:Get*` or `dur>50ms`",
+                "expected a term: a word, or a field with a value, as in member:Get* or dur>50ms",
             ),
             Self::ValueMissing(field) => {
-                write!(f, "`{}` has no value; expected {}", field.word(), expected(*field))
+                write!(f, "{} has no value; expected {}", field.word(), expected(*field))
             }
-            Self::UnknownValue { field, found } => {
-                write!(
-                    f,
-                    "`{found}` is no value of `{}`; expected {}",
-                    field.word(),
-                    expected(*field)
-                )
+            Self::RuleValueMissing { key } => write!(f, "{key} has no value; expected a text"),
+            Self::OnlyEqual { key } => {
+                write!(f, "{key} is a key of match rules; expected :, = or != behind it")
             }
+            Self::SignInText { word } => {
+                write!(f, "{word} has a sign in it; in quotes, \"{word}\", it is a text")
+            }
+            Self::UnknownValue { field, found } => write!(
+                f,
+                "{found} is not a value of {}; expected {}",
+                field.word(),
+                expected_such_as(*field)
+            ),
             Self::NotComparable(field) => {
-                write!(f, "`{}` is no number; expected `:`, `=`, `!=` or `~` behind it", field.word())
+                write!(f, "{} is not a number; expected :, =, != or ~ behind it", field.word())
             }
             Self::NotSearchable(field) => {
-                write!(f, "`~` searches texts; expected `{}:`", field.word())
+                write!(f, "~ searches texts; expected {}:", field.word())
             }
             Self::QuoteOpen => f.write_str("the quote is not closed"),
             Self::ParenthesisOpen => f.write_str("the parenthesis is not closed"),
@@ -117,6 +147,17 @@ fn expected(field: Field) -> String {
             number.scale().map_or_else(|| "a whole number".to_owned(), |scale| scale.to_string())
         }
         _ => "a text".to_owned(),
+    }
+}
+
+/// The same, with an example in place of all units.
+fn expected_such_as(field: Field) -> String {
+    match field {
+        Field::Number(number) => {
+            number.scale().map_or_else(|| expected(field), |scale| scale.such_as())
+        }
+        Field::Argument(_) => "a number".to_owned(),
+        field => expected(field),
     }
 }
 

@@ -3,6 +3,7 @@
 use wire::message::{Flags, MessageType};
 
 use super::Arguments;
+use crate::model::CallOutcome;
 use crate::text::amount::Scale;
 
 /// What stands before the sign of a term.
@@ -54,7 +55,7 @@ pub enum TextField {
 pub enum NumberField {
     /// Bytes on the wire.
     Size,
-    /// Nanoseconds from call to reply.
+    /// Nanoseconds that the caller waited.
     Duration,
     /// The sender's number.
     Serial,
@@ -71,8 +72,10 @@ pub enum NumberField {
 pub enum State {
     /// It is an error, or a call that got one.
     Error,
-    /// It is a call that wants an answer and has none in the recording.
+    /// It is a call without a reply, whose caller left or was waiting when the recording ended.
     Unanswered,
+    /// It belongs to a call that ended so.
+    Ended(CallOutcome),
     /// A part of it was not kept.
     Cut,
     /// What it says was crossed out.
@@ -119,7 +122,7 @@ impl Field {
         match self {
             Self::Type => &["call", "return", "error", "signal"],
             Self::Flags => &["no-reply", "no-auto-start", "interactive"],
-            Self::Is => &["error", "unanswered", "cut", "redacted", "invalid", "driver"],
+            Self::Is => STATES,
             _ => &[],
         }
     }
@@ -156,6 +159,10 @@ pub(super) fn state(word: &str) -> Option<State> {
     Some(match word {
         "error" => State::Error,
         "unanswered" => State::Unanswered,
+        "timed-out" => State::Ended(CallOutcome::TimedOut),
+        "callee-left" => State::Ended(CallOutcome::CalleeLeft),
+        "caller-left" => State::Ended(CallOutcome::CallerLeft),
+        "waiting" => State::Ended(CallOutcome::Waiting),
         "cut" => State::Cut,
         "redacted" => State::Redacted,
         "invalid" => State::Invalid,
@@ -163,6 +170,20 @@ pub(super) fn state(word: &str) -> Option<State> {
         _ => return None,
     })
 }
+
+/// All words of [`state`].
+const STATES: &[&str] = &[
+    "error",
+    "unanswered",
+    "timed-out",
+    "callee-left",
+    "caller-left",
+    "waiting",
+    "cut",
+    "redacted",
+    "invalid",
+    "driver",
+];
 
 /// A field with the words for it, the usual one first, and what it is in a few words.
 pub(super) struct Entry {
@@ -202,7 +223,8 @@ pub(super) const FIELDS: &[Entry] = &[
     Entry {
         field: Field::Is,
         words: &["is"],
-        about: "error, unanswered, cut, redacted, invalid, driver",
+        about: "error, unanswered, timed-out, callee-left, caller-left, waiting, cut, redacted, \
+                invalid, driver",
     },
     Entry { field: Field::Flags, words: &["flags"], about: "no-reply, no-auto-start, interactive" },
     Entry { field: Field::Argument(Arguments::Any), words: &["arg"], about: "any argument" },

@@ -9,7 +9,7 @@ use wire::message::MessageType;
 
 use super::{ArgumentTest, Arguments, Expression, NumberField, Order, Pattern, Query, State, Term};
 use super::{Comparison, TextField};
-use crate::model::{Health, Message, Peer, PeerId};
+use crate::model::{CallOutcome, Health, Message, Peer, PeerId};
 
 /// A query that is asked of messages, one after the other.
 #[derive(Debug)]
@@ -235,7 +235,7 @@ fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> 
     let found = match field {
         NumberField::Size => Some(message.len().into()),
         NumberField::Duration => {
-            message.duration().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+            message.waited().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
         }
         NumberField::Serial => Some(message.serial().into()),
         NumberField::Number => Some(message.id().number()),
@@ -258,7 +258,11 @@ fn since_start(message: &Message<'_>) -> Option<u64> {
 fn is(message: &Message<'_>, state: State) -> bool {
     match state {
         State::Error => error(message).is_some(),
-        State::Unanswered => message.expects_reply() && message.partner().is_none(),
+        State::Ended(outcome) => message.outcome() == Some(outcome),
+        State::Unanswered => {
+            message.kind() == MessageType::MethodCall
+                && message.outcome().is_some_and(CallOutcome::is_unanswered)
+        }
         State::Cut => matches!(message.health(), Health::BodyCut | Health::HeaderCut),
         State::Redacted => message.health() == Health::BodyRedacted,
         State::Invalid => matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid),

@@ -4,9 +4,13 @@
 //! any      = all ("or" all)*
 //! all      = one ("and"? one)*
 //! one      = "not" one | "!" one | "(" any ")" | rule | field sign value | text
-//! sign     = ":" | "=" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
+//! sign     = ":" | "=" | "==" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
 //! value    = quoted | "/" expression "/" | text
 //! ```
+//!
+//! Blanks may stand around a sign; before `:` only if there is one behind it too, since `:1.7` is a name.
+//! A sign is never a part of a text without quotes that stands alone: what was meant as a comparison is
+//! an error and not a search that finds nothing.
 //!
 //! `&&` and `||` are "and" and "or". A text ends at a blank, or at a parenthesis that closes what
 //! it has not opened, so `sig:a(ii)` needs no quotes.
@@ -116,24 +120,77 @@ impl<'t> Cursor<'t> {
         }
         let start = self.at;
         let Some((word, sign)) = self.field_and_sign() else {
-            let found = self.value(Sign::Is)?;
-            return Ok(Expression::Term(Term::Anywhere(match found.form {
-                Form::Bare if found.text.contains('*') => Pattern::glob(&found.text),
-                _ => Pattern::contains(&found.text),
-            })));
+            return self.anywhere().map(|pattern| Expression::Term(Term::Anywhere(pattern)));
         };
-        let field = Field::named(word)
-            .ok_or_else(|| self.error_at(start, Kind::UnknownField { found: word.to_owned() }))?;
-        if matches!(self.rest().chars().next(), None | Some(')')) || self.is_at_blank() {
-            return Err(self.error(Kind::ValueMissing(field)));
+        let what = match (Field::named(word), is_rule_key(word)) {
+            (Some(field), _) => Ok(field),
+            (None, true) => Err(word),
+            (None, false) => {
+                return Err(self.error_at(start, Kind::UnknownField { found: word.to_owned() }));
+            }
+        };
+        if !self.is_at_value() {
+            return Err(self.error(match what {
+                Ok(field) => Kind::ValueMissing(field),
+                Err(key) => Kind::RuleValueMissing { key: key.to_owned() },
+            }));
         }
+        let field = match what {
+            Ok(field) => field,
+            Err(key) => return self.rule_term(key, sign, start),
+        };
         let found = self.value(sign)?;
         let term = self.build(field, sign, &found, start)?;
-        let term = Expression::Term(term);
-        match sign {
-            Sign::IsNot | Sign::NotLike => Ok(Expression::Not(Box::new(term))),
-            Sign::Is | Sign::Like | Sign::Compares(_) => Ok(term),
+        Ok(sign.applied(Expression::Term(term)))
+    }
+
+    /// A text that is looked for everywhere.
+    fn anywhere(&mut self) -> Result<Pattern, QueryError> {
+        let found = self.value(Sign::Is)?;
+        let is_bare = found.form == Form::Bare;
+        let text = found.text.strip_prefix(':').filter(|text| is_like_unique_name(text));
+        if is_bare && text.unwrap_or(&found.text).contains(SIGN_CHARS) {
+            let word = found.text.into_owned();
+            return Err(self.error_at(found.at, Kind::SignInText { word }));
         }
+        Ok(match is_bare && found.text.contains('*') {
+            true => Pattern::glob(&found.text),
+            false => Pattern::contains(&found.text),
+        })
+    }
+
+    /// A key that only match rules have.
+    fn rule_term(&mut self, key: &str, sign: Sign, start: usize) -> Result<Expression, QueryError> {
+        if !matches!(sign, Sign::Is | Sign::IsNot) {
+            return Err(self.error_at(start, Kind::OnlyEqual { key: key.to_owned() }));
+        }
+        let found = self.value(sign)?;
+        let text = format!("{key}='{}'", found.text.replace('\'', "'\\''"));
+        let rule =
+            MatchRule::parse(&text).map_err(|error| self.error_at(start, Kind::Rule(error)))?;
+        Ok(sign.applied(Expression::Term(Term::Rule(Box::new(rule)))))
+    }
+
+    /// Whether a value comes next, perhaps behind blanks; these are taken then. Behind blanks, another
+    /// field with its sign is not a value, nor is a word that joins terms.
+    fn is_at_value(&mut self) -> bool {
+        let mut ahead = Self { text: self.text, at: self.at };
+        let is_behind_blank = ahead.is_at_blank();
+        let is_value = match ahead.peek() {
+            None | Some(')') => false,
+            Some(_) if !is_behind_blank => true,
+            Some(_) => {
+                let at = ahead.at;
+                let is_join = JOINS.iter().any(|join| ahead.is_at(join, join));
+                let is_field = ahead.field_and_sign().is_some();
+                ahead.at = at;
+                !is_join && !is_field
+            }
+        };
+        if is_value {
+            self.at = ahead.at;
+        }
+        is_value
     }
 
     fn build(
@@ -201,13 +258,18 @@ impl<'t> Cursor<'t> {
     /// The name of a field, if a sign stands behind it.
     fn field_and_sign(&mut self) -> Option<(&'t str, Sign)> {
         let rest = self.rest();
-        let len = rest.find(|c: char| !c.is_ascii_alphanumeric())?;
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
         let (word, behind) = rest.split_at(len);
         if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return None;
         }
-        let (text, sign) = SIGNS.iter().find(|(text, _)| behind.starts_with(text))?;
-        self.at += len + text.len();
+        let trimmed = behind.trim_start();
+        let blanks = behind.len() - trimmed.len();
+        let (text, sign) = SIGNS.iter().find(|(text, _)| trimmed.starts_with(text))?;
+        if blanks > 0 && *text == ":" && !trimmed[1..].starts_with(char::is_whitespace) {
+            return None;
+        }
+        self.at += len + blanks + text.len();
         Some((word, *sign))
     }
 
@@ -217,6 +279,9 @@ impl<'t> Cursor<'t> {
             return self.quoted(quote);
         }
         let text = &rest[..bare_len(rest)];
+        if text.starts_with(['=', '<', '>', '~']) {
+            return Err(self.error(Kind::SignInText { word: text.to_owned() }));
+        }
         self.at += text.len();
         let inside = text.strip_prefix('/').and_then(|inside| inside.strip_suffix('/'));
         Ok(match inside.filter(|_| sign.searches()) {
@@ -296,6 +361,14 @@ impl Sign {
         matches!(self, Self::Like | Self::NotLike)
     }
 
+    /// The term, or that it does not hold.
+    fn applied(self, term: Expression) -> Expression {
+        match self {
+            Self::IsNot | Self::NotLike => Expression::Not(Box::new(term)),
+            Self::Is | Self::Like | Self::Compares(_) => term,
+        }
+    }
+
     const fn order(self) -> Order {
         match self {
             Self::Compares(order) => order,
@@ -357,6 +430,21 @@ fn pair_len(text: &str) -> Option<(usize, bool)> {
     Some((key.len() + 1 + len, value.starts_with('\'')))
 }
 
+/// Whether a text behind a colon is the rest of a unique name, as buses give them: `:1.7`.
+fn is_like_unique_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
+}
+
+/// Whether a word is a key of match rules; of those that are fields too, the field is meant.
+fn is_rule_key(word: &str) -> bool {
+    let argument = || {
+        let digits = word.strip_prefix("arg")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let kind = &word["arg".len() + digits.len()..];
+        Some(digits.parse::<u8>().is_ok() && ["path", "namespace"].contains(&kind))
+    };
+    RULE_KEYS.contains(&word) || argument().unwrap_or(false)
+}
+
 /// Longer signs stand before those they begin with.
 const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::IsNot),
@@ -366,9 +454,16 @@ const SIGNS: &[(&str, Sign)] = &[
     ("<", Sign::Compares(Order::Less)),
     (">", Sign::Compares(Order::More)),
     (":", Sign::Is),
+    ("==", Sign::Is),
     ("=", Sign::Is),
     ("~", Sign::Like),
 ];
+
+/// What signs consist of, besides the `!` that turns any term around.
+const SIGN_CHARS: [char; 5] = [':', '=', '~', '<', '>'];
+
+/// Words that join terms.
+const JOINS: [&str; 5] = ["and", "or", "not", "&&", "||"];
 
 const QUOTES: [char; 2] = ['"', '\''];
 
@@ -382,69 +477,4 @@ const RULE_KEY_MAX: usize = 15;
 pub const DEPTH_MAX: usize = 64;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn column_and_text(text: &str) -> (usize, String) {
-        let error = parse(text).expect_err(text);
-        (error.column, error.kind.to_string())
-    }
-
-    #[test]
-    fn errors_say_where_and_what_was_expected() {
-        for (text, column, words) in [
-            ("membr:Get", 1, "no field `membr`; expected one of type, from"),
-            ("a and", 6, "expected a term"),
-            ("a or or b", 6, "expected a term"),
-            ("()", 2, "expected a term"),
-            ("(a", 1, "not closed"),
-            ("a)", 2, "closes nothing"),
-            ("not", 4, "expected a term"),
-            ("member:", 8, "`member` has no value; expected a text"),
-            ("dur> 5ms", 5, "`dur` has no value; expected a number with a unit: ms, us"),
-            ("x dur>50", 7, "`50` is no value of `dur`; expected a number with a unit"),
-            ("size>x", 6, "a number of bytes, or one with a unit: B, kB"),
-            ("serial:x", 8, "expected a whole number"),
-            ("type:sign", 6, "expected call, return, error or signal"),
-            ("is:slow", 4, "expected error, unanswered, cut, redacted, invalid or driver"),
-            ("flags:x", 7, "expected no-reply, no-auto-start or interactive"),
-            ("member>5", 1, "`member` is no number"),
-            ("type>call", 1, "`type` is no number"),
-            ("dur~5", 1, "`~` searches texts; expected `dur:`"),
-            ("arg0>x", 6, "`x` is no value of `arg0`"),
-            ("member:\"x", 8, "the quote is not closed"),
-            ("m\u{e4}h arg0~/(/", 10, "not a regular expression"),
-            ("a type='sig'", 3, "not a match rule"),
-        ] {
-            let (found_column, found) = column_and_text(text);
-            assert_eq!(found_column, column, "{text}: {found}");
-            assert!(found.contains(words), "{text}: {found}");
-        }
-    }
-
-    #[test]
-    fn nesting_ends() {
-        let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
-        assert!(parse(&nested(DEPTH_MAX)).is_ok());
-        assert!(
-            matches!(column_and_text(&nested(DEPTH_MAX + 1)), (66, text) if text.contains("deep"))
-        );
-        assert!(parse(&"!".repeat(100_000)).is_err());
-    }
-
-    #[test]
-    fn match_rules_are_known_by_their_quotes_or_commas() {
-        for (text, expected) in [
-            ("type='signal'", Some(13)),
-            ("type='signal',member='X' dur>1ms", Some(24)),
-            ("type=signal,member=X", Some(20)),
-            ("type='signal', arg0path='/a b'", Some(30)),
-            ("type=signal", None),
-            ("from='x',to='y'", None),
-            ("member:x", None),
-            ("arg0namespace='org.x')", Some(21)),
-        ] {
-            assert_eq!(rule_len(text), expected, "{text}");
-        }
-    }
-}
+mod tests;

@@ -8,7 +8,8 @@ use wire::message::MessageType;
 
 use super::{Body, push_named, which_bus};
 use crate::model::Message;
-use crate::text::units::{date_and_time, printable};
+use crate::text::units::date_and_time;
+use crate::text::visible::printable;
 
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     heading(text, message, body);

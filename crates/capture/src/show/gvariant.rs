@@ -8,8 +8,9 @@ use wire::message::MessageType;
 
 use super::{Body, Problem, push_named};
 use crate::model::Message;
+use crate::text::visible::printable;
 
-/// A signal is as the tool prints it; the others have who and to whom in front.
+/// Each message is one line. A signal is as the tool prints it; the others have who and to whom in front.
 pub(super) fn push_message(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());
@@ -24,7 +25,7 @@ pub(super) fn push_message(text: &mut String, message: &Message<'_>, body: &Body
         (_, _, Some(problem @ (Problem::Cut | Problem::Invalid))) => {
             text.push_str(&problem.sentence(message));
         }
-        (MessageType::Error, [Value::String(words)], _) => text.push_str(words),
+        (MessageType::Error, [Value::String(words)], _) => text.push_str(&printable(words)),
         _ => push_arguments(text, body),
     }
     if body.problem == Some(Problem::Redacted) {

@@ -21,7 +21,7 @@ use wire::body::Value;
 pub use command::{Command, Inexpressible};
 
 use crate::model::{Health, Message};
-use crate::text::units::printable;
+use crate::text::visible::{self, printable};
 
 /// A form in which messages are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Appends a message to a text, with the end of its last line. `buffer` is room for its bytes.
+    /// Appends a message to a text, with the end of its last line. `buffer` is used for its bytes.
     ///
     /// # Errors
     ///
@@ -51,8 +51,14 @@ impl Format {
         text: &mut String,
         message: &Message<'_>,
         buffer: &mut Vec<u8>,
+        controls: Controls,
     ) -> io::Result<()> {
-        let body = Body::read(message, buffer)?;
+        let mut body = Body::read(message, buffer)?;
+        let start = text.len();
+        if controls == Controls::Escaped && self.prints_texts_raw() {
+            let values = std::mem::take(&mut body.values).into_iter();
+            body.values = values.map(|value| visible::value(value, printable)).collect();
+        }
         match self {
             Self::Busctl => busctl::push(text, message, &body),
             Self::Gdbus => gvariant::push_message(text, message, &body),
@@ -60,8 +66,28 @@ impl Format {
             Self::Json => json::push(text, message, &body, json::Shape::Busctl),
             Self::Lossless => json::push(text, message, &body, json::Shape::Lossless),
         }
+        if let (Controls::Escaped, Cow::Owned(safe)) = (controls, visible::lines(&text[start..])) {
+            text.replace_range(start.., &safe);
+        }
         Ok(())
     }
+
+    /// Whether texts stand in this form as they are. The others have escapes of their own.
+    const fn prints_texts_raw(self) -> bool {
+        match self {
+            Self::Busctl | Self::DbusSend => true,
+            Self::Gdbus | Self::Json | Self::Lossless => false,
+        }
+    }
+}
+
+/// What becomes of control characters in texts that peers chose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Controls {
+    /// They stay, where the tool whose form it is prints them. For programs.
+    Raw,
+    /// They become escapes ([`visible`]). For terminals.
+    Escaped,
 }
 
 /// What a message says as JSON: a list of its arguments, as [`Format::Json`] has them under `data`.

@@ -8,8 +8,8 @@ use wire::message::MessageType;
 
 use super::key::{By, Key, Names};
 use super::percentiles::Percentiles;
-use super::{is_time_out, summary};
-use crate::model::{Capture, Message};
+use super::summary;
+use crate::model::{CallOutcome, Capture, Message};
 use crate::record::BusId;
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -34,17 +34,13 @@ pub struct Group {
     pub calls: u64,
     /// Signals among them.
     pub signals: u64,
-    /// Calls that got an error which is no time-out.
-    pub errors: u64,
-    /// Calls that got an error which says that nobody has answered in time.
-    pub time_outs: u64,
-    /// Calls that want an answer and have none in the recording.
-    pub unanswered: u64,
-    /// From call to return, in nanoseconds; errors are not among them.
+    /// Calls of each outcome, by [`CallOutcome`].
+    outcomes: [u64; CallOutcome::ALL.len()],
+    /// From call to return, in nanoseconds; only of calls that returned.
     pub durations: Vec<u64>,
-    /// From call to error or time-out, in nanoseconds, all together.
+    /// How long callers waited in all other calls, in nanoseconds, all together.
     pub failed_total: u64,
-    /// The longest of these.
+    /// The longest of these waits.
     pub failed_max: u64,
 }
 
@@ -62,23 +58,33 @@ impl Group {
 
     fn add_call(&mut self, call: &Message<'_>) {
         self.calls += 1;
-        let Some(reply) = call.partner() else {
-            self.unanswered += u64::from(call.expects_reply());
-            return;
-        };
-        let duration =
-            call.duration().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        if reply.kind() != MessageType::Error {
-            self.durations.extend(duration);
+        let Some(outcome) = call.outcome() else { return };
+        self.outcomes[outcome as usize] += 1;
+        let waited = call.waited().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        if outcome == CallOutcome::Returned {
+            self.durations.extend(waited);
             return;
         }
-        match is_time_out(&reply) {
-            true => self.time_outs += 1,
-            false => self.errors += 1,
-        }
-        let duration = duration.unwrap_or_default();
-        self.failed_total = self.failed_total.saturating_add(duration);
-        self.failed_max = self.failed_max.max(duration);
+        let waited = waited.unwrap_or_default();
+        self.failed_total = self.failed_total.saturating_add(waited);
+        self.failed_max = self.failed_max.max(waited);
+    }
+
+    /// How many calls had this outcome.
+    pub const fn calls_that(&self, outcome: CallOutcome) -> u64 {
+        self.outcomes[outcome as usize]
+    }
+
+    /// Calls that got an error, or that timed out, or whose callee left.
+    pub const fn failures(&self) -> u64 {
+        self.calls_that(CallOutcome::Failed)
+            + self.calls_that(CallOutcome::TimedOut)
+            + self.calls_that(CallOutcome::CalleeLeft)
+    }
+
+    /// Calls whose callers left before a reply, or were waiting when the recording ended.
+    pub const fn unanswered(&self) -> u64 {
+        self.calls_that(CallOutcome::CallerLeft) + self.calls_that(CallOutcome::Waiting)
     }
 
     /// Time that callers have waited, whatever came of it.
@@ -224,13 +230,17 @@ const TIMES: &[Column] = &[
     Column::number("total", Unit::Time),
     Column::number("errors", Unit::Count),
     Column::number("time-outs", Unit::Count),
+    Column::number("callee left", Unit::Count).spare(),
     Column::number("unanswered", Unit::Count),
+    Column::number("caller left", Unit::Count).spare(),
+    Column::number("waiting", Unit::Count).spare(),
+    Column::number("unknown", Unit::Count).spare(),
     Column::number("mean", Unit::Time).spare(),
     Column::number("failed total", Unit::Time).spare(),
     Column::number("failed max", Unit::Time).spare(),
 ];
 
-fn times(group: &Group) -> [Cell; 11] {
+fn times(group: &Group) -> [Cell; 15] {
     let percentiles = Percentiles::of(&mut group.durations.clone());
     let time = |of: fn(&Percentiles) -> Duration| {
         percentiles.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found)))
@@ -242,9 +252,13 @@ fn times(group: &Group) -> [Cell; 11] {
         time(|found| found.p99),
         time(|found| found.max),
         time(|found| found.total),
-        counted(group.errors),
-        counted(group.time_outs),
-        counted(group.unanswered),
+        counted(group.calls_that(CallOutcome::Failed)),
+        counted(group.calls_that(CallOutcome::TimedOut)),
+        counted(group.calls_that(CallOutcome::CalleeLeft)),
+        counted(group.unanswered()),
+        counted(group.calls_that(CallOutcome::CallerLeft)),
+        counted(group.calls_that(CallOutcome::Waiting)),
+        counted(group.calls_that(CallOutcome::Unknown)),
         time(Percentiles::mean),
         failed(group.failed_total),
         failed(group.failed_max),

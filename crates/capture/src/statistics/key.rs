@@ -196,8 +196,9 @@ impl<'c> Names<'c> {
                 let strings = self.capture.strings();
                 let (interface, member) = (strings.get(interface), strings.get(member));
                 let full = match (interface, member, what) {
-                    (_, "", _) => String::from(LOOSE),
-                    (_, error, What::Error) => format!("{LOOSE}: {error}"),
+                    (_, "", What::Call | What::Signal | What::Unknown) => NO_HEADER.to_owned(),
+                    (_, "", _) => self.loose(bus).to_owned(),
+                    (_, error, What::Error) => format!("{}: {error}", self.loose(bus)),
                     ("", member, _) => member.to_owned(),
                     (interface, member, _) => format!("{interface}.{member}"),
                 };
@@ -211,6 +212,11 @@ impl<'c> Names<'c> {
             Key::Type(what) => vec![Cell::text(what.word())],
             Key::Bus => vec![Cell::text(self.capture.bus_label(bus).into_owned())],
         }
+    }
+
+    /// What a reply belongs to whose call was not found.
+    fn loose(&self, bus: BusId) -> &'static str {
+        if self.capture.has_cut_headers(bus) { UNKNOWN_CALL } else { NO_CALL }
     }
 
     fn label(&self, bus: BusId, name: Text) -> Cow<'_, str> {
@@ -256,5 +262,8 @@ fn of_sender(firsts: &[u32], message: &Message<'_>) -> u32 {
 /// Who stands for the sender of a message that has none.
 const UNKNOWN: u32 = u32::MAX;
 
-/// What a reply belongs to whose call is not in the recording.
-const LOOSE: &str = "(reply to no recorded call)";
+const NO_CALL: &str = "(reply to no recorded call)";
+const UNKNOWN_CALL: &str = "(reply to an unknown call)";
+
+/// The member of calls and signals whose header does not name it.
+const NO_HEADER: &str = "(header cut or invalid)";

@@ -30,26 +30,10 @@ pub use key::By;
 pub use member_sizes::member_sizes;
 pub use percentiles::Percentiles;
 pub use recipients::{Unknowable, recipients};
-pub use replies::{Loose, LooseKind, loose_replies, replies, unanswered};
+pub use replies::{Loose, LooseKind, loose_replies, replies};
 pub use rules::rules;
 pub use sizes::sizes;
 pub use subject::{Subject, UnknownSubject};
 pub use summary::{Caveat, Summary};
 pub use sweep::{Sweep, SweepError};
 pub use switches::switches;
-
-use wire::message::MessageType;
-
-use crate::model::Message;
-
-/// Whether a message is an error that says that nobody has answered in time.
-pub fn is_time_out(message: &Message<'_>) -> bool {
-    message.kind() == MessageType::Error && TIME_OUTS.contains(&message.member())
-}
-
-/// The names of errors that stand for an answer that did not come in time.
-const TIME_OUTS: [&str; 3] = [
-    "org.freedesktop.DBus.Error.NoReply",
-    "org.freedesktop.DBus.Error.Timeout",
-    "org.freedesktop.DBus.Error.TimedOut",
-];

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use wire::message::MessageType;
 
-use super::is_time_out;
-use crate::model::{Capture, Message, MessageId, Text};
+use crate::model::{CallOutcome, Capture, Message, MessageId, Text};
 use crate::record::BusId;
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -21,13 +21,15 @@ pub struct Loose {
 /// Why an answer belongs to no call that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LooseKind {
-    /// The call had already got an error that says that nobody has answered in time.
+    /// The call had already timed out.
     Late {
         /// The call.
         call: MessageId,
     },
     /// No such call is in the recording, or it was answered before.
     Orphan,
+    /// The capture cut its header, or the headers of calls, of which one may be its own.
+    Unknown,
 }
 
 /// All answers that belong to no call that waits, in the order of the recording.
@@ -39,26 +41,31 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
             if message.kind().is_reply() {
                 let key = (message.bus(), message.destination_id(), message.reply_serial());
                 let kind = given_up.remove(&key);
-                let kind = kind.map_or(LooseKind::Orphan, |call| LooseKind::Late { call });
+                let kind = match kind {
+                    Some(call) => LooseKind::Late { call },
+                    None if message.lost_its_call() => LooseKind::Unknown,
+                    None => LooseKind::Orphan,
+                };
                 found.push(Loose { reply: message.id(), kind });
             }
             continue;
         };
-        if is_time_out(&message) {
+        if message.outcome() == Some(CallOutcome::TimedOut) {
             given_up.insert((call.bus(), call.sender_id(), call.serial()), call.id());
         }
     }
     found
 }
 
-/// Calls that want an answer and have none in the recording.
-pub fn unanswered(capture: &Capture) -> impl Iterator<Item = Message<'_>> {
-    let is_open = |call: &Message<'_>| call.expects_reply() && call.partner().is_none();
-    capture.messages().filter(is_open)
+/// Calls whose callers left before a reply, or were waiting when the recording ended.
+fn unanswered(capture: &Capture) -> impl Iterator<Item = (Message<'_>, CallOutcome)> {
+    let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
+    let outcomes = calls.filter_map(|call| Some((call, call.outcome()?)));
+    outcomes.filter(|(_, outcome)| outcome.is_unanswered())
 }
 
-/// Calls without an answer, with how long they had waited when the recording ended, and answers
-/// that came late or belong to nothing.
+/// Calls without a reply, with how long their callers waited, and replies that came late or belong to
+/// no call.
 pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) -> Table {
     let mut table = Table::new([
         Column::number("number", Unit::Count),
@@ -68,10 +75,9 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
         Column::text("to"),
         Column::text("member"),
     ]);
-    let end = capture.messages().map(|message| message.at()).max().unwrap_or_default();
-    for call in unanswered(capture).filter(|call| selects(call)) {
-        let waited = end.since(call.at()).map_or(Cell::Absent, Cell::Time);
-        table.push(row(&call, &call, "unanswered", waited));
+    for (call, outcome) in unanswered(capture).filter(|(call, _)| selects(call)) {
+        let waited = call.waited().map_or(Cell::Absent, Cell::Time);
+        table.push(row(&call, &call, outcome.as_str(), waited));
     }
     for loose in loose_replies(capture) {
         let reply = capture.message(loose.reply);
@@ -85,6 +91,7 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
                 row(&reply, &call, "late", waited)
             }
             LooseKind::Orphan => row(&reply, &reply, "no call", Cell::Absent),
+            LooseKind::Unknown => row(&reply, &reply, "unknown call", Cell::Absent),
         });
     }
     table

@@ -11,8 +11,8 @@ use crate::model::{Capture, PeerId};
 use crate::subscriptions::Subscription;
 use crate::table::{Cell, Column, Table, Unit};
 
-/// The match rules of each connection when the recording ended, those first that have most. A rule
-/// that is there twice lets nothing more through.
+/// The match rules that each connection had when it left or the recording ended; connections with the
+/// most rules come first. A duplicate rule selects no more messages.
 ///
 /// # Errors
 ///
@@ -41,6 +41,7 @@ fn row(capture: &Capture, peer: PeerId, rules: &[&Subscription]) -> [Cell; 8] {
     let same: Vec<(&MatchRule, Vec<_>)> = collected(standing(rules).map(|one| (&one.rule, one)));
     let (added, distinct) = (rules.len() as u64, same.len() as u64);
     let count = standing(rules).count() as u64;
+    let removed = rules.iter().filter(|one| one.taken_back.is_some()).count() as u64;
     let frequent = same.iter().rev().max_by_key(|(_, times)| times.len());
     [
         Cell::text(capture.label(peer)),
@@ -48,13 +49,13 @@ fn row(capture: &Capture, peer: PeerId, rules: &[&Subscription]) -> [Cell; 8] {
         Cell::Count(distinct),
         Cell::Count(count - distinct),
         Cell::Count(added),
-        Cell::Count(added - count),
+        Cell::Count(removed),
         frequent.map_or(Cell::Absent, |(_, times)| Cell::Count(times.len() as u64)),
         Cell::text_or_absent(frequent.map(|(rule, _)| rule.to_string())),
     ]
 }
 
-/// Those that are there at the end.
+/// Those that no call has removed: they were there until the connection left or the recording ended.
 fn standing<'s>(rules: &[&'s Subscription]) -> impl Iterator<Item = &'s Subscription> {
     rules.iter().copied().filter(|one| one.taken_back.is_none())
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use wire::message::MessageType;
 
 use super::replies::{LooseKind, loose_replies};
-use crate::model::{Capture, Health, Message};
-use crate::record::{BusId, GapCause, Method, Time};
+use crate::model::{CallOutcome, Capture, Health, Message};
+use crate::record::{BusId, Clock, GapCause, Method, Time};
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -34,14 +34,24 @@ pub struct Summary {
     pub driver_calls: u64,
     /// Messages to or from the bus itself.
     pub driver_messages: u64,
-    /// Calls that want an answer and have none in the recording.
+    /// Calls whose callers left before a reply, or were waiting when the recording ended.
     pub unanswered: u64,
-    /// Errors that say that nobody has answered in time.
+    /// Of these, calls whose callers left.
+    pub caller_left: u64,
+    /// Of these, calls whose callers were waiting when the recording ended.
+    pub waiting: u64,
+    /// Calls that the bus answered with an error because the callee had not replied in time.
     pub time_outs: u64,
-    /// Answers that came after such an error.
+    /// Calls that the bus answered with an error because the callee had left.
+    pub callee_left: u64,
+    /// Calls whose outcome is unknown, because the capture cut headers.
+    pub unknown_outcome: u64,
+    /// Replies that came after a time-out.
     pub late: u64,
-    /// Answers to no recorded call.
+    /// Replies to no recorded call.
     pub orphans: u64,
+    /// Replies whose call is unknown, because the capture cut headers.
+    pub unknown_call: u64,
     /// Messages of which a part was not kept.
     pub cut: u64,
     /// Messages of which it is crossed out what they say.
@@ -71,14 +81,10 @@ impl Summary {
             MessageType::MethodCall => {
                 self.calls += 1;
                 self.driver_calls += u64::from(is_driver);
-                let is_open = message.expects_reply() && message.partner().is_none();
-                self.unanswered += u64::from(is_open);
+                self.add_outcome(message);
             }
             MessageType::MethodReturn => self.returns += 1,
-            MessageType::Error => {
-                self.errors += 1;
-                self.time_outs += u64::from(super::is_time_out(message));
-            }
+            MessageType::Error => self.errors += 1,
             MessageType::Signal => self.signals += 1,
             MessageType::Unknown(_) => self.unknown += 1,
         }
@@ -89,6 +95,19 @@ impl Summary {
             Health::BodyInvalid | Health::HeaderInvalid => self.invalid += 1,
         }
         self.add_time(message);
+    }
+
+    fn add_outcome(&mut self, call: &Message<'_>) {
+        let Some(outcome) = call.outcome() else { return };
+        self.unanswered += u64::from(outcome.is_unanswered());
+        match outcome {
+            CallOutcome::TimedOut => self.time_outs += 1,
+            CallOutcome::CalleeLeft => self.callee_left += 1,
+            CallOutcome::CallerLeft => self.caller_left += 1,
+            CallOutcome::Waiting => self.waiting += 1,
+            CallOutcome::Unknown => self.unknown_outcome += 1,
+            CallOutcome::Returned | CallOutcome::Failed | CallOutcome::NoReplyExpected => {}
+        }
     }
 
     fn add_time(&mut self, message: &Message<'_>) {
@@ -109,6 +128,7 @@ impl Summary {
                 match loose.kind {
                     LooseKind::Late { .. } => self.late += 1,
                     LooseKind::Orphan => self.orphans += 1,
+                    LooseKind::Unknown => self.unknown_call += 1,
                 }
             }
         }
@@ -151,6 +171,13 @@ pub enum Caveat {
         /// What the bus is called.
         bus: String,
     },
+    /// Its messages have no times.
+    NoTimes {
+        /// What the bus is called.
+        bus: String,
+    },
+    /// A recording of ours that does not say why it ended.
+    NotEnded,
     /// The recording does not say how it was made.
     MethodUnknown {
         /// What the bus is called.
@@ -190,6 +217,7 @@ impl Caveat {
     pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
         let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
         let mut caveats: Vec<_> = gaps.collect();
+        caveats.extend(capture.is_without_end().then_some(Self::NotEnded));
         let damaged = capture.damage_count();
         caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
         let back = summary.backward;
@@ -204,6 +232,7 @@ impl Caveat {
                 caveats.push(Self::Filtered { filters: bus.filters.clone() });
             }
             caveats.extend(match bus.method {
+                _ if bus.clock == Clock::Absent => Some(Self::NoTimes { bus: label() }),
                 Method::Trace => None,
                 Method::Monitor => Some(Self::TimesOfCopies { bus: label() }),
                 Method::Eavesdrop => Some(Self::NoDriverReplies { bus: label() }),
@@ -237,6 +266,13 @@ impl fmt::Display for Caveat {
                 f,
                 "{bus}: overheard by match rules, so the answers of the bus are not there; times \
                  are those at which copies were read"
+            ),
+            Self::NoTimes { bus } => {
+                write!(f, "{bus}: messages have no times, so no duration is known")
+            }
+            Self::NotEnded => f.write_str(
+                "the recording does not say why it ended: unless a trigger wrote it, the recorder \
+                 was killed, and the last messages may be missing",
             ),
             Self::MethodUnknown { bus } => write!(
                 f,

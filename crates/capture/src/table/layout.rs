@@ -151,7 +151,7 @@ mod tests {
                 "\
 member                                  calls  errors      p90
 org.example.Mail.GetCountOfAllMessages  1,234       0  1.50 ms
-org.example.Mail.Get\u{fffd}                       2       0  2.00 s
+org.example.Mail.Get\\u001b                  2       0  2.00 s
 ",
             ),
             (
@@ -173,7 +173,7 @@ member                    calls      p90
                 "\
 member          calls      p90
 \u{2026}OfAllMessages  1,234  1.50 ms
-\u{2026}ple.Mail.Get\u{fffd}      2  2.00 s
+\u{2026}ail.Get\\u001b      2  2.00 s
 ",
             ),
         ] {

@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use crate::text::units;
+use crate::text::{units, visible};
 pub use csv::csv_line;
 
 /// Rows and columns.
@@ -172,7 +172,7 @@ impl Cell {
     fn shown(&self) -> String {
         match self {
             Self::Absent => String::new(),
-            Self::Text(text) => units::printable(text).into_owned(),
+            Self::Text(text) => visible::printable(text).into_owned(),
             Self::Count(count) => units::grouped(*count),
             Self::Bytes(bytes) => units::bytes_aligned(*bytes as f64),
             Self::Time(time) => units::duration_aligned(*time),
@@ -261,6 +261,14 @@ impl Table {
         }
         let mut places = stays.iter();
         self.columns.retain(|_| places.next().is_none_or(|stays| *stays));
+        self
+    }
+
+    /// The same table, in which this column stays where there is little room.
+    #[must_use]
+    pub fn with_needed(mut self, name: &str) -> Self {
+        let needed = self.columns.iter_mut().filter(|column| column.name == name);
+        needed.for_each(|column| column.need = Need::Always);
         self
     }
 

@@ -9,6 +9,7 @@ pub struct Scale {
     /// What a number without a unit counts, and what one of them is worth; `None` if there is nothing
     /// that all would expect.
     bare: Option<(&'static str, u64)>,
+    example: &'static str,
 }
 
 /// A unit.
@@ -22,8 +23,8 @@ struct Unit {
 /// Why a text is no amount.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AmountError {
-    /// It does not begin with a decimal number.
-    NotANumber,
+    /// It does not begin with a decimal number, as the scale has it.
+    NotANumber(Scale),
     /// It has a unit that the scale does not have, or none.
     WrongUnit(Scale),
     /// It is more than can be counted.
@@ -33,13 +34,14 @@ pub enum AmountError {
 impl Scale {
     /// Bytes. As IEC 80000-13 has it, `kB` is 1000 of them and `KiB` 1024; a letter alone, `K`, `M`,
     /// `G` or `T`, is the latter, as for journald and the GNU core utilities.
-    pub const BYTES: Self = Self { units: BYTES, bare: Some(("bytes", 1)) };
+    pub const BYTES: Self = Self { units: BYTES, bare: Some(("bytes", 1)), example: "64KiB" };
 
     /// Nanoseconds, of which nobody says the number without a unit.
-    pub const TIME: Self = Self { units: TIMES, bare: None };
+    pub const TIME: Self = Self { units: TIMES, bare: None, example: "50ms" };
 
     /// Nanoseconds; a number without a unit is one of seconds.
-    pub const SECONDS: Self = Self { units: TIMES, bare: Some(("seconds", 1_000_000_000)) };
+    pub const SECONDS: Self =
+        Self { units: TIMES, bare: Some(("seconds", 1_000_000_000)), example: "500ms" };
 
     /// Reads an amount; what is less than a byte or a nanosecond is left out: `1.5KiB` is 1536.
     ///
@@ -51,10 +53,20 @@ impl Scale {
         let (number, sign) = text.split_at(text.find(is_unit).unwrap_or(text.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
-            return Err(AmountError::NotANumber);
+            return Err(AmountError::NotANumber(self));
         }
         let worth = self.worth(sign.trim()).ok_or(AmountError::WrongUnit(self))?;
         scaled(whole, fraction, worth).ok_or(AmountError::TooMuch)
+    }
+
+    /// What is expected, with an example in place of all units.
+    pub fn such_as(self) -> String {
+        match self.bare {
+            Some((what, _)) => {
+                format!("a number of {what}, or one with a unit, such as {}", self.example)
+            }
+            None => format!("a number with a unit, such as {}", self.example),
+        }
     }
 
     /// The usual signs of its units.
@@ -95,7 +107,7 @@ impl fmt::Display for Scale {
 impl fmt::Display for AmountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotANumber => f.write_str("expected a number, such as 10"),
+            Self::NotANumber(scale) => write!(f, "expected {}", scale.such_as()),
             Self::WrongUnit(scale) => write!(f, "expected {scale}"),
             Self::TooMuch => f.write_str("it is too much"),
         }
@@ -166,11 +178,11 @@ mod tests {
                 ("1TiB", Ok(1 << 40)),
                 ("1ms", wrong_unit),
                 ("1x", wrong_unit),
-                ("-1", Err(AmountError::NotANumber)),
-                ("", Err(AmountError::NotANumber)),
-                (".", Err(AmountError::NotANumber)),
-                ("1.2.3", Err(AmountError::NotANumber)),
-                ("MiB", Err(AmountError::NotANumber)),
+                ("-1", Err(AmountError::NotANumber(Scale::BYTES))),
+                ("", Err(AmountError::NotANumber(Scale::BYTES))),
+                (".", Err(AmountError::NotANumber(Scale::BYTES))),
+                ("1.2.3", Err(AmountError::NotANumber(Scale::BYTES))),
+                ("MiB", Err(AmountError::NotANumber(Scale::BYTES))),
                 ("99999999999999999TiB", Err(AmountError::TooMuch)),
                 ("99999999999999999999", Err(AmountError::TooMuch)),
             ],
@@ -194,7 +206,7 @@ mod tests {
                 ("1h", Ok(3_600_000_000_000)),
                 ("50", wrong_unit),
                 ("1d", wrong_unit),
-                ("ms", Err(AmountError::NotANumber)),
+                ("ms", Err(AmountError::NotANumber(Scale::TIME))),
                 ("99999999999h", Err(AmountError::TooMuch)),
             ],
         );
@@ -208,7 +220,11 @@ mod tests {
         assert_eq!(said(Scale::BYTES, "1x"), bytes);
         let time = "expected a number with a unit: ms, us, ns, s, min or h";
         assert_eq!(said(Scale::TIME, "1"), time);
-        assert_eq!(said(Scale::BYTES, "x"), "expected a number, such as 10");
+        let bytes = "expected a number of bytes, or one with a unit, such as 64KiB";
+        assert_eq!(said(Scale::BYTES, "x"), bytes);
+        let seconds = "expected a number of seconds, or one with a unit, such as 500ms";
+        assert_eq!(said(Scale::SECONDS, "abc"), seconds);
+        assert_eq!(said(Scale::TIME, ""), "expected a number with a unit, such as 50ms");
         assert_eq!(said(Scale::BYTES, "1234567890TiB"), "it is too much");
     }
 }

@@ -1,6 +1,5 @@
 //! Numbers as people read them: short, with a unit, and as wide as the column allows.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use chrono::DateTime;
@@ -120,16 +119,6 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A text that somebody else chose, made fit to be shown: control characters would speak to the
-/// terminal.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        Cow::Owned(text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 /// What a unit is worth in nanoseconds, and its sign.
 const TIME_UNITS: [(f64, &str); 3] = [(1e3, "\u{b5}s"), (1e6, "ms"), (1e9, "s")];
 
@@ -243,11 +232,5 @@ mod tests {
         assert_eq!(counted(0, "name", "names"), "0 names");
         assert_eq!(counted(1, "name", "names"), "1 name");
         assert_eq!(counted(1234, "name", "names"), "1,234 names");
-    }
-
-    #[test]
-    fn nobody_speaks_to_the_terminal() {
-        assert_eq!(printable("größer"), "größer");
-        assert_eq!(printable("\u{1b}[31mred\n"), "\u{fffd}[31mred\u{fffd}");
     }
 }

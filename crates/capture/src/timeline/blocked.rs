@@ -32,14 +32,14 @@ pub struct Blocked {
 ///
 /// A connection counts as blocked by a call if it had no other call pending and sent nothing until
 /// the answer came, as programs do that call synchronously. A program that had nothing else to do
-/// looks the same.
+/// looks the same. Without an answer, the wait ends when the caller leaves or the recording ends.
 pub fn blocked<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
 ) -> Vec<Blocked> {
     let mut sums: HashMap<Key<'c>, Blocked, RandomState> = HashMap::default();
     for call in waits(capture).into_iter().map(|id| capture.message(id)) {
-        let Some((caller, duration)) = call.from().zip(call.duration()) else { continue };
+        let Some((caller, duration)) = call.from().zip(call.waited()) else { continue };
         if !selects(&call) {
             continue;
         }
@@ -120,7 +120,8 @@ impl Blocked {
     }
 }
 
-/// The calls whose callers were blocked, in the order in which the answers came.
+/// The calls whose callers were blocked, in the order in which the answers came, then those without
+/// an answer.
 fn waits(capture: &Capture) -> Vec<MessageId> {
     let mut callers = vec![Caller::default(); capture.directory().peers().count()];
     let mut found = Vec::new();
@@ -133,13 +134,14 @@ fn waits(capture: &Capture) -> Vec<MessageId> {
             found.extend(callers[caller.index()].is_answered());
         }
     }
+    found.extend(callers.into_iter().filter_map(|caller| caller.only));
     found
 }
 
 /// A connection that calls.
 #[derive(Clone, Default)]
 struct Caller {
-    /// Calls that will be answered, and are not yet.
+    /// Calls that are not answered yet, or never.
     pending: u32,
     /// The only one of these, if nothing was sent since.
     only: Option<MessageId>,
@@ -148,7 +150,7 @@ struct Caller {
 impl Caller {
     fn sends(&mut self, message: &Message<'_>) {
         self.only = None;
-        if message.expects_reply() && message.partner().is_some() {
+        if message.expects_reply() {
             self.only = (self.pending == 0).then_some(message.id());
             self.pending += 1;
         }

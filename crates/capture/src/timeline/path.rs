@@ -38,7 +38,7 @@ impl<'c> Answered<'c> {
         for reply in capture.messages().filter(|message| message.kind().is_reply()) {
             let Some(call) = reply.partner() else { continue };
             if let Some(caller) = call.from() {
-                by_caller[caller.index()].push((reply.at(), call.id()));
+                by_caller[caller.index()].push((reply.written_at(), call.id()));
             }
         }
         // The clock may have been set back.

@@ -68,10 +68,24 @@ impl Processors {
         self.by_pid.get(&pid)?.turn(from, to)
     }
 
-    /// What the service of an answered call did until its reply was there.
+    /// What the service of an answered call did until it had sent its reply. What the reply waited for the
+    /// bus then is not its time.
     pub fn service(&self, call: &Message<'_>) -> Option<Turn> {
         let reply = call.partner()?;
-        self.turn(call.capture(), reply.from()?, routed(call).min(reply.at()), reply.at())
+        let from = routed(call).min(reply.at());
+        let sent = reply.at().before(self.reply_wait(call, from));
+        self.turn(call.capture(), reply.from()?, from, sent)
+    }
+
+    /// How long the reply to a call waited until the bus received it, at least: since the service, which
+    /// had the call since `from`, last had a processor. Zero if that is not known.
+    pub(super) fn reply_wait(&self, call: &Message<'_>, from: Time) -> Duration {
+        let wait = || {
+            let reply = call.partner()?;
+            let process = call.capture().directory().peer(reply.from()?).process.as_ref()?;
+            self.by_pid.get(&process.pid?)?.idle_before(from, reply.at())
+        };
+        wait().unwrap_or_default()
     }
 
     /// From when the caller could have its reply until it had a processor.
@@ -137,6 +151,17 @@ impl History {
         let wake_up = self.wake_up(from)?.min(all);
         let on = self.had_until(to).saturating_sub(self.had_until(from));
         Some(Turn { wake_up, on, off: all.saturating_sub(wake_up + on) })
+    }
+
+    /// How long it had had no processor at `to`; `None` if it was not watched since `from`, or did not
+    /// have one since then.
+    fn idle_before(&self, from: Time, to: Time) -> Option<Duration> {
+        if !self.watched.iter().any(|(start, end)| *start <= from && to <= *end) {
+            return None;
+        }
+        let next = self.spans.partition_point(|(start, ..)| *start < to);
+        let (_, end, _) = self.spans[next.checked_sub(1)?];
+        if end <= from { None } else { Some(to.since(end).unwrap_or_default()) }
     }
 
     /// From this time until it had a processor next.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::{Processors, Turn, Way};
-use crate::model::{Capture, Message};
+use crate::model::{CallOutcome, Capture, Message};
 use crate::table::{Cell, Column, Table, Unit};
 
-/// The answered calls that took longest, the slowest first.
+/// The calls whose callers waited longest, the slowest first.
 pub fn slowest<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
@@ -18,7 +18,7 @@ pub fn slowest<'c>(
     let mut calls: Vec<_> = capture
         .messages()
         .filter(|message| message.kind() == MessageType::MethodCall)
-        .filter_map(|call| Some((Reverse(call.duration()?), call.id())))
+        .filter_map(|call| Some((Reverse(call.waited()?), call.id())))
         .filter(|(_, id)| selects(&capture.message(*id)))
         .collect();
     if count < calls.len() {
@@ -33,7 +33,7 @@ pub fn slowest<'c>(
 /// another shade. If it is known when processes had a processor: how long the service took to be woken,
 /// and to have a processor for the call.
 pub fn slowest_table(calls: &[Message<'_>]) -> Table {
-    let longest = calls.iter().filter_map(Message::duration).max().unwrap_or_default();
+    let longest = calls.iter().filter_map(Message::waited).max().unwrap_or_default();
     let mut table = Table::new([
         Column::number("number", Unit::Count),
         Column::text("caller"),
@@ -51,8 +51,8 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
         let capture = call.capture();
         let turn = processors.service(call);
         let time_of = |of: fn(Turn) -> Duration| turn.map_or(Cell::Absent, |it| Cell::Time(of(it)));
-        let way = Way::of(call);
-        let duration = call.duration().unwrap_or_default();
+        let way = Way::of(call, &processors);
+        let duration = call.waited().unwrap_or_default();
         table.push([
             Cell::Count(call.id().number()),
             Cell::text_or_absent(call.from().map(|peer| capture.program_label(peer))),
@@ -63,15 +63,19 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
             time_of(|turn| turn.wake_up),
             time_of(|turn| turn.on),
             Cell::Text(bar(duration, way, longest)),
-            Cell::text_or_absent(error_of(call)),
+            Cell::text_or_absent(answer_of(call)),
         ]);
     }
     table
 }
 
-fn error_of<'c>(call: &Message<'c>) -> Option<&'c str> {
-    let reply = call.partner().filter(|reply| reply.kind() == MessageType::Error)?;
-    Some(reply.member())
+/// What became of a call that did not return: the name of the error, or its outcome.
+fn answer_of<'c>(call: &Message<'c>) -> Option<&'c str> {
+    match call.outcome()? {
+        CallOutcome::Returned => None,
+        CallOutcome::Failed => call.partner().map(|reply| reply.member()),
+        other => Some(other.as_str()),
+    }
 }
 
 /// A bar of at most [`BAR_WIDTH`] cells, which the longest call has.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Processors;
 use crate::model::{Capture, Message};
 use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
@@ -9,12 +10,17 @@ use crate::table::{Cell, Column, Table, Unit};
 /// A part of the way of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Phase {
+    /// The bus holds the call until a service that is being started owns the name.
+    Start,
     /// The bus has received the call, and finds out who gets it.
     RouteCall,
     /// The call waits for the service to take it, and is copied.
     SendCall,
-    /// The service has the call, until its reply is at the bus.
+    /// The service has the call, until the bus receives its reply.
     Service,
+    /// The reply waits in a socket until the bus receives it: the bus is busy, or has no processor. It is
+    /// a part of [`Service`](Self::Service) unless it is known when the service had a processor.
+    AwaitBus,
     /// The bus finds out who gets the reply.
     RouteReply,
     /// The reply waits for the caller to take it, and is copied.
@@ -23,18 +29,32 @@ pub enum Phase {
 
 impl Phase {
     /// All of them, in the order of time.
-    pub const ALL: [Self; 5] =
-        [Self::RouteCall, Self::SendCall, Self::Service, Self::RouteReply, Self::SendReply];
+    pub const ALL: [Self; 7] = [
+        Self::Start,
+        Self::RouteCall,
+        Self::SendCall,
+        Self::Service,
+        Self::AwaitBus,
+        Self::RouteReply,
+        Self::SendReply,
+    ];
 
     /// What people read.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Start => "start",
             Self::RouteCall => "route call",
             Self::SendCall => "send call",
             Self::Service => "service",
+            Self::AwaitBus => "bus wait",
             Self::RouteReply => "route reply",
             Self::SendReply => "send reply",
         }
+    }
+
+    /// Whether it is shown only where it took time, since most recordings have nothing of it.
+    pub const fn is_rare(self) -> bool {
+        matches!(self, Self::Start | Self::AwaitBus)
     }
 }
 
@@ -46,18 +66,26 @@ pub struct Way {
 }
 
 impl Way {
-    /// The way of an answered call; `None` if the bus has not recorded all of it.
-    pub fn of(call: &Message<'_>) -> Option<Self> {
+    /// The way of an answered call; `None` if the bus has not recorded all of it. With `processors` the
+    /// time that the reply waited for the bus is separate from the time of the service.
+    pub fn of(call: &Message<'_>, processors: &Processors) -> Option<Self> {
         let reply = call.partner()?;
         let (call_routed, call_sent) = stamps(call)?;
         let (reply_routed, reply_sent) = stamps(&reply)?;
         let answered = reply.at().since(call.at())?;
+        // The bus may have the reply before it gets to note that the call had left.
+        let call_sent = call_sent.min(answered);
+        let call_routed = call_routed.min(call_sent);
+        let started = start(call).min(call_routed);
+        let service = answered - call_sent;
+        let waited = processors.reply_wait(call, call.at().after(call_sent)).min(service);
         Some(Self {
             phases: [
-                call_routed,
-                call_sent.saturating_sub(call_routed),
-                // The bus may have the reply before it gets to note that the call had left.
-                answered.saturating_sub(call_sent),
+                started,
+                call_routed - started,
+                call_sent - call_routed,
+                service - waited,
+                waited,
                 reply_routed,
                 reply_sent.saturating_sub(reply_routed),
             ],
@@ -69,20 +97,33 @@ impl Way {
         self.phases[phase as usize]
     }
 
-    /// From when the bus received the call until the reply had left it.
+    /// From when the bus received the call until it had written the reply: the
+    /// [duration](Message::duration) of the call.
     pub fn total(&self) -> Duration {
         self.phases.iter().sum()
     }
 
     /// What of it was the bus.
     pub fn in_bus(&self) -> Duration {
-        self.total().saturating_sub(self.time(Phase::Service))
+        self.total().saturating_sub(self.time(Phase::Start) + self.time(Phase::Service))
     }
 
     /// From when the bus received the call until it had left it.
     pub fn delivered(&self) -> Duration {
-        self.time(Phase::RouteCall) + self.time(Phase::SendCall)
+        self.time(Phase::Start) + self.time(Phase::RouteCall) + self.time(Phase::SendCall)
     }
+}
+
+/// How long the bus held a call for a service that was being started.
+fn start(call: &Message<'_>) -> Duration {
+    let directory = call.capture().directory();
+    let (bus, name, at) = (call.bus(), call.destination_id(), call.at());
+    if directory.resolve(bus, name, at).is_some() {
+        return Duration::ZERO;
+    }
+    let owners = directory.ownerships(bus, name).iter();
+    let owned = owners.filter_map(|one| one.since?.since(at)).next();
+    owned.unwrap_or_default()
 }
 
 /// When a message was routed, and when the copy for whom it is addressed to had left.
@@ -103,33 +144,39 @@ pub fn shares<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&Message<'c>) -> bool,
 ) -> Option<Table> {
+    let processors = Processors::of(capture);
     let mut sums = SIZES.map(|_| Sum::default());
     let mut all = Sum::default();
     for call in capture.messages().filter(|call| selects(call)) {
-        let Some(way) = (call.expects_reply()).then(|| Way::of(&call)).flatten() else { continue };
+        let way = call.expects_reply().then(|| Way::of(&call, &processors)).flatten();
+        let Some(way) = way else { continue };
         let size = u64::from(call.len()) + call.partner().map_or(0, |reply| reply.len().into());
         let class = SIZES.iter().position(|(max, _)| size <= *max).unwrap_or(SIZES.len() - 1);
         sums[class].add(&way);
         all.add(&way);
     }
-    let mut table = Table::new(columns());
+    let shown = all.shown();
+    let mut table = Table::new(columns(&shown));
     for ((_, label), sum) in SIZES.iter().zip(&mut sums).filter(|(_, sum)| !sum.totals.is_empty()) {
-        table.push(sum.cells(label));
+        table.push(sum.cells(label, &shown));
     }
     (!all.totals.is_empty()).then(|| {
-        table.push(all.cells("all"));
+        table.push(all.cells("all", &shown));
         table
     })
 }
 
-fn columns() -> Vec<Column> {
+fn columns(shown: &[Phase]) -> Vec<Column> {
     let start = [
-        Column::text("call and reply"),
-        Column::number("calls", Unit::Count),
-        Column::number("p50", Unit::Time),
+        Column::text("size"),
+        Column::number("calls", Unit::Count).helpful(),
+        Column::number("p50", Unit::Time).helpful(),
         Column::number("p99", Unit::Time).spare(),
     ];
-    let phases = Phase::ALL.map(|phase| Column::number(phase.as_str(), Unit::Share));
+    let phases = shown.iter().map(|phase| {
+        let column = Column::number(phase.as_str(), Unit::Share);
+        if *phase == Phase::RouteReply { column.helpful() } else { column }
+    });
     start.into_iter().chain(phases).collect()
 }
 
@@ -147,7 +194,13 @@ impl Sum {
         }
     }
 
-    fn cells(&mut self, label: &str) -> Vec<Cell> {
+    /// The phases that a table shows: all but rare ones that took no time.
+    fn shown(&self) -> Vec<Phase> {
+        let is_shown = |phase: &Phase| !phase.is_rare() || self.phases[*phase as usize] > 0;
+        Phase::ALL.into_iter().filter(is_shown).collect()
+    }
+
+    fn cells(&mut self, label: &str, shown: &[Phase]) -> Vec<Cell> {
         let whole = self.phases.iter().sum();
         let times = Percentiles::of(&mut self.totals);
         let time = |of: fn(&Percentiles) -> Duration| {
@@ -159,7 +212,8 @@ impl Sum {
             time(|times| times.p50),
             time(|times| times.p99),
         ];
-        start.into_iter().chain(self.phases.map(|part| Cell::share(part, whole))).collect()
+        let parts = shown.iter().map(|&phase| Cell::share(self.phases[phase as usize], whole));
+        start.into_iter().chain(parts).collect()
     }
 }
 

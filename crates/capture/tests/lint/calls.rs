@@ -1,8 +1,11 @@
 //! Who calls too often.
 
-use diligence_testkit::recording::Recording;
+use diligence_testkit::recording::{DRIVER, Recording};
 
 use crate::scene::*;
+
+/// The interface that instruments ask a bus of ours for its counters.
+const STATISTICS: &str = "org.diligence.Statistics1";
 
 pub(crate) const CASES: &[Case] = &[
     Case {
@@ -42,6 +45,51 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| paced(r, |turn| 300 + turn * 200),
     },
     Case {
+        rule: 12,
+        name: "the same question, and commands whose names begin like one",
+        raises: |r| each_second(r, |r, _| ask(r, "IsLocked", 300, 1)),
+        misses: |r| {
+            each_second(r, |r, turn| {
+                for member in ["IssueCommand", "Listen", "ReadyFrame", "HashBlock", "IsolateUnit"] {
+                    order(r, member, turn);
+                }
+            });
+        },
+    },
+    Case {
+        rule: 12,
+        name: "the same question about two things, and a question about another thing each time",
+        raises: |r| {
+            each_second(r, |r, _| {
+                ["Count", "Size"].into_iter().for_each(|name| ask_about(r, "GetValue", name));
+            });
+        },
+        misses: |r| each_second(r, |r, turn| ask_about(r, "GetValue", &turn.to_string())),
+    },
+    Case {
+        rule: 12,
+        name: "a question in a method that answers nothing, and one that keeps a connection alive",
+        raises: |r| each_second(r, |r, _| ask(r, "QueryState", 300, 1)),
+        misses: |r| {
+            each_second(r, |r, _| {
+                order(r, "QueryState", 0);
+                ask(r, "Ping", 300, 1);
+            });
+        },
+    },
+    Case {
+        rule: 12,
+        name: "statistics of the bus, which instruments ask for",
+        raises: |r| each_second(r, |r, _| list_names(r)),
+        misses: |r| {
+            each_second(r, |r, turn| {
+                let what = format!("/org/freedesktop/DBus {STATISTICS}.GetConnections");
+                let call = r.call(CLIENT, DRIVER, &what, &(0_u32,));
+                r.wait_us(50).reply(&call, DRIVER, &(turn,));
+            });
+        },
+    },
+    Case {
         rule: 31,
         name: "introspection again and again",
         raises: |r| introspect(r, 21),
@@ -73,6 +121,30 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case { rule: 46, name: "no interface", raises: |r| bare(r, 10), misses: |r| bare(r, 9) },
 ];
+
+/// Ten times, one second apart.
+fn each_second(r: &mut Recording, play: fn(&mut Recording, u32)) {
+    for turn in 0..10 {
+        play(r, turn);
+        r.wait_ms(1000);
+    }
+}
+
+/// The client calls a method with a number, and gets an empty answer.
+fn order(r: &mut Recording, member: &str, number: u32) {
+    let call = r.call(CLIENT, MAIL, &method(member), &(number,));
+    r.wait_us(200).reply(&call, SERVICE, &());
+}
+
+/// The client asks about a name, and gets a number.
+fn ask_about(r: &mut Recording, member: &str, name: &str) {
+    let call = r.call(CLIENT, MAIL, &method(member), &(name,));
+    r.wait_us(200).reply(&call, SERVICE, &(7_u32,));
+}
+
+fn list_names(r: &mut Recording) {
+    r.ask_bus(CLIENT, "ListNames", &(), &(1_u32,));
+}
 
 fn gets(r: &mut Recording, apart_ms: i64) {
     for (number, property) in (1..).zip(["Count", "Size", "Owner"]) {

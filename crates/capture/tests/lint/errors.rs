@@ -1,5 +1,8 @@
 //! What goes wrong.
 
+use std::time::Duration;
+
+use diligence_capture::lint::{Rule, RuleId, Severity, lint};
 use diligence_capture::record::{
     Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method,
 };
@@ -34,10 +37,41 @@ pub(crate) const CASES: &[Case] = &[
         },
     },
     Case {
+        rule: 14,
+        name: "a service that is started by a call and leaves without a reply",
+        raises: |r| crash(r, true),
+        misses: |r| crash(r, false),
+    },
+    Case {
+        rule: 14,
+        name: "a service that leaves after its caller has left",
+        raises: |r| {
+            pending(r, CLIENT, MAIL, "Load");
+            leave(r);
+        },
+        misses: |r| {
+            pending(r, CLIENT, MAIL, "Load");
+            r.wait_ms(900).owner_changed(CLIENT, CLIENT, "");
+            leave(r);
+        },
+    },
+    Case {
         rule: 15,
         name: "an error after 25 seconds",
         raises: |r| no_reply(r, 25_100),
-        misses: |r| no_reply(r, 20_000),
+        misses: |r| refusal(r, 20_000),
+    },
+    Case {
+        rule: 15,
+        name: "a caller that leaves after it has waited for two seconds",
+        raises: |r| give_up(r, 2000),
+        misses: |r| give_up(r, 900),
+    },
+    Case {
+        rule: 15,
+        name: "a reply that comes after its caller has left",
+        raises: |r| give_up_before_reply(r, 2000),
+        misses: |r| give_up_before_reply(r, 900),
     },
     Case {
         rule: 16,
@@ -52,6 +86,37 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| (0..2).for_each(|turn| probe(r, turn)),
     },
     Case { rule: 18, name: "is he there now", raises: |r| retry(r, 3), misses: |r| retry(r, 2) },
+    Case {
+        rule: 18,
+        name: "a program that watches the name that it asks for when it starts",
+        raises: |r| {
+            retry(r, 3);
+            watch(r, "org.example.Absent");
+        },
+        misses: |r| {
+            watch(r, "org.example.Absent");
+            retry(r, 3);
+        },
+    },
+    Case {
+        rule: 18,
+        name: "a start-up that asks for a name in three ways before it watches the name",
+        raises: |r| {
+            watch(r, "org.example.Other");
+            retry(r, 3);
+        },
+        misses: |r| {
+            (0..3).for_each(|_| look_up(r));
+            watch(r, "org.example.Absent");
+            (0..3).for_each(|_| look_up(r.wait_ms(5000)));
+        },
+    },
+    Case {
+        rule: 18,
+        name: "three proxies for an absent name at the start of a program",
+        raises: |r| (0..3).for_each(|_| look_up(r.wait_ms(5000))),
+        misses: |r| (0..3).for_each(|_| look_up(r)),
+    },
     Case {
         rule: 41,
         name: "too many rules",
@@ -223,6 +288,70 @@ fn no_reply(r: &mut Recording, millis: i64) {
     r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", "nothing came");
 }
 
+/// The bus refuses a call after some time.
+fn refusal(r: &mut Recording, millis: i64) {
+    let call = pending(r, CLIENT, MAIL, "Load");
+    r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.AccessDenied", "no");
+}
+
+/// The caller leaves without a reply, and the service leaves later.
+fn give_up(r: &mut Recording, after_ms: i64) {
+    pending(r, CLIENT, MAIL, "Load");
+    r.wait_ms(after_ms).owner_changed(CLIENT, CLIENT, "");
+    leave(r.wait_ms(1800));
+}
+
+fn give_up_before_reply(r: &mut Recording, after_ms: i64) {
+    let call = pending(r, CLIENT, MAIL, "Load");
+    r.wait_ms(after_ms).owner_changed(CLIENT, CLIENT, "");
+    r.wait_ms(300).reply(&call, SERVICE, &(1_u32,));
+}
+
+/// A call starts a service, which takes its name and leaves; the bus replies in its place.
+fn crash(r: &mut Recording, leaves_first: bool) {
+    let call = pending(r, CLIENT, "org.example.Crash", "Load");
+    r.wait_ms(100).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "crash");
+    r.wait_ms(1).owner_changed("org.example.Crash", "", ":1.9").wait_ms(5);
+    if !leaves_first {
+        r.reply(&call, ":1.9", &(1_u32,));
+    }
+    r.owner_changed("org.example.Crash", ":1.9", "").owner_changed(":1.9", ":1.9", "");
+    if leaves_first {
+        let text = "Message recipient disconnected from message bus without replying";
+        r.wait_us(50).error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
+    }
+}
+
+#[test]
+fn a_service_that_crashes_when_it_is_started_is_named_and_not_the_bus() {
+    let mut recording = scene();
+    let call = pending(&mut recording, CLIENT, "org.example.Crash", "Load");
+    recording.wait_ms(1600).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "crash");
+    recording.wait_ms(800).owner_changed("org.example.Crash", "", ":1.9").wait_ms(5);
+    recording.owner_changed("org.example.Crash", ":1.9", "").owner_changed(":1.9", ":1.9", "");
+    let text = "Message recipient disconnected from message bus without replying";
+    recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
+    let found = lint(&recording.capture(), Rule::all());
+    let mut found: Vec<_> =
+        found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
+    found.sort();
+    let rules = ["L14", "L38", "L39"].map(|rule| (rule.to_owned(), "org.example.Crash"));
+    assert_eq!(found, rules);
+}
+
+#[test]
+fn a_call_whose_caller_left_is_reported_with_the_time_until_then() {
+    let mut recording = scene();
+    give_up(&mut recording, 2000);
+    let found = lint(&recording.capture(), Rule::all());
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    let expected = "left 1 call of Mail1.Load without a reply until client (:1.1) left the bus, 2 s \
+                    after its call";
+    assert_eq!((finding.rule, finding.says.as_str()), (RuleId(15), expected));
+    assert_eq!(finding.cost.waited, Duration::from_secs(2));
+    assert_eq!(finding.severity, Severity::High);
+}
+
 fn storm(r: &mut Recording, count: i64) {
     for turn in 0..count {
         fail(r, "Send", "org.example.Error.Full");
@@ -241,6 +370,25 @@ fn retry(r: &mut Recording, count: i64) {
         r.wait_us(90).error(&call, DRIVER, "org.freedesktop.DBus.Error.ServiceUnknown", "no");
         r.wait_ms(5000 + 2000 * turn);
     }
+}
+
+/// The client adds a match rule for the owner of a name.
+fn watch(r: &mut Recording, name: &str) {
+    let rule = format!("type='signal',sender='{DRIVER}',member='NameOwnerChanged',arg0='{name}'");
+    r.wait_ms(1).ask_bus(CLIENT, "AddMatch", &(rule,), &());
+}
+
+/// The client has the bus start an absent service and asks for its owner, as GDBusProxy does.
+fn look_up(r: &mut Recording) {
+    let name = "org.example.Absent";
+    let failed = |r: &mut Recording, member: &str, error: &str| {
+        let what = format!("/org/freedesktop/DBus {DRIVER}.{member}");
+        let call = r.wait_us(300).call(CLIENT, DRIVER, &what, &(name,));
+        let error = format!("org.freedesktop.DBus.Error.{error}");
+        r.wait_us(90).error(&call, DRIVER, &error, "no");
+    };
+    failed(r, "StartServiceByName", "ServiceUnknown");
+    failed(r, "GetNameOwner", "NameHasNoOwner");
 }
 
 fn refused(r: &mut Recording, error: &str) {

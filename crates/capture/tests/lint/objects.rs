@@ -65,6 +65,18 @@ pub(crate) const CASES: &[Case] = &[
         raises: |r| secret(r, "hunter2"),
         misses: |r| secret(r, ""),
     },
+    Case {
+        rule: 48,
+        name: "a password for one, beside broadcasts of the same signal",
+        raises: |r| {
+            secret_for(r, CLIENT, "");
+            secret(r, "hunter2");
+        },
+        misses: |r| {
+            secret(r, "");
+            secret_for(r, CLIENT, "hunter2");
+        },
+    },
 ];
 
 fn split(r: &mut Recording, micros: i64) {
@@ -122,4 +134,9 @@ fn at_root(r: &mut Recording, turn: u32) {
 fn secret(r: &mut Recording, password: &str) {
     let values = BTreeMap::from([("Password", Value::String(password.into()))]);
     r.signal(SERVICE, &signal("Joined"), &(values,));
+}
+
+fn secret_for(r: &mut Recording, recipient: &str, password: &str) {
+    let values = BTreeMap::from([("Password", Value::String(password.into()))]);
+    r.signal_to(SERVICE, recipient, &signal("Joined"), &(values,));
 }

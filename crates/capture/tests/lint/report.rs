@@ -59,11 +59,13 @@ fn of_a_bus_there_is_nothing_to_look_at_again() {
 }
 
 #[test]
-fn what_is_incomplete_comes_first_then_what_costs_most() {
+fn findings_are_sorted_by_severity_and_then_by_cost_behind_the_incomplete_recording() {
     let report = report(&trouble());
     assert_eq!(report.findings[0].rule, INCOMPLETE);
-    let costs: Vec<_> = report.findings[1..].iter().map(|it| it.cost.as_time()).collect();
-    assert!(costs.is_sorted_by(|one, next| one >= next), "{costs:?}");
+    let order = report.findings[1..].iter().map(|it| (it.severity, it.cost.as_time()));
+    let order: Vec<_> = order.collect();
+    assert!(order.is_sorted_by(|one, next| one >= next), "{order:?}");
+    assert!(order.iter().any(|(severity, _)| *severity < order[0].0), "{order:?}");
     assert_eq!(report.worst(), Some(Severity::High));
 }
 
@@ -94,7 +96,7 @@ fn a_report_for_programs_has_all() {
     let polling =
         json["findings"].as_array().and_then(|all| all.iter().find(|it| it["rule"] == "L12"));
     let polling = polling.expect("it polls");
-    assert_eq!(polling["severity"], "med");
+    assert_eq!(polling["severity"], "low");
     assert_eq!(polling["who"]["stable"], "client");
     assert_eq!(polling["cost"]["calls"], 10);
     assert_eq!(polling["evidence"]["first"].as_array().map(Vec::len), Some(3));
@@ -118,6 +120,23 @@ fn texts_of_others_do_not_speak_to_the_terminal() {
 fn the_document_is_that_of_the_rules() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     golden::check(root.join("docs/lint.md"), &document());
+}
+
+#[test]
+fn nouns_agree_with_their_numbers() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for finding in lint(&case.recording(case.raises).capture(), Rule::all()) {
+            let says = format!("{}; {}", finding.says, finding.cost);
+            let words: Vec<_> = says.split_whitespace().collect();
+            let is_wrong = words.windows(2).any(|two| {
+                let noun = two[1].trim_end_matches([',', ';', '.', ':']);
+                two[0] == "1" && noun.len() > 2 && noun.ends_with('s')
+            });
+            wrong.extend(is_wrong.then_some(says));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Match rules, and what comes by them.
 
+use diligence_capture::lint::{Rule, RuleId, lint};
+use diligence_capture::statistics::rules;
 use diligence_testkit::recording::Recording;
 
 use crate::scene::*;
@@ -27,6 +29,33 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| {
             (0..2).for_each(|_| add(r, CLIENT, &rule("New")));
             found(r, 2);
+        },
+    },
+    Case {
+        rule: 1,
+        name: "a program that quits with a rule added three times",
+        raises: |r| {
+            (0..3).for_each(|_| add(r, CLIENT, &rule("New")));
+            r.wait_ms(5).owner_changed(CLIENT, CLIENT, "");
+        },
+        misses: |r| {
+            (0..3).for_each(|_| add(r, CLIENT, &rule("New")));
+            for _ in 0..3 {
+                r.wait_ms(5).ask_bus(CLIENT, "RemoveMatch", &(rule("New"),), &());
+            }
+            r.wait_ms(5).owner_changed(CLIENT, CLIENT, "");
+        },
+    },
+    Case {
+        rule: 2,
+        name: "a program that quits with a hundred rules, more all the time",
+        raises: |r| {
+            hundred_rules(r, 100);
+            r.owner_changed(CLIENT, CLIENT, "");
+        },
+        misses: |r| {
+            hundred_rules(r, 1);
+            r.owner_changed(CLIENT, CLIENT, "");
         },
     },
     Case {
@@ -110,6 +139,24 @@ fn found(r: &mut Recording, times: u32) {
     for _ in 0..times {
         r.rule(CLIENT, &rule("New"));
     }
+}
+
+#[test]
+fn duplicate_rules_of_a_program_that_quit_are_those_of_the_statistics() {
+    let mut recording = scene();
+    for number in 0..60 {
+        add(&mut recording, CLIENT, &rule(["New", "Sent", "Read", "Full", "Gone"][number % 5]));
+    }
+    recording.wait_ms(5).owner_changed(CLIENT, CLIENT, "");
+    let capture = recording.capture();
+    let counts = rules(&capture).expect("all rules are known").to_csv();
+    let counts = counts.lines().nth(1).expect("one connection");
+    assert!(counts.contains(",60,5,55,60,0,12,"), "{counts}");
+    let found = lint(&capture, Rule::find(RuleId(1)));
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    let says = &finding.says;
+    assert!(says.starts_with("had 60 match rules, 55 of them duplicates; 12 times "), "{says}");
+    assert!(says.contains("member='New'"), "{says}");
 }
 
 fn hundred_rules(r: &mut Recording, apart_ms: i64) {

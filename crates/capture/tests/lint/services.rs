@@ -1,7 +1,11 @@
 //! Who makes others wait, and who comes and goes.
 
+use std::time::Duration;
+
+use diligence_capture::lint::{Rule, RuleId, lint};
 use diligence_capture::record::{Fact, Process, Ran};
-use diligence_testkit::recording::{DRIVER, Recording};
+use diligence_capture::statistics::Percentiles;
+use diligence_testkit::recording::{Call, DRIVER, Recording};
 
 use crate::scene::*;
 
@@ -48,6 +52,12 @@ pub(crate) const CASES: &[Case] = &[
         raises: |r| start(r, 50, 600),
         misses: |r| start(r, 50, 250),
     },
+    Case {
+        rule: 39,
+        name: "a name taken late by the last of a chain of services, each of which needs the next",
+        raises: |r| chain(r, 901),
+        misses: |r| chain(r, 400),
+    },
     Case { rule: 40, name: "four callers in line", raises: |r| line(r, 4), misses: |r| line(r, 3) },
     Case {
         rule: 51,
@@ -62,6 +72,24 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| newcomer(r, 4),
     },
 ];
+
+#[test]
+fn slow_methods_are_reported_with_the_percentiles_of_the_statistics() {
+    let durations = [300, 300, 300, 300, 601, 901].map(Duration::from_millis);
+    let mut recording = scene();
+    for (turn, duration) in (0..).zip(durations) {
+        ask(recording.wait_ms(400), "Load", duration.as_micros() as i64, turn);
+    }
+    let capture = recording.capture();
+    let mut nanos = durations.map(|duration| duration.as_nanos() as u64);
+    let p95 = Percentiles::of(&mut nanos).expect("there are durations").p95;
+    assert_eq!(p95, Duration::from_millis(901));
+    let found = lint(&capture, Rule::find(RuleId(19)));
+    let says: Vec<_> = found.iter().map(|finding| finding.says.as_str()).collect();
+    let expected = "takes up to 901 ms for 19 of 20 calls of Mail1.Load, and 901 ms for the \
+                    slowest; 6 of 6 calls took 100 ms or more";
+    assert_eq!(says, [expected]);
+}
 
 fn thrice(r: &mut Recording, micros: i64) {
     for turn in 0..3 {
@@ -111,6 +139,39 @@ fn start(r: &mut Recording, connects_ms: i64, named_ms: i64) {
     r.wait_ms(connects_ms).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "late");
     r.wait_ms(named_ms).owner_changed("org.example.Late", "", ":1.9");
     r.wait_ms(1).reply(&call, ":1.9", &(1_u32,));
+}
+
+/// A call starts A, which needs B before it takes its name, which needs C, which takes its name so
+/// late.
+fn chain(r: &mut Recording, millis: i64) {
+    let come = |r: &mut Recording, unique: &str, pid: u32| {
+        r.wait_ms(30).owner_changed(unique, "", unique).process(unique, pid, "service");
+        r.wait_ms(1);
+    };
+    let take = |r: &mut Recording, name: &str, unique: &str, call: &Call| {
+        r.wait_ms(1).owner_changed(name, "", unique);
+        r.wait_ms(1).reply(call, unique, &(1_u32,));
+    };
+    let of_a = pending(r, CLIENT, "org.example.A", "Go");
+    come(r, ":1.11", 111);
+    let of_b = pending(r, ":1.11", "org.example.B", "Go");
+    come(r, ":1.12", 112);
+    let of_c = pending(r, ":1.12", "org.example.C", "Go");
+    come(r, ":1.13", 113);
+    r.wait_ms(millis);
+    take(r, "org.example.C", ":1.13", &of_c);
+    take(r, "org.example.B", ":1.12", &of_b);
+    take(r, "org.example.A", ":1.11", &of_a);
+}
+
+#[test]
+fn of_a_chain_of_services_only_the_slow_one_is_blamed() {
+    let mut recording = scene();
+    chain(&mut recording, 901);
+    let found = lint(&recording.capture(), Rule::all());
+    let found: Vec<_> =
+        found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
+    assert_eq!(found, [(String::from("L39"), "org.example.C")]);
 }
 
 fn line(r: &mut Recording, count: u32) {

@@ -8,8 +8,52 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         rule: 22,
         name: "signals without end",
-        raises: |r| stream(r, "Moved", 100, 50),
+        raises: |r| stream(r, "Moved", 110, 50),
         misses: |r| stream(r, "Moved", 100, 112),
+    },
+    Case {
+        rule: 22,
+        name: "a slow stream that ends in a burst",
+        raises: |r| stream_then_burst(r, 100),
+        misses: |r| stream_then_burst(r, 90),
+    },
+    Case {
+        rule: 22,
+        name: "sixty signals at once in a recording of a second",
+        raises: |r| {
+            ask(r, "Count", 300, 1);
+            stream(r.wait_ms(1000), "Moved", 110, 0);
+        },
+        misses: |r| {
+            ask(r, "Count", 300, 1);
+            stream(r.wait_ms(1000), "Moved", 60, 0);
+        },
+    },
+    Case {
+        rule: 22,
+        name: "signals at a high rate for four seconds of five",
+        raises: |r| {
+            stream(r, "Moved", 110, 50);
+            ask(r.wait_ms(6000), "Count", 300, 1);
+        },
+        misses: |r| {
+            stream(r, "Moved", 80, 50);
+            ask(r.wait_ms(6000), "Count", 300, 1);
+        },
+    },
+    Case {
+        rule: 22,
+        name: "signals for one program, beside one that is broadcast",
+        raises: |r| {
+            r.signal_to(SERVICE, CLIENT, &signal("Moved"), &(0_u32,));
+            stream(r, "Moved", 110, 50);
+        },
+        misses: |r| {
+            r.signal(SERVICE, &signal("Moved"), &(0_u32,));
+            for turn in 0..110_u32 {
+                r.wait_ms(50).signal_to(SERVICE, CLIENT, &signal("Moved"), &(turn,));
+            }
+        },
     },
     Case {
         rule: 22,
@@ -30,6 +74,13 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| followed(r, 5000),
     },
 ];
+
+/// Five signals a second for seven seconds, then so many at once.
+fn stream_then_burst(r: &mut Recording, burst: u32) {
+    stream(r, "Moved", 35, 200);
+    stream(r, "Moved", burst, 0);
+    ask(r.wait_ms(5000), "Count", 300, 1);
+}
 
 fn done(r: &mut Recording, after_ms: i64) {
     for turn in 0..3_u32 {

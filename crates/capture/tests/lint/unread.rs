@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use diligence_capture::Capture;
-use diligence_capture::lint::Rule;
 use diligence_capture::lint::rule::Needs;
+use diligence_capture::lint::{Rule, lint};
 use diligence_capture::record::{Bus, Content, RawMessage, Record};
 use diligence_testkit::recording::Recording;
 
@@ -56,6 +56,61 @@ fn what_is_crossed_out_raises_nothing_new() {
         let bodies = Rule::all().iter().filter(|rule| rule.needs == Needs::Bodies);
         let bodies: BTreeSet<_> = bodies.map(|rule| rule.id.to_string()).collect();
         assert!(raised.is_disjoint(&bodies), "{name}: {raised:?}");
+    }
+}
+
+type Play = fn(&mut Recording);
+
+/// Keeps only so few bytes of the last message that its header is cut.
+fn behead(r: &mut Recording) {
+    r.cut(20);
+}
+
+#[test]
+fn cut_headers_lead_to_no_conclusion_about_what_is_missing() {
+    let plays: [(&str, Play); 5] = [
+        ("the reply of a service that left", |r| {
+            let call = pending(r, CLIENT, MAIL, "Load");
+            behead(r.wait_us(300).reply(&call, SERVICE, &(1_u32,)));
+            r.wait_ms(5).owner_changed(MAIL, SERVICE, "").owner_changed(SERVICE, SERVICE, "");
+        }),
+        ("the reply to a caller that left", |r| {
+            let call = pending(r, CLIENT, MAIL, "Load");
+            behead(r.wait_us(300).reply(&call, SERVICE, &(1_u32,)));
+            r.wait_ms(2000).owner_changed(CLIENT, CLIENT, "");
+        }),
+        ("the calls that remove a rule", |r| {
+            for _ in 0..3 {
+                r.wait_ms(5).ask_bus(CLIENT, "AddMatch", &(rule("New"),), &());
+                let what = "/org/freedesktop/DBus org.freedesktop.DBus.RemoveMatch";
+                r.wait_ms(5).call(CLIENT, "org.freedesktop.DBus", what, &(rule("New"),));
+                behead(r);
+            }
+        }),
+        ("the replies to 64 calls", |r| {
+            for _ in 0..64 {
+                let call = pending(r.wait_us(20), CLIENT, MAIL, "Load");
+                behead(r.wait_us(5).reply(&call, SERVICE, &()));
+            }
+        }),
+        ("the calls of services", |r| {
+            for number in 0..100_u32 {
+                r.wait_ms(5).ask_bus(CLIENT, &format!("GetId{number}"), &(), &(number,));
+                pending(r.wait_ms(5), CLIENT, MAIL, "Load");
+                behead(r);
+                pending(r.wait_ms(5), CLIENT, MAIL, "Load");
+                behead(r);
+            }
+        }),
+    ];
+    for (name, play) in plays {
+        let mut recording = scene();
+        play(&mut recording);
+        let findings = lint(&recording.capture(), Rule::all());
+        let says: Vec<_> = findings.iter().map(|it| (it.rule.to_string(), &it.says)).collect();
+        let [(rule, says)] = says.as_slice() else { panic!("{name}: {says:?}") };
+        assert_eq!(rule, "L50", "{name}");
+        assert!(says.contains("the header is cut"), "{name}: {says}");
     }
 }
 

@@ -4,8 +4,10 @@
 //! as that user, passes on what is said.
 
 use std::fs;
-use std::path::Path;
+use std::os::fd::IntoRawFd;
+use std::path::{Path, PathBuf};
 
+use sys::filesystem::{find_in_root, path_of_descriptor};
 use sys::privileges::effective_user;
 use sys::users::User;
 use wire::address::{Address, Transport, UnixAddress};
@@ -43,7 +45,14 @@ fn of_machine_in(machines: &Path, name: &str) -> Result<String, String> {
     let leader = known.lines().find_map(|line| line.strip_prefix("LEADER="));
     let leader = leader.and_then(|pid| pid.parse::<u32>().ok());
     let leader = leader.ok_or_else(|| format!("machine {name:?} has no process"))?;
-    Ok(socket(&format!("/proc/{leader}/root{SYSTEM_BUS}")))
+    let root = PathBuf::from(format!("/proc/{leader}/root"));
+    // A link that the container made must not lead to the bus of this machine.
+    let found = find_in_root(&root, Path::new(SYSTEM_BUS))
+        .map_err(|error| format!("cannot find the system bus of machine {name:?}: {error}"))?;
+    let address = socket(&path_of_descriptor(&found).display().to_string());
+    // Open as long as this program runs, since it may connect at any time.
+    let _ = found.into_raw_fd();
+    Ok(address)
 }
 
 /// The bus of the session of another user, by number or name.
@@ -91,6 +100,10 @@ const THIS_MACHINE: &str = ".host";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn other_machines_are_reached_by_ssh() {
@@ -116,13 +129,76 @@ mod tests {
         let machines =
             std::env::temp_dir().join(format!("diligence-machines-{}", std::process::id()));
         fs::create_dir_all(&machines).expect("the temporary folder is writable");
-        fs::write(machines.join("web"), "NAME=web\nLEADER=42\n").expect("the folder is ours");
+        fs::write(machines.join("web"), "NAME=web\nLEADER=4194304\n").expect("the folder is ours");
         let of = |name: &str| of_machine_in(&machines, name);
-        assert_eq!(of("web"), Ok("unix:path=/proc/42/root/run/dbus/system_bus_socket".into()));
+        let error = of("web").expect_err("no process has this number");
+        assert!(error.starts_with("cannot find the system bus of machine \"web\": "), "{error}");
         assert_eq!(of(".host"), Ok("unix:path=/run/dbus/system_bus_socket".into()));
         assert_eq!(of("mail"), Err("no machine \"mail\" runs here".into()));
         assert_eq!(of("../web"), Err("no machine \"../web\" runs here".into()));
         fs::remove_dir_all(&machines).expect("the folder is ours");
+    }
+
+    /// The variable that makes a copy of this program a process in a container: its root directory.
+    const ROOT: &str = "DILIGENCE_CONTAINER_ROOT";
+
+    /// Not a test, but what that copy does.
+    #[test]
+    fn the_process_in_a_container() {
+        if let Some(root) = std::env::var_os(ROOT) {
+            std::os::unix::fs::chroot(root).expect("the test runs as root");
+            std::env::set_current_dir("/").expect("there is a root directory");
+            println!("\nready");
+            let _ = std::io::stdin().read(&mut [0]);
+        }
+    }
+
+    /// The container has made a link where its bus should be, with an absolute path.
+    #[test]
+    fn a_link_in_a_container_does_not_lead_to_the_bus_of_this_machine() {
+        if effective_user() != 0 {
+            let _ = writeln!(std::io::stderr(), "left out, because only root can make a container");
+            return;
+        }
+        let folder =
+            std::env::temp_dir().join(format!("diligence-container-{}", std::process::id()));
+        let root = folder.join("root");
+        fs::create_dir_all(root.join("run/dbus")).expect("the temporary folder is writable");
+        fs::create_dir_all(root.join(folder.strip_prefix("/").expect("it is absolute")))
+            .expect("the folder is ours");
+        // At the same path, one socket is of this machine and one is of the container.
+        let path = folder.join("socket");
+        let inside = root.join(path.strip_prefix("/").expect("it is absolute"));
+        let [outer, inner] =
+            [&path, &inside].map(|path| UnixListener::bind(path).expect("a fresh path"));
+        symlink(&path, root.join("run/dbus/system_bus_socket")).expect("the folder is ours");
+        let mut process = Command::new(std::env::current_exe().expect("this program has a file"))
+            .args(["--exact", "--nocapture"])
+            .arg("bus_choice::elsewhere::tests::the_process_in_a_container")
+            .env(ROOT, &root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it can be executed");
+        let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let mut lines = output.by_ref().lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "ready"));
+        let leader = format!("LEADER={}\n", process.id());
+        fs::write(folder.join("web"), leader).expect("the folder is ours");
+
+        let address = of_machine_in(&folder, "web").expect("it has a bus");
+        let descriptor = address.strip_prefix("unix:path=").expect("the path of a socket");
+        let _connected = UnixStream::connect(descriptor).expect("there is a listener");
+        for listener in [&outer, &inner] {
+            listener.set_nonblocking(true).expect("it is ours");
+        }
+        assert!(inner.accept().is_ok(), "the container's socket");
+        assert!(outer.accept().is_err(), "the socket of this machine");
+        drop(process.stdin.take());
+        // It fails if nobody reads what it prints.
+        output.read_to_string(&mut String::new()).expect("it prints text");
+        assert!(process.wait().expect("it was started").success());
+        fs::remove_dir_all(&folder).expect("the folder is ours");
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod elsewhere;
 
 use std::fmt;
 
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use clap::Args;
 use client::{ConnectError, Connection};
 use inspector::{Inspector, Patience};

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use inspector::{Patience, SignalName};
+use notation::guess::{FirstWord, has_type, is_like_signature};
+use wire::names::{InterfaceName, MemberName};
 
 use crate::bus_choice::BusChoice;
 use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::member::{in_front, is_interface_of, split};
+use crate::poke::member::in_front;
 
 /// Which signal to emit.
 #[derive(Debug, Args)]
@@ -17,7 +19,7 @@ use crate::poke::member::{in_front, is_interface_of, split};
 pub(crate) struct Emit {
     #[command(flatten)]
     bus: BusChoice,
-    /// `PATH INTERFACE SIGNAL [SIGNATURE] [ARGUMENT]...` or `PATH INTERFACE.SIGNAL [ARGUMENT]...`;
+    /// `PATH INTERFACE SIGNAL SIGNATURE [ARGUMENT]...` or `PATH INTERFACE.SIGNAL [ARGUMENT]...`;
     /// it is said to come from the object at the path
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
@@ -46,19 +48,15 @@ impl Emit {
     fn run(&self) -> Result<(), PokeError> {
         let words = in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
-            return Err(PokeError::Words("the path of an object must be told".to_owned()));
+            return Err(PokeError::Words("missing the path of the object".to_owned()));
         };
-        let is_interface =
-            |name: &str| self.signal.as_ref().is_some_and(|full| is_interface_of(full, name));
-        let Some(named) = split(words, is_interface) else {
-            return Err(PokeError::Words("the signal must be told".to_owned()));
+        let first = match self.signal {
+            Some(_) => FirstWord::Argument,
+            None => FirstWord::SignatureOrArgument,
         };
-        let Some(interface) = named.interface else {
-            let text = format!("the interface of the signal {} must be told", named.member);
-            return Err(PokeError::Words(text));
-        };
-        let full = format!("{interface}.{}", named.member);
-        let read = self.arguments.read(named.rest, &[]);
+        let named = named(words, first)?;
+        let full = format!("{}.{}", named.interface, named.signal);
+        let read = self.arguments.read(named.arguments, &[], first);
         let (reading, load) =
             read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
         if self.arguments.is_verbose() {
@@ -67,12 +65,59 @@ impl Emit {
         }
         let signal = SignalName {
             path: path.clone(),
-            interface: interface.to_owned(),
-            signal: named.member.to_owned(),
+            interface: named.interface.to_owned(),
+            signal: named.signal.to_owned(),
             destination: self.destination.clone(),
         };
         Ok(self.bus.inspector(Patience::default())?.broadcast(&signal, load)?)
     }
+}
+
+/// A signal and its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Named<'w> {
+    interface: &'w str,
+    signal: &'w str,
+    arguments: &'w [String],
+}
+
+/// Takes the words behind the path apart. No object describes its signals for this, so `INTERFACE SIGNAL`
+/// differs from `INTERFACE.SIGNAL ARGUMENT` in what follows: a signature, or types in front of arguments.
+fn named(words: &[String], first: FirstWord) -> Result<Named<'_>, PokeError> {
+    let Some((name, rest)) = words.split_first() else {
+        let text = "missing the signal: expected INTERFACE SIGNAL or INTERFACE.SIGNAL";
+        return Err(PokeError::Words(text.to_owned()));
+    };
+    let joined = name.rsplit_once('.').filter(|(interface, signal)| {
+        InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok()
+    });
+    let joined = joined.map(|(interface, signal)| Named { interface, signal, arguments: rest });
+    let apart = rest.split_first().filter(|(signal, _)| {
+        first == FirstWord::SignatureOrArgument
+            && InterfaceName::new(name).is_ok()
+            && MemberName::new(signal).is_ok()
+    });
+    let apart =
+        apart.map(|(signal, arguments)| Named { interface: name.as_str(), signal, arguments });
+    match (joined, apart) {
+        (Some(joined), None) => Ok(joined),
+        (None, Some(apart)) => Ok(apart),
+        (Some(_), Some(apart)) if says_types(apart.arguments) => Ok(apart),
+        (Some(joined), Some(Named { signal: word, .. })) => Err(PokeError::Words(format!(
+            "\"{name} {word}\" is the signal {word} of {name}, or the signal {} of {} with the text \
+             {word}: write {name}.{word} or {name} '\"{word}\"'",
+            joined.signal, joined.interface
+        ))),
+        (None, None) => Err(PokeError::Words(format!(
+            "\"{name}\" does not name a signal: expected INTERFACE SIGNAL or INTERFACE.SIGNAL"
+        ))),
+    }
+}
+
+/// Whether words say their types: by a signature in front, or each one.
+fn says_types(words: &[String]) -> bool {
+    let Some(first) = words.first() else { return false };
+    is_like_signature(first) || words.iter().all(|word| has_type(word))
 }
 
 const LONG_HELP: &str = "\
@@ -84,6 +129,58 @@ them itself:
   diligence emit /org/example/Player org.example.Player.Played string:song uint32:7
   diligence emit /org/example/Player org.example.Player.Played \"'song'\" 'uint32 7'
 
-A word behind INTERFACE.SIGNAL that could be the name of a signal is taken for one; in quotes it is not.
+A word that could be a signature is one: in quotes, '\"s\"', it is a text. INTERFACE SIGNAL as two words is \
+followed by a signature or by types in front, since it could also be INTERFACE.SIGNAL with a text; without \
+arguments it is written INTERFACE.SIGNAL. Behind --signal all words are arguments.
 
 The exit status is 0 when it was sent, 1 when it was not, and 2 when the command line is wrong.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_signal_is_named_in_one_word_or_two() {
+        use FirstWord::{Argument, SignatureOrArgument};
+        for (line, first, interface, signal, arguments) in [
+            ("a.b.I.S", SignatureOrArgument, "a.b.I", "S", 0),
+            ("a.b.I.S string:x", SignatureOrArgument, "a.b.I", "S", 1),
+            ("a.b.I.S 'x'", SignatureOrArgument, "a.b.I", "S", 1),
+            ("a.b.I.S \"word\"", SignatureOrArgument, "a.b.I", "S", 1),
+            ("a.b.I S s x", SignatureOrArgument, "a.b.I", "S", 2),
+            ("a.b.I S a{vs} 0", SignatureOrArgument, "a.b.I", "S", 2),
+            ("a.b.I S string:x", SignatureOrArgument, "a.b.I", "S", 1),
+            // "a" is not an interface.
+            ("a.I S", SignatureOrArgument, "a.I", "S", 0),
+            ("a.I S x", SignatureOrArgument, "a.I", "S", 1),
+            ("a.b.I.S word", Argument, "a.b.I", "S", 1),
+            ("a.b.I S s x", Argument, "a.b", "I", 3),
+        ] {
+            let words = words(line);
+            let named = named(&words, first).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let found = (named.interface, named.signal, named.arguments.len());
+            assert_eq!(found, (interface, signal, arguments), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_signal_that_could_be_another_one_is_not_guessed() {
+        let ambiguous = "write org.bar.Foo.someString or org.bar.Foo '\"someString\"'";
+        for (line, expected) in [
+            ("org.bar.Foo someString", ambiguous),
+            ("org.bar.Foo someString other", ambiguous),
+            ("org.bar.Foo someString 7", ambiguous),
+            ("Foo", "\"Foo\" does not name a signal"),
+            ("i S s", "\"i\" does not name a signal"),
+            ("org.bar.7 s", "\"org.bar.7\" does not name a signal"),
+        ] {
+            let words = words(line);
+            let error = named(&words, FirstWord::SignatureOrArgument).expect_err(line).to_string();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+}

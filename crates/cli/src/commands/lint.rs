@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use capture::text::Style;
 use clap::{Args, ValueEnum};
 
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{complain, failed, print};
+use crate::output::{Output, complain, failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -54,11 +54,11 @@ pub(crate) struct Lint {
 /// From which severity on a run has failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum FailOn {
-    /// A waste that is small
+    /// A small waste
     Low,
-    /// A waste that somebody may notice
+    /// A program waited for 100 ms or longer, or wastes a noticeable part of a processor
     Med,
-    /// Somebody waits, or something is lost
+    /// A program waited for a second or longer, or something was lost
     High,
 }
 
@@ -173,10 +173,16 @@ fn render(lint: &Lint, reports: &[Report]) -> String {
 fn update(path: &Path, reports: &[Report]) -> Result<Outcome, LintError> {
     let findings: Vec<_> = reports.iter().flat_map(|report| &report.findings).collect();
     let count = findings.len();
-    fs::write(path, Baseline::of(findings))
+    write(path, &Baseline::of(findings))
         .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
     let text = format!("{}: {count} findings are known from now on\n", path.display());
     Ok(Outcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut out = Output::create(Some(path))?;
+    out.write_all(text.as_bytes())?;
+    out.finish()
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline, LintError> {
@@ -269,9 +275,10 @@ impl From<LiveError> for LintError {
 }
 
 const LONG_HELP: &str = "\
-Each finding says who does it, what it costs, which messages show it, what to do about it, and the \
-command that shows whether that has helped. What costs most comes first; that the recording itself \
-is incomplete comes before all. docs/lint.md describes the rules, and the baseline.
+Each finding says which program does it, what it costs, which messages show it, what to do about it, \
+and the command that shows whether that has helped. That the recording itself is incomplete comes \
+first; the other findings are sorted by severity, and within a severity by cost. docs/lint.md \
+describes severities, rules and the baseline.
 
 With --live the same is told of the last messages of a bus, every second on a terminal, where q or \
 Ctrl-C ends it. The last report decides the exit status; which messages show a finding is left out, \

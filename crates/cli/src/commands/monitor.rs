@@ -9,8 +9,9 @@ use std::time::Duration;
 use capture::model::Message;
 use capture::query::Query;
 use capture::record::Record;
-use capture::show::Format;
-use capture::text::units::{duration, printable};
+use capture::show::{Controls, Format};
+use capture::text::units::duration;
+use capture::text::visible::printable;
 use clap::{ArgAction, Args, ValueEnum};
 use recorder::{Drained, Rolling, Watch};
 use sys::clock::monotonic;
@@ -22,7 +23,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::json_choice::{JsonChoice, Layout};
 use crate::live::LiveError;
-use crate::output::{complain, failed};
+use crate::output::{complain, controls, failed};
 use crate::private_bus::asked_to_end;
 use crate::rule::match_rule;
 
@@ -159,6 +160,7 @@ struct Printer<'q> {
     rolling: Rolling,
     matcher: capture::query::Matcher<'q>,
     shape: Shape,
+    controls: Controls,
     left: Option<u64>,
     text: String,
     buffer: Vec<u8>,
@@ -168,7 +170,8 @@ impl<'q> Printer<'q> {
     fn new(query: &'q Query, shape: Shape, left: Option<u64>) -> Self {
         let rolling = Rolling::new(MESSAGES_KEPT);
         let (text, buffer) = (String::new(), Vec::new());
-        Self { rolling, matcher: query.traffic(), shape, left, text, buffer }
+        let controls = controls();
+        Self { rolling, matcher: query.traffic(), shape, controls, left, text, buffer }
     }
 
     const fn is_full(&self) -> bool {
@@ -185,7 +188,7 @@ impl<'q> Printer<'q> {
             *left -= 1;
         }
         // What was kept is in memory, which can be read.
-        let _ = push(self.shape, &mut self.text, &message, &mut self.buffer);
+        let _ = push(self.shape, &mut self.text, &message, &mut self.buffer, self.controls);
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -201,20 +204,21 @@ fn push(
     text: &mut String,
     message: &Message<'_>,
     buffer: &mut Vec<u8>,
+    controls: Controls,
 ) -> io::Result<()> {
     match shape {
-        Shape::Tool(format) => format.push(text, message, buffer),
-        Shape::Json(Layout::Line) => Format::Json.push(text, message, buffer),
-        Shape::Json(Layout::Lossless) => Format::Lossless.push(text, message, buffer),
+        Shape::Tool(format) => format.push(text, message, buffer, controls),
+        Shape::Json(Layout::Line) => Format::Json.push(text, message, buffer, controls),
+        Shape::Json(Layout::Lossless) => Format::Lossless.push(text, message, buffer, controls),
         Shape::Blocks => {
             let start = text.len();
-            Format::Busctl.push(text, message, buffer)?;
+            Format::Busctl.push(text, message, buffer, controls)?;
             insert_line(text, start, &who(message));
             Ok(())
         }
         Shape::Json(layout @ Layout::Lines) => {
             let mut line = String::new();
-            Format::Json.push(&mut line, message, buffer)?;
+            Format::Json.push(&mut line, message, buffer, controls)?;
             text.push_str(&layout.lay(line));
             Ok(())
         }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use inspector::{Outcome, Reply};
+use notation::guess::FirstWord;
 
 use super::get::name;
 use crate::bus_choice::BusChoice;
@@ -49,7 +50,7 @@ impl Set {
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
         let told = object.find(Kind::Property, named)?.signatures;
-        let read = self.arguments.read(named.rest, &told);
+        let read = self.arguments.read(named.rest, &told, FirstWord::SignatureOrArgument);
         let (reading, load) =
             read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
         if self.arguments.is_verbose() {

@@ -2,7 +2,6 @@
 //!
 //! The page and the server that shows it are [`viewer`].
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use viewer::subject::{Failure, State};
 use viewer::{Calls, ExportError, Server, Subject};
 
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, failed, print};
+use crate::output::{Output, complain, failed, print};
 use crate::private_bus::asked_to_end;
 use crate::recording::{self, ReadError};
 
@@ -85,12 +84,10 @@ impl View {
         let capture = recording::open(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
         let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
-        let written = match out.to_str() {
-            Some("-") => viewer::export(&capture, &title, bodies, io::stdout().lock()),
-            _ => File::create(out)
-                .map_err(ExportError::Io)
-                .and_then(|file| viewer::export(&capture, &title, bodies, file)),
-        };
+        let written = Output::create(Some(out)).map_err(ExportError::Io).and_then(|mut output| {
+            viewer::export(&capture, &title, bodies, &mut output)?;
+            Ok(output.finish()?)
+        });
         written.map_err(|error| ViewError::Write { path: out.to_owned(), error })
     }
 
@@ -101,13 +98,10 @@ impl View {
             false => Subject::recordings(self.files.clone()),
         };
         let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
-        let server = Server::bind(self.serving.port, subject.clone(), calls)?;
-        let url = server.url();
-        server.start()?;
-        print(&format!("{url}\n"));
+        let server = Server::start(self.serving.port, subject.clone(), calls, print_address)?;
         let poller = Poller::new()?;
         poller.add(&signals, 0, Interest::Read)?;
-        let mut browser = if self.serving.no_open { Browser::NotWanted } else { Browser::Wanted };
+        let mut is_shown = false;
         let mut events = Events::with_capacity(1);
         loop {
             let state = subject.state();
@@ -115,30 +109,29 @@ impl View {
                 return Err(ViewError::Nothing(error));
             }
             let is_loading = matches!(state, State::Loading);
-            let tick = (is_loading || browser == Browser::Wanted).then_some(TICK);
+            let tick = (is_loading || !is_shown).then_some(TICK);
             poller.wait(&mut events, tick)?;
             if asked_to_end(&signals)?.is_some() {
                 return Ok(());
             }
-            // What is no recording has been found out by now.
-            if browser == Browser::Wanted && !matches!(subject.state(), State::Failed(_)) {
-                open_browser(&url);
-                browser = Browser::Opened;
+            // A file that is not a recording has been recognized by now.
+            if !is_shown && !matches!(subject.state(), State::Failed(_)) {
+                is_shown = true;
+                print_address(server.address());
+                if !self.serving.no_open {
+                    open_browser(&server);
+                }
             }
         }
     }
 }
 
-/// Whether the user's browser is to be opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Browser {
-    NotWanted,
-    Wanted,
-    Opened,
+fn print_address(address: String) {
+    print(&format!("{address}\n"));
 }
 
-fn open_browser(url: &str) {
-    if let Err(error) = viewer::open_browser(url) {
+fn open_browser(server: &Server) {
+    if let Err(error) = server.open_browser() {
         complain(&format!("diligence view: no browser was opened: {error}\n"));
     }
 }
@@ -175,16 +168,21 @@ impl fmt::Display for ViewError {
 
 impl std::error::Error for ViewError {}
 
-/// Between looks at whether the recordings could be read. What is none is known by then.
+/// Between looks at whether the recordings could be read. A file that is not one is recognized within
+/// this time.
 const TICK: Duration = Duration::from_millis(100);
 
 const LONG_HELP: &str = "\
 The page has everything that the other commands tell of a recording, and the picture of it: who called \
-whom, when, and how long it took. It is served on the loopback address alone, under a name that cannot \
-be guessed, until Ctrl-C ends it.
+whom, when, and how long it took. It is served on the loopback address, for browsers of this user and of \
+root only, until Ctrl-C ends it.
 
-With --export it becomes one file, to be sent to a colleague: it works from the disk, without this \\
-program and without a network. With --redact it has nothing in it that a message says, nor arguments \\
+The command prints an address of the page and opens a browser. The address works in one browser, once; \
+after that the command prints another one, for the next browser. A browser that shows the page can load \
+it again without an address.
+
+With --export it becomes one file, to be sent to a colleague: it works from the disk, without this \
+program and without a network. With --redact it has nothing in it that a message says, nor arguments \
 of command lines.
 
 The exit status is 0 when it was ended, 1 when there was nothing to show, and 2 when the command line \

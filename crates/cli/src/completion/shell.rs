@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use clap::ValueEnum;
 
 use super::line::{split, unquoted};

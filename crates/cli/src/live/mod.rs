@@ -8,7 +8,7 @@ mod kept;
 mod page;
 mod sight;
 
-use std::io::{self, IsTerminal as _, Write as _, stdin, stdout};
+use std::io::{self, IsTerminal as _, stdin, stdout};
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) use sight::Sight;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::{complain, write_text};
 use crate::private_bus::asked_to_end;
 use crate::style;
 
@@ -210,12 +210,10 @@ impl Watching {
 }
 
 fn print_block(form: Form, kept: &Kept, text: &str) -> io::Result<()> {
-    let mut stdout = stdout().lock();
     match form {
-        Form::Text => write!(stdout, "{}\n\n{text}\n", kept.summary())?,
-        Form::Json => stdout.write_all(text.as_bytes())?,
+        Form::Text => write_text(&format!("{}\n\n{text}\n", kept.summary())),
+        Form::Json => write_text(text),
     }
-    stdout.flush()
 }
 
 /// How often it is told, unless somebody says otherwise.

@@ -3,6 +3,7 @@
 use std::io;
 
 use capture::text::Style as TextStyle;
+use capture::text::visible::styled_lines;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style};
@@ -63,7 +64,7 @@ impl Page {
 
     /// Shows this from now on.
     pub(super) fn show(&mut self, text: String) {
-        self.scroll.text = text;
+        self.scroll.text = styled_lines(&text).into_owned();
     }
 
     /// Has something shown until a key is pressed.

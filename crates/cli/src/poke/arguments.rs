@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use inspector::Load;
 use notation::ArgumentError;
-use notation::guess::{self, Reading, Syntax, Wanted};
+use notation::guess::{self, FirstWord, Reading, Syntax, Wanted};
 
 use super::descriptors::Descriptors;
 
@@ -51,16 +51,17 @@ impl ArgumentOptions {
         &self,
         words: &[String],
         told: &[String],
+        first: FirstWord,
     ) -> Result<(Reading, Load), ArgumentError> {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let told: Vec<_> = match &self.signature {
-            Some(signature) => vec![signature.as_str()],
-            None => told.iter().map(String::as_str).collect(),
+        let (told, first): (Vec<_>, _) = match &self.signature {
+            Some(signature) => (vec![signature.as_str()], FirstWord::Argument),
+            None => (told.iter().map(String::as_str).collect(), first),
         };
         let wanted = if told.is_empty() { Wanted::Anything } else { Wanted::OneOf(&told) };
         let reading = match self.syntax {
             Some(form) => guess::decide_forced(&words, wanted, form.into())?,
-            None => guess::decide(&words, wanted)?,
+            None => guess::decide(&words, wanted, first)?,
         };
         let mut descriptors = Descriptors::default();
         let arguments = guess::read(&reading, &words, &mut |word| descriptors.open(word))?;

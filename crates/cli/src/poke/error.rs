@@ -3,11 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use capture::text::units::printable;
+use capture::text::nearest::suggestion;
+use capture::text::visible::printable;
 use inspector::{ArgumentError, Failure};
 
 use crate::bus_choice::Unreachable;
-use crate::nearest::suggestion;
 use crate::output::failed;
 
 /// Why it was not done. Its text is for people, and safe to be shown.

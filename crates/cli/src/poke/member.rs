@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use capture::text::units::printable;
+use capture::text::nearest::nearest;
+use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection};
 use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
 use sys::clock::monotonic;
 use wire::names::MemberName;
 
 use super::error::PokeError;
-use crate::nearest::nearest;
 
 /// Words, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

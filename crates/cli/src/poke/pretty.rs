@@ -1,7 +1,7 @@
 //! Values for people: with names, indented, a line for each.
 
 use capture::text::Style;
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use inspector::Descriptor;
 use notation::{gvariant, signature, text as basic};
 use wire::body::Value;

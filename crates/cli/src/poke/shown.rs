@@ -1,8 +1,11 @@
 //! How values are printed: in the forms of other tools to the byte, or for people.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use capture::show::Controls;
+use capture::text::visible::{self, printable};
 use clap::{Args, ValueEnum};
 use inspector::introspection::Argument;
 use inspector::{Descriptor, Heading, TypedValue};
@@ -12,6 +15,7 @@ use wire::body::Value;
 
 use super::pretty;
 use crate::json_choice::{JsonChoice, Layout};
+use crate::output::controls;
 use crate::style;
 
 /// How values are printed.
@@ -107,6 +111,11 @@ impl ShownOptions {
     /// The text of values; empty if none is wanted.
     pub(crate) fn text(&self, shown: &Values<'_>) -> String {
         let values: Vec<Value> = shown.values.iter().map(|typed| typed.0.clone()).collect();
+        let values = match (self.shape(), controls()) {
+            (Shape::Verbose | Shape::DbusSend, Controls::Escaped) => escaped(values, printable),
+            (Shape::Literal, Controls::Escaped) => escaped(values, visible::lines),
+            _ => values,
+        };
         match self.shape() {
             Shape::Nothing => String::new(),
             Shape::Busctl => line(busctl::line(&values)),
@@ -159,6 +168,11 @@ impl ShownOptions {
             (None, Form::Pretty) => Shape::People,
         }
     }
+}
+
+/// The values with what a terminal would obey escaped.
+fn escaped(values: Vec<Value>, escape: fn(&str) -> Cow<'_, str>) -> Vec<Value> {
+    values.into_iter().map(|value| visible::value(value, escape)).collect()
 }
 
 /// A line, unless it is empty: busctl prints nothing where there are no values.

@@ -253,6 +253,54 @@ fn who_does_not_tell_what_he_has_is_called_all_the_same() {
 }
 
 #[test]
+fn a_forgotten_argument_is_an_error_as_with_busctl() {
+    let stage = Stage::new();
+    let (bus, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+    let call = ["call", bus, path, bus];
+    let emit = ["emit", "/p", "org.example.I"];
+    for (front, words) in [
+        (&call[..], &["NameHasOwner", "s"][..]),
+        (&call, &["NameHasOwner", "s", "org.example.Nobody"]),
+        (&call, &["NameHasOwner", "s", "s"]),
+        (&call, &["NameHasOwner", "s", "a", "b"]),
+        (&call, &["RequestName", "su", "a.b"]),
+        (&call, &["UpdateActivationEnvironment", "a{ss}"]),
+        (&call, &["UpdateActivationEnvironment", "a{ss}", "0"]),
+        (&emit, &["Said", "s"]),
+        (&emit, &["Said", "v"]),
+        (&emit, &["Said", "a{vs}", "0"]),
+        (&emit, &["Said", "(s", "x"]),
+        (&emit, &["Said", "s", "word"]),
+        (&emit, &["Said", "as", "2", "a"]),
+    ] {
+        let words = [front, words].concat();
+        let mut busctl = Command::new("busctl");
+        busctl.arg("--user").args(&words);
+        busctl.env("DBUS_SESSION_BUS_ADDRESS", &stage.bus.address);
+        let theirs = busctl.output().expect("busctl is there");
+        let ours = stage.ours(&words);
+        let said = text(&ours.stderr);
+        assert_eq!(ours.status.success(), theirs.status.success(), "{words:?}: {said}");
+        assert_eq!(text(&ours.stdout), text(&theirs.stdout), "{words:?}");
+        assert_eq!(said.lines().count(), usize::from(!ours.status.success()), "{said}");
+    }
+    // gdbus has no signatures: each word is an argument.
+    let words =
+        ["--dest", bus, "--object-path", path, "--method", "org.freedesktop.DBus.NameHasOwner"];
+    let words = [&["call", "--session"], &words[..], &["s"]].concat();
+    let expected = stage.tool("gdbus", &words);
+    assert_eq!(stage.printed(&[&words[..], &["--format=gvariant"]].concat()), expected);
+    let emit = ["emit", "-v", "-o", "/p", "-s", "org.example.I.Said", "s"];
+    assert!(text(&stage.ours(&emit).stderr).contains(" with \"s\", read as gvariant"));
+    // It is not guessed which signal is meant.
+    let ambiguous = stage.complaint(&["emit", "/p", "org.example.I", "Said"], 2);
+    assert!(
+        ambiguous.contains("write org.example.I.Said or org.example.I '\"Said\"'"),
+        "{ambiguous}"
+    );
+}
+
+#[test]
 fn properties_are_read_and_set() {
     let stage = Stage::new();
     let get = ["--user", "get-property", NAME, PATH, NAME, "Level"];

@@ -1,6 +1,8 @@
 //! `diligence export`: what it writes, and how it ends.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
 
 use crate::scene::{check_refused, office, run};
 use crate::support::Folder;
@@ -76,4 +78,102 @@ fn what_cannot_be_written_is_explained() {
             ("export office.pcapng --format csv -o gone/x", 1, "cannot write gone/x: No such file"),
         ],
     );
+}
+
+/// Commands that write a file made of a recording, without its name.
+const WRITERS: [&str; 9] = [
+    "export office.pcapng --format json -o",
+    "export office.pcapng --format csv -o",
+    "export office.pcapng --format sqlite -o",
+    "export office.pcapng --format parquet -o",
+    "export office.pcapng --format chrome-trace -o",
+    "export office.pcapng --format dot -o",
+    "timeline office.pcapng --perfetto",
+    "lint office.pcapng --update-baseline --baseline",
+    "view office.pcapng --export",
+];
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o7777
+}
+
+fn files(folder: &Folder) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.file_name().into()).collect();
+    files.sort();
+    files
+}
+
+/// Writes to a file; false if the program was built without the page that it would contain.
+fn write(folder: &Folder, writer: &str, to: &str) -> bool {
+    let printed = run(folder, &format!("{writer} {to}"));
+    if printed.stderr.contains("built without the page") {
+        return false;
+    }
+    assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), ""), "{writer} {to}");
+    true
+}
+
+#[test]
+fn export_files_are_readable_by_their_owner_only() {
+    for writer in WRITERS {
+        let folder = office();
+        if write(&folder, writer, "new") {
+            assert_eq!(mode(&folder.join("new")), 0o600, "{writer}");
+            assert_eq!(files(&folder), [Path::new("new"), Path::new("office.pcapng")], "{writer}");
+        }
+    }
+}
+
+#[test]
+fn exports_replace_links_and_open_files_instead_of_writing_to_them() {
+    for writer in WRITERS {
+        let folder = office();
+        fs::write(folder.join("precious"), "precious").expect("the folder is ours");
+        fs::hard_link(folder.join("precious"), folder.join("same")).expect("the folder is ours");
+        symlink("precious", folder.join("link")).expect("the folder is ours");
+        for to in ["link", "same"] {
+            if write(&folder, writer, to) {
+                assert!(folder.join(to).symlink_metadata().expect("it is there").is_file());
+                assert_eq!(mode(&folder.join(to)), 0o600, "{writer}");
+            }
+        }
+        assert_eq!(
+            fs::read(folder.join("precious")).expect("it is there"),
+            b"precious",
+            "{writer}"
+        );
+    }
+}
+
+#[test]
+fn a_file_stays_when_what_shall_replace_it_cannot_be_made() {
+    let folder = office();
+    fs::write(folder.join("old"), "old").expect("the folder is ours");
+    fs::write(folder.join("text"), "no recording").expect("the folder is ours");
+    for writer in WRITERS {
+        let printed = run(&folder, &format!("{} old", writer.replace("office.pcapng", "text")));
+        assert_eq!(printed.status, Some(1), "{writer}: {}", printed.stderr);
+        assert_eq!(fs::read(folder.join("old")).expect("it is there"), b"old", "{writer}");
+    }
+    let expected = ["office.pcapng", "old", "text"].map(PathBuf::from);
+    assert_eq!(files(&folder), expected, "unfinished files are removed");
+}
+
+#[test]
+fn devices_pipes_and_descriptors_are_written_to() {
+    let folder = office();
+    for (line, is_refused) in [
+        ("export office.pcapng --format csv -o /dev/null", false),
+        ("export office.pcapng --format csv -o /dev/stdout", false),
+        ("timeline office.pcapng --perfetto /dev/stdout", false),
+        ("export office.pcapng --format sqlite -o /dev/null", true),
+    ] {
+        let printed = run(&folder, line);
+        assert_eq!(printed.status != Some(0), is_refused, "{line}: {}", printed.stderr);
+        let has_output = line.ends_with("/dev/stdout");
+        assert_eq!(printed.stdout.contains("org.example.Mail"), has_output, "{line}");
+    }
+    assert!(!fs::symlink_metadata("/dev/null").expect("it is there").is_file());
+    assert!(fs::symlink_metadata("/dev/stdout").expect("it is there").is_symlink());
 }

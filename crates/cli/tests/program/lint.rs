@@ -36,9 +36,9 @@ fn what_is_found_decides_the_status_if_that_is_asked_for() {
     let folder = folder();
     for (words, status, said) in [
         (&["run.pcap"][..], 0, "asks org.example.Mail for Mail.GetCount every 1 s, 10 times"),
-        (&["run.pcap", "--fail-on", "high"], 0, "L12"),
-        (&["run.pcap", "--fail-on", "med"], 1, "L12"),
-        (&["run.pcap", "--fail-on", "med", "--rule", "L19"], 0, "0 findings"),
+        (&["run.pcap", "--fail-on", "med"], 0, "L12"),
+        (&["run.pcap", "--fail-on", "low"], 1, "L12"),
+        (&["run.pcap", "--fail-on", "low", "--rule", "L19"], 0, "0 findings"),
         (&["run.pcap", "--json"], 0, "\"rule\":\"L12\""),
         (&["--explain", "L12"], 0, "L12 polling"),
     ] {

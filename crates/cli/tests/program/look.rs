@@ -182,6 +182,19 @@ fn a_broken_property_is_its_own_error() {
 }
 
 #[test]
+fn an_empty_object_that_another_one_lists_is_an_empty_table() {
+    let folder = Folder::new();
+    let bus = OurBus::start(&folder);
+    let name = "com.example.Everything";
+    serve(&bus.address, name, Health::Well);
+    let path = "/com/example/Everything/below";
+    let words = ["introspect", name, path];
+    assert_eq!(told(&folder, &bus.address, &words), busctl(&bus.address, &words));
+    let declared = told(&folder, &bus.address, &["introspect", "--recurse", name, path]);
+    assert_eq!(declared, format!("node {path} {{\n}};\n"));
+}
+
+#[test]
 fn unknown_names_are_told_with_the_nearest() {
     let folder = Folder::new();
     let bus = OurBus::start(&folder);

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use capture::Capture;
 use capture::record::{GapCause, Method};
 use rustix::process::Signal;
 
@@ -79,6 +80,49 @@ fn where_no_monitor_may_be_it_is_overheard() {
     assert!(capture.messages().any(|message| message.member() == "Came"));
 }
 
+/// As dbus-send and gdbus do, if a bus offers nothing else. Neither bus shows its messages to a client
+/// without a user.
+#[test]
+fn a_bus_for_anonymous_clients_is_listed_and_called() {
+    let elements = "<auth>ANONYMOUS</auth><allow_anonymous/>\
+                    <listen>tcp:host=127.0.0.1,port=0,family=ipv4</listen>";
+    for program in ["dbus-daemon", "ours"] {
+        let folder = Folder::new();
+        let config = folder.config(elements);
+        let mut bus = match program {
+            "ours" => folder.dbus_daemon(),
+            program => Command::new(program),
+        };
+        bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(&config);
+        let mut bus = Running::start(bus.stdin(Stdio::null()));
+        let addresses = bus.line();
+        let addresses: Vec<_> = addresses.split(';').collect();
+        assert_eq!(addresses.len(), 2, "{addresses:?}");
+        for address in addresses {
+            let succeed = |words: &[&str]| {
+                let output = folder.diligence().args(words).output().expect("it can be started");
+                assert!(output.status.success(), "{program} {address}: {output:?}");
+                text(&output.stdout)
+            };
+            let names = succeed(&["list", "--address", address]);
+            assert!(names.contains("org.freedesktop.DBus"), "{names}");
+            let name = "org.freedesktop.DBus";
+            let words = ["call", "--address", address, name, "/org/freedesktop/DBus", "GetId"];
+            assert!(succeed(&words).starts_with("s \""));
+            let emit = ["emit", "--address", address, "/org/example", "org.example.Mail.Came"];
+            assert_eq!(succeed(&emit), "");
+            let file = folder.join("a.pcapng");
+            let mut record = folder.diligence();
+            record.args(["record", "--address", address, "--max-time=1s", "-o"]).arg(&file);
+            let output = record.output().expect("it can be started");
+            let errors = text(&output.stderr);
+            assert!(errors.contains("does not show its messages: "), "{program}: {errors}");
+            assert!(errors.contains("rejected attempt to call AddMatch"), "{program}: {errors}");
+            assert!(!file.exists());
+        }
+    }
+}
+
 #[test]
 fn a_bus_that_is_started_anew_is_found_again() {
     let folder = Folder::new();
@@ -112,6 +156,73 @@ fn a_bus_that_goes_away_ends_the_recording() {
     let errors = text(&output.stderr);
     assert!(errors.contains("did not come back"), "{errors}");
     assert_eq!(read(&file).gaps().len(), 1);
+}
+
+#[test]
+fn an_existing_recording_survives_a_bus_that_is_not_there() {
+    let folder = Folder::new();
+    let file = folder.join("keep.pcapng");
+    let path = file.display().to_string();
+    let ring = format!("{path}.1");
+    fs::write(&file, "a recording").expect("the folder is ours");
+    fs::write(&ring, [0x0A, 0x0D, 0x0D, 0x0A, 0]).expect("the folder is ours");
+    let new = folder.join("new.pcapng").display().to_string();
+    let nowhere = "unix:path=/nonexistent/bus";
+    for words in [
+        &["record", "--address", nowhere, "-o", &path][..],
+        &["record", "--address", nowhere, "-o", &path, "--ring", "1M"],
+        &["record", "--address", nowhere, "-o", &path, "--trigger", "dur>1ms"],
+        &["record", "--address", nowhere, "-o", &path, "--", "true"],
+        &["record", "--address", nowhere, "-o", &new],
+        &["run", "--record", &path, "--", "/nonexistent/program"],
+        &["run", "--record", &new, "--", "/nonexistent/program"],
+    ] {
+        let output = folder.diligence().args(words).output().expect("it can be started");
+        assert!(!output.status.success(), "{words:?}: {output:?}");
+        assert_eq!(fs::read(&file).expect("it is there"), b"a recording", "{words:?}");
+        assert!(fs::metadata(&ring).is_ok_and(|found| found.len() == 5), "{words:?}");
+        let entries = fs::read_dir(folder.join("")).expect("the folder is ours");
+        let names: Vec<_> = entries.map(|entry| entry.expect("readable").file_name()).collect();
+        assert_eq!(names.len(), 2, "{words:?}: {names:?}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
+    let folder = Folder::new();
+    let bus = DbusDaemon::start(&folder, "");
+    let file = folder.join("a.pcapng");
+    let path = file.display().to_string();
+    fs::write(&file, "a recording").expect("the folder is ours");
+    let unfinished = || {
+        let entries = fs::read_dir(folder.join("")).expect("the folder is ours");
+        let mut paths = entries.map(|entry| entry.expect("readable").path());
+        paths.find(|path| path.extension().is_some_and(|end| end == "unfinished"))
+    };
+    let start = || {
+        let mut command = folder.diligence();
+        command.args(["record", "--address", &bus.address, "-o", &path]);
+        let recorder = Running::start(&mut command);
+        wait_until("the recorder", || {
+            unfinished().is_some_and(|path| {
+                Capture::open(&path).is_ok_and(|capture| recorders(&capture).len() == 2)
+            })
+        });
+        bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
+        let came = |capture: &Capture| capture.messages().any(|one| one.member() == "Came");
+        wait_until("the signal", || unfinished().is_some_and(|path| came(&read(&path))));
+        recorder
+    };
+    start().end(Signal::KILL);
+    assert_eq!(fs::read(&file).expect("it is there"), b"a recording");
+    let left = unfinished().expect("what it had recorded");
+    let shown = folder.diligence().arg("show").arg(&left).output().expect("it can be started");
+    assert!(text(&shown.stdout).contains("Member=Came"), "{shown:?}");
+    fs::remove_file(left).expect("the folder is ours");
+    let output = end(start());
+    assert!(output.status.success() && text(&output.stderr).contains(&path), "{output:?}");
+    assert!(read(&file).messages().any(|message| message.member() == "Came"));
+    assert_eq!(unfinished(), None);
 }
 
 #[test]

@@ -57,9 +57,12 @@ fn a_file_does_not_grow_beyond_its_size() {
     scene.emit("Tick", 100, 1000);
     let output = recorder.ended();
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(ends(&read(&scene.file)), [EndCause::Size]);
+    let capture = read(&scene.file);
+    assert_eq!(ends(&capture), [EndCause::Size]);
     let len = fs::metadata(&scene.file).expect("it is there").len();
-    assert!(len >= 64 << 10, "{len} bytes");
+    assert!((60 << 10..=64 << 10).contains(&len), "{len} bytes");
+    let told = text(&output.stderr);
+    assert_eq!(heard(&told), capture.len() as u64, "{told}");
 }
 
 #[test]
@@ -86,6 +89,11 @@ fn a_ring_keeps_the_last_part() {
     scene.emit("Late", 20, 1000);
     let output = end(recorder);
     assert!(output.status.success(), "{output:?}");
+    let told = text(&output.stderr);
+    // Of what was written, this much is there.
+    let amount = told.lines().find(|line| line.contains("a.pcapng.1, ")).expect("a report");
+    let kib: f64 = amount.split(' ').next().expect("a number").parse().expect("a number");
+    assert!((64.0..140.0).contains(&kib), "{told}");
     let capture = read(&scene.file);
     assert_eq!((count(&capture, "Late"), ends(&capture)), (20, vec![EndCause::Asked]));
     assert!((20..120).contains(&count(&capture, "Early")), "{}", count(&capture, "Early"));
@@ -96,6 +104,33 @@ fn a_ring_keeps_the_last_part() {
     }
     let told = text(&output.stderr);
     assert!(told.contains("a.pcapng.1, ") && told.contains("nothing lost"), "{told}");
+}
+
+/// However a recording ends regularly, its last fact says so.
+#[test]
+fn every_regular_end_is_in_the_file() {
+    let scene = Scene::new();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut command = scene.folder.diligence();
+        command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
+        let recorder = Running::start(&mut scene.folder.with_usual_signals(&command));
+        wait_for_recorder(&scene.file, 1);
+        let output = recorder.end(signal);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(ends(&read(&scene.file)), [EndCause::Asked], "{signal:?}");
+        fs::remove_file(&scene.file).expect("it is ours");
+    }
+    for signal in ["TERM", "HUP"] {
+        // With a command, a signal ends that, and the recording with it.
+        let script = format!("kill -{signal} $PPID; sleep 20");
+        let mut command = scene.folder.diligence();
+        command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
+        command.args(["--", "sh", "-c", &script]);
+        let output = Running::start(&mut scene.folder.with_usual_signals(&command)).ended();
+        assert!(!output.status.success(), "{output:?}");
+        assert_eq!(ends(&read(&scene.file)), [EndCause::Command], "{signal:?}");
+        fs::remove_file(&scene.file).expect("it is ours");
+    }
 }
 
 #[test]
@@ -118,7 +153,7 @@ fn a_trigger_writes_when_it_happens() {
     assert!(is_there(), "it has happened often");
     let output = end(recorder);
     let told = text(&output.stderr);
-    assert!(output.status.success() && told.contains("it happened: "), "{output:?}");
+    assert!(output.status.success() && told.contains("trigger matched: wrote "), "{output:?}");
     let capture = read(&scene.file);
     let all: Vec<_> = capture.messages().map(|message| message.member()).collect();
     let first = all.iter().position(|member| *member == "Boom").expect("it is there");
@@ -194,12 +229,23 @@ fn a_disk_that_stays_full_is_a_failure() {
     let scene = Scene::new();
     let recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
+    // What does not fit is counted when it was tried to write it.
+    thread::sleep(Duration::from_millis(500));
+    scene.emit("Lost", 20, 1000);
     let output = end(recorder);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("messages are not in the file"), "{told}");
     let capture = read(&scene.file);
-    assert!((1..100).contains(&count(&capture, "Tick")) && ends(&capture).is_empty());
+    let ticks = count(&capture, "Tick");
+    assert!((1..100).contains(&ticks) && count(&capture, "Lost") == 0, "{ticks} of 100");
+    // The end of the file says how it ended, and what is missing.
+    assert_eq!(ends(&capture), [EndCause::Asked], "{told}");
+    let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.cause, gap.lost)).collect();
+    let [(GapCause::DiskFull, Some(lost))] = gaps[..] else { panic!("{gaps:?}") };
+    assert!(lost >= 120 - ticks as u64, "{lost} lost, and {ticks} of 100 there");
+    assert!(told.contains(&format!("the last {lost} messages are not in the file")), "{told}");
+    assert_eq!(capture.damage_count(), 0);
+    assert!(fs::metadata(&scene.file).expect("it is there").len() <= 32 << 10);
 }
 
 /// A full disk fails what succeeded, and hides no other failure; the command goes on in any case.
@@ -223,7 +269,7 @@ fn a_command_keeps_its_status_unless_it_succeeded() {
             let output = Running::start(&mut command).ended();
             let told = text(&output.stderr);
             assert_eq!(output.status.code(), Some(expected), "{told}");
-            assert!(told.contains("messages are not in the file"), "{told}");
+            assert!(told.contains("not in the file"), "{told}");
             assert_eq!(text(&output.stdout), "done\n", "{told}");
         }
     }

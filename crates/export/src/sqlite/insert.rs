@@ -1,7 +1,7 @@
 //! The rows of each table.
 
 use capture::Capture;
-use capture::model::{Message, PeerId, Role};
+use capture::model::{CallOutcome, Message, PeerId, Role};
 use capture::record::{Delivery, Fact, Process};
 use rusqlite::{Connection, Result, Statement, params};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use wire::message::MessageType;
 
 use super::texts::Texts;
 use crate::ExportError;
-use crate::flat::{Outcome, Row, number, present, present_number};
+use crate::flat::{Row, nanos, number, present, present_number};
 
 /// What is written where.
 pub(super) struct Inserts<'d, 'c> {
@@ -29,7 +29,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
             capture,
             texts: Texts::default(),
             message: into(database, "message", 22)?,
-            call: into(database, "call", 11)?,
+            call: into(database, "call", 12)?,
             delivery: into(database, "delivery", 4)?,
             buffer: Vec::new(),
         })
@@ -219,12 +219,13 @@ impl<'d, 'c> Inserts<'d, 'c> {
             path,
             interface,
             member,
-            Outcome::of(call).map(Outcome::as_str),
+            call.outcome().map(CallOutcome::as_str),
             error,
             reply.map(|reply| number(&reply)),
-            row.duration_ns(),
+            nanos(call.duration()),
             size as i64,
             call.is_of_recorder(),
+            nanos(call.waited()),
         ])?;
         Ok(())
     }

@@ -6,9 +6,7 @@
 mod insert;
 mod texts;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::path::Path;
 
 use capture::Capture;
 use capture::model::Message;
@@ -18,29 +16,12 @@ use crate::ExportError;
 use insert::Inserts;
 
 /// Writes a database with the messages that are selected, and all that is known about connections and
-/// names. A file that was at `path` is replaced when all is done, and stays if it fails.
+/// names, into the empty file at `path`. It is not a whole database until this returns.
 ///
 /// # Errors
 ///
 /// If the database cannot be written.
 pub fn write_sqlite<'c>(
-    capture: &'c Capture,
-    selects: impl FnMut(&Message<'c>) -> bool,
-    path: &Path,
-) -> Result<(), ExportError> {
-    let unfinished = unfinished(path);
-    remove_if_there(&unfinished)?;
-    match fill(capture, selects, &unfinished) {
-        Ok(()) => Ok(fs::rename(&unfinished, path)?),
-        Err(error) => {
-            // That it failed is what there is to tell.
-            let _ = fs::remove_file(&unfinished);
-            Err(error)
-        }
-    }
-}
-
-fn fill<'c>(
     capture: &'c Capture,
     selects: impl FnMut(&Message<'c>) -> bool,
     path: &Path,
@@ -54,20 +35,6 @@ fn fill<'c>(
     transaction.commit()?;
     database.close().map_err(|(_, error)| error)?;
     Ok(())
-}
-
-/// Beside the file that it becomes, so that it is on the same file system.
-fn unfinished(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".unfinished");
-    PathBuf::from(name)
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// A file that is not finished is thrown away, so nothing has to be kept for a crash. Texts come after

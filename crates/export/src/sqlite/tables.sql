@@ -1,6 +1,6 @@
 -- Times are nanoseconds since 1970 by the clock of the machine that recorded. What is absent is NULL.
 PRAGMA application_id = 1145849667; -- "DLGC"
-PRAGMA user_version = 1;            -- the version of this schema
+PRAGMA user_version = 2;            -- the version of this schema
 
 -- Who recorded; a recording of several files has several.
 CREATE TABLE origin (program TEXT, hardware TEXT, system TEXT, comments TEXT) STRICT;
@@ -73,12 +73,15 @@ CREATE TABLE call (
     path        INTEGER REFERENCES text,
     interface   INTEGER REFERENCES text,
     member      INTEGER REFERENCES text,
-    outcome     TEXT NOT NULL,           -- returned, failed, timed out, unanswered, no reply expected
+    outcome     TEXT NOT NULL,           -- returned, failed, timed out, callee left,
+                                         -- caller left, waiting, unknown, no reply expected
     error       INTEGER REFERENCES text, -- the name of the error that answered
     reply       INTEGER,                 -- number of the reply
     duration_ns INTEGER,                 -- from the call to its reply
     size_bytes  INTEGER NOT NULL,        -- bytes of call and reply
-    of_recorder INTEGER NOT NULL
+    of_recorder INTEGER NOT NULL,
+    waited_ns   INTEGER                  -- how long the caller waited: until the reply, until it
+                                         -- left, or until the recording ended
 ) STRICT;
 
 -- Copies of messages, if the bus itself has recorded.

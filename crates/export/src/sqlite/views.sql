@@ -29,7 +29,8 @@ SELECT c.number,
        (m.time_ns - (SELECT min(time_ns) FROM message)) / 1e9 AS after_s,
        caller.label AS caller, service.text AS service, path.text AS path,
        interface.text AS interface, member.text AS member,
-       c.outcome, error.text AS error, c.duration_ns / 1e6 AS duration_ms, c.size_bytes, c.reply
+       c.outcome, error.text AS error, c.duration_ns / 1e6 AS duration_ms,
+       c.waited_ns / 1e6 AS waited_ms, c.size_bytes, c.reply
 FROM call AS c
 JOIN message AS m ON m.number = c.number
 LEFT JOIN peer AS caller ON caller.id = m.sender
@@ -43,7 +44,7 @@ WHERE NOT c.of_recorder;
 -- Percentiles are those of `diligence stats`: the first value that so many do not exceed.
 CREATE VIEW members AS
 WITH ranked AS (
-    SELECT service, interface, member, outcome, duration_ns, size_bytes,
+    SELECT service, interface, member, outcome, duration_ns, waited_ns, size_bytes,
            row_number() OVER (alike ORDER BY duration_ns) AS rank,
            count(*) OVER alike AS ranks
     FROM call
@@ -53,17 +54,18 @@ WITH ranked AS (
     SELECT service, interface, member,
            count(*) AS calls,
            sum(outcome = 'returned') AS returned, sum(outcome = 'failed') AS failed,
-           sum(outcome = 'timed out') AS timed_out, sum(outcome = 'unanswered') AS unanswered,
+           sum(outcome = 'timed out') AS timed_out, sum(outcome = 'callee left') AS callee_left,
+           sum(outcome = 'caller left') AS caller_left, sum(outcome = 'waiting') AS waiting,
            max(duration_ns) FILTER (WHERE outcome = 'returned' AND rank = (ranks * 50 + 99) / 100) AS p50,
            max(duration_ns) FILTER (WHERE outcome = 'returned' AND rank = (ranks * 95 + 99) / 100) AS p95,
            max(duration_ns) FILTER (WHERE outcome = 'returned') AS longest,
-           sum(duration_ns) AS waited,
+           sum(waited_ns) AS waited,
            sum(size_bytes) AS size_bytes
     FROM ranked
     GROUP BY service, interface, member
 )
 SELECT service.text AS service, interface.text AS interface, member.text AS member,
-       calls, returned, failed, timed_out, unanswered,
+       calls, returned, failed, timed_out, callee_left, caller_left, waiting,
        p50 / 1e6 AS p50_ms, p95 / 1e6 AS p95_ms, longest / 1e6 AS max_ms, waited / 1e6 AS total_ms,
        size_bytes
 FROM grouped
@@ -73,10 +75,10 @@ LEFT JOIN text AS member ON member.id = grouped.member
 ORDER BY waited DESC;
 
 CREATE VIEW slowest_calls AS
-SELECT * FROM calls WHERE duration_ms IS NOT NULL ORDER BY duration_ms DESC;
+SELECT * FROM calls WHERE waited_ms IS NOT NULL ORDER BY waited_ms DESC;
 
 CREATE VIEW unanswered_calls AS
-SELECT * FROM calls WHERE outcome IN ('unanswered', 'timed out') ORDER BY number;
+SELECT * FROM calls WHERE outcome IN ('timed out', 'callee left', 'caller left', 'waiting') ORDER BY number;
 
 CREATE VIEW talkers AS
 SELECT peer.label AS sender, peer.unique_name, peer.pid, peer.comm, peer.unit,

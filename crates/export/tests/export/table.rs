@@ -91,7 +91,7 @@ fn a_recording_without_messages_has_columns() {
     assert_eq!(metadata.schema_descr().num_columns(), COLUMNS.len());
     let version = metadata.key_value_metadata().and_then(|pairs| pairs.first()).expect("a key");
     assert_eq!(version.key, "diligence.messages.version");
-    assert_eq!(version.value.as_deref(), Some("1"));
+    assert_eq!(version.value.as_deref(), Some("2"));
 }
 
 #[test]

@@ -330,5 +330,5 @@ fn signals_of_one_object_are_heard() {
 
     emission.arguments.pop();
     let failure = emitting.emit(&emission).expect_err("one is missing").to_string();
-    assert_eq!(failure, "\"st\" asks for 2 arguments, and there is 1");
+    assert_eq!(failure, "too few arguments for signature \"st\": expected 2, got 1");
 }

@@ -32,8 +32,14 @@ pub fn read_arguments(
     let mut reader = Reader { words: words.iter(), open };
     let numbered = signature.types().enumerate();
     let values = numbered.map(|(place, kind)| {
-        let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
-        reader.value(kind, 0).map_err(misfit)
+        reader.value(kind, 0).map_err(|misfit| match (&*misfit.steps, &misfit.reason) {
+            ([], Reason::Missing) => ArgumentError::Count {
+                signature: signature.into(),
+                expected: signature.types().count(),
+                given: place,
+            },
+            _ => ArgumentError::Misfit { number: place + 1, misfit },
+        })
     });
     let values = values.collect::<Result<_, _>>()?;
     match reader.words.next() {
@@ -81,7 +87,7 @@ impl<'w> Reader<'w, '_> {
     }
 
     fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<Misfit>> {
-        self.words.next().copied().ok_or_else(|| misfit(kind, "missing", Reason::Kind))
+        self.words.next().copied().ok_or_else(|| misfit(kind, "missing", Reason::Missing))
     }
 
     fn variant(&mut self, depth: usize) -> Result<Value, Box<Misfit>> {

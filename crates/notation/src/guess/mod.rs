@@ -34,6 +34,15 @@ pub enum Wanted<'w> {
     Anything,
 }
 
+/// What the first word may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FirstWord {
+    /// The signature of the words behind it, as for busctl, or an argument.
+    SignatureOrArgument,
+    /// An argument, as for gdbus.
+    Argument,
+}
+
 /// How arguments are read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reading {
@@ -47,15 +56,19 @@ pub struct Reading {
 
 /// Decides how words are to be read.
 ///
+/// A first word that may be a signature is one if the types are known and it is the same, or if they
+/// are not known and it [is made like a signature](is_like_signature). Then the words behind it must
+/// be its arguments; a text that looks the same is written in quotes.
+///
 /// ```
-/// use diligence_notation::guess::{Syntax, Wanted, decide};
+/// use diligence_notation::guess::{FirstWord, Syntax, Wanted, decide};
 ///
 /// for (words, syntax) in [
 ///     (["as", "1", "one"].as_slice(), Syntax::Busctl),
 ///     (&["array:string:one"], Syntax::DbusSend),
 ///     (&["['one']"], Syntax::Gvariant),
 /// ] {
-///     let reading = decide(words, Wanted::OneOf(&["as"]))?;
+///     let reading = decide(words, Wanted::OneOf(&["as"]), FirstWord::SignatureOrArgument)?;
 ///     assert_eq!(reading.forms[0], syntax);
 /// }
 /// # Ok::<(), diligence_notation::ArgumentError>(())
@@ -65,20 +78,40 @@ pub struct Reading {
 ///
 /// If the words are no arguments of the types in any form: why not in the form that they seem to be
 /// meant in.
-pub fn decide(words: &[&str], wanted: Wanted<'_>) -> Result<Reading, ArgumentError> {
-    match wanted {
-        Wanted::OneOf(signatures) => {
-            let mut first = None;
-            for signature in signatures {
-                match decide_for(words, signature) {
-                    Ok(reading) => return Ok(reading),
-                    Err(error) => first = first.or(Some(error)),
-                }
-            }
-            first.map_or_else(|| decide_untyped(words), Err)
+pub fn decide(
+    words: &[&str],
+    wanted: Wanted<'_>,
+    first: FirstWord,
+) -> Result<Reading, ArgumentError> {
+    let signatures = match wanted {
+        Wanted::OneOf(signatures) => signatures,
+        Wanted::Anything => &[],
+    };
+    if first == FirstWord::SignatureOrArgument
+        && let Some(word) = words.first()
+    {
+        if signatures.contains(word) {
+            return behind_known(words);
         }
-        Wanted::Anything => decide_untyped(words),
+        if signatures.is_empty() && (is_like_signature(word) || word.is_empty() && words.len() > 1)
+        {
+            return behind_guessed(words);
+        }
     }
+    let mut failed = None;
+    for signature in signatures {
+        match decide_for(words, signature) {
+            Ok(reading) => return Ok(reading),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    failed.map_or_else(|| decide_untyped(words), Err)
+}
+
+/// Whether a word consists of the letters and brackets of signatures, so that nobody can tell it from
+/// one: `s`, `a{sv}` and `dog` are valid signatures, `a{vs}` and `(s` are malformed ones.
+pub fn is_like_signature(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|character| "ybnqiuxtdsogvha(){}".contains(character))
 }
 
 /// Decides how words are to be read that have the form `syntax`; `signature` are their types, which
@@ -131,25 +164,17 @@ pub fn read(
 }
 
 fn decide_for(words: &[&str], wanted: &str) -> Result<Reading, ArgumentError> {
-    let is_signed = words.first() == Some(&wanted);
-    if is_signed && let Ok(reading) = behind(wanted, words, 1) {
-        return Ok(reading);
-    }
-    if words.iter().all(|word| says_type(word))
+    if words.iter().all(|word| has_type(word))
         && let Ok(reading) = forced(words, wanted, Syntax::DbusSend)
     {
         return Ok(reading);
     }
-    let by_word = word_by_word(words, wanted);
-    // Who wrote the signature, and more words than there are arguments, meant busctl's form.
-    match by_word {
-        Err(ArgumentError::Count { .. }) if is_signed => behind(wanted, words, 1),
-        by_word => by_word,
-    }
+    word_by_word(words, wanted)
 }
 
-/// Whether a type stands in front of a word. A single `s` is rather the begin of a text.
-fn says_type(word: &str) -> bool {
+/// Whether a type stands in front of a word, as dbus-send has it. A single `s` is rather the begin of a
+/// text.
+pub fn has_type(word: &str) -> bool {
     let is_signature = || {
         let types = word.split_once(':').and_then(|(types, _)| Signature::new(types).ok());
         types.is_some_and(|types| types.single().is_some_and(|kind| kind != Type::String))
@@ -157,25 +182,18 @@ fn says_type(word: &str) -> bool {
     dbus_send::is_word(word) || is_signature()
 }
 
-/// Where nothing is known, a signature in front says it, or each word does.
+/// Where nothing is known and no signature is in front, each word says its type, or is a text.
 fn decide_untyped(words: &[&str]) -> Result<Reading, ArgumentError> {
-    if words.is_empty() {
-        return behind("", words, 0);
+    match words {
+        [] => behind("", words, 0),
+        words if words.iter().all(|word| has_type(word)) => with_types(words),
+        words => untyped(words),
     }
-    if words.iter().all(|word| says_type(word)) {
-        return with_types(words);
-    }
-    if words.len() > 1 && Signature::new(words[0]).is_ok() {
-        return behind_signature(words);
-    }
-    untyped(words)
 }
 
 fn forced(words: &[&str], wanted: &str, syntax: Syntax) -> Result<Reading, ArgumentError> {
     match syntax {
-        Syntax::Busctl if words.first() == Some(&wanted) => {
-            behind(wanted, words, 1).or_else(|error| behind(wanted, words, 0).map_err(|_| error))
-        }
+        Syntax::Busctl if words.first() == Some(&wanted) => behind(wanted, words, 1),
         Syntax::Busctl => behind(wanted, words, 0),
         Syntax::DbusSend => {
             let reading = with_types(words)?;
@@ -222,6 +240,23 @@ fn too_many(wanted: &str, words: &[&str]) -> ArgumentError {
 fn behind(signature: &str, words: &[&str], skipped: usize) -> Result<Reading, ArgumentError> {
     busctl::read_arguments(signature, &words[skipped..], &mut pretend)?;
     Ok(Reading { signature: signature.to_owned(), skipped, forms: vec![Syntax::Busctl] })
+}
+
+/// Behind the signature that is known to be the right one.
+fn behind_known(words: &[&str]) -> Result<Reading, ArgumentError> {
+    behind(words[0], words, 1).map_err(|error| match error {
+        ArgumentError::Count { .. } => as_signature(words[0], error),
+        error => error,
+    })
+}
+
+/// Behind a word that is a signature as far as anybody can tell.
+fn behind_guessed(words: &[&str]) -> Result<Reading, ArgumentError> {
+    behind(words[0], words, 1).map_err(|error| as_signature(words[0], error))
+}
+
+fn as_signature(word: &str, error: ArgumentError) -> ArgumentError {
+    ArgumentError::AsSignature { word: word.into(), error: Box::new(error) }
 }
 
 fn behind_signature(words: &[&str]) -> Result<Reading, ArgumentError> {

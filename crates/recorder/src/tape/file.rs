@@ -1,35 +1,42 @@
-//! One file.
+//! One file, and the name under which it grows.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
 use capture::record::{Origin, Record};
+use sys::replace::ReplacedFile;
 
-use super::TapeError;
+use super::Fit;
+use super::error::{TapeError, Unfinished};
 
 /// One file.
 #[derive(Debug)]
 pub(super) struct Plain {
     writer: Writer<File>,
-    path: Option<PathBuf>,
+    output: Option<OutputFile>,
 }
 
 impl Plain {
     pub(super) fn new(file: File, origin: &Origin) -> io::Result<Self> {
-        Ok(Self { writer: Writer::new(file, origin)?, path: None })
+        Ok(Self { writer: Writer::new(file, origin)?, output: None })
     }
 
-    pub(super) fn create(path: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
-        let writer = Writer::new(create(&path)?, origin)?;
-        remove_before(&path)?;
-        Ok(Self { writer, path: Some(path) })
+    pub(super) fn create(target: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
+        let (file, output) = OutputFile::create(target)?;
+        Ok(Self { writer: Writer::new(file, origin)?, output: Some(output) })
     }
 
     pub(super) fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.writer.write(record)
+    }
+
+    /// Writes a record unless the file would then be larger than `max` bytes.
+    pub(super) fn write_within(&mut self, record: &Record<'_>, max: u64) -> io::Result<Fit> {
+        Ok(if self.writer.write_within(record, max)? { Fit::Written } else { Fit::TooLarge })
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
@@ -40,51 +47,153 @@ impl Plain {
         self.writer.written().bytes
     }
 
-    pub(super) const fn path(&self) -> Option<&PathBuf> {
-        self.path.as_ref()
+    pub(super) const fn output(&self) -> Option<&OutputFile> {
+        self.output.as_ref()
     }
 
-    /// Ends it, and says how long it is.
+    /// The writer, if nobody else writes to the file.
+    pub(super) fn own_writer(&mut self) -> Option<&mut Writer<File>> {
+        self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
+    }
+
+    pub(super) fn into_output(self) -> Option<OutputFile> {
+        self.output
+    }
+
+    /// Ends the file and returns its length.
     pub(super) fn finish(self) -> io::Result<u64> {
         let written = self.written();
-        self.writer.finish().map(|_| written)
+        let file = self.writer.finish()?;
+        if let Some(output) = self.output {
+            output.commit(&file)?;
+        }
+        Ok(written)
     }
 }
 
-/// Makes a file for its owner alone: messages hold what is nobody else's business.
-pub(super) fn create(path: &Path) -> Result<File, TapeError> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = File::options();
-    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
-    file.map_err(|error| TapeError::Create { path: path.to_owned(), error })
+/// A file of a recording that is being written.
+///
+/// If there is no file at the target, the recording grows under its own name, so that it can be read
+/// while it lasts. A file at the target stays unchanged until the recording is complete; until then the
+/// recording grows beside it, and that file is left there if the recorder is killed.
+#[derive(Debug)]
+pub(super) struct OutputFile {
+    target: PathBuf,
+    growth: Growth,
 }
 
-/// The part of a recording before the one that is in this file.
-pub(super) fn before(path: &Path) -> PathBuf {
-    with_end(path, ".1")
+/// Under which name a recording grows.
+#[derive(Debug)]
+enum Growth {
+    /// Its own; there was no file.
+    AtTarget,
+    /// Another one in the same directory.
+    Beside(PathBuf),
+    /// The target is not a regular file, for example a pipe.
+    Direct,
 }
 
-/// The part behind it, while that begins.
-pub(super) fn beginning(path: &Path) -> PathBuf {
-    with_end(path, ".next")
+impl OutputFile {
+    /// Creates a file that only its owner can read, since messages can hold secrets.
+    pub(super) fn create(target: PathBuf) -> Result<(File, Self), TapeError> {
+        match create(&target) {
+            Ok((file, growth)) => Ok((file, Self { target, growth })),
+            Err(error) => Err(TapeError::Create { path: target, error }),
+        }
+    }
+
+    /// The file that was asked for.
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// The file that grows.
+    pub(super) fn path(&self) -> &Path {
+        match &self.growth {
+            Growth::AtTarget | Growth::Direct => &self.target,
+            Growth::Beside(path) => path,
+        }
+    }
+
+    /// Whether the target is a regular file, which can be renamed.
+    pub(super) const fn is_regular(&self) -> bool {
+        !matches!(self.growth, Growth::Direct)
+    }
+
+    /// Gives a complete file and the part before it their names. `file` is an open handle of it.
+    pub(super) fn commit(self, file: &File) -> io::Result<()> {
+        let Growth::Beside(path) = &self.growth else { return Ok(()) };
+        // A crash of the system must not leave neither the old content nor the new one.
+        file.sync_all()?;
+        fs::rename(path, &self.target)?;
+        match fs::rename(previous(path), previous(&self.target)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => remove_previous(&self.target),
+            renamed => renamed,
+        }
+    }
+
+    /// Where the recording is until it is committed, if that is not the target.
+    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+        let target = self.target.clone();
+        match &self.growth {
+            Growth::Beside(path) => Some(Unfinished { path: path.clone(), target }),
+            Growth::AtTarget | Growth::Direct => None,
+        }
+    }
+
+    /// Leaves an incomplete recording where it is; an empty file is removed.
+    pub(super) fn leave(self) -> Option<Unfinished> {
+        if fs::metadata(self.path()).is_ok_and(|found| found.len() == 0) {
+            self.remove();
+            return None;
+        }
+        self.unfinished()
+    }
+
+    /// Removes what was created; a file that was at the target before is still there.
+    pub(super) fn remove(self) {
+        if self.is_regular() {
+            // Nothing was recorded, and the reason for that is the error to report.
+            let _ = fs::remove_file(self.path());
+            let _ = fs::remove_file(previous(self.path()));
+        }
+    }
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+fn create(target: &Path) -> io::Result<(File, Growth)> {
+    if !is_recording(&previous(target)) {
+        // Neither a file nor a link is there, or the call fails.
+        let mut options = File::options();
+        match options.read(true).write(true).create_new(true).mode(0o600).open(target) {
+            Ok(file) => return Ok((file, Growth::AtTarget)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let (file, path) = ReplacedFile::create(target)?.into_parts();
+    Ok((file, path.map_or(Growth::Direct, Growth::Beside)))
+}
+
+/// The part of a recording before the one in this file.
+pub(super) fn previous(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
-    name.push(end);
+    name.push(".1");
     name.into()
 }
 
-/// Removes the other part of a recording whose place a new one takes, since it would be taken for a
-/// part of that. What is no recording is left alone, whatever its name is.
-pub(super) fn remove_before(path: &Path) -> Result<(), TapeError> {
-    let before = before(path);
+/// Removes the previous part of a recording that was replaced by a new one: it would be read as a part
+/// of the new one. A file that is not a recording stays, whatever its name is.
+pub(super) fn remove_previous(path: &Path) -> io::Result<()> {
+    let previous = previous(path);
+    if is_recording(&previous) { fs::remove_file(previous) } else { Ok(()) }
+}
+
+/// Whether a file begins like those that a tape writes.
+pub(super) fn is_recording(path: &Path) -> bool {
     let mut start = [0; SECTION.len()];
-    let read = File::open(&before).and_then(|mut file| file.read_exact(&mut start));
-    if read.is_err() || start != SECTION {
-        return Ok(());
-    }
-    fs::remove_file(&before).map_err(|error| TapeError::Create { path: before, error })
+    let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    is_file && read().is_ok() && start == SECTION
 }
 
 /// The first bytes of a file that a tape has written.

@@ -15,10 +15,10 @@ use std::time::Duration;
 use capture::bodies::{Bodies, Reducer};
 use capture::losses::Losses;
 use capture::query::Query;
-use capture::record::{Bus, BusId, Gap, GapCause, Origin, Record, Time};
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Origin, Record, Time};
 
-pub use error::TapeError;
-use file::Plain;
+pub use error::{TapeError, Unfinished};
+use file::{OutputFile, Plain};
 use ring::Ring;
 use trigger::{FILES_MAX, Trigger};
 
@@ -29,10 +29,10 @@ use crate::standing::Standing;
 pub enum Destination {
     /// Into something that is open already.
     Open(File),
-    /// Into a file.
+    /// Into a file. If there is one already, the recording takes its place when it is complete.
     File(PathBuf),
     /// Into a file and the one before it, each of at most so many bytes: the last part of the
-    /// recording is always there.
+    /// recording is always there. Recordings of these names are replaced as with [`File`](Self::File).
     Ring {
         /// The file; the one before it has `.1` at its end.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum Destination {
     },
     /// Into memory, and into a file when a message is met that was waited for.
     Trigger {
-        /// The file; those after the first have a number in their names.
+        /// The file; those after the first have a number in their names, and replace nothing.
         path: PathBuf,
         /// Bytes that are kept in memory.
         size: u64,
@@ -60,6 +60,10 @@ pub struct Tape {
     standing: Standing,
     output: Output,
     room: Room,
+    /// Bytes that the file may have.
+    max: Option<u64>,
+    /// Whether the file has no room for another message.
+    is_complete: bool,
     tally: Tally,
 }
 
@@ -87,6 +91,8 @@ struct Full {
     /// What was missing besides, one of each bus and cause.
     gaps: Vec<Gap>,
     buses: Vec<Bus>,
+    /// Why the recording of each bus has ended.
+    ends: Vec<Record<'static>>,
     /// When it is tried again, by the monotonic clock.
     next: Duration,
 }
@@ -139,19 +145,49 @@ impl Tape {
             standing: Standing::new(origin),
             output,
             room: Room::Free,
+            max: None,
+            is_complete: false,
             tally: Tally::default(),
         })
     }
 
+    /// Has a single file be no larger than `max` bytes. What is known at the start and how the recording
+    /// ended is written in any case.
+    #[must_use]
+    pub fn limited(mut self, max: Option<u64>) -> Self {
+        self.max = max.map(|max| max.saturating_sub(END_LEN));
+        self
+    }
+
+    /// Whether there was a message for which the file has no room. Nothing that comes after it is
+    /// recorded.
+    pub const fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
     /// Takes what has been heard next. Says if that changes something.
     pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
+        let is_limited = !is_about_the_recording(&record);
+        if is_limited && self.is_complete {
+            return None;
+        }
+        let before = self.tally.clone();
         self.count(&record);
         self.output.look(&record);
         let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
         match &mut self.room {
             Room::Free => {
-                let error = self.output.write(&reduced, &self.standing).err()?;
+                let max = self.max.filter(|_| is_limited);
+                let error = match self.output.write(&reduced, max, &self.standing) {
+                    Ok(Fit::Written) => return None,
+                    Ok(Fit::TooLarge) => {
+                        self.is_complete = true;
+                        self.tally = before;
+                        return None;
+                    }
+                    Err(error) => error,
+                };
                 self.room = Room::after(error);
                 let Room::Full(full) = &mut self.room else { return None };
                 full.miss(&reduced);
@@ -202,7 +238,7 @@ impl Tape {
         let records: Vec<Record<'static>> = buses.chain(gaps).chain(facts).collect();
         for record in records {
             self.count(&record);
-            if let Err(error) = self.output.write(&record, &self.standing) {
+            if let Err(error) = self.output.write(&record, None, &self.standing) {
                 self.room = Room::after(error);
                 return None;
             }
@@ -231,15 +267,47 @@ impl Tape {
     /// Ends the recording.
     pub fn finish(mut self) -> Result<Tally, TapeError> {
         self.try_again(Duration::MAX);
+        if let Room::Full(full) = &mut self.room {
+            // The file can be read without its end, too.
+            let _ = self.output.end_without_room(full);
+        }
         let tally = self.tally();
         match self.room {
-            Room::Broken(error) => return Err(TapeError::Write(error)),
-            Room::Full(_) => return Err(TapeError::Full { tally }),
-            Room::Free => {}
+            Room::Broken(error) => Err(TapeError::Write { error, unfinished: self.output.leave() }),
+            Room::Full(_) => Err(TapeError::Full { tally, unfinished: self.output.leave() }),
+            Room::Free => {
+                let unfinished = self.output.unfinished();
+                let finished = self.output.finish(&self.standing);
+                let (written, files) =
+                    finished.map_err(|error| TapeError::Write { error, unfinished })?;
+                Ok(Tally { written, files, ..tally })
+            }
         }
-        let (written, files) = self.output.finish(&self.standing).map_err(TapeError::Write)?;
-        Ok(Tally { written, files, ..tally })
     }
+
+    /// Removes what was written, because the recording did not begin after all.
+    pub fn discard(self) {
+        if let Some(output) = self.output.into_file() {
+            output.remove();
+        }
+    }
+}
+
+/// Whether a record says something about the recording itself, which is written whatever its size is.
+const fn is_about_the_recording(record: &Record<'_>) -> bool {
+    match record {
+        Record::Origin(_) | Record::Bus(_) | Record::Gap(_) | Record::Damage(_) => true,
+        Record::Fact { fact, .. } => matches!(fact, Fact::Ended { .. } | Fact::Recorder { .. }),
+        Record::Message(_) => false,
+    }
+}
+
+/// What became of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fit {
+    Written,
+    /// With it the file would be larger than it may be.
+    TooLarge,
 }
 
 impl Output {
@@ -251,12 +319,20 @@ impl Output {
         }
     }
 
-    fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
-        match self {
-            Self::Plain(plain) => plain.write(record),
-            Self::Ring(ring) => ring.write(record, standing),
-            Self::Trigger(trigger) => trigger.write(record),
+    /// Writes a record. `max` are the bytes that a single file may have.
+    fn write(
+        &mut self,
+        record: &Record<'_>,
+        max: Option<u64>,
+        standing: &Standing,
+    ) -> io::Result<Fit> {
+        match (self, max) {
+            (Self::Plain(plain), Some(max)) => return plain.write_within(record, max),
+            (Self::Plain(plain), None) => plain.write(record)?,
+            (Self::Ring(ring), _) => ring.write(record, standing)?,
+            (Self::Trigger(trigger), _) => trigger.write(record)?,
         }
+        Ok(Fit::Written)
     }
 
     fn flush(&mut self, now: Duration, standing: &Standing) -> io::Result<Option<TapeNotice>> {
@@ -284,10 +360,53 @@ impl Output {
 
     fn files(&self) -> Vec<PathBuf> {
         match self {
-            Self::Plain(plain) => plain.path().cloned().into_iter().collect(),
+            Self::Plain(plain) => {
+                plain.output().map(|output| output.target().to_owned()).into_iter().collect()
+            }
             Self::Ring(ring) => ring.files(),
             Self::Trigger(trigger) => trigger.files().to_vec(),
         }
+    }
+
+    /// The single file, or the youngest one of a ring.
+    fn into_file(self) -> Option<OutputFile> {
+        match self {
+            Self::Plain(plain) => plain.into_output(),
+            Self::Ring(ring) => Some(ring.into_output()),
+            Self::Trigger(_) => None,
+        }
+    }
+
+    /// Ends a file on a full disk: the last messages make room for how many are missing and why the
+    /// recording ended.
+    fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
+        let writer = match self {
+            Self::Plain(plain) => plain.own_writer(),
+            Self::Ring(ring) => Some(ring.writer()),
+            Self::Trigger(_) => None,
+        };
+        let Some(writer) = writer else { return Ok(()) };
+        let taken_back = writer.make_room(END_LEN)?;
+        let taken_back = (0..).map(BusId).zip(taken_back).filter(|(_, count)| *count > 0);
+        taken_back.for_each(|(bus, count)| *full.lost.entry(bus).or_default() += count);
+        for record in full.gaps().chain(full.ends.iter().cloned()) {
+            writer.write(&record)?;
+        }
+        writer.end()
+    }
+
+    /// Where the recording is until it is finished.
+    fn unfinished(&self) -> Option<Unfinished> {
+        match self {
+            Self::Plain(plain) => plain.output()?.unfinished(),
+            Self::Ring(ring) => ring.output().unfinished(),
+            Self::Trigger(_) => None,
+        }
+    }
+
+    /// Leaves the recording where it is.
+    fn leave(self) -> Option<Unfinished> {
+        self.into_file()?.leave()
     }
 
     /// Ends the files; returns how many bytes and which files there are.
@@ -311,6 +430,7 @@ impl Room {
                 lost: BTreeMap::new(),
                 gaps: Vec::new(),
                 buses: Vec::new(),
+                ends: Vec::new(),
                 next: Duration::ZERO,
             }),
             _ => Self::Broken(error),
@@ -329,6 +449,13 @@ impl Full {
             }
             Record::Bus(bus) => self.buses.push(bus.clone()),
             Record::Gap(gap) => self.miss_more(gap),
+            Record::Fact { at, bus, fact: Fact::Ended { cause } } => {
+                if self.lost.is_empty() {
+                    self.since = *at;
+                }
+                let fact = Fact::Ended { cause: *cause };
+                self.ends.push(Record::Fact { at: *at, bus: *bus, fact });
+            }
             _ => {}
         }
     }
@@ -350,6 +477,10 @@ impl Full {
         unwritten.chain(self.gaps.iter().cloned()).map(Record::Gap)
     }
 }
+
+/// Bytes that are kept free for how the recording ended: a fact and an interface statistics block for
+/// each of some buses.
+const END_LEN: u64 = 1024;
 
 /// How often it is tried whether a full disk has room again.
 const TRY_AGAIN: Duration = Duration::from_millis(500);

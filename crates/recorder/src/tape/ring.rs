@@ -6,26 +6,33 @@ use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
 use capture::record::{Origin, Record, Time};
+use sys::replace::ReplacedFile;
 
 use super::TapeError;
-use super::file::{before, beginning, create, remove_before};
+use super::file::{OutputFile, is_recording, previous};
 use crate::standing::Standing;
 
 /// A file and the one before it, each of which can be read alone.
 #[derive(Debug)]
 pub(super) struct Ring {
     writer: Writer<File>,
-    path: PathBuf,
+    output: OutputFile,
     size: u64,
-    /// Bytes in files that are full, of which only the last one is still there.
-    before: u64,
+    /// Bytes in the file before this one.
+    previous: u64,
 }
 
 impl Ring {
-    pub(super) fn create(path: PathBuf, size: u64, origin: &Origin) -> Result<Self, TapeError> {
-        let writer = Writer::new(create(&path)?, origin)?;
-        remove_before(&path)?;
-        Ok(Self { writer, path, size, before: 0 })
+    pub(super) fn create(target: PathBuf, size: u64, origin: &Origin) -> Result<Self, TapeError> {
+        let before = previous(&target);
+        if fs::symlink_metadata(&before).is_ok() && !is_recording(&before) {
+            return Err(TapeError::Occupied { path: before });
+        }
+        let (file, output) = OutputFile::create(target)?;
+        if !output.is_regular() {
+            return Err(TapeError::NotAFile { path: output.target().to_owned() });
+        }
+        Ok(Self { writer: Writer::new(file, origin)?, output, size, previous: 0 })
     }
 
     pub(super) fn write(&mut self, record: &Record<'_>, standing: &Standing) -> io::Result<()> {
@@ -42,15 +49,12 @@ impl Ring {
     /// old one goes on, under its own name.
     fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
         self.writer.flush()?;
-        let beginning = beginning(&self.path);
-        let next = begin(&beginning, at, standing).inspect_err(|_| {
-            // A full disk has no room for half a beginning.
-            let _ = fs::remove_file(&beginning);
-        })?;
-        fs::rename(&self.path, before(&self.path))?;
-        fs::rename(&beginning, &self.path)?;
+        let path = self.output.path();
+        let (next, beginning) = begin(path, at, standing)?;
+        fs::rename(path, previous(path))?;
+        fs::rename(&beginning, path)?;
         let full = std::mem::replace(&mut self.writer, next);
-        self.before += full.written().bytes;
+        self.previous = full.written().bytes;
         full.finish().map(drop)
     }
 
@@ -58,31 +62,55 @@ impl Ring {
         self.writer.flush()
     }
 
+    /// Bytes in the files that there are.
     pub(super) const fn written(&self) -> u64 {
-        self.before + self.writer.written().bytes
+        self.previous + self.writer.written().bytes
+    }
+
+    pub(super) const fn output(&self) -> &OutputFile {
+        &self.output
+    }
+
+    pub(super) const fn writer(&mut self) -> &mut Writer<File> {
+        &mut self.writer
+    }
+
+    pub(super) fn into_output(self) -> OutputFile {
+        self.output
     }
 
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        let before = (self.before > 0).then(|| before(&self.path));
-        before.into_iter().chain([self.path.clone()]).collect()
+        let target = self.output.target();
+        let before = (self.previous > 0).then(|| previous(target));
+        before.into_iter().chain([target.to_owned()]).collect()
     }
 
     pub(super) fn finish(self) -> io::Result<u64> {
         let written = self.written();
-        self.writer.finish().map(|_| written)
+        let file = self.writer.finish()?;
+        self.output.commit(&file)?;
+        Ok(written)
     }
 }
 
-/// A file that tells what is so before its first message.
-fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<Writer<File>> {
-    let file = create(path).map_err(|error| match error {
-        TapeError::Create { error, .. } | TapeError::Write(error) => error,
-        TapeError::Full { .. } => io::ErrorKind::StorageFull.into(),
-    })?;
-    let mut writer = Writer::new(file, standing.origin())?;
-    for record in standing.records(at) {
-        writer.write(&record)?;
+/// Creates the file that will follow the one at `path`, with everything that is known before its first
+/// message. Returns its path, too.
+fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<(Writer<File>, PathBuf)> {
+    let (file, beginning) = ReplacedFile::create(path)?.into_parts();
+    let beginning =
+        beginning.ok_or_else(|| io::Error::other("it is not a regular file any more"))?;
+    let fill = || {
+        let mut writer = Writer::new(file, standing.origin())?;
+        standing.records(at).try_for_each(|record| writer.write(&record))?;
+        writer.flush()?;
+        Ok(writer)
+    };
+    match fill() {
+        Ok(writer) => Ok((writer, beginning)),
+        Err(error) => {
+            // A full disk has no room for half a beginning.
+            let _ = fs::remove_file(beginning);
+            Err(error)
+        }
     }
-    writer.flush()?;
-    Ok(writer)
 }

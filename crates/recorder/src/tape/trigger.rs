@@ -1,17 +1,19 @@
 //! The last part of a recording in memory, until something happens.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use capture::file::Writer;
 use capture::query::Query;
 use capture::record::{Origin, Record, Time};
+use sys::replace::ReplacedFile;
 
 use super::TapeError;
 use super::chunks::Chunks;
-use super::file::create;
+use super::file::remove_previous;
 use crate::rolling::Rolling;
 use crate::standing::Standing;
 
@@ -138,24 +140,34 @@ impl Trigger {
 
     fn save(&mut self, standing: &Standing) -> io::Result<PathBuf> {
         self.end_chunk()?;
-        let path = numbered(&self.path, self.files.len() + 1);
-        let mut file = create(&path).map_err(|error| match error {
-            TapeError::Create { error, .. } | TapeError::Write(error) => error,
-            TapeError::Full { .. } => io::ErrorKind::StorageFull.into(),
-        })?;
+        let path = self.next_path();
+        let mut file = ReplacedFile::create(&path)?;
         let mut head = Writer::new(&mut file, standing.origin())?;
         for record in standing.records(self.starts.front().copied().unwrap_or_default()) {
             head.write(&record)?;
         }
         head.flush()?;
-        self.written += head.written().bytes + self.chunks.bytes();
+        let written = head.written().bytes + self.chunks.bytes();
         self.chunks.copy_to(&mut file)?;
-        file.flush()?;
+        file.commit()?;
+        remove_previous(&path)?;
+        self.written += written;
         self.due = None;
         self.chunks.clear();
         self.starts.clear();
         self.files.push(path.clone());
         Ok(path)
+    }
+
+    /// The first file has the name that was asked for, and takes the place of another one. Those after it
+    /// have names that no file has.
+    fn next_path(&self) -> PathBuf {
+        if self.files.is_empty() {
+            return self.path.clone();
+        }
+        let mut paths = (self.files.len() + 1..).map(|number| numbered(&self.path, number));
+        let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+        paths.find(is_free).expect("there are enough numbers")
     }
 
     pub(super) const fn written(&self) -> u64 {

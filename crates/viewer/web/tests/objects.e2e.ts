@@ -2,7 +2,7 @@
 
 import { expect, inject, test } from "vitest";
 import { usePages } from "./support/browser";
-import { demo, run, view } from "./support/program";
+import { demo, type Running, run, view } from "./support/program";
 
 const pages = usePages();
 
@@ -10,9 +10,10 @@ const PLACE = { service: "com.example.Battery", path: "/com/example/Battery" };
 const BATTERY = `#view=objects&${new URLSearchParams(PLACE)}`;
 
 /** What the program tells to a wish of the page. */
-async function ask(program: string, wish: object): Promise<unknown> {
+async function ask(program: Running, wish: object): Promise<unknown> {
   const body = JSON.stringify(wish);
-  const response = await fetch(`${program}bus`, { method: "POST", body });
+  const headers = { cookie: await program.cookie() };
+  const response = await fetch(new URL("/bus", program.line), { method: "POST", headers, body });
   const { answer, failure } = (await response.json()) as { answer?: unknown; failure?: string };
   if (failure !== undefined) throw new Error(failure);
   return answer;
@@ -55,7 +56,7 @@ test("a property is set from a form, and its change arrives", async () => {
   await objects.getByRole("button", { name: /^Signals/ }).click();
   const told = objects.getByLabel("Signals").getByRole("listitem");
   await told.filter({ hasText: "PropertiesChanged" }).filter({ hasText: "performance" }).waitFor();
-  const { returned } = (await ask(program.line, {
+  const { returned } = (await ask(program, {
     do: "get",
     property: { ...PLACE, interface: "com.example.Battery1", property: "PowerProfile" },
   })) as { returned: object };
@@ -72,7 +73,7 @@ test("a name that comes is there by itself, and gone when it goes", async () => 
   const other = await view("--live", "--allow-calls", "--address", address);
   const own = names.getByRole("button", { name: /^org\.example\.Late/ });
   expect(await own.count()).toBe(0);
-  await ask(other.line, {
+  await ask(other, {
     do: "call",
     call: {
       service: "org.freedesktop.DBus",
@@ -110,12 +111,12 @@ test("without the word of the user nothing is called", async () => {
     { do: "call", call: { ...PLACE, method: "Ping" } },
     { do: "set", property, signature: "s", value: "saver" },
   ]) {
-    await expect(ask(program.line, wish)).rejects.toThrow(
+    await expect(ask(program, wish)).rejects.toThrow(
       "this page may not call methods or set properties: start `diligence` with --allow-calls",
     );
   }
   const page = await pages.open(
-    `${program.line}${BATTERY}&property=com.example.Battery1.PowerProfile`,
+    `${await program.nextLine()}${BATTERY}&property=com.example.Battery1.PowerProfile`,
   );
   const objects = page.getByRole("main");
   await objects.getByText("This page looks only.").waitFor();

@@ -1,43 +1,69 @@
 // Who may ask the program, and that nothing that was recorded becomes a part of the page.
 
+import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:http";
+import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { view } from "./support/program";
+import { settled, usePages } from "./support/browser";
+import { Running, view } from "./support/program";
 
 interface Asked {
-  readonly path?: (token: string) => string;
+  readonly path?: string;
+  readonly method?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** The status and the headers with which a request is answered. */
-function ask(url: string, { path, headers }: Asked): Promise<{ status: number; fields: unknown }> {
-  const { hostname, port, pathname } = new URL(url);
-  const token = pathname.replaceAll("/", "");
+interface Answered {
+  readonly status: number;
+  readonly fields: Record<string, unknown>;
+  readonly body: string;
+}
+
+/** Asks at the address of a page, which has the cookie if one is given. */
+function ask(url: string, { path = "/", method = "GET", headers = {} }: Asked): Promise<Answered> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const options = { hostname, port, path: path?.(token) ?? pathname, headers: headers ?? {} };
-    request(options, (response) => {
-      response.resume();
-      resolve({ status: response.statusCode ?? 0, fields: response.headers });
+    request({ hostname, port, path, method, headers }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => {
+        body += chunk;
+      });
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, fields: response.headers, body }),
+      );
     })
       .on("error", reject)
       .end();
   });
 }
 
+/** Uses up an address, and gives the cookie. */
+async function cookieOf(url: string): Promise<string> {
+  const { fields } = await ask(url, { path: new URL(url).pathname });
+  const [cookie = ""] = fields["set-cookie"] as string[];
+  return cookie.split(";")[0] ?? "";
+}
+
 describe("only the page itself is answered", () => {
   test.each<[string, Asked, number]>([
-    ["its address", {}, 200],
-    ["no token", { path: () => "/" }, 404],
-    ["another token", { path: (token) => `/${token.replace(/./, "x")}/` }, 404],
-    ["the beginning of the token", { path: (token) => `/${token.slice(0, -1)}/` }, 404],
-    ["a file beside the page", { path: (token) => `/${token}/../../etc/passwd` }, 404],
+    ["the page", {}, 200],
+    ["no cookie", { headers: { cookie: "" } }, 403],
+    ["another cookie", { headers: { cookie: "diligence-1=0123456789abcdef" } }, 403],
+    ["what was recorded, without a cookie", { path: "/stream", headers: { cookie: "" } }, 403],
+    ["a file beside the page", { path: "/../../etc/passwd" }, 404],
+    ["a wrong code", { path: "/open/0123456789abcdef0123456789abcdef" }, 403],
     ["a name that points here", { headers: { host: "evil.example" } }, 421],
     ["another port", { headers: { host: "127.0.0.1:1" } }, 421],
+    ["a target elsewhere", { path: "http://evil.example/" }, 421],
     ["a page of somebody else's", { headers: { origin: "http://evil.example" } }, 403],
     ["a page without an origin", { headers: { origin: "null" } }, 403],
+    ["a page of another port", { headers: { "sec-fetch-site": "same-site" } }, 403],
   ])("%s", async (_, asked, status) => {
     await using program = await view(inject("recording"));
-    expect((await ask(program.line, asked)).status).toBe(status);
+    const cookie = await cookieOf(program.line);
+    const headers = { cookie, ...asked.headers };
+    expect((await ask(program.line, { ...asked, headers })).status).toBe(status);
   });
 
   test("answers say that they are for nobody else", async () => {
@@ -51,5 +77,77 @@ describe("only the page itself is answered", () => {
       "cache-control": "no-store",
     });
     expect(fields).not.toHaveProperty("access-control-allow-origin");
+  });
+
+  test("an address works once, and the next one is printed", async () => {
+    await using program = await view(inject("recording"));
+    const first = program.line;
+    const path = new URL(first).pathname;
+    expect((await ask(first, { path, method: "HEAD" })).status).toBe(405);
+    expect((await ask(first, { path })).fields["set-cookie"]).toEqual([
+      expect.stringMatching(/^diligence-\d+=[0-9a-f]{32}; Path=\/; HttpOnly; SameSite=Strict$/),
+    ]);
+    const again = await ask(first, { path });
+    expect(again.status).toBe(403);
+    expect(again.fields).not.toHaveProperty("set-cookie");
+    const next = await program.nextLine();
+    expect(new URL(next).origin).toBe(new URL(first).origin);
+    expect(await cookieOf(next)).toBe(await cookieOf(await program.nextLine()));
+  });
+});
+
+describe("a browser", () => {
+  const pages = usePages();
+
+  test("shows the page again without an address", async () => {
+    await using program = await view(inject("recording"));
+    const page = await pages.open("about:blank", { settle: false });
+    await page.goto(program.line);
+    await page.waitForURL((url) => url.pathname === "/");
+    await settled(page);
+    await page.reload();
+    await settled(page);
+    await page.goto(program.line);
+    await page.waitForURL((url) => url.pathname === "/");
+    await settled(page);
+    expect(await page.evaluate(() => document.cookie)).toBe("");
+  });
+
+  test("that the program starts is led to the page by a private file, which is then removed", async () => {
+    const folder = await mkdtemp(join(inject("folder"), "browser-"));
+    // A browser that writes down what it is told to open.
+    const told = join(folder, "told");
+    await writeFile(
+      join(folder, "xdg-open"),
+      `#!/bin/sh\nprintf %s "$*" > ${told}.new\nmv ${told}.new ${told}\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: folder };
+    await using program = await Running.start(["view", inject("recording")], "http://", env);
+    await expect.poll(() => readdir(folder)).toContain("told");
+    const file = await readFile(told, "utf8");
+    expect(file).toMatch(/^\/.*\/page\.html$/);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(file, ".."))).mode & 0o777).toBe(0o700);
+    const page = await pages.open(`file://${file}`, { settle: false });
+    await page.waitForURL((url) => url.pathname === "/" && url.protocol === "http:");
+    await settled(page);
+    await expect.poll(() => readdir(folder)).toEqual(["told", "xdg-open"]);
+    // The printed address has not been used.
+    expect(await cookieOf(program.line)).toMatch(/^diligence-/);
+  });
+
+  test("that never came leaves no file when the program ends", async () => {
+    const folder = await mkdtemp(join(inject("folder"), "browser-"));
+    await writeFile(join(folder, "xdg-open"), `#!/bin/sh\ntouch ${folder}/told\n`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: folder };
+    {
+      await using _program = await Running.start(["view", inject("recording")], "http://", env);
+      await expect.poll(() => readdir(folder)).toContain("told");
+      expect((await readdir(folder)).length).toBe(3);
+    }
+    expect(await readdir(folder)).toEqual(["told", "xdg-open"]);
   });
 });

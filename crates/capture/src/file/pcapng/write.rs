@@ -1,7 +1,8 @@
 //! Writes pcapng.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -31,6 +32,8 @@ pub struct Writer<W> {
     blocks: Vec<u8>,
     interfaces: Vec<Interface>,
     written: Written,
+    /// Offset in the file of the first block that did not go out, or not when it was tried first.
+    boundary: u64,
 }
 
 /// What a [`Writer`] was given, whether it has gone out already or not.
@@ -43,7 +46,7 @@ pub struct Written {
 }
 
 /// What is told about a bus at the end.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Interface {
     first: Option<Time>,
     last: Time,
@@ -56,7 +59,7 @@ impl<W: Write> Writer<W> {
     pub fn new(out: W, origin: &Origin) -> io::Result<Self> {
         let blocks = Vec::with_capacity(STRETCH);
         let written = Written::default();
-        let mut writer = Self { out, blocks, interfaces: Vec::new(), written };
+        let mut writer = Self { out, blocks, interfaces: Vec::new(), written, boundary: 0 };
         writer.section(origin)?;
         Ok(writer)
     }
@@ -80,6 +83,22 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    /// Writes a record as [`write`](Self::write) does, unless the file would then have more than `max`
+    /// bytes. Returns whether it was written.
+    pub fn write_within(&mut self, record: &Record<'_>, max: u64) -> io::Result<bool> {
+        if self.blocks.len() >= STRETCH {
+            self.drain()?;
+        }
+        let before = (self.blocks.len(), self.written, self.interfaces.clone());
+        self.write(record)?;
+        if self.written.bytes <= max {
+            return Ok(true);
+        }
+        self.blocks.truncate(before.0);
+        (self.written, self.interfaces) = (before.1, before.2);
+        Ok(false)
+    }
+
     /// Writes what is on its way.
     pub fn flush(&mut self) -> io::Result<()> {
         self.drain()?;
@@ -98,11 +117,16 @@ impl<W: Write> Writer<W> {
 
     /// Ends the file with what was counted for each bus.
     pub fn finish(mut self) -> io::Result<W> {
+        self.end()?;
+        Ok(self.out)
+    }
+
+    /// Writes what was counted for each bus, which is the end of the file.
+    pub fn end(&mut self) -> io::Result<()> {
         for (id, interface) in std::mem::take(&mut self.interfaces).iter().enumerate() {
             self.statistics(id as u32, interface)?;
         }
-        self.flush()?;
-        Ok(self.out)
+        self.flush()
     }
 
     /// Gives whole blocks to `out`, all with one call if it takes them.
@@ -115,8 +139,65 @@ impl<W: Write> Writer<W> {
                 Err(error) => return Err(error),
             }
         }
+        self.boundary = self.written.bytes;
         Ok(())
     }
+}
+
+/// The end of a file on a full disk.
+impl Writer<File> {
+    /// Takes the last blocks back until `len` bytes can be written without the file growing. Blocks that
+    /// did not go out are taken back, too. Returns for each bus how many messages that are.
+    ///
+    /// The file must be one that nobody else writes to, open for reading, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file, which is unchanged then, and of kind `Unsupported` if a bus was described in
+    /// these blocks.
+    pub fn make_room(&mut self, len: u64) -> io::Result<Vec<u64>> {
+        let file_len = self.written.bytes - self.blocks.len() as u64;
+        self.out.seek(SeekFrom::Start(self.boundary))?;
+        let mut blocks = Vec::new();
+        (&self.out).take(file_len - self.boundary).read_to_end(&mut blocks)?;
+        blocks.extend_from_slice(&self.blocks);
+        let mut taken_back = vec![0; self.interfaces.len()];
+        let mut kept = 0;
+        let mut at = 0;
+        while let Some((kind, block)) = blocks.get(at..).and_then(first_block) {
+            let is_kept = kept == at && self.boundary + (at + block.len()) as u64 + len <= file_len;
+            at += block.len();
+            match kind {
+                _ if is_kept => kept = at,
+                block::INTERFACE => return Err(io::ErrorKind::Unsupported.into()),
+                block::ENHANCED_PACKET => taken_back[interface_of(block)] += 1,
+                _ => {}
+            }
+        }
+        self.boundary += kept as u64;
+        self.out.set_len(self.boundary)?;
+        self.out.seek(SeekFrom::End(0))?;
+        self.blocks.clear();
+        self.written.bytes = self.boundary;
+        for (interface, count) in self.interfaces.iter_mut().zip(&taken_back) {
+            interface.messages -= count;
+            self.written.messages -= count;
+        }
+        Ok(taken_back)
+    }
+}
+
+/// The type and the bytes of the block that some bytes begin with.
+fn first_block(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    let (kind, len) = (word(0)?, word(4)?);
+    Some((kind, bytes.get(..len as usize)?))
+}
+
+/// The interface of an enhanced packet block.
+fn interface_of(block: &[u8]) -> usize {
+    let id = block.get(BODY_OFFSET..).and_then(|body| body.first_chunk());
+    u32::from_le_bytes(*id.expect("every such block has it")) as usize
 }
 
 /// The blocks.

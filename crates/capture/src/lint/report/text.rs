@@ -10,7 +10,7 @@ use crate::lint::rule::{Rule, RuleId};
 use crate::lint::units;
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit, folded};
-use crate::text::units::printable;
+use crate::text::visible::printable;
 
 /// How much to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,7 +130,11 @@ impl Text {
         self.paragraph("", &format!("{} {}.", culprit(&finding.who), finding.says));
         let cost = finding.cost.as_time();
         if !cost.is_zero() {
-            self.paragraph("cost", &format!("{}: {}", units::span(cost), finding.cost));
+            let text = match finding.cost.waited.is_zero() {
+                true => format!("about {}: {}", units::span(cost), finding.cost),
+                false => finding.cost.to_string(),
+            };
+            self.paragraph("cost", &text);
         }
         if finding.evidence.count > 0 {
             self.paragraph("seen in", &evidence(finding, &report.source));

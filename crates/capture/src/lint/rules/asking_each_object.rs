@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(8),
     title: "asking each object in turn",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program asks many objects of one service, side by side in its tree, for their \
               properties or their introspection: a round trip for each.",

@@ -7,7 +7,7 @@ use crate::subscriptions::Subscription;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(3),
     title: "broad match rules",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::MatchRules,
     meaning: "A match rule names no sender, no path and no argument, and selects signals of \
               several senders at a rate that wakes its program again and again. Most of what comes \

@@ -1,4 +1,4 @@
-//! L48: secrets that everybody hears.
+//! L48: signals without a destination that carry a secret.
 
 use super::prelude::*;
 use wire::body::Value;
@@ -6,22 +6,21 @@ use wire::body::Value;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(48),
     title: "secrets in broadcasts",
-    severity: Severity::High,
+    rating: Rating::Always(Severity::High),
     needs: Needs::Bodies,
-    meaning: "A signal for all carries something under a name such as password or token. Every \
-              program on the bus can have it.",
+    meaning: "A signal without a destination carries a value under a name such as password or \
+              token. Every program on the bus can receive it.",
     thresholds: &[
         Threshold::count("signals with such a key and a text that is not empty", 1),
         Threshold::count("signals of one kind are looked at, evenly chosen", LOOKED_AT),
     ],
-    advice: "Hand secrets only to who asked, and encrypted as the Secret Service does; in signals \
-             say only that they have changed.",
+    advice: "Send a secret only to the program that asked for it, encrypted as the Secret Service \
+             does; let signals say only that it has changed.",
     check,
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let broadcast = lint.emissions().iter().filter(|it| it[0].destination_id().is_none());
-    broadcast.filter_map(|signals| check_member(lint, signals)).collect()
+    lint.broadcasts().iter().filter_map(|signals| check_member(lint, signals)).collect()
 }
 
 fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> {

@@ -6,7 +6,7 @@ use super::unheard_signals::grouped_audience;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(29),
     title: "broadcasts that one program hears",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::Recipients,
     meaning: "Each signal of a kind reached exactly one program. If it is meant for that one, the \
               bus need not look for others, and others need not be able to hear it.",

@@ -6,7 +6,7 @@ use crate::lint::changes::is_change;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(52),
     title: "a call after every signal",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "Whenever a service emits a signal, a program calls it at once. The signal does not \
               say what its listeners want to know.",
@@ -23,7 +23,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     let mut last: HashMap<PeerId, Message<'_>> = HashMap::new();
     let mut pairs = Vec::new();
     let mut emitted: HashMap<_, usize> = HashMap::new();
-    for message in lint.capture.messages().filter(|it| !it.is_driver_traffic()) {
+    for message in lint.messages().filter(|it| !it.is_driver_traffic()) {
         match message.kind() {
             MessageType::Signal if !is_change(&message) => {
                 *emitted.entry(kind(&message)).or_default() += 1;

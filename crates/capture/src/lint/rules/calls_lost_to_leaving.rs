@@ -1,14 +1,16 @@
 //! L14: the service leaves while a call is under way.
 
 use super::prelude::*;
+use crate::model::CallOutcome;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(14),
     title: "calls lost because the service left",
-    severity: Severity::Med,
+    rating: Rating::Always(Severity::High),
     needs: Needs::Messages,
-    meaning: "A service has left the bus, by ending or by crashing, while somebody waited for its \
-              answer. The bus answers in its place with NoReply, if it answers at all.",
+    meaning: "A service has left the bus, by ending or by crashing, while a program waited for its \
+              reply. The bus replies in its place with NoReply, if it replies at all. Calls whose \
+              caller left before are not counted.",
     thresholds: &[Threshold::count("calls under way when a service left", 1)],
     advice: "In the service: answer what is under way before the connection is closed. In the \
              caller: take NoReply as \"ask again when the name is back\".",
@@ -20,18 +22,18 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     grouped(lost, |call| lint.callee(call)).iter().map(|calls| report(lint, calls)).collect()
 }
 
+/// Whether the callee left while the caller waited. A caller that left before has lost nothing.
 pub(super) fn is_lost(lint: &Context<'_>, call: &Message<'_>) -> bool {
     let left = call.to().and_then(|peer| lint.capture.directory().peer(peer).left);
-    let Some(left) = left.filter(|&left| call.expects_reply() && left >= call.at()) else {
-        return false;
-    };
-    match call.partner() {
-        None => true,
-        Some(reply) => {
-            reply.member() == NO_REPLY
-                && reply.is_driver_traffic()
-                && left.max(reply.at()).since(left.min(reply.at())).is_some_and(|d| d <= TOGETHER)
-        }
+    let left = left.filter(|&left| left >= call.at());
+    match call.outcome() {
+        Some(CallOutcome::CalleeLeft) => call.expects_reply(),
+        Some(CallOutcome::Waiting) => left.is_some() && lint.shows_replies(call),
+        // The bus may reply a moment before it says that the callee has left.
+        Some(CallOutcome::TimedOut) => call.partner().zip(left).is_some_and(|(reply, left)| {
+            left.max(reply.at()).since(left.min(reply.at())).is_some_and(|apart| apart <= TOGETHER)
+        }),
+        _ => false,
     }
 }
 
@@ -53,7 +55,5 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
         ))
 }
 
-const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
-
-/// The bus answers for who has left as soon as it sees that.
+/// The bus replies in the place of a callee that left as soon as it sees that.
 const TOGETHER: Duration = Duration::from_millis(100);

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(46),
     title: "calls without an interface",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::Messages,
     meaning: "Calls name a method and no interface. If two interfaces of the object have a method \
               of that name, which one is called is not defined, and policies cannot tell them \

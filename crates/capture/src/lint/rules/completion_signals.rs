@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(45),
     title: "a signal that says a call is done",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::Messages,
     meaning: "A method answers at once, and soon a signal tells that it is done. The caller must \
               find out which of its calls that was, and everybody else hears it too.",

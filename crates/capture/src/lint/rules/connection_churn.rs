@@ -7,7 +7,7 @@ use crate::model::Peer;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(36),
     title: "connections that come and go",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "Connections are made at a high rate, and most leave after a call or two. Each costs \
               an authentication, a Hello, and two NameOwnerChanged that wake all who watch names. \
@@ -31,6 +31,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     }
     let brief = lint.capture.directory().peers().filter(|(id, peer)| {
         is_brief(peer)
+            && !lint.lacks_headers(peer.bus)
             && !is_shell_tool(peer)
             && !lint.is_observer(*id)
             && calls.get(id).is_none_or(|&count| count <= CALLS_MAX)

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(53),
     title: "everybody asks who has come",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A connection comes or takes a name, and several programs ask the bus for its process \
               or user at once.",

@@ -6,7 +6,7 @@ use crate::lint::changes::is_change;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(26),
     title: "a second signal for the same change",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "An object emits a signal of its own, called something like Changed, whenever it \
               emits PropertiesChanged. Both say the same, and wake all who listen twice.",

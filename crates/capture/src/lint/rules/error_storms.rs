@@ -8,7 +8,7 @@ use super::timeouts::has_timed_out;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(16),
     title: "the same error over and over",
-    severity: Severity::Med,
+    rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Messages,
     meaning: "A program gets the same error from the same method again and again, and goes on \
               asking. Errors about what is not there are reported by L17 and L18.",

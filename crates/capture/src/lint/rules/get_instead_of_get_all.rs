@@ -5,14 +5,13 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(7),
     title: "many Get instead of one GetAll",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A program asks for different properties of one object one by one, each with a round \
               trip of its own.",
     thresholds: &[
         Threshold::count("different properties asked for", PROPERTIES_MIN),
         Threshold::span("within", WITHIN),
-        Threshold::count("properties, to be high", PROPERTIES_HIGH),
     ],
     advice: "Ask for all with one GetAll, and keep the values up to date from PropertiesChanged.",
     check,
@@ -60,7 +59,6 @@ fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
     let first = &runs[0].call;
     let calls: Vec<_> = runs.iter().flat_map(|run| &run.calls).copied().collect();
     let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);
-    let severity = if most >= PROPERTIES_HIGH { Severity::High } else { Severity::Med };
     let objects = units::counted(runs.len() as u64, "object");
     Finding::new(&RULE, lint.who(lint.sender(first)))
         .about(format!("{} {interface}", lint.callee_stable(first)))
@@ -68,12 +66,10 @@ fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
             "asks {} for up to {most} properties of {interface} one by one, on {objects}",
             lint.callee_label(first)
         ))
-        .severity(severity)
         .shown_by(&calls)
         .costs(Cost::of_calls(&calls))
         .query(queries::calls(lint, first))
 }
 
 const PROPERTIES_MIN: usize = 3;
-const PROPERTIES_HIGH: usize = 10;
 const WITHIN: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use crate::subscriptions::Subscription;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(5),
     title: "match rules that select nothing",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::MatchRules,
     meaning: "Match rules of a connection selected not one signal. Each has cost a round trip when \
               it was set, mostly while the program started and somebody waited. Rules for the \
@@ -46,7 +46,7 @@ fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     );
     Some(Fault {
         says,
-        severity: RULE.severity,
+        severity: RULE.rating.floor(),
         confidence: Confidence::Low,
         rules: idle.len(),
         set_by: idle.iter().filter_map(|(_, one)| one.set_by).collect(),

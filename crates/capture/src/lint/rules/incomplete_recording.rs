@@ -8,7 +8,7 @@ use crate::record::{Bus, Clock, Content, EndCause, GapCause, Method as Listening
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(50),
     title: "the recording is incomplete",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::Messages,
     meaning: "Messages are missing or cut, or it is not known who is who. Other findings may be \
               wrong or absent because of it, so this comes first.",
@@ -136,8 +136,17 @@ fn cut(lint: &Context<'_>) -> Option<Finding> {
     let is_cut = |it: &Message<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
     let cut: Vec<_> = lint.capture.messages().filter(is_cut).collect();
     let share = units::share(cut.len(), lint.capture.len());
+    let beheaded = cut.iter().filter(|message| message.health() == Health::HeaderCut).count();
+    let headers = match beheaded {
+        0 => String::new(),
+        beheaded => format!(
+            "; of {}, the header is cut too, so these are not judged, and nothing is concluded from \
+             a reply, a call or a match rule that is missing",
+            units::counted(beheaded as u64, "message")
+        ),
+    };
     let says = format!(
-        "holds only the beginning of {share} of the messages, which {} leave out",
+        "holds only the beginning of {share} of the messages, which {} leave out{headers}",
         rules_that_need(&[Needs::Bodies])
     );
     (!cut.is_empty())
@@ -181,9 +190,9 @@ fn nameless(lint: &Context<'_>) -> Option<Finding> {
         peers.partition(|(_, peer)| peer.names.is_empty() && peer.process.is_none());
     let all = unknown.len() + known.len();
     let says = format!(
-        "does not tell who {} of {} connections are: neither a name nor a process",
+        "has neither a name nor a process for {} of {}",
         unknown.len(),
-        all
+        units::counted(all as u64, "connection")
     );
     (unknown.len() * 100 > all * NAMELESS_PERCENT).then(|| finding(lint, "names", says))
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(31),
     title: "introspection again and again",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program introspects many objects, or the same ones repeatedly. Each answer is a \
               document that the service writes and the program parses.",

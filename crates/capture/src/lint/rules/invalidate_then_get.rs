@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(25),
     title: "invalidated properties that are asked for at once",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "PropertiesChanged says that a property has changed and not to what, and somebody \
               asks for it at once: a signal and a round trip for what the signal could have said.",

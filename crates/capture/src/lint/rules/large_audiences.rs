@@ -6,7 +6,7 @@ use super::unheard_signals::{grouped_audience, seconds};
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(30),
     title: "signals that wake many programs",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Recipients,
     meaning: "Signals of a kind reach many programs, and come often. Each is copied for, and \
               wakes, every one of them.",

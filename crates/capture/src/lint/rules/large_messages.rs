@@ -5,21 +5,18 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(34),
     title: "large messages",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A message is so large that a bus carries it badly: it is copied four times, and all \
               others wait meanwhile. Answers of GetManagedObjects are reported by L09.",
-    thresholds: &[
-        Threshold::bytes("a message", LARGE).source("throughput is best at 32 KiB"),
-        Threshold::bytes("to be high", HUGE),
-    ],
+    thresholds: &[Threshold::bytes("a message", LARGE).source("throughput is best at 32 KiB")],
     advice: "Pass a descriptor (a memfd or a pipe) with the data in it, or hand the data out in \
              pages.",
     check,
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let large: Vec<_> = lint.capture.messages().filter(|message| is_large(lint, message)).collect();
+    let large: Vec<_> = lint.messages().filter(is_large).collect();
     let by_member = grouped(&large, |message| {
         let named = message.call().unwrap_or(*message);
         (lint.sender(message), message.kind().code(), named.interface_id(), named.member_id())
@@ -27,10 +24,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     by_member.iter().map(|messages| report(lint, messages)).collect()
 }
 
-fn is_large(lint: &Context<'_>, message: &Message<'_>) -> bool {
-    message.len() > LARGE
-        && message.call().is_none_or(|call| call.member() != "GetManagedObjects")
-        && !message.from().is_some_and(|peer| lint.is_observer(peer))
+fn is_large(message: &Message<'_>) -> bool {
+    message.len() > LARGE && message.call().is_none_or(|call| call.member() != "GetManagedObjects")
 }
 
 fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
@@ -45,16 +40,14 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
     Finding::new(&RULE, lint.who(lint.sender(first)))
         .about(format!("{what} {}", named.full_member()))
         .says(format!(
-            "sends {what} of {} with up to {}, {} times",
+            "sends {what} of {} with up to {}, {}",
             short_name(&named),
             units::bytes(largest.into()),
-            messages.len()
+            units::counted(messages.len() as u64, "time")
         ))
-        .severity(if largest > HUGE { Severity::High } else { Severity::Med })
         .shown_by(messages)
         .costs(Cost::of_bytes(messages))
         .query(format!("{} size>64KiB", queries::term("from", &lint.who(lint.sender(first)))))
 }
 
 const LARGE: u32 = 64 << 10;
-const HUGE: u32 = 1 << 20;

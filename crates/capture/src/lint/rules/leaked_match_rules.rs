@@ -6,22 +6,23 @@ use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(2),
     title: "match rules that are never taken back",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "A connection sets more and more match rules and has never called RemoveMatch. The \
-              bus keeps all of them until it refuses the next one; until then every signal of \
-              their kind costs more.",
+    meaning: "A connection adds more and more match rules and never calls RemoveMatch. The bus keeps \
+              all of them until the connection ends or the bus refuses the next one; until then \
+              every signal of their kind costs more.",
     thresholds: &[
-        Threshold::count("rules of a connection at the end", RULES_MIN),
+        Threshold::count("rules of a connection at its end", RULES_MIN),
         Threshold::percent(
-            "of its rules set in the second half of its time",
+            "of its rules added in the second half of its time",
             GROWING_PERCENT as u64,
         ),
-        Threshold::count("rules, to be high", RULES_HIGH)
+        Threshold::span("from the first rule to the last, at least", GROWING_FOR),
+        Threshold::count("rules, to be med at least", RULES_NEAR_LIMIT)
             .source("80 % of the 512 that dbus-daemon allows a connection by default"),
     ],
-    advice: "Take a rule back when what it watched is gone: RemoveMatch, or the unsubscribe of \
-             your library.",
+    advice: "Remove a rule when the watched object is gone: RemoveMatch, or the unsubscribe \
+             function of your library.",
     check,
 };
 
@@ -29,32 +30,38 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     at_fault(lint, &RULE, |subscriber| leaked(lint, subscriber))
 }
 
-fn leaked(lint: &Context<'_>, Subscriber { peer, rules }: &Subscriber<'_>) -> Option<Fault> {
-    let first = rules.first()?.1;
-    if rules.len() < RULES_MIN || lint.subscriptions().has_removed(*peer) || first.until().is_some()
+fn leaked(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
+    let Subscriber { peer, rules } = subscriber;
+    let (first, last) = (rules.first()?.1, rules.last()?.1);
+    if rules.len() < RULES_MIN
+        || lint.subscriptions().has_removed(*peer)
+        || last.since.since(first.since)? < GROWING_FOR
     {
         return None;
     }
-    let span = lint.span(first.bus).last.since(first.since)?;
-    let half = first.since.after(span / 2);
+    let end = subscriber.left().unwrap_or(lint.span(first.bus).last);
+    let half = first.since.after(end.since(first.since)? / 2);
     let late = rules.iter().filter(|(_, one)| one.since > half).count();
     if late * 100 < rules.len() * GROWING_PERCENT {
         return None;
     }
     let says = format!(
-        "has {} match rules, {late} of them set in the second half of the recording, and has never \
-         taken one back",
+        "{} {} match rules, {late} of them added in the second half of its time, and never removed \
+         one",
+        subscriber.has_or_had(),
         rules.len()
     );
     Some(Fault {
         says,
-        severity: if rules.len() >= RULES_HIGH { Severity::High } else { Severity::Med },
+        severity: if rules.len() >= RULES_NEAR_LIMIT { Severity::Med } else { Severity::Low },
         confidence: Confidence::Medium,
         rules: rules.len(),
         set_by: rules.iter().filter_map(|(_, one)| one.set_by).collect(),
     })
 }
 
+/// A program that adds all its rules when it starts leaks none.
+const GROWING_FOR: Duration = Duration::from_secs(1);
 const RULES_MIN: usize = 100;
-const RULES_HIGH: usize = 410;
+const RULES_NEAR_LIMIT: usize = 410;
 const GROWING_PERCENT: usize = 20;

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(9),
     title: "GetManagedObjects again and again",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "GetManagedObjects copies the whole state of a service. A program that calls it \
               repeatedly makes the service write all of it each time, to find out what signals \

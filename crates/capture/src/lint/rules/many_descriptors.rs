@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(35),
     title: "many descriptors in one message",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A message carries many file descriptors. A bus and each recipient must hold all of \
               them at once, and both have low limits.",
@@ -16,8 +16,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let many: Vec<_> =
-        lint.capture.messages().filter(|it| it.unix_fds() >= DESCRIPTORS_MIN).collect();
+    let many: Vec<_> = lint.messages().filter(|it| it.unix_fds() >= DESCRIPTORS_MIN).collect();
     let by_sender = grouped(&many, |message| lint.sender(message));
     by_sender.iter().map(|messages| report(lint, messages)).collect()
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(42),
     title: "very many calls under way",
-    severity: Severity::Med,
+    rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Messages,
     meaning: "A program has so many calls under way that a bus with usual limits will soon refuse \
               the next.",
@@ -24,11 +24,14 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let mut pending: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut most = 0;
     let mut above = Vec::new();
-    for call in calls.iter().filter(|call| call.expects_reply()) {
+    for call in calls.iter().filter(|call| call.partner().is_some() || lint.is_unanswered(call)) {
+        if !call.expects_reply() {
+            continue;
+        }
         while pending.peek().is_some_and(|Reverse(over)| *over <= call.at()) {
             pending.pop();
         }
-        pending.push(Reverse(call.partner().map_or(Time(i64::MAX), |reply| reply.at())));
+        pending.push(Reverse(call.at().after(call.waited().unwrap_or_default())));
         most = most.max(pending.len());
         if pending.len() >= PENDING_MIN {
             above.push(*call);

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(49),
     title: "answers that fit no call",
-    severity: Severity::Med,
+    rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Messages,
     meaning: "A call was answered twice, or by somebody whom it was not addressed to, or before it \
               was made. Answers to calls from before the recording are not counted.",
@@ -24,7 +24,6 @@ enum Fault {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let orphans: Vec<_> = lint
-        .capture
         .messages()
         .filter(|it| it.kind().is_reply() && it.partner().is_none() && !it.is_driver_traffic())
         .collect();
@@ -68,10 +67,10 @@ fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]
     Finding::new(&RULE, lint.who(lint.sender(reply)))
         .about(call.full_member())
         .says(format!(
-            "answers {} of {} {how}, {} times",
+            "answers {} of {} {how}, {}",
             short_name(call),
             lint.who(lint.sender(call)).label,
-            replies.len()
+            units::counted(replies.len() as u64, "time")
         ))
         .shown_by(&replies)
         .costs(Cost { wake_ups: replies.len() as u64, ..Cost::of_bytes(&replies) })

@@ -6,7 +6,7 @@ use crate::lint::deadlocks;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(21),
     title: "two programs that wait for each other",
-    severity: Severity::High,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "One program waits for another, which waits for the first. Neither answers until one \
               gives up.",
@@ -26,10 +26,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let (one, other) = (&calls[0], &calls[1]);
-    let end = lint.span(one.bus()).last;
-    let waits = calls
-        .iter()
-        .map(|call| call.duration().or_else(|| end.since(call.at())).unwrap_or_default());
+    let waits = calls.iter().filter_map(Message::waited);
     Finding::new(&RULE, lint.who(lint.sender(one)))
         .about(format!("{} {} {}", lint.callee_stable(one), one.full_member(), other.full_member()))
         .says(format!(
@@ -39,6 +36,6 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
             short_name(other)
         ))
         .shown_by(calls)
-        .costs(Cost { waited: waits.sum(), ..Cost::default() })
+        .costs(Cost::of_waits(waits))
         .query(format!("{} dur>1s", queries::term("name", &lint.who(lint.sender(one)))))
 }

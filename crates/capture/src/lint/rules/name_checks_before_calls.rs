@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(32),
     title: "asking for the owner before each call",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A program asks the bus whether a name has an owner, or starts it, and then calls it: \
               two round trips where the call alone would tell the same, or start the service.",

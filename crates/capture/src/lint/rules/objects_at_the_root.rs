@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(47),
     title: "interfaces at the root path",
-    severity: Severity::Info,
+    rating: Rating::Always(Severity::Info),
     needs: Needs::Messages,
     meaning: "A service has an interface of its own at the path /. If its process ever carries a \
               second service, the two meet there.",

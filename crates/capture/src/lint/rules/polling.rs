@@ -2,20 +2,23 @@
 
 use super::managed_objects_again::is_again;
 use super::prelude::*;
+use crate::lint::changes::hash_of;
 use crate::lint::patterns::{Period, period};
 use crate::lint::questions::asks;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(12),
     title: "polling",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program calls the same method at a steady pace, to find out whether something has \
+    meaning: "A program sends the same question at a steady pace, to find out whether something has \
               changed. It wakes itself, the bus and the service each time, and is still late by \
-              half a period on average. Only calls that ask are looked at; GetManagedObjects is \
-              reported by L09.",
+              half a period on average. A question is a call with the same arguments as before that \
+              gets a result, and whose name begins with a word such as Get, List or Is, or that has \
+              no arguments. Ping, which only keeps a connection alive, is not a question; \
+              GetManagedObjects is reported by L09.",
     thresholds: &[
-        Threshold::count("rounds of calls", ROUNDS_MIN),
+        Threshold::count("times that the same is asked", ROUNDS_MIN),
         Threshold::span("from one to the next, at least", PERIOD_MIN),
         Threshold::span("and at most", PERIOD_MAX),
         Threshold::percent("of the distances within 20 % of the usual one", STEADY_PERCENT as u64),
@@ -30,11 +33,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let Period { usual, rounds } = pace(calls)?;
+    let (Period { usual, rounds }, calls) = polled(lint, calls)?;
     let first = &calls[0];
-    if calls.iter().filter(|call| asks(call)).count() * 2 < calls.len() || is_again(calls) {
-        return None;
-    }
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
             .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
@@ -45,16 +45,36 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
                 units::span(usual),
                 units::grouped(rounds as u64)
             ))
-            .shown_by(calls)
-            .costs(Cost::of_calls(calls))
+            .shown_by(&calls)
+            .costs(Cost::of_calls(&calls))
             .query(queries::calls(lint, first)),
     )
 }
 
-/// The pace of calls, if they are polling.
-pub(super) fn pace(calls: &[Message<'_>]) -> Option<Period> {
-    let period = period(calls, PERIOD_MIN).filter(|period| period.rounds >= ROUNDS_MIN)?;
-    (PERIOD_MIN..=PERIOD_MAX).contains(&period.usual).then_some(period)
+/// Those of some calls of one method that ask the same again and again, and their pace.
+pub(super) fn polled<'c>(
+    lint: &Context<'_>,
+    calls: &[Message<'c>],
+) -> Option<(Period, Vec<Message<'c>>)> {
+    if calls.len() < ROUNDS_MIN || is_again(calls) {
+        return None;
+    }
+    let questions = calls.iter().filter(|call| asks(call));
+    let questions = collected(questions.filter_map(|it| Some((question(lint, it)?, *it))));
+    let again = questions.into_iter().filter(|(_, calls)| calls.len() >= ROUNDS_MIN);
+    let mut again: Vec<_> = again.flat_map(|(_, calls)| calls).collect();
+    again.sort_unstable_by_key(Message::id);
+    let period = period(&again, PERIOD_MIN).filter(|period| period.rounds >= ROUNDS_MIN)?;
+    (PERIOD_MIN..=PERIOD_MAX).contains(&period.usual).then_some((period, again))
+}
+
+/// The object and the arguments of a call; `None` if the recording does not show them.
+fn question(lint: &Context<'_>, call: &Message<'_>) -> Option<(Text, u64)> {
+    let arguments = match call.signature_id().is_none() {
+        true => 0,
+        false => lint.read(call, |body| Some(hash_of(body.body())))?,
+    };
+    Some((call.path_id(), arguments))
 }
 
 const ROUNDS_MIN: usize = 10;

@@ -9,8 +9,8 @@ pub(super) use wire::message::MessageType;
 
 pub(super) use crate::lint::context::{Context, INTROSPECTABLE, PROPERTIES, Party, short_name};
 pub(super) use crate::lint::finding::{Confidence, Cost, Evidence, Finding, Severity};
-pub(super) use crate::lint::patterns::{busiest, grouped, spread};
-pub(super) use crate::lint::rule::{Needs, Rule, RuleId, Threshold};
+pub(super) use crate::lint::patterns::{busiest, grouped, percentiles, spread};
+pub(super) use crate::lint::rule::{Needs, Rating, Rule, RuleId, Threshold};
 pub(super) use crate::lint::{queries, units};
 pub(super) use crate::model::{Message, PeerId, Text};
 pub(super) use crate::record::{BusId, Time};

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(17),
     title: "calls of what is not there",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program keeps calling methods, objects, interfaces or properties that a service \
               does not have, and learns it from the error each time.",

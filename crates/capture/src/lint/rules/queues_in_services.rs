@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(40),
     title: "callers waiting in line",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "Calls of several programs wait in one service at the same time: it works on one \
               after the other, and the last waits for all.",

@@ -6,7 +6,7 @@ use crate::record::Fact;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(41),
     title: "limits of the bus that were reached",
-    severity: Severity::High,
+    rating: Rating::Always(Severity::High),
     needs: Needs::Messages,
     meaning: "The bus has refused something because a limit was reached, has kept signals from a \
               program that does not read, or has ended its connection. What was lost is lost.",

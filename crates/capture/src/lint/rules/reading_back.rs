@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(44),
     title: "reading back what was just set",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A program sets a property and asks for it at once. The answer of Set says that it was \
               accepted, and PropertiesChanged tells the value if the service has changed it.",

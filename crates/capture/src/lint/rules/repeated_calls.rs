@@ -8,7 +8,7 @@ use crate::lint::questions::has_asking_name;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(11),
     title: "the same call with the same answer",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A program makes the same call with the same arguments again and again, and gets the \
               same answer. Only methods that ask are looked at, such as Get, List or Has; calls at a \
@@ -21,7 +21,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let often =
         lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_asking_name(it[0].member()));
-    let often = often.filter(|calls| polling::pace(calls).is_none());
+    let often = often.filter(|calls| polling::polled(lint, calls).is_none());
     let by_path = often.flat_map(|calls| grouped(calls, Message::path_id));
     by_path.filter_map(|calls| check_object(lint, &calls)).collect()
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(10),
     title: "calls in single file",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program sends a call, waits for its reply, sends the next at once, and so on. The \
               time of all calls adds up, although they could be under way together.",
@@ -44,7 +44,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
                 lint.callee_label(&longest[0])
             ))
             .shown_by(&all)
-            .costs(Cost { waited: rows.iter().map(|row| saved(row)).sum(), ..Cost::default() })
+            .costs(Cost::of_waits(rows.iter().map(|row| saved(row))))
             .query(format!(
                 "{} type:method_call",
                 queries::term("from", &lint.who(lint.sender(first)))

@@ -6,7 +6,7 @@ use crate::model::Peer;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(37),
     title: "scripts that start a tool for each call",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Processes,
     meaning: "A tool such as dbus-send, gdbus, busctl or qdbus is started again and again. Each \
               start is a process, a connection and an authentication for one call.",

@@ -5,13 +5,13 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(22),
     title: "floods of signals",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A service emits the same signal at a high rate, or in great bursts. Every listener \
-              is woken for each, and reads far more than it can show.",
+    meaning: "A service broadcasts the same signal at a high rate, or in great bursts. Each wakes \
+              every listener, which reads far more than it can show.",
     thresholds: &[
-        Threshold::rate("such signals, sustained", RATE_MIN as u64),
-        Threshold::span("over at least", SUSTAINED),
+        Threshold::rate("such signals, in every second", RATE_MIN as u64),
+        Threshold::span("of a stretch of", SUSTAINED),
         Threshold::count("or signals in a burst", BURST_MIN),
         Threshold::span("of at most", BURST),
     ],
@@ -22,22 +22,21 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let broadcast = lint.emissions().iter().filter(|signals| signals[0].destination_id().is_none());
-    broadcast.filter_map(|signals| check_member(lint, signals)).collect()
+    lint.broadcasts().iter().filter_map(|signals| check_member(lint, signals)).collect()
 }
 
 fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> {
-    let sustained = busiest(signals, SUSTAINED).len();
+    let first = &signals[0];
+    let is_long = lint.recorded(first.bus()) >= SUSTAINED;
+    let sustained = if is_long { sustained_rate(signals) } else { 0 };
     let burst = busiest(signals, BURST).len();
-    let is_flood = sustained >= RATE_MIN * SUSTAINED.as_secs() as usize;
-    if !is_flood && burst < BURST_MIN {
+    if sustained < RATE_MIN && burst < BURST_MIN {
         return None;
     }
-    let first = &signals[0];
     let objects: HashSet<_> = signals.iter().map(Message::path_id).collect();
-    let pace = match is_flood {
-        true => format!("up to {}", units::rate(sustained, SUSTAINED)),
-        false => format!("{burst} in one second"),
+    let pace = match sustained >= RATE_MIN {
+        true => format!("at {sustained}/s or more for {}", units::span(SUSTAINED)),
+        false => format!("up to {burst} times in one second"),
     };
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
@@ -54,6 +53,30 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
     )
 }
 
+/// The highest number that came in every single second of a stretch of [`SUSTAINED`].
+fn sustained_rate(signals: &[Message<'_>]) -> usize {
+    let mut times: Vec<_> = signals.iter().map(Message::at).collect();
+    times.sort_unstable();
+    // By second of the stretch, the place of the first signal after it.
+    let mut ends = [0; SUSTAINED.as_secs() as usize];
+    let rate_from = |(place, start): (usize, &Time)| {
+        let mut until = *start;
+        let mut from = place;
+        let mut lowest = usize::MAX;
+        for end in &mut ends {
+            until = until.after(SECOND);
+            while times.get(*end).is_some_and(|&time| time < until) {
+                *end += 1;
+            }
+            lowest = lowest.min(*end - from);
+            from = *end;
+        }
+        lowest
+    };
+    times.iter().enumerate().map(rate_from).max().unwrap_or_default()
+}
+
+const SECOND: Duration = Duration::from_secs(1);
 const RATE_MIN: usize = 10;
 const SUSTAINED: Duration = Duration::from_secs(5);
 const BURST_MIN: usize = 100;

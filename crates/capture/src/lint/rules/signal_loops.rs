@@ -6,7 +6,7 @@ use crate::lint::changes::{hash_of, is_change};
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(27),
     title: "loops of Set and PropertiesChanged",
-    severity: Severity::High,
+    rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Bodies,
     meaning: "A program sets a property, the service says that it has changed, the program sets it \
               again because of that, and so on, as fast as the processor allows. The values come \

@@ -7,13 +7,13 @@ use super::timeouts::has_timed_out;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(19),
     title: "slow methods",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A method takes long to answer. Whoever waits for it in a main loop stands still, and \
-              a person notices. Methods that ask a person something are left out, and calls that \
-              waited for a service to start.",
+    meaning: "A method takes long to answer. A program that waits for the answer in its main loop \
+              stands still, and a person notices. Methods that ask a person something are left out, \
+              and so are calls that waited for a service to start.",
     thresholds: &[
-        Threshold::span("19 of 20 calls are faster than", TYPICAL)
+        Threshold::span("95 of 100 calls take up to (as p95 of stats)", TYPICAL)
             .source("from here on people feel that they wait"),
         Threshold::count("calls, for that to be typical", CALLS_MIN),
         Threshold::span("or the slowest takes", SLOWEST),
@@ -39,34 +39,32 @@ fn is_service_time(lint: &Context<'_>, call: &Message<'_>) -> bool {
         && !call.partner().is_some_and(|reply| reply.is_driver_traffic())
         && !has_timed_out(call)
         && !lint.is_deadlocked(call)
+        && (call.destination().starts_with(':') || !lint.hides_owners(call.bus()))
         && waited_for_start(lint, call).is_none()
 }
 
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let mut spans: Vec<_> = calls.iter().filter_map(Message::duration).collect();
-    spans.sort_unstable();
-    let slowest = *spans.last()?;
-    let typical = spans[(spans.len() - 1) * 95 / 100];
+    let durations = percentiles(calls.iter().filter_map(Message::duration))?;
+    let (typical, slowest) = (durations.p95, durations.max);
     if slowest < SLOWEST && (typical < TYPICAL || calls.len() < CALLS_MIN) {
         return None;
     }
     let first = &calls[0];
     let slow: Vec<_> =
         calls.iter().filter(|call| call.duration() >= Some(TYPICAL)).copied().collect();
-    let severity = if slowest >= SLOWEST { Severity::High } else { Severity::Med };
     Some(
         Finding::new(&RULE, lint.who(lint.callee(first)))
             .about(first.full_member())
             .says(format!(
-                "takes {} for {}, at most {}; {} of {} calls took {} or more",
+                "takes up to {} for 19 of 20 calls of {}, and {} for the slowest; {} of {} took {} \
+                 or more",
                 units::span(typical),
                 short_name(first),
                 units::span(slowest),
                 slow.len(),
-                calls.len(),
+                units::counted(calls.len() as u64, "call"),
                 units::span(TYPICAL)
             ))
-            .severity(severity)
             .shown_by(&slow)
             .costs(Cost::of_waiting(&slow))
             .query(format!("{} dur>100ms", queries::calls_to(lint, first))),

@@ -6,7 +6,7 @@ use crate::lint::changes::Change;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(24),
     title: "a signal for each changed property",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "An object emits several PropertiesChanged for one interface in an instant: one for \
               each property, where one for all would do.",
@@ -50,8 +50,8 @@ fn report(lint: &Context<'_>, interface: &str, bursts: &[&[&Change<'_>]]) -> Fin
     Finding::new(&RULE, lint.who(lint.sender(first)))
         .about(interface)
         .says(format!(
-            "tells changes of {interface} by up to {most} signals at once, {} times",
-            bursts.len()
+            "reports changes of {interface} by up to {most} signals at once, {}",
+            units::counted(bursts.len() as u64, "time")
         ))
         .shown_by(&signals)
         .costs(Cost::of_signals(&spare))

@@ -7,7 +7,7 @@ use crate::record::Fact;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(51),
     title: "a bus that waits for a processor",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Switches,
     meaning: "The kernel took the processor from the bus while it had messages to pass on, and gave \
               it to others first. All who wait for an answer wait for that too.",
@@ -51,14 +51,15 @@ fn check_bus(lint: &Context<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     }
     let who = Who { process: Some(format!("process {pid}")), ..lint.named("the bus") };
     let says = format!(
-        "was without a processor {times} times while it had something to do: {} in all, {} of the \
+        "was without a processor {} while it had something to do: {} in all, {} of the \
          time that it wanted one",
+        units::counted(times, "time"),
         units::span(waited),
         units::share(held_up as usize, (held_up + had) as usize)
     );
     let messages = lint.capture.messages().filter(|message| message.bus() == bus).count() as u64;
     let evidence = Evidence { first: Vec::new(), count: messages };
-    let cost = Cost { waited, ..Cost::default() };
+    let cost = Cost { waited, waits: times, ..Cost::default() };
     Some(Finding::new(&RULE, who).about("processor").says(says).costs(cost).evidence(evidence))
 }
 

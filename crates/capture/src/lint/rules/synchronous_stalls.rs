@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(20),
     title: "standing still during a call",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program sends nothing at all while its own call is under way, lets a call of \
               somebody else wait meanwhile, and answers that at once when its reply has come: it \
@@ -20,7 +20,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let mut waiting: HashMap<_, Vec<Message<'_>>> = HashMap::new();
-    for call in lint.calls.iter().filter(|call| call.expects_reply()) {
+    let shown = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
+    for call in shown.filter(|call| call.expects_reply()) {
         if let Some(peer) = call.to() {
             waiting.entry(peer).or_default().push(*call);
         }

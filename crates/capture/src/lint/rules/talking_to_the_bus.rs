@@ -5,15 +5,13 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(33),
     title: "too many calls of the bus itself",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "Of all calls a large part goes to the bus itself: match rules that come and go, \
               questions for owners. Everybody waits for the bus.",
     thresholds: &[
         Threshold::percent("of all calls go to the bus", SHARE_PERCENT as u64)
             .source("usual for desktops; well built systems have far fewer"),
-        Threshold::percent("to be med", SHARE_HIGH_PERCENT as u64)
-            .source("seen on a phone while it started"),
         Threshold::count("such calls", CALLS_MIN),
     ],
     advice: "Look who calls most: usually one library sets a match rule for each object, or asks \
@@ -22,7 +20,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let by_bus = grouped(&lint.calls, Message::bus);
+    // Of calls whose headers are cut more go to services, whose names are longer.
+    let whole = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
+    let by_bus = grouped(whole, Message::bus);
     by_bus.iter().filter_map(|calls| check_bus(lint, calls)).collect()
 }
 
@@ -35,7 +35,6 @@ fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let most = by_caller.iter().max_by_key(|calls| calls.len())?;
     let methods = grouped(most, Message::member_id);
     let method = methods.iter().max_by_key(|calls| calls.len())?;
-    let is_high = to_bus.len() * 100 > calls.len() * SHARE_HIGH_PERCENT;
     Some(
         Finding::new(&RULE, lint.who(lint.sender(&most[0])))
             .about("calls-of-the-bus")
@@ -46,7 +45,6 @@ fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
                 method[0].member(),
                 units::share(to_bus.len(), calls.len())
             ))
-            .severity(if is_high { Severity::Med } else { Severity::Low })
             .confidence(Confidence::Medium)
             .shown_by(most)
             .costs(Cost::of_calls(most))
@@ -55,5 +53,4 @@ fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
 }
 
 const SHARE_PERCENT: usize = 33;
-const SHARE_HIGH_PERCENT: usize = 60;
 const CALLS_MIN: usize = 100;

@@ -1,16 +1,19 @@
-//! L15: calls that ended when a time-out did.
+//! L15: calls whose callers gave up.
 
 use super::calls_lost_to_leaving::is_lost;
 use super::prelude::*;
+use crate::model::{CallOutcome, Health};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(15),
     title: "calls that timed out",
-    severity: Severity::High,
+    rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A call ended in an error just when a usual time-out was over: nobody answered, and \
+    meaning: "A call timed out at the bus, or ended in an error just when a usual time-out was over, \
+              or the caller left the bus after it had waited for some time: there was no reply, and \
               the caller had nothing all that time.",
     thresholds: &[
+        Threshold::span("a caller that left the bus had waited", GAVE_UP_MIN),
         Threshold::span("a call that ended in an error took", TIMEOUTS[0])
             .source("the default of libdbus, GDBus and sd-bus"),
         Threshold::span("or", TIMEOUTS[1]).source("a usual choice of programs"),
@@ -23,35 +26,81 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let timed_out = lint.calls.iter().filter(|call| has_timed_out(call));
-    let timed_out = timed_out.filter(|call| !is_lost(lint, call) && !lint.is_deadlocked(call));
-    let by_method =
-        grouped(timed_out, |call| (lint.callee(call), call.interface_id(), call.member_id()));
-    by_method.iter().map(|calls| report(lint, calls)).collect()
+    let given_up = lint.calls.iter().filter_map(|call| Some((end(lint, call)?, *call)));
+    let by_method = collected(given_up.map(|(end, call)| {
+        ((end, lint.callee(&call), call.interface_id(), call.member_id()), call)
+    }));
+    by_method.iter().map(|((end, ..), calls)| report(lint, *end, calls)).collect()
+}
+
+/// How a call ended that got no reply.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum End {
+    TimedOut,
+    CallerLeft,
+}
+
+fn end(lint: &Context<'_>, call: &Message<'_>) -> Option<End> {
+    if is_lost(lint, call) || lint.is_deadlocked(call) {
+        return None;
+    }
+    if has_timed_out(call) && (failed_after_usual_time_out(call) || shows_cause(lint, call)) {
+        return Some(End::TimedOut);
+    }
+    let is_long = call.waited() >= Some(GAVE_UP_MIN);
+    let has_left = call.outcome() == Some(CallOutcome::CallerLeft) && lint.shows_replies(call);
+    (has_left && is_long).then_some(End::CallerLeft)
 }
 
 pub(super) fn has_timed_out(call: &Message<'_>) -> bool {
+    call.outcome() == Some(CallOutcome::TimedOut) || failed_after_usual_time_out(call)
+}
+
+fn failed_after_usual_time_out(call: &Message<'_>) -> bool {
     let failed = call.partner().is_some_and(|reply| reply.kind() == MessageType::Error);
     let is_near = |span: Duration| TIMEOUTS.iter().any(|it| span.abs_diff(*it) <= TOLERANCE);
     failed && call.duration().is_some_and(is_near)
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+/// Whether the recording shows that a call did not fail because its callee left.
+fn shows_cause(lint: &Context<'_>, call: &Message<'_>) -> bool {
+    !lint.hides_owners(call.bus())
+        || call.partner().is_some_and(|reply| reply.health() == Health::Whole)
+}
+
+fn report(lint: &Context<'_>, end: End, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
+    let count = units::counted(calls.len() as u64, "call");
+    let (method, caller) = (short_name(first), lint.who(lint.sender(first)).label);
+    let waited = units::span(first.waited().unwrap_or_default());
+    let says = match (end, calls.len()) {
+        (End::TimedOut, _) => {
+            format!("left {count} of {method} to time out after {waited}, first by {caller}")
+        }
+        (End::CallerLeft, 1) => format!(
+            "left {count} of {method} without a reply until {caller} left the bus, {waited} after \
+             its call"
+        ),
+        (End::CallerLeft, _) => format!(
+            "left {count} of {method} without a reply until the callers left the bus, first \
+             {caller} {waited} after its call"
+        ),
+    };
+    let query = match end {
+        End::TimedOut => format!("{} error:*", queries::calls_to(lint, first)),
+        End::CallerLeft => queries::calls_to(lint, first),
+    };
     Finding::new(&RULE, lint.who(lint.callee(first)))
         .about(first.full_member())
-        .says(format!(
-            "left {} of {} to time out after {}, first by {}",
-            units::counted(calls.len() as u64, "call"),
-            short_name(first),
-            units::span(first.duration().unwrap_or_default()),
-            lint.who(lint.sender(first)).label
-        ))
+        .says(says)
         .shown_by(calls)
-        .costs(Cost::of_waiting(calls))
-        .query(format!("{} dur>24s", queries::calls_to(lint, first)))
+        .costs(Cost::of_waits(calls.iter().filter_map(Message::waited)))
+        .query(query)
 }
 
 const TIMEOUTS: [Duration; 3] =
     [Duration::from_secs(25), Duration::from_secs(30), Duration::from_secs(120)];
 const TOLERANCE: Duration = Duration::from_millis(500);
+
+/// A program may send a call and leave without an interest in the reply; that takes less.
+const GAVE_UP_MIN: Duration = Duration::from_secs(1);

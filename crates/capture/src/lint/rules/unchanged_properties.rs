@@ -6,7 +6,7 @@ use crate::lint::changes::{Change, is_change};
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(23),
     title: "changed properties that have not changed",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "PropertiesChanged tells a value that was told before. All who listen are woken to \
               learn what they know.",

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(28),
     title: "signals that nobody hears",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::Recipients,
     meaning: "A service emits signals that no match rule selects. Each wakes the bus, which looks \
               for listeners in vain.",

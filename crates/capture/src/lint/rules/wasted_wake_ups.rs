@@ -6,7 +6,7 @@ use crate::lint::audience::Reached;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(6),
     title: "wake-ups for nothing",
-    severity: Severity::Med,
+    rating: Rating::BY_COST,
     needs: Needs::MatchRules,
     meaning: "Signals of one interface reach a program again and again, and it never calls their \
               sender, nor sends anything soon after one. It may draw something on a screen; if \

@@ -7,7 +7,7 @@ use crate::subscriptions::Subscription;
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(4),
     title: "watching the owners of all names",
-    severity: Severity::Low,
+    rating: Rating::BY_COST,
     needs: Needs::MatchRules,
     meaning: "A match rule for NameOwnerChanged names no argument, so its program is woken \
               whenever anybody connects, leaves, or takes a name.",

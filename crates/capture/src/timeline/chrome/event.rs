@@ -17,8 +17,6 @@ pub(super) struct Event<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ts: Option<Micros>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dur: Option<Micros>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bp: Option<&'static str>,
@@ -31,9 +29,12 @@ pub(super) struct Event<'a> {
 /// What kind of event it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(super) enum Phase {
-    /// A span.
-    #[serde(rename = "X")]
-    Complete,
+    /// A span begins.
+    #[serde(rename = "B")]
+    Begin,
+    /// The span that began last on its track ends.
+    #[serde(rename = "E")]
+    End,
     /// A point.
     #[serde(rename = "i")]
     Instant,
@@ -102,7 +103,6 @@ impl<'a> Event<'a> {
             pid: track.process,
             tid: track.thread,
             ts: None,
-            dur: None,
             id: None,
             bp: None,
             s: None,

@@ -28,11 +28,12 @@ pub fn chrome_trace<'c>(
     mut selects: impl FnMut(&Message<'c>) -> bool,
     out: impl Write,
 ) -> io::Result<()> {
+    let processors = Processors::of(capture);
     let mut spans = Spans::default();
     for message in capture.messages().filter(|message| selects(message)) {
-        spans.add(&message);
+        spans.add(&message, &processors);
     }
-    spans.add_processors(capture, &Processors::of(capture));
+    spans.add_processors(capture, &processors);
     for start_up in start_ups(capture) {
         spans.add_start_up(&start_up);
     }
@@ -82,17 +83,25 @@ impl<W: Write> Writer<'_, W> {
         }
         let name = self.name_of(span);
         let message = span.message.map(|id| self.capture.message(id));
-        let mut event = Event::new(span.role.phase(), &name, track);
+        let phase = if span.is_point() { Phase::Instant } else { Phase::Begin };
+        let mut event = Event::new(phase, &name, track);
         event.ts = Some(self.micros(span.from));
-        event.dur = (event.ph == Phase::Complete).then(|| Micros::between(span.from, span.to));
-        event.s = (event.ph == Phase::Instant).then_some("t");
+        event.s = (phase == Phase::Instant).then_some("t");
         event.args = message.as_ref().map(Args::of);
         self.event(&event)?;
         match span.role {
-            Role::Calls => self.arrow(Phase::FlowStart, span, track),
-            Role::Serves => self.arrow(Phase::FlowEnd, span, track),
-            _ => Ok(()),
+            Role::Calls => self.arrow(Phase::FlowStart, span, track)?,
+            Role::Serves => self.arrow(Phase::FlowEnd, span, track)?,
+            _ => {}
         }
+        if phase == Phase::Begin {
+            // Viewers match the end by name and arguments. A start with a length would be shorter to
+            // write, but viewers add the two as floating-point numbers, and then spans overlap.
+            event.ph = Phase::End;
+            event.ts = Some(self.micros(span.to));
+            self.event(&event)?;
+        }
+        Ok(())
     }
 
     fn arrow(&mut self, phase: Phase, span: &Span, track: Track) -> io::Result<()> {
@@ -163,15 +172,6 @@ impl<W: Write> Writer<'_, W> {
 /// The connection that is the bus, if it ever said anything.
 fn driver(capture: &Capture, bus: BusId) -> Option<crate::model::PeerId> {
     capture.directory().by_unique(bus, capture.driver())
-}
-
-impl Role {
-    const fn phase(self) -> Phase {
-        match self {
-            Self::Emits | Self::NeverAnswered => Phase::Instant,
-            _ => Phase::Complete,
-        }
-    }
 }
 
 impl<'c> Args<'c> {

@@ -5,7 +5,7 @@ use wire::message::MessageType;
 use super::driver;
 use crate::model::{Capture, Message, MessageId, PeerId};
 use crate::record::Time;
-use crate::timeline::{Processors, StartUp, Way, processes};
+use crate::timeline::{Phase, Processors, StartUp, Way, processes};
 
 /// Something that one connection does for a while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +15,13 @@ pub(super) struct Span {
     pub(super) peer: PeerId,
     pub(super) role: Role,
     pub(super) message: Option<MessageId>,
+}
+
+impl Span {
+    /// Whether it has no length, so that it can stand on a track together with spans.
+    pub(super) fn is_point(&self) -> bool {
+        self.from >= self.to
+    }
 }
 
 /// What a connection does in a span.
@@ -34,7 +41,7 @@ pub(super) enum Role {
     Sends,
     /// A signal; a point.
     Emits,
-    /// A call without an answer in the recording; a point.
+    /// It waits for an answer that is not in the recording.
     NeverAnswered,
 }
 
@@ -44,12 +51,12 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    pub(super) fn add(&mut self, message: &Message<'_>) {
+    pub(super) fn add(&mut self, message: &Message<'_>, processors: &Processors) {
         self.add_bus(message);
         match (message.kind(), message.partner()) {
-            (MessageType::MethodCall, Some(reply)) => self.add_call(message, &reply),
+            (MessageType::MethodCall, Some(reply)) => self.add_call(message, &reply, processors),
             (MessageType::MethodCall, None) if message.expects_reply() => {
-                self.add_point(message, Role::NeverAnswered);
+                self.add_unanswered(message);
             }
             (MessageType::Signal | MessageType::MethodCall, _) => {
                 self.add_point(message, Role::Emits);
@@ -83,21 +90,27 @@ impl Spans {
         self.all
     }
 
-    fn add_call(&mut self, call: &Message<'_>, reply: &Message<'_>) {
-        if call.duration().is_none() {
-            return;
-        }
-        let way = Way::of(call);
+    fn add_call(&mut self, call: &Message<'_>, reply: &Message<'_>, processors: &Processors) {
+        let Some(duration) = call.duration() else { return self.add_unanswered(call) };
+        let way = Way::of(call, processors);
         let message = Some(call.id());
         let delivered = way.map_or(call.at(), |way| call.at().after(way.delivered()));
-        let returned = way.map_or(reply.at(), |way| call.at().after(way.total()));
+        let returned = call.at().after(duration);
         if let Some(peer) = call.from() {
             self.all.push(Span { from: call.at(), to: returned, peer, role: Role::Calls, message });
         }
         if let Some(peer) = reply.from() {
-            let from = delivered.min(reply.at());
-            self.all.push(Span { from, to: reply.at(), peer, role: Role::Serves, message });
+            let to = way.map_or(reply.at(), |way| delivered.after(way.time(Phase::Service)));
+            self.all.push(Span { from: delivered.min(to), to, peer, role: Role::Serves, message });
         }
+    }
+
+    /// It lasts until the caller left, or the recording ended.
+    fn add_unanswered(&mut self, call: &Message<'_>) {
+        let Some(peer) = call.from() else { return };
+        let to = call.at().after(call.waited().unwrap_or_default());
+        let (role, message) = (Role::NeverAnswered, Some(call.id()));
+        self.all.push(Span { from: call.at(), to, peer, role, message });
     }
 
     fn add_point(&mut self, message: &Message<'_>, role: Role) {

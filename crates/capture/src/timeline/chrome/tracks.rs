@@ -30,7 +30,7 @@ impl<'c> Tracks<'c> {
     /// The track for a span, and whether it is used for the first time.
     pub(super) fn place(&mut self, span: &Span) -> (Track, bool) {
         let lane = match span.role {
-            Role::Emits | Role::NeverAnswered => 0,
+            Role::Emits => 0,
             role => self.lanes.entry((span.peer, role)).or_default().place(span.from, span.to),
         };
         let next = self.threads.len() as u32 + 1;

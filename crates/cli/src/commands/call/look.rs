@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use capture::text::Style;
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use inspector::introspection::{Access, Interface, Property};
 use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ValueEnum};
 use inspector::{Answer, Failure, Inspector, Load, Manner, MethodName, Outcome, Reply};
+use notation::guess::FirstWord;
 
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, print};
@@ -123,7 +124,11 @@ impl Call {
             method: named.member.to_owned(),
         };
         let full = full_name(&found, named);
-        let read = self.arguments.read(named.rest, &found.signatures);
+        let first = match self.others.method {
+            Some(_) => FirstWord::Argument,
+            None => FirstWord::SignatureOrArgument,
+        };
+        let read = self.arguments.read(named.rest, &found.signatures, first);
         let (reading, load) =
             read.map_err(|error| self.unread(inspector, object, &found, &full, error))?;
         if self.arguments.is_verbose() {
@@ -240,7 +245,8 @@ object, with three, the last of which is an interface, the members of that.
 
 The types of arguments are asked of the object, so they need not be told. They are written as any of \
 the tools has them, with the signature in front as busctl, as text of GVariant as gdbus, with the type \
-in front of each as dbus-send, or as JSON; a text needs no quotes:
+in front of each as dbus-send, or as JSON. A text needs no quotes, unless it is the same as the \
+signature, such as 's' for a method that takes a text:
 
   diligence call org.freedesktop.DBus /org/freedesktop/DBus GetNameOwner org.example.Mail
   diligence call org.freedesktop.DBus /org/freedesktop/DBus \\

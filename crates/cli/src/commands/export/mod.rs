@@ -3,19 +3,17 @@
 //! What is written is made by [`export`] and, of traces, by [`capture::timeline`].
 
 use std::fmt;
-use std::fs::File;
-#[cfg(feature = "parquet")]
-use std::io::IsTerminal as _;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::export::{ExportError, write_csv, write_dot, write_json};
+use capture::Capture;
 use capture::model::Message;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::output::failed;
+use crate::output::{Output, failed};
 use crate::recording::{self, ReadError};
 
 /// Which messages to write, and how.
@@ -28,7 +26,8 @@ pub(crate) struct Export {
     /// In which form
     #[arg(long, value_enum)]
     format: Form,
-    /// Where to; `-` is the standard output [default: -]
+    /// Where to; a file is readable by its owner only, and replaced when all is written; `-` is the
+    /// standard output [default: -]
     #[arg(long, short, value_name = "OUT")]
     output: Option<PathBuf>,
 }
@@ -67,36 +66,57 @@ pub(crate) fn run(export: &Export) -> ExitCode {
 impl Export {
     fn write(&self) -> Result<(), Failure> {
         let (files, query) = recording::files_and_query(&self.words)?;
-        let mut matcher = query.matcher();
-        let selects = |message: &Message<'_>| matcher.selects(message);
-        // What cannot be written there is told before a large file is read.
-        let capture = || recording::open(files);
-        let destination = Destination::of(self.output.as_deref());
-        let written = match (self.format, &destination) {
-            (Form::Json, to) => write_json(&capture()?, selects, to.open()?).map_err(Into::into),
-            (Form::Csv, to) => write_csv(&capture()?, selects, to.open()?).map_err(Into::into),
+        // A file that cannot be written is reported before a large recording is read.
+        let target = self.output.as_deref();
+        let mut out = Output::create(target).map_err(|error| self.unwritten(error))?;
+        match self.format {
             #[cfg(feature = "sqlite")]
-            (Form::Sqlite, Destination::Stdout) => return Err(Failure::NotAFile),
-            #[cfg(feature = "sqlite")]
-            (Form::Sqlite, Destination::File(path)) => {
-                ::export::write_sqlite(&capture()?, selects, path)
-            }
+            Form::Sqlite if out.path().is_none() => return Err(Failure::NotAFile),
             #[cfg(feature = "parquet")]
-            (Form::Parquet, Destination::Stdout) if io::stdout().is_terminal() => {
+            Form::Parquet if out.is_terminal() => {
                 return Err(Failure::Terminal);
             }
-            #[cfg(feature = "parquet")]
-            (Form::Parquet, to) => ::export::write_parquet(&capture()?, selects, to.open()?),
-            (Form::ChromeTrace, to) => {
-                chrome_trace(&capture()?, selects, to.open()?).map_err(Into::into)
-            }
-            (Form::Dot, to) => write_dot(&capture()?, selects, to.open()?).map_err(Into::into),
-        };
-        written.map_err(|error| Failure::Write { to: destination, error })
+            _ => {}
+        }
+        let capture = recording::open(files)?;
+        let mut matcher = query.matcher();
+        let selects = |message: &Message<'_>| matcher.selects(message);
+        let written = self.format.write(&capture, selects, &mut out);
+        written.map_err(|error| self.unwritten(error))?;
+        out.finish().map_err(|error| self.unwritten(error))
+    }
+
+    fn unwritten(&self, error: impl Into<ExportError>) -> Failure {
+        Failure::Write { to: Destination::of(self.output.as_deref()), error: error.into() }
     }
 }
 
-/// Where to write.
+impl Form {
+    fn write<'c>(
+        self,
+        capture: &'c Capture,
+        selects: impl FnMut(&Message<'c>) -> bool,
+        out: &mut Output,
+    ) -> Result<(), ExportError> {
+        match self {
+            Self::Json => write_json(capture, selects, out)?,
+            Self::Csv => write_csv(capture, selects, out)?,
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => {
+                let path = out.path().map(Path::to_owned);
+                let path = path.ok_or(io::Error::from(io::ErrorKind::InvalidInput))?;
+                ::export::write_sqlite(capture, selects, &path)?;
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ::export::write_parquet(capture, selects, out)?,
+            Self::ChromeTrace => chrome_trace(capture, selects, out)?,
+            Self::Dot => write_dot(capture, selects, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// Where to write, for an error.
 #[derive(Clone, Debug)]
 enum Destination {
     Stdout,
@@ -105,22 +125,10 @@ enum Destination {
 
 impl Destination {
     fn of(path: Option<&Path>) -> Self {
-        match path {
+        match path.filter(|path| *path != Path::new("-")) {
             None => Self::Stdout,
-            Some(path) if path == Path::new("-") => Self::Stdout,
             Some(path) => Self::File(path.to_owned()),
         }
-    }
-
-    fn open(&self) -> Result<BufWriter<Box<dyn Write + Send>>, Failure> {
-        let file: Box<dyn Write + Send> = match self {
-            Self::Stdout => Box::new(io::stdout()),
-            Self::File(path) => Box::new(
-                File::create(path)
-                    .map_err(|error| Failure::Write { to: self.clone(), error: error.into() })?,
-            ),
-        };
-        Ok(BufWriter::new(file))
     }
 }
 

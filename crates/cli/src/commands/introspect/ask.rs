@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use capture::text::nearest::{nearest, suggestion};
 use inspector::introspection::Document;
 use inspector::{Failure, Inspector, Starting, Told, TreeOptions};
 
 use crate::bus_choice::BusChoice;
 use crate::commands::tree::paths;
 use crate::inspection::{LookError, is_nobody, no_such_name, patience};
-use crate::nearest::{nearest, suggestion};
 
 /// A service whose objects are asked.
 pub(super) struct Subject<'a> {
@@ -42,6 +42,11 @@ impl Subject<'_> {
             }
             _ => Ok(paths(&tree).map(str::to_owned).collect()),
         }
+    }
+
+    /// Whether the objects of the service lead to a path.
+    pub(super) fn is_listed(&self, path: &str) -> bool {
+        self.known_paths().is_ok_and(|known| known.iter().any(|one| one == path))
     }
 
     /// Why an object does not tell, with the paths that may have been meant.

@@ -22,6 +22,8 @@ use inspector::introspection::{
 use inspector::{Object, Reading};
 use notation::gvariant;
 
+use crate::output::one_line;
+
 /// What is printed of each interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
@@ -64,7 +66,7 @@ impl Text {
 
     fn begin(&mut self, indent: usize, path: &str, node: &Document) {
         self.annotations(indent, &node.annotations);
-        let _ = writeln!(self.text, "{:indent$}node {path} {{", "");
+        let _ = writeln!(self.text, "{:indent$}node {} {{", "", one_line(path));
     }
 
     pub(super) fn close(&mut self, indent: usize) {
@@ -77,7 +79,7 @@ impl Text {
             return;
         }
         self.annotations(indent, annotations);
-        let _ = writeln!(self.text, "{:indent$}interface {name} {{", "");
+        let _ = writeln!(self.text, "{:indent$}interface {} {{", "", one_line(name));
         let member = indent + 2 * STEP;
         if self.part == Part::All {
             let _ = writeln!(self.text, "{:indent$}  methods:", "");
@@ -109,6 +111,7 @@ impl Text {
 
     /// A name with arguments, one below the other.
     fn member(&mut self, indent: usize, name: &str, arguments: &[(&str, &Argument)]) {
+        let name = one_line(name);
         let _ = write!(self.text, "{:indent$}{name}(", "");
         let column = indent + name.len() + 1;
         for (number, (direction, argument)) in arguments.iter().enumerate() {
@@ -120,10 +123,10 @@ impl Text {
                 self.annotation(here, annotation);
                 here = column;
             }
-            let types = &argument.types;
+            let types = one_line(&argument.types);
             let _ = write!(self.text, "{:here$}{direction}{types} ", "");
             let _ = match &argument.name {
-                Some(name) => write!(self.text, "{name}"),
+                Some(name) => write!(self.text, "{}", one_line(name)),
                 None => write!(self.text, "arg_{number}"),
             };
         }
@@ -131,8 +134,8 @@ impl Text {
     }
 
     fn property(&mut self, indent: usize, property: &Property, value: Option<String>) {
-        let Property { name, types, annotations, .. } = property;
-        self.annotations(indent, annotations);
+        self.annotations(indent, &property.annotations);
+        let (name, types) = (one_line(&property.name), one_line(&property.types));
         let access = match property.access {
             Access::Read => "readonly",
             Access::Write => "writeonly",
@@ -147,7 +150,7 @@ impl Text {
     }
 
     fn annotation(&mut self, indent: usize, Annotation { name, value }: &Annotation) {
-        let _ = writeln!(self.text, "{:indent$}@{name}(\"{value}\")", "");
+        let _ = writeln!(self.text, "{:indent$}@{}(\"{}\")", "", one_line(name), one_line(value));
     }
 }
 

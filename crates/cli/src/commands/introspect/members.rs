@@ -1,6 +1,6 @@
 //! What an object has, as the rows of a table.
 
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use inspector::introspection::{Access, Annotation, Argument, EmitsChange, Method, Signal};
 use inspector::{Object, ObjectInterface, ObjectProperty, Reading};
 use notation::busctl::line;

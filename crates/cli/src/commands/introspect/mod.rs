@@ -19,7 +19,7 @@ use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use capture::text::units::printable;
+use capture::text::visible::{self, printable};
 use clap::{Args, ValueEnum};
 use inspector::{Object, TreeOptions};
 
@@ -216,7 +216,7 @@ impl DocumentOptions {
 /// A text of the service as it is, unless it would speak to a terminal.
 fn shown(text: String) -> String {
     match stdout().is_terminal() {
-        true => text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}"),
+        true => visible::lines(&text).into_owned(),
         false => text,
     }
 }

@@ -37,9 +37,6 @@ impl Walk<'_> {
     /// One object. Nothing is read of interfaces that are not wanted.
     pub(super) fn one(&self, path: &str) -> Result<Found, LookError> {
         let mut document = self.document(path)?;
-        if document.interfaces.is_empty() && document.nodes.is_empty() {
-            return Err(self.subject.nothing(path));
-        }
         self.narrow(path, &mut document)?;
         self.read(path, document).map_err(|failure| self.subject.failed(path, failure))
     }
@@ -54,9 +51,6 @@ impl Walk<'_> {
         let silence = options.patience;
         let mut way = Way { options, complaints: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
-        if document.interfaces.is_empty() && document.nodes.is_empty() {
-            return Err(self.subject.nothing(path));
-        }
         let failed = |failure| self.subject.failed(path, failure);
         let found = self.go(path, document, 0, &mut way).map_err(failed)?;
         match self.interface {
@@ -105,8 +99,16 @@ impl Walk<'_> {
         self.go(path, document?, depth, way)
     }
 
+    /// The document of an object that exists. Some services answer for every path; an empty document
+    /// counts if another object lists the path.
     fn document(&self, path: &str) -> Result<Document, LookError> {
-        self.subject.document(path).map_err(|failure| self.subject.failed(path, failure))
+        let document = self.subject.document(path);
+        let document = document.map_err(|failure| self.subject.failed(path, failure))?;
+        let is_empty = document.interfaces.is_empty() && document.nodes.is_empty();
+        match is_empty && !self.subject.is_listed(path) {
+            true => Err(self.subject.nothing(path)),
+            false => Ok(document),
+        }
     }
 
     fn narrow(&self, path: &str, document: &mut Document) -> Result<(), LookError> {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
 
 use capture::table::{Cell, Column, Table};
-use capture::text::units::printable;
+use capture::text::visible::printable;
 use clap::Args;
 use inspector::Name;
 use serde::Serialize;

@@ -49,7 +49,7 @@ pub(crate) struct Record {
     /// Keep the last part in memory, and write it when a message is like this: 'dur>50ms'
     #[arg(long, value_name = "QUERY")]
     trigger: Option<Query>,
-    /// End when the file is so large
+    /// End before the file is larger than this
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, conflicts_with_all = ["ring", "trigger"])]
     max_size: Option<u64>,
     /// End after this time
@@ -91,9 +91,19 @@ impl Record {
         };
         let limits = Limits { bytes: self.max_size, time: self.max_time };
         let places = self.buses.places();
-        let (wanted, tape) = (self.wanted(), self.tape()?);
-        let session = Session::start(&places, &wanted, tape, limits)?;
-        let guest = command.map(Guest::start).transpose()?;
+        let wanted = self.wanted();
+        let bodies = self.bodies();
+        let stdout = self.standard_output()?;
+        // A new name is chosen when the file is created.
+        let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
+        let session = Session::start(&places, &wanted, open, limits)?;
+        let guest = match command.map(Guest::start).transpose() {
+            Ok(guest) => guest,
+            Err(error) => {
+                session.discard();
+                return Err(error.into());
+            }
+        };
         Recording { session, progress: Progress::new() }.until_it_ends(guest, &signals)
     }
 
@@ -103,33 +113,34 @@ impl Record {
         Wanted { filters: self.filter.clone(), pace: Pace::Complete, objects, beside }
     }
 
-    fn tape(self) -> Result<Tape, RecordError> {
-        let bodies = match (self.kept, self.redact) {
+    const fn bodies(&self) -> Bodies {
+        match (self.kept, self.redact) {
             (Some(kept), _) => Bodies::Cut(kept),
             (None, true) => Bodies::Redacted,
             (None, false) => Bodies::Whole,
-        };
-        let program = concat!("diligence ", env!("CARGO_PKG_VERSION"));
-        let destination = self.destination()?;
-        Tape::open(destination, bodies, origin(program)).map_err(RecordError::Tape)
+        }
     }
 
-    fn destination(self) -> Result<Destination, RecordError> {
-        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
-        if to_stdout {
-            return match (self.ring, &self.trigger) {
-                (None, None) => standard_output(),
-                _ => Err(RecordError::NotAFile),
-            };
+    /// Standard output, if the recording is to go there.
+    fn standard_output(&self) -> Result<Option<Destination>, RecordError> {
+        if self.output.as_deref() != Some(Path::new("-")) {
+            return Ok(None);
         }
+        match (self.ring, &self.trigger) {
+            (None, None) => standard_output().map(Some),
+            _ => Err(RecordError::NotAFile),
+        }
+    }
+
+    fn file(self) -> Destination {
         let path = self.output.unwrap_or_else(new_name);
-        Ok(match (self.trigger, self.ring) {
+        match (self.trigger, self.ring) {
             (Some(query), size) => {
                 Destination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
             }
             (None, Some(size)) => Destination::Ring { path, size },
             (None, None) => Destination::File(path),
-        })
+        }
     }
 }
 
@@ -143,15 +154,19 @@ pub(crate) struct Recording {
 impl Recording {
     /// Records one bus into a file, without showing how it goes.
     pub(crate) fn of(place: Place, path: PathBuf) -> Result<Self, RecordError> {
-        let program = concat!("diligence ", env!("CARGO_PKG_VERSION"));
-        let tape = Tape::open(Destination::File(path), Bodies::Whole, origin(program))?;
-        let session = Session::start(&[place], &Wanted::default(), tape, Limits::default())?;
+        let open = || Tape::open(Destination::File(path), Bodies::Whole, origin(PROGRAM));
+        let session = Session::start(&[place], &Wanted::default(), open, Limits::default())?;
         Ok(Self { session, progress: Progress::silent() })
     }
 
     /// What is readable when there is something to do.
     pub(crate) const fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// Removes the file, because there is nothing to record after all.
+    pub(crate) fn discard(self) {
+        self.session.discard();
     }
 
     /// Takes what has come; says how long to rest, or why it is over.
@@ -301,6 +316,9 @@ fn new_name() -> PathBuf {
     names.find(|name| !name.exists()).expect("there are enough numbers")
 }
 
+/// What recordings say they were made by.
+const PROGRAM: &str = concat!("diligence ", env!("CARGO_PKG_VERSION"));
+
 /// Bytes that are kept in memory until something happens, unless --ring says otherwise.
 const TRIGGER_SIZE: u64 = 16 << 20;
 
@@ -311,7 +329,9 @@ others the recorder becomes a monitor, and where it may not, it records what can
 file says which, who was on the bus and what runs there.
 
 The file is pcapng, which Wireshark opens too. It can be read whenever and however the recording \
-ends. Where messages are missing, because the bus has ended the connection or the disk was full, \
+ends, and while it lasts. If FILE exists, it is kept until the new recording is complete and then \
+replaced; until then the new one is FILE.*.unfinished beside it, which can be read like any recording \
+and stays there if the recorder is killed. Where messages are missing, because the bus has ended the connection or the disk was full, \
 the file says so.
 
 With --introspect the recorder calls Introspect of the objects that messages name, until their \

@@ -8,7 +8,7 @@ use capture::text::units::{bytes, count, counted, elapsed};
 use recorder::{Session, Summary, Tally, Watching};
 use sys::clock::monotonic;
 
-use crate::output::complain;
+use crate::output::{complain, redraw_line};
 
 /// A line that is written over again and again. Where there is no terminal, nothing.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Progress {
         let tally = session.tally();
         let (then, before) = self.last;
         let rate = (tally.messages - before) as f64 / (now - then).as_secs_f64().max(1e-9);
-        complain(&format!("\r\x1b[K{}", line(&tally, rate, session.span())));
+        redraw_line(&line(&tally, rate, session.span()));
         self.shown = Shown::Yes;
         self.last = (now, tally.messages);
         self.next = now + EVERY;
@@ -71,7 +71,7 @@ impl Progress {
     /// Takes the line away.
     pub(crate) fn clear(&mut self) {
         if self.shown == Shown::Yes {
-            complain("\r\x1b[K");
+            redraw_line("");
             self.shown = Shown::No;
         }
     }

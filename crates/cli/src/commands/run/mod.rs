@@ -59,7 +59,13 @@ fn around_command(run: Run) -> Result<u8, RunError> {
     let bus = PrivateBus::start(plan, &signals)?;
     let place = Place::Address(bus.address().to_owned());
     let recording = run.record.map(|path| Recording::of(place, path)).transpose()?;
-    let guest = start(command, &bus)?;
+    let guest = match start(command, &bus) {
+        Ok(guest) => guest,
+        Err(error) => {
+            recording.into_iter().for_each(Recording::discard);
+            return Err(error);
+        }
+    };
     let mut around = Around { guest, bus, watched: BusState::Running, recording: Ok(recording) };
     let status = around.wait(&signals)?;
     around.end_recording(EndCause::Command);

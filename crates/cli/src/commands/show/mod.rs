@@ -9,7 +9,7 @@ use capture::query::Query;
 use capture::show::{Command, Format, Inexpressible};
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::output::{complain, failed};
+use crate::output::{Output, complain, controls, failed};
 use crate::recording::{self, ReadError};
 
 /// Which messages to show, and how.
@@ -105,9 +105,10 @@ impl Show {
 fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
+    let controls = controls();
     for message in capture.messages().filter(|message| matcher.selects(message)) {
         text.clear();
-        format.push(&mut text, &message, &mut buffer)?;
+        format.push(&mut text, &message, &mut buffer, controls)?;
         out.write_all(text.as_bytes())?;
     }
     out.flush()
@@ -115,7 +116,7 @@ fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> 
 
 /// What has no command is told on standard error, and the rest is printed.
 fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), ShowError> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = Output::create(None).map_err(ShowError::Io)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
     let mut refused = 0;
     for message in capture.messages() {
@@ -133,7 +134,7 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
             }
         }
     }
-    out.flush().map_err(ShowError::Io)?;
+    out.finish().map_err(ShowError::Io)?;
     if refused > 0 { Err(ShowError::Inexpressible(refused)) } else { Ok(()) }
 }
 
@@ -166,7 +167,10 @@ impl fmt::Display for ShowError {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
-            Self::Inexpressible(count) => write!(f, "{count} messages have no such command"),
+            Self::Inexpressible(1) => f.write_str("1 message cannot be written as such a command"),
+            Self::Inexpressible(count) => {
+                write!(f, "{count} messages cannot be written as such commands")
+            }
         }
     }
 }

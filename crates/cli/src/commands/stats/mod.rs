@@ -202,9 +202,9 @@ const LONG_HELP: &str = "\
 Without --by, the first screen: what there is, who talks most, what is used most, and for what \
 callers wait longest, all calls together.
 
-Durations are from a call to its return. Errors and time-outs have columns of their own and are in \
-no percentile. Times are those of the recording: if a monitor made it, those at which it has read \
-its copies.
+Durations are from a call to its return: until the bus had written the return, if the bus itself has \
+recorded, otherwise until the monitor saw it. Errors, time-outs and calls without a reply have columns \
+of their own and are in no percentile. docs/statistics.md defines outcomes, durations and percentiles.
 
 Words behind the files are a query; see docs/query.md.
 

@@ -21,6 +21,8 @@ use crate::recording;
 pub(super) struct Overview {
     files: Vec<String>,
     summary: Summary,
+    /// Messages that are not counted, because the recorder itself sent or got them.
+    recorder_messages: u64,
     ended: Vec<EndCause>,
     caveats: Vec<String>,
     senders: Table,
@@ -42,6 +44,7 @@ impl Overview {
             files: files.to_vec(),
             caveats: caveats.iter().map(Caveat::to_string).collect(),
             summary,
+            recorder_messages: of_recorder(capture, query),
             ended: capture.endings(),
             senders: senders.traffic(),
             members: members.traffic(),
@@ -91,6 +94,19 @@ impl Overview {
         text
     }
 
+    /// What is unknown because the capture cut headers.
+    fn unknown(&self) -> Option<String> {
+        let Summary { unknown_outcome: calls, unknown_call: replies, .. } = self.summary;
+        if calls + replies == 0 {
+            return None;
+        }
+        let (calls, replies) =
+            (counted(calls, "call", "calls"), counted(replies, "reply", "replies"));
+        Some(format!(
+            "unknown: how {calls} ended and what {replies} belong to, as headers were cut"
+        ))
+    }
+
     fn sentences(&self) -> Vec<String> {
         let summary = &self.summary;
         let mut sentences = vec![format!(
@@ -111,13 +127,19 @@ impl Overview {
             let share = summary.driver_calls as f64 / summary.calls as f64;
             sentences.push(format!("{} of the calls are to the bus itself", units::share(share)));
         }
+        if self.recorder_messages > 0 {
+            let left_out = counted(self.recorder_messages, "message", "messages");
+            sentences.push(format!("{left_out} of the recorder itself left out"));
+        }
         let until: Vec<_> = self.ended.iter().map(EndCause::to_string).collect();
         if !until.is_empty() {
             sentences.push(format!("recorded until {}", until.join(", and until ")));
         }
         let troubles = [
-            (summary.unanswered, "unanswered"),
+            (summary.caller_left, "unanswered when the caller left"),
+            (summary.waiting, "waiting at the end"),
             (summary.time_outs, "timed out"),
+            (summary.callee_left, "lost because the callee left"),
             (summary.late, "answered late"),
             (summary.orphans, "answers without a call"),
             (summary.cut, "cut"),
@@ -126,11 +148,16 @@ impl Overview {
             (summary.unknown, "of unknown type"),
         ];
         let troubles = troubles.iter().filter(|(count, _)| *count > 0);
-        let troubles: Vec<_> =
-            troubles.map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+        let troubles: Vec<_> = troubles
+            .map(|(count, what)| match (*count, *what) {
+                (1, "answers without a call") => String::from("1 answer without a call"),
+                (count, what) => format!("{} {what}", grouped(count)),
+            })
+            .collect();
         if !troubles.is_empty() {
             sentences.push(troubles.join(", "));
         }
+        sentences.extend(self.unknown());
         sentences
     }
 }
@@ -143,6 +170,13 @@ fn sum(capture: &Capture, query: &Query) -> Summary {
     }
     summary.add_loose(capture, |message| matcher.selects(message));
     summary
+}
+
+/// Messages of the recorder that the query would select.
+fn of_recorder(capture: &Capture, query: &Query) -> u64 {
+    let mut matcher = query.matcher();
+    let messages = capture.messages().filter(|message| message.is_of_recorder());
+    messages.filter(|message| matcher.selects(message)).count() as u64
 }
 
 fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {

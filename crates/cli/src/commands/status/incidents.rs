@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::dict::Dict;
 use super::text::{Page, process_of};
 use crate::columns::folded;
-use crate::units::{grouped, printable};
+use crate::units::grouped;
+use capture::text::visible::printable;
 
 /// The last incidents, at most `top` of them; 0 is all.
 pub(super) fn render(page: &mut Page, history: &[Dict], top: u32) {

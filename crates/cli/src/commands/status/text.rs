@@ -8,8 +8,9 @@ use super::dict::Dict;
 use super::incidents;
 use super::report::{Numbers, Report};
 use crate::columns::{Fit, fit, folded};
-use crate::units::{bytes, counted, elapsed, grouped, printable};
+use crate::units::{bytes, counted, elapsed, grouped};
 use capture::text::Style;
+use capture::text::visible::printable;
 
 /// The report, with at most `top` entries in each part; 0 is all.
 pub(super) fn render(report: &Report, style: Style, top: u32) -> String {

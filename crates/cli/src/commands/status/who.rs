@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use capture::record::{Process, Time};
 use capture::text::Style;
-use capture::text::units::{date_and_time, printable};
+use capture::text::units::date_and_time;
+use capture::text::visible::printable;
 use inspector::{Inspector, Name, Who};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -5,8 +5,7 @@
 mod screen;
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,7 +16,7 @@ use capture::timeline::chrome_trace;
 use clap::{Args, ValueHint};
 
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{failed, print};
+use crate::output::{Output, failed, print};
 use crate::recording::{self, ReadError};
 use crate::style;
 use screen::{Screen, Source};
@@ -64,6 +63,9 @@ impl Timeline {
 
     /// Tells of a bus, again and again. A bus that goes away has been told of when that is said.
     fn watch(&self) -> Result<String, TimelineError> {
+        if let Some(file) = self.words.iter().find(|word| Path::new(word).is_file()) {
+            return Err(TimelineError::LiveWithFile { file: file.clone() });
+        }
         let query = recording::query(&self.words)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let source = || Source::Bus(self.live.name());
@@ -118,11 +120,9 @@ impl Timeline {
 
 fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> {
     let mut matcher = query.matcher();
-    let out: Box<dyn Write> = match path.to_str() {
-        Some("-") => Box::new(io::stdout().lock()),
-        _ => Box::new(File::create(path)?),
-    };
-    chrome_trace(capture, |message| matcher.selects(message), BufWriter::new(out))
+    let mut out = Output::create(Some(path))?;
+    chrome_trace(capture, |message| matcher.selects(message), &mut out)?;
+    out.finish()
 }
 
 /// Why nothing is told.
@@ -130,7 +130,14 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> 
 enum TimelineError {
     Live(LiveError),
     Read(ReadError),
-    Write { path: PathBuf, error: io::Error },
+    Write {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// A bus is to be watched, and a recording is named.
+    LiveWithFile {
+        file: String,
+    },
 }
 
 impl TimelineError {
@@ -139,6 +146,7 @@ impl TimelineError {
             Self::Live(error) => error.status(),
             Self::Read(error) => error.status(),
             Self::Write { .. } => ExitCode::FAILURE,
+            Self::LiveWithFile { .. } => ExitCode::from(2),
         }
     }
 
@@ -147,7 +155,7 @@ impl TimelineError {
         match self {
             Self::Live(error) => error.is_broken_pipe(),
             Self::Write { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
-            Self::Read(_) => false,
+            Self::Read(_) | Self::LiveWithFile { .. } => false,
         }
     }
 }
@@ -170,6 +178,9 @@ impl fmt::Display for TimelineError {
             Self::Live(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
             Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
+            Self::LiveWithFile { file } => {
+                write!(f, "--live watches a bus and reads no file: leave out {file} or --live")
+            }
         }
     }
 }

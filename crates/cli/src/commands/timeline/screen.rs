@@ -2,6 +2,7 @@
 
 use capture::Capture;
 use capture::query::Query;
+use capture::record::Method;
 use capture::table::Table;
 use capture::text::Style;
 use capture::text::columns::folded;
@@ -71,7 +72,7 @@ impl Screen {
         let calls = source.fit(slowest_table(&slowest(capture, &mut selects, rows)));
         Self {
             source,
-            times: if phases.is_some() { Times::Bus } else { Times::Monitor },
+            times: Times::of(capture),
             blocked: waits,
             slowest: calls,
             phases,
@@ -95,8 +96,12 @@ impl Screen {
         };
         text += &part(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
-            let about = "parts of the time of all calls together";
-            text += &part(style, "Where the time of calls went", about, phases);
+            text += &part(style, "Where the time of calls went", "share of the total", phases);
+            if self.parties.is_none() {
+                for line in folded(SERVICE_NOTE, style.width.saturating_sub(2)) {
+                    text += &format!("  {}\n", style.pale(line));
+                }
+            }
         }
         if let Some(parties) = &self.parties {
             let about = "as the kernel has switched their processes";
@@ -134,9 +139,19 @@ impl Source {
 }
 
 impl Times {
+    /// Of a recording of several buses, all of them must have recorded themselves.
+    fn of(capture: &Capture) -> Self {
+        let buses = capture.buses();
+        let is_traced = buses.iter().all(|bus| bus.method == Method::Trace);
+        if is_traced && !buses.is_empty() { Self::Bus } else { Self::Monitor }
+    }
+
     const fn note(self) -> &'static str {
         match self {
-            Self::Bus => "times are those of the bus, which has recorded itself",
+            Self::Bus => {
+                "times are those of the bus, which has recorded itself: from when it received the \
+                 call until it had written the reply"
+            }
             Self::Monitor => {
                 "times are estimates, from when a monitor read the call until it read the reply; \
                  what of it was the bus is not known"
@@ -186,6 +201,10 @@ fn part(style: Style, title: &str, about: &str, table: &Table) -> String {
     };
     format!("\n{}, {}\n{}", style.strong(title), style.pale(about), table.to_text(style))
 }
+
+/// What the recording does not show without scheduler facts.
+const SERVICE_NOTE: &str = "note: \"service\" includes the time that replies waited for the bus; \
+                            record with --switches to tell them apart";
 
 /// Start-ups of one screen.
 const START_UPS: usize = 3;

@@ -10,7 +10,7 @@ mod view;
 mod window;
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write as _, stdin, stdout};
+use std::io::{self, IsTerminal as _, stdin, stdout};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use sys::signals::{Signal, SignalSource};
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::live::LiveError;
-use crate::output::failed;
+use crate::output::{failed, write_text};
 use crate::private_bus::asked_to_end;
 use crate::screen::{Input, Screen};
 use crate::style;
@@ -53,6 +53,9 @@ pub(crate) struct Top {
     /// Print one table, after one interval, and end
     #[arg(long)]
     once: bool,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = amount::time, conflicts_with = "once")]
+    duration: Option<Duration>,
     /// Which messages count: `member:Get* dur>50ms`
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
@@ -111,8 +114,9 @@ impl Top {
             false => Front::Plain,
         };
         let rounds = if self.once { Rounds::One } else { Rounds::Many };
-        Live { watch, window, view, front, rounds, interval: self.interval, used: used() }
-            .run(&signals)
+        let interval = self.interval;
+        let deadline = self.duration.map(|time| monotonic() + time);
+        Live { watch, window, view, front, rounds, interval, deadline, used: used() }.run(&signals)
     }
 }
 
@@ -139,6 +143,8 @@ struct Live {
     front: Front,
     rounds: Rounds,
     interval: Duration,
+    /// When to end.
+    deadline: Option<Duration>,
     /// What this process had used when the last step ended.
     used: Duration,
 }
@@ -174,10 +180,14 @@ impl Live {
                     return Ok(());
                 }
             }
+            if self.deadline.is_some_and(|deadline| deadline <= now) {
+                return Ok(());
+            }
             let rest = match drained {
                 Drained::More => Duration::ZERO,
                 Drained::Empty => {
-                    let rest = next_step.saturating_sub(now);
+                    let next = self.deadline.map_or(next_step, |end| end.min(next_step));
+                    let rest = next.saturating_sub(now);
                     self.watch.patience().map_or(rest, |patience| patience.min(rest))
                 }
             };
@@ -239,8 +249,7 @@ impl Live {
             text += &table.to_text(style::of_stdout());
         }
         text.push('\n');
-        let mut stdout = stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        write_text(&text)
     }
 }
 
@@ -291,5 +300,5 @@ const STEPS_IN_SPAN: u32 = 10;
 const LONG_HELP: &str = "\
 On a terminal this is a page; ? explains its keys. Anywhere else, tables are printed one after the \
 other. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
-at this program on others; calls without an answer yet count as unanswered. What this program says \
+at this program on others; calls without an answer yet are waiting. What this program says \
 and gets itself is left out.";

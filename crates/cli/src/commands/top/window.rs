@@ -82,7 +82,8 @@ impl Window {
                 groups.add(&message);
             }
         }
-        groups.table().without(&LEFT_OUT)
+        // A call without a reply may still get one, so it is waiting.
+        groups.table().without(&LEFT_OUT).with_needed("waiting")
     }
 }
 
@@ -93,7 +94,7 @@ const MESSAGES_KEPT: usize = 200_000;
 const STEPS_KEPT: usize = 240;
 
 /// Columns that say what others do, or more than there is room for.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 13] = [
     "share",
     "max",
     "total",
@@ -103,4 +104,8 @@ const LEFT_OUT: [&str; 9] = [
     "calls",
     "signals",
     "time-outs",
+    "callee left",
+    "unanswered",
+    "caller left",
+    "unknown",
 ];

@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt::Write as _;
 
-use capture::text::units::printable;
+use capture::text::visible::printable;
 
 /// Of what the lines of a tree are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,6 +5,7 @@ mod draw;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use capture::text::visible::printable;
 use clap::Args;
 use inspector::{Failure, Inspector, Starting, Told, Tree, TreeOptions};
 use serde::Serialize;
@@ -56,7 +57,9 @@ struct Report {
 
 impl Report {
     fn print(self) -> ExitCode {
-        self.complaints.iter().for_each(|line| complain(&format!("diligence tree: {line}\n")));
+        for line in &self.complaints {
+            complain(&format!("diligence tree: {}\n", printable(line)));
+        }
         match (print(&self.text), self.is_whole) {
             (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
             (status, _) => status,

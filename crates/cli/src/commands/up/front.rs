@@ -1,15 +1,17 @@
 //! Where a bus is shown: as a page on a terminal, or as lines on standard output.
 
-use std::io::{self, Write, stdout};
+use std::io;
 use std::time::Duration;
 
 use sys::clock;
+use viewer::Server;
 
 use super::keys::{self, Next};
-use super::model::{Model, Snapshot};
+use super::model::{Model, Notes, Snapshot};
 use super::page::{Page, Palette};
-use super::plain::Plain;
+use super::plain::{self, Plain};
 use super::view::{Following, View};
+use crate::output::write_text;
 use crate::screen::{Input, Screen};
 
 /// Where to show it.
@@ -18,7 +20,16 @@ pub(super) enum Front {
     /// As a page on a terminal.
     Page(Box<PageFront>),
     /// As lines on standard output.
-    Plain(Plain),
+    Plain(PlainFront),
+}
+
+/// Lines, and what they have said.
+#[derive(Debug)]
+pub(super) struct PlainFront {
+    plain: Plain,
+    hints: Hints,
+    /// The address of the page that was printed last.
+    link: Option<String>,
 }
 
 /// A page, and what it shows.
@@ -30,6 +41,8 @@ pub(super) struct PageFront {
     palette: Palette,
     snapshot: Snapshot,
     stale: Staleness,
+    /// The address of the page as it was drawn last.
+    link: Option<String>,
     /// Columns and lines of the terminal.
     size: (u16, u16),
     /// When it was last looked at what there is to draw.
@@ -38,12 +51,14 @@ pub(super) struct PageFront {
 }
 
 /// What somebody needs to use the bus.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(super) struct Hints {
     /// Where it listens.
     pub(super) address: String,
-    /// Where a browser finds the picture of it.
-    pub(super) link: Option<String>,
+    /// What shows it in a browser.
+    pub(super) page: Option<Server>,
+    /// The address of the page that was printed first. It may have been used already.
+    pub(super) printed_link: Option<String>,
     /// A line for a shell, to try.
     pub(super) example: &'static str,
 }
@@ -77,10 +92,9 @@ impl Front {
                 }
                 Ok(())
             }
-            Self::Plain(plain) => {
-                let text = plain.lines(clock::realtime(), &model.snapshot(now), model.notes());
-                let mut stdout = stdout().lock();
-                stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+            Self::Plain(front) => {
+                let text = front.lines(clock::realtime(), &model.snapshot(now), model.notes());
+                write_text(&text)
             }
         }
     }
@@ -102,6 +116,11 @@ impl Front {
     pub(super) fn refresh(&mut self, now: Duration) -> io::Result<()> {
         let Self::Page(page) = self else { return Ok(()) };
         page.refreshed = now;
+        let link = page.hints.link();
+        if link != page.link {
+            page.link = link;
+            page.stale = Staleness::Stale;
+        }
         if now >= page.drawn + DRAW_INTERVAL && page.screen.size()? != page.size {
             page.size = page.screen.size()?;
             page.stale = Staleness::Stale;
@@ -115,11 +134,35 @@ impl Front {
             snapshot: &page.snapshot,
             view: &page.view,
             address: &page.hints.address,
-            link: page.hints.link.as_deref(),
+            link: page.link.as_deref(),
             example: page.hints.example,
             palette: page.palette,
         };
         page.screen.draw(|frame| drawn.draw(frame))
+    }
+}
+
+impl Hints {
+    /// Where a browser finds the page: an address that works once.
+    pub(super) fn link(&self) -> Option<String> {
+        self.page.as_ref().map(Server::address)
+    }
+}
+
+impl PlainFront {
+    /// Lines after these hints.
+    pub(super) fn new(hints: Hints) -> Self {
+        Self { plain: Plain::default(), link: hints.printed_link.clone(), hints }
+    }
+
+    fn lines(&mut self, now: Duration, snapshot: &Snapshot, notes: &Notes) -> String {
+        let mut text = self.plain.lines(now, snapshot, notes);
+        let link = self.hints.link();
+        if link != self.link {
+            text.extend(link.as_deref().map(|link| plain::line(now, "page", link)));
+            self.link = link;
+        }
+        text
     }
 }
 
@@ -129,6 +172,7 @@ impl PageFront {
         Self {
             screen,
             view: View::default(),
+            link: hints.link(),
             hints,
             palette,
             snapshot: Snapshot::default(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
 
-use super::units::printable;
+use capture::text::visible::printable;
 
 /// The reading end of the pipe into which they write, cut into lines.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ mod tests {
             lines.push(part.as_bytes(), |line| seen.push(line.to_owned()));
         }
         lines.push(b"a\x1b[1m\nnot yet", |line| seen.push(line.to_owned()));
-        assert_eq!(seen, ["one", "two", "x[y]: [three] ", "a\u{fffd}[1m"]);
+        assert_eq!(seen, ["one", "two", "x[y]: [three] ", "a\\u001b[1m"]);
         assert_eq!(without_prefix("diligence[7]: [1] of 2"), "[1] of 2");
     }
 

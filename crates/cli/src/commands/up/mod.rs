@@ -26,11 +26,10 @@ use std::time::Duration;
 
 use clap::Args;
 use error::UpError;
-use front::{Front, Hints, PageFront};
+use front::{Front, Hints, PageFront, PlainFront};
 use live::Live;
 use logs::Logs;
 use page::{Colours, Palette};
-use plain::Plain;
 use recorder::Place;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{Signal, SignalSource};
@@ -88,8 +87,10 @@ fn show(up: Up) -> Result<(), UpError> {
     };
     let address = short_address(bus.address());
     let calls = if up.allow_calls { Calls::Allowed } else { Calls::Refused };
-    let link = serve(&address, calls);
-    let hints = Hints { address, link, example: if up.demo { DEMO_EXAMPLE } else { EXAMPLE } };
+    let page = serve(&address, calls);
+    let printed_link = page.as_ref().map(Server::address);
+    let example = if up.demo { DEMO_EXAMPLE } else { EXAMPLE };
+    let hints = Hints { address, page, printed_link, example };
     print_hints(&hints)?;
     let mut live = Live::new(bus, logs, signals)?;
     if up.demo {
@@ -103,26 +104,24 @@ fn show(up: Up) -> Result<(), UpError> {
 fn print_hints(hints: &Hints) -> io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{}\n{}", export_line(&hints.address), hints.example)?;
-    if let Some(link) = &hints.link {
+    if let Some(link) = &hints.printed_link {
         writeln!(out, "{link}")?;
     }
     out.flush()
 }
 
-/// Serves the picture of the bus, and says where. Nobody listens to the bus for it until somebody
-/// looks. The bus is worth as much where there is no port left for it.
-fn serve(address: &str, calls: Calls) -> Option<String> {
+/// Serves the page of the bus. A watch of the bus begins when the page is opened. Without a free port
+/// there is no page, and the bus is useful all the same.
+fn serve(address: &str, calls: Calls) -> Option<Server> {
     let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
-    let server = Server::bind(None, subject, calls).ok()?;
-    let link = server.url();
-    server.start().ok()?;
-    Some(link)
+    // The fronts ask for the address whenever they show something.
+    Server::start(None, subject, calls, |_| {}).ok()
 }
 
 /// A page where there is somebody who sees it and can press keys, lines anywhere else.
 fn front(hints: Hints) -> io::Result<Front> {
     if !(stdin().is_terminal() && stdout().is_terminal()) {
-        return Ok(Front::Plain(Plain::default()));
+        return Ok(Front::Plain(PlainFront::new(hints)));
     }
     let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let colours = if wanted { Colours::Some } else { Colours::None };
@@ -189,14 +188,15 @@ const DEMO_EXAMPLE: &str = "gdbus call -e -d com.example.Battery -o /com/example
 
 const LONG_HELP: &str = "\
 Starts a bus for this user, prints two lines to paste into another shell, one that points its \
-programs at the bus and one to try, and the address of a page that has the picture of it, and shows \
+programs at the bus and one to try, and the address of a page that has the picture of it. That address \
+works once; another one is shown when it has been used. Then it shows \
 what happens on the bus: who is connected, who sends \
 what and how much, for whom messages wait, and what goes wrong. Press h for the keys; q ends the \
 bus and all that was started with it.
 
 Where standard input or output is no terminal, it prints lines instead, at most once a second and \
 only when a number has changed: the time of day in UTC, a word that says what kind of line it is \
-(bus, member, came, left, name, error, log, trouble), and columns or a text. SIGINT and SIGTERM end \
+(bus, member, came, left, name, error, log, trouble, page), and columns or a text. SIGINT and SIGTERM end \
 it.
 
 The exit status is 0 when somebody ended it, 1 when the bus ended or did not start, and 2 when the \

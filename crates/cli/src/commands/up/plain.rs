@@ -13,6 +13,7 @@
 //! | --- | --- | --- |
 //! | `bus` | at most once a second, if a number changed | rates over 3 seconds, and how much there is |
 //! | `member` | after `bus` | the busiest methods and signals, at most three |
+//! | `page` | when the address of the page has been used | the next address of the page |
 //! | `came`, `left`, `name`, `error`, `log`, `trouble` | when it happens | what happened |
 
 use std::time::Duration;
@@ -31,9 +32,8 @@ pub(crate) struct Plain {
 impl Plain {
     /// What is new, as lines, at a time since 1970.
     pub(crate) fn lines(&mut self, now: Duration, snapshot: &Snapshot, notes: &Notes) -> String {
-        let time = units::time_of_day(now);
         let mut text = String::new();
-        let mut say = |word: &str, what: &str| text.push_str(&format!("{time} {word:<7} {what}\n"));
+        let mut say = |word: &str, what: &str| text.push_str(&line(now, word, what));
         let (new, next) = notes.since(self.next_note);
         for note in new {
             say(note.kind.word(), &note.text);
@@ -49,6 +49,11 @@ impl Plain {
         }
         text
     }
+}
+
+/// A line, at a time since 1970.
+pub(crate) fn line(now: Duration, word: &str, what: &str) -> String {
+    format!("{} {word:<7} {what}\n", units::time_of_day(now))
 }
 
 fn summary(snapshot: &Snapshot) -> String {

@@ -32,9 +32,11 @@ export function total(phases: readonly Phase[]): number {
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
+  start: "the bus holds the call until the service that it starts owns the name",
   "route call": "the bus has the call, and finds out who gets it",
   "send call": "the call waits for the service to take it, and is copied",
   service: "the service has the call, until its reply is at the bus",
+  "bus wait": "the reply waits for the bus, which is busy or has no processor",
   "route reply": "the bus finds out who gets the reply",
   "send reply": "the reply waits for the caller to take it, and is copied",
 };

@@ -15,6 +15,7 @@ function recordingOf(rows: readonly Row[]): Recording {
   recording.at.append(Float64Array.from(rows, ([, , at]) => at));
   recording.partner.append(Uint32Array.from(rows, ([, , , partner]) => partner));
   recording.flags.append(Uint8Array.from(rows, ([, , , , flags]) => flags ?? 0));
+  recording.delivered.append(new Uint32Array(rows.length).fill(NONE));
   recording.length = rows.length;
   return recording;
 }

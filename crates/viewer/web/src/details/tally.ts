@@ -54,7 +54,7 @@ export class Tally {
   }
 
   private answer(row: number, reply: number): void {
-    const duration = Math.max(0, this.recording.at.get(reply) - this.recording.at.get(row));
+    const duration = this.recording.durationOf(row) ?? 0;
     this.answered++;
     if (this.recording.kind.get(reply) === Kind.Error) this.failed++;
     this.min = Math.min(this.min, duration);

@@ -3,11 +3,11 @@
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { CopyButton } from "../parts/CopyButton";
-import { counted, duration } from "../parts/format";
+import { counted } from "../parts/format";
 import { useShownWhen } from "../parts/shown";
 import { FindingDetails } from "./FindingDetails";
 import {
-  costWords,
+  costHeadline,
   distinct,
   extentOf,
   type Filter,
@@ -125,7 +125,6 @@ interface ItemProps {
 }
 
 function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
-  const [cost = ""] = costWords(finding.cost);
   const item = useShownWhen<HTMLButtonElement>(isOpen);
   return (
     <button
@@ -136,7 +135,7 @@ function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
       onClick={onOpen}
     >
       <span class="finding-title">{finding.title}</span>
-      <span class="finding-cost">{cost}</span>
+      <span class="finding-cost">{costHeadline(finding.cost)}</span>
       <span class="finding-says">
         <b>{finding.who.label}</b> {finding.says}
       </span>
@@ -188,16 +187,10 @@ function Toolbar({ report, filter, grouping, shown }: ToolbarProps): JSX.Element
           ))}
         </select>
       </label>
-      <span class="findings-count">
-        {counted(shown.length, "finding", "findings")}, {duration(total(shown))} in all
-      </span>
+      <span class="findings-count">{counted(shown.length, "finding", "findings")}</span>
       <CopyButton label="Copy all as text" text={() => shown.map(textOf).join("\n\n")} />
     </div>
   );
-}
-
-function total(findings: readonly Finding[]): number {
-  return findings.reduce((sum, finding) => sum + finding.cost_ns, 0);
 }
 
 interface SeverityToggleProps {

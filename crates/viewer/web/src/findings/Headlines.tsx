@@ -7,7 +7,7 @@ import { whenIdle } from "../parts/idle";
 import type { Cell, TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import { costWords, type Finding, keyOf, worst } from "./model";
+import { costHeadline, type Finding, keyOf, worst } from "./model";
 import { type Reporter, useReporter } from "./report";
 import "./findings.css";
 
@@ -122,7 +122,6 @@ function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
 function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const store = useStore();
   const reporter = useReporter("shows");
-  const [cost = ""] = costWords(finding.cost);
   const show = (): void => {
     const first = finding.evidence.first[0];
     if (first !== undefined) store.selectNumber(first);
@@ -132,7 +131,7 @@ function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   return (
     <li>
       <button type="button" class={`severity-${finding.severity}`} onClick={show}>
-        <b class="headline-amount">{cost}</b>
+        <b class="headline-amount">{costHeadline(finding.cost)}</b>
         <span>
           <b>{finding.who.label}</b> {finding.says}
         </span>

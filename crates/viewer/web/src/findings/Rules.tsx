@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { type Rule, SEVERITY_WORDS } from "./model";
+import type { Rule } from "./model";
 
 interface RulesProps {
   readonly rules: readonly Rule[];
@@ -17,7 +17,7 @@ export function Rules({ rules, isOpen }: RulesProps): JSX.Element {
             <code>{rule.id}</code> {rule.title}
             <small>
               {" "}
-              {SEVERITY_WORDS[rule.severity].toLowerCase()}; needs {rule.needs}
+              severity {rule.severity}; needs {rule.needs}
             </small>
           </li>
         ))}

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import {
+  type Cost,
+  costHeadline,
   costWords,
   type Finding,
   grouped,
@@ -10,6 +12,14 @@ import {
   worst,
 } from "./model";
 
+const NOTHING: Cost = {
+  waited_ns: 0,
+  waits: 0,
+  longest_wait_ns: 0,
+  calls: 0,
+  wake_ups: 0,
+  bytes: 0,
+};
 const POLLING: Finding = {
   rule: "L12",
   title: "polling",
@@ -19,30 +29,49 @@ const POLLING: Finding = {
   subject: "com.example.Battery",
   says: "asks com.example.Battery for GetAll every 200 ms, 99 times",
   advice: "Subscribe.",
-  cost: { waited_ns: 0, calls: 99, wake_ups: 0, bytes: 2048 },
+  cost: { ...NOTHING, calls: 99, bytes: 2048 },
   cost_ns: 3e6,
   evidence: { first: [68, 95, 117], count: 99 },
   query: "from:demo-poller member:GetAll",
   check: "diligence stats FILE 'from:demo-poller member:GetAll'",
 };
 const SLOW: Finding = { ...POLLING, rule: "L19", title: "slow methods", severity: "high" };
+const ALSO_SLOW: Finding = { ...SLOW, who: { label: ":1.6", stable: "-" } };
+const GAP: Finding = { ...POLLING, rule: "L50", title: "the recording is incomplete" };
 const OTHER: Finding = { ...POLLING, who: { label: ":1.5", stable: "-" } };
 
 test.each([
-  [{ waited_ns: 4.26e9, calls: 0, wake_ups: 0, bytes: 0 }, ["4.26 s waited"]],
   [
-    { waited_ns: 0, calls: 1, wake_ups: 1990, bytes: 1024 },
-    ["1 call", "1,990 wake-ups", "1.00 KiB"],
+    { ...NOTHING, waited_ns: 4.26e9, waits: 1, longest_wait_ns: 4.26e9 },
+    ["4.26 s waited"],
+    "4.26 s waited",
   ],
-  [{ waited_ns: 0, calls: 0, wake_ups: 0, bytes: 0 }, []],
-])("%o costs %o", (cost, expected) => {
+  [
+    { ...NOTHING, waited_ns: 1879e9, waits: 129, longest_wait_ns: 22e9 },
+    ["31 min 19 s waited, added up over 129 waits of at most 22.0 s"],
+    "up to 22.0 s waited",
+  ],
+  [
+    { ...NOTHING, waited_ns: 4e6, waits: 3 },
+    ["4.00 ms waited, added up over 3 waits"],
+    "4.00 ms waited",
+  ],
+  [
+    { ...NOTHING, calls: 1, wake_ups: 1990, bytes: 1024 },
+    ["1 call", "1,990 wake-ups", "1.00 KiB"],
+    "1 call",
+  ],
+  [NOTHING, [], ""],
+])("%o costs %o", (cost, expected, headline) => {
   expect(costWords(cost)).toEqual(expected);
+  expect(costHeadline(cost)).toBe(headline);
 });
 
 test.each([
   [
     "severity",
     [
+      ["The recording itself", [GAP]],
       ["High", [SLOW]],
       ["Medium", [POLLING, OTHER]],
     ],
@@ -50,19 +79,20 @@ test.each([
   [
     "who",
     [
-      ["demo-poller (:1.9)", [POLLING, SLOW]],
+      ["demo-poller (:1.9)", [GAP, SLOW, POLLING]],
       [":1.5", [OTHER]],
     ],
   ],
   [
     "rule",
     [
-      ["L12 polling", [POLLING, OTHER]],
+      ["L50 the recording is incomplete", [GAP]],
       ["L19 slow methods", [SLOW]],
+      ["L12 polling", [POLLING, OTHER]],
     ],
   ],
 ] as const)("grouped by %s", (grouping, expected) => {
-  const groups = grouped([POLLING, SLOW, OTHER], grouping);
+  const groups = grouped([GAP, SLOW, POLLING, OTHER], grouping);
   expect(groups.map(({ title, findings }) => [title, findings])).toEqual(expected);
 });
 
@@ -76,12 +106,12 @@ test.each([
 });
 
 test.each([
-  [1, [POLLING]],
-  [2, [POLLING, SLOW]],
-  [3, [POLLING, SLOW, OTHER]],
-])("the worst %d are of different rules", (most, expected) => {
-  const known: Finding = { ...POLLING, rule: "L50", severity: "info" };
-  expect(worst([known, POLLING, OTHER, SLOW], most)).toEqual(expected);
+  [1, [SLOW]],
+  [2, [SLOW, POLLING]],
+  [3, [SLOW, ALSO_SLOW, POLLING]],
+])("the worst %d are of different rules, in the order of the report", (most, expected) => {
+  const known: Finding = { ...GAP, severity: "info" };
+  expect(worst([known, SLOW, ALSO_SLOW, POLLING, OTHER], most)).toEqual(expected);
 });
 
 test("a finding is the same when it has grown", () => {

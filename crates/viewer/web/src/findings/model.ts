@@ -42,8 +42,13 @@ interface Who {
   readonly unit?: string;
 }
 
-interface Cost {
+export interface Cost {
+  /** The sum of all waits, which may overlap. */
   readonly waited_ns: number;
+  /** How many waits were added up. */
+  readonly waits: number;
+  /** The longest of them; 0 if it is unknown. */
+  readonly longest_wait_ns: number;
   readonly calls: number;
   readonly wake_ups: number;
   readonly bytes: number;
@@ -58,7 +63,8 @@ interface Evidence {
 export interface Rule {
   readonly id: string;
   readonly title: string;
-  readonly severity: Severity;
+  /** What decides how bad a finding is, in words: `by cost`. */
+  readonly severity: string;
   readonly needs: string;
   readonly meaning: string;
   readonly thresholds: readonly string[];
@@ -111,50 +117,65 @@ export function isWanted(finding: Finding, filter: Filter): boolean {
 }
 
 /**
- * Findings in groups, those first that matter most: by how severe they are, or as they come, which is
- * by what they cost.
+ * Findings in groups. Groups, and findings within a group, keep the order of the report, which is that of
+ * `diligence lint`: that the recording is incomplete, then by severity, then by cost.
  */
 export function grouped(findings: readonly Finding[], grouping: Grouping): Group[] {
   const groups = new Map<string, Finding[]>();
-  if (grouping === "severity") {
-    for (const severity of SEVERITIES) groups.set(SEVERITY_WORDS[severity], []);
-  }
   for (const finding of findings) {
     const title = groupOf(finding, grouping);
     const group = groups.get(title);
     if (group === undefined) groups.set(title, [finding]);
     else group.push(finding);
   }
-  const all = [...groups].map(([title, findings]) => ({ title, findings }));
-  return all.filter(({ findings }) => findings.length > 0);
+  return [...groups].map(([title, findings]) => ({ title, findings }));
 }
 
 function groupOf(finding: Finding, grouping: Grouping): string {
-  if (grouping === "severity") return SEVERITY_WORDS[finding.severity];
+  if (grouping === "severity") {
+    return finding.rule === INCOMPLETE ? "The recording itself" : SEVERITY_WORDS[finding.severity];
+  }
   return grouping === "who" ? finding.who.label : `${finding.rule} ${finding.title}`;
 }
 
-/**
- * The worst few, of as many rules as there are. That a recording is incomplete is no fault of its
- * programs.
- */
+/** The rule about the recording itself. */
+const INCOMPLETE = "L50";
+
+/** The worst few, of as many rules as there are, in the order of the report. */
 export function worst(findings: readonly Finding[], most: number): Finding[] {
   const wrong = findings.filter(({ severity }) => severity !== "info");
   const isFirst = (one: Finding, place: number): boolean =>
     wrong.findIndex(({ rule }) => rule === one.rule) === place;
   const first = wrong.filter(isFirst);
-  return [...first, ...wrong.filter((one) => !first.includes(one))].slice(0, most);
+  const chosen = [...first, ...wrong.filter((one) => !first.includes(one))].slice(0, most);
+  return wrong.filter((one) => chosen.includes(one));
 }
 
-/** The parts of a cost that are not nothing, in words. */
+/** The parts of a cost that are not zero, in words. */
 export function costWords(cost: Cost): string[] {
   const parts = [
-    cost.waited_ns > 0 && `${duration(cost.waited_ns)} waited`,
+    cost.waited_ns > 0 && waitWords(cost),
     cost.calls > 0 && counted(cost.calls, "call", "calls"),
     cost.wake_ups > 0 && counted(cost.wake_ups, "wake-up", "wake-ups"),
     cost.bytes > 0 && bytes(cost.bytes),
   ];
   return parts.filter((part) => part !== false);
+}
+
+/** A sum of waits is said to be one: it may be longer than the recording. */
+function waitWords({ waited_ns, waits, longest_wait_ns }: Cost): string {
+  const waited = `${duration(waited_ns)} waited`;
+  if (waits <= 1) return waited;
+  const most = longest_wait_ns > 0 ? ` of at most ${duration(longest_wait_ns)}` : "";
+  return `${waited}, added up over ${counted(waits, "wait", "waits")}${most}`;
+}
+
+/** The first part of a cost, short: of several waits the longest. */
+export function costHeadline(cost: Cost): string {
+  if (cost.waits > 1 && cost.longest_wait_ns > 0) {
+    return `up to ${duration(cost.longest_wait_ns)} waited`;
+  }
+  return costWords({ ...cost, waits: Math.min(cost.waits, 1) })[0] ?? "";
 }
 
 /** Who it is, with what is known of its process. */

@@ -100,7 +100,10 @@ export class Recording {
   readonly size = new GrowingColumn(Uint32Array);
   /** Nanoseconds from when the bus received it until it had decided who gets it; if it was traced. */
   readonly routed = new GrowingColumn(Uint32Array);
-  /** Nanoseconds from when the bus received it until the last copy had left; if it was traced. */
+  /**
+   * Nanoseconds from when the bus received it until it had written the copy of the addressee, or of a
+   * broadcast the last copy; if it was traced.
+   */
   readonly delivered = new GrowingColumn(Uint32Array);
   /** Where its recipients end in {@link recipients}. */
   readonly recipientsEnd = new GrowingColumn(Uint32Array);
@@ -140,11 +143,22 @@ export class Recording {
     return call === NONE ? row : call;
   }
 
-  /** Nanoseconds from call to reply, for either of them; undefined if there is no pair. */
+  /**
+   * Nanoseconds from call to reply, for either of them: from when the bus received the call until it had
+   * written the reply, if it was traced. Undefined if there is no pair, or if the clock was set back.
+   */
   durationOf(row: number): number | undefined {
-    const partner = this.partner.get(row);
-    if (partner === NONE) return undefined;
-    return Math.abs(this.at.get(partner) - this.at.get(row));
+    const call = this.callOf(row);
+    const reply = call === NONE ? NONE : this.partner.get(call);
+    if (reply === NONE) return undefined;
+    const duration = this.writtenAt(reply) - this.at.get(call);
+    return duration < 0 ? undefined : duration;
+  }
+
+  /** When the addressee had it: when the bus had written it, if it was traced. */
+  writtenAt(row: number): number {
+    const delivered = this.delivered.get(row);
+    return this.at.get(row) + (delivered === NONE ? 0 : delivered);
   }
 
   /** The connections that got copies; empty if that is not known. */
@@ -205,7 +219,9 @@ export class Recording {
       const call = row - before;
       partner[row] = call;
       partner[call] = row;
-      if (this.to.get(call) === NONE) this.to.set(call, this.from.get(row));
+      const callee = this.from.get(row);
+      const isBus = this.peers[callee]?.unique === DRIVER;
+      if (this.to.get(call) === NONE && !isBus) this.to.set(call, callee);
     }
   }
 }
@@ -227,5 +243,8 @@ function timesOf(frame: Frame): Numbers {
   }
   return times;
 }
+
+/** The name of the bus itself. */
+const DRIVER = "org.freedesktop.DBus";
 
 const NO_NUMBERS = new Uint8Array(0);

@@ -77,7 +77,7 @@ export function hearing(): Hearing {
     lines: (watched, signal) => linesOf(at(watched), signal),
     turn: async (watched) => {
       const response = await fetch(at(watched), { method: "POST" });
-      if (!response.ok) throw new BusFailure(unanswered(response));
+      if (!response.ok) throw new BusFailure(await unanswered(response));
     },
   };
 }
@@ -91,7 +91,7 @@ function watchFields({ service, path }: Watched): URLSearchParams {
 
 async function* linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchLine> {
   const response = await fetch(url, { signal });
-  if (!response.ok || response.body === null) throw new BusFailure(unanswered(response));
+  if (!response.ok || response.body === null) throw new BusFailure(await unanswered(response));
   const reader = response.body.getReader();
   const lines = new LineReader();
   for (;;) {
@@ -103,7 +103,7 @@ async function* linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchL
 
 async function ask<T>(wish: Wish): Promise<T> {
   const response = await fetch("bus", { method: "POST", body: JSON.stringify(wish) });
-  if (!response.ok) throw new BusFailure(unanswered(response));
+  if (!response.ok) throw new BusFailure(await unanswered(response));
   return told<T>(await response.json());
 }
 
@@ -114,6 +114,9 @@ function told<T>(told: Told<T>): T {
   return told.answer;
 }
 
-function unanswered(response: Response): string {
-  return `the program does not answer: ${response.status} ${response.statusText}`;
+/** Why there is no answer: in the words of the program, if it has any. */
+async function unanswered(response: Response): Promise<string> {
+  const isText = response.headers.get("content-type")?.startsWith("text/plain") ?? false;
+  const words = isText ? await response.text() : "";
+  return words || `the program does not answer: ${response.status} ${response.statusText}`;
 }

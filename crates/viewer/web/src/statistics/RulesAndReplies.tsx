@@ -50,13 +50,14 @@ function rulesInWords(table: TableData): string {
   const sum = (key: string): number =>
     table.rows.reduce((all, _, place) => all + Number(cellOf({ table, place }, key)), 0);
   const rules = counted(sum("rules"), "match rule", "match rules");
-  const connections = counted(table.rows.length, "connection", "connections");
+  const holders = table.rows.filter((_, place) => Number(cellOf({ table, place }, "rules")) > 0);
+  const connections = counted(holders.length, "connection", "connections");
   const duplicates = sum("duplicates");
   const twice =
     duplicates === 0
-      ? "none of them twice"
-      : `${counted(duplicates, "of them is", "of them are")} there already: they let nothing more through, and cost time with each signal`;
-  return `When the recording ended there were ${rules} of ${connections}, ${twice}.`;
+      ? "none of them a duplicate"
+      : `${counted(duplicates, "of them a duplicate", "of them duplicates")}: duplicates select no more messages, and cost time with each signal`;
+  return `When they left or the recording ended, ${connections} had ${rules}, ${twice}.`;
 }
 
 /** Calls without an answer, late answers, answers without a call; a click shows the message. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Recording } from "../model/recording";
+import { NONE, Recording } from "../model/recording";
 import { SizeTimes } from "./sizeTimes";
 
 /** A call of 50 bytes that is returned with 200 after 3 ms, and one of 400 that fails after 5 ms. */
@@ -9,6 +9,7 @@ function recording(): Recording {
   found.kind.append(Uint8Array.of(1, 2, 1, 3));
   found.partner.append(Uint32Array.of(1, 0, 3, 2));
   found.size.append(Uint32Array.of(50, 200, 400, 60));
+  found.delivered.append(new Uint32Array(4).fill(NONE));
   return found;
 }
 

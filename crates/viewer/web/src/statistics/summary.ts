@@ -14,9 +14,14 @@ export interface Summary {
   readonly unknown: number;
   readonly driver_messages: number;
   readonly unanswered: number;
+  readonly caller_left: number;
+  readonly waiting: number;
   readonly time_outs: number;
+  readonly callee_left: number;
+  readonly unknown_outcome: number;
   readonly late: number;
   readonly orphans: number;
+  readonly unknown_call: number;
   readonly cut: number;
   readonly redacted: number;
   readonly invalid: number;
@@ -66,10 +71,14 @@ export function tiles(summary: Summary): Tile[] {
 }
 
 const WRONG: readonly { readonly key: keyof Summary; readonly name: string }[] = [
-  { key: "unanswered", name: "unanswered" },
+  { key: "caller_left", name: "caller left" },
+  { key: "waiting", name: "waiting at the end" },
   { key: "time_outs", name: "timed out" },
+  { key: "callee_left", name: "callee left" },
+  { key: "unknown_outcome", name: "outcome unknown" },
   { key: "late", name: "answered late" },
   { key: "orphans", name: "answers to no call" },
+  { key: "unknown_call", name: "call unknown" },
   { key: "cut", name: "cut" },
   { key: "redacted", name: "crossed out" },
   { key: "invalid", name: "not valid" },

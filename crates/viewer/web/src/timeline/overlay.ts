@@ -187,7 +187,7 @@ export function placeOf(
   const call = recording.callOf(row);
   const reply = call === NONE ? NONE : recording.partner.get(call);
   const from = recording.at.get(call === NONE ? row : call);
-  const until = reply === NONE ? from : recording.at.get(reply);
+  const until = reply === NONE ? from : recording.writtenAt(reply);
   const kind = recording.kind.get(row);
   const peers =
     kind === Kind.Signal || reply === NONE

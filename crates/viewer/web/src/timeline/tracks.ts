@@ -176,8 +176,7 @@ class Drawing {
 
   private addCall(row: number): void {
     const reply = this.recording.partner.get(row);
-    const duration = this.durationOf(row, reply);
-    if (duration !== undefined) this.addPair(row, reply);
+    if (this.recording.durationOf(row) !== undefined) this.addPair(row, reply);
     else this.addPoint(row, this.isForgotten(row));
   }
 
@@ -191,13 +190,7 @@ class Drawing {
   private addReply(row: number): void {
     const call = this.recording.callOf(row);
     if (call === NONE || this.visible.has(call)) return;
-    if (this.durationOf(call, row) !== undefined) this.addPair(call, row);
-  }
-
-  private durationOf(call: number, reply: number): number | undefined {
-    if (reply === NONE) return undefined;
-    const duration = this.recording.at.get(reply) - this.recording.at.get(call);
-    return duration < 0 ? undefined : duration;
+    if (this.recording.durationOf(row) !== undefined) this.addPair(call, row);
   }
 
   private addPair(call: number, reply: number): void {
@@ -217,8 +210,7 @@ class Drawing {
 
 /** From when to when the caller waited: until the bus had given it the reply, if that is known. */
 export function waitsOf(recording: Recording, call: number, reply: number): [number, number] {
-  const returned = recording.at.get(reply) + deliveredAfter(recording, reply);
-  return [recording.at.get(call), returned];
+  return [recording.at.get(call), recording.writtenAt(reply)];
 }
 
 /** From when to when the callee had a call: from when the bus had given it to it, if that is known. */
@@ -228,7 +220,7 @@ export function servesOf(recording: Recording, call: number, reply: number): [nu
   return [Math.min(got, replied), replied];
 }
 
-/** Nanoseconds from when the bus had a message until the last copy had left; 0 if nobody knows. */
+/** Nanoseconds from when the bus had a message until it had written it; 0 if that is not known. */
 export function deliveredAfter(recording: Recording, row: number): number {
   const delivered = recording.delivered.get(row);
   return delivered === NONE ? 0 : delivered;

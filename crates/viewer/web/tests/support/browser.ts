@@ -1,6 +1,12 @@
 // A real browser, and pages in it that must not complain.
 
-import { type Browser, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type ConsoleMessage,
+  chromium,
+  type Page,
+} from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 /** A browser for the tests of a file, and pages that end with each of them. */
@@ -19,34 +25,48 @@ interface Options {
 export function usePages(): Pages {
   let browser: Browser;
   const complaints: string[] = [];
-  const pages: Page[] = [];
+  const contexts: BrowserContext[] = [];
+  // An address works once; after that a browser needs the cookie. Nothing else is kept between pages.
+  let cookies: Cookies = [];
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
   });
   afterAll(() => browser.close());
   afterEach(async () => {
-    await Promise.all(pages.splice(0).map((page) => page.close()));
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
     expect(complaints.splice(0)).toEqual([]);
   });
   return {
     async open(url, { size = { width: 1600, height: 1000 }, settle = true } = {}) {
-      const page = await browser.newPage({ viewport: size });
-      pages.push(page);
+      const storageState = { cookies, origins: [] };
+      const context = await browser.newContext({ viewport: size, storageState });
+      contexts.push(context);
+      const page = await context.newPage();
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("console", (message) => {
-        if (message.type() === "error" && !isGone(message.text())) complaints.push(message.text());
+        if (message.type() === "error" && !isExpected(message)) complaints.push(message.text());
       });
-      await page.goto(url);
+      const { origin, pathname, hash } = new URL(url);
+      if (pathname.startsWith("/open/")) {
+        await context.request.get(`${origin}${pathname}`);
+        await page.goto(`${origin}/${hash}`);
+      } else {
+        await page.goto(url);
+      }
+      cookies = await context.cookies();
       if (settle) await settled(page);
       return page;
     },
   };
 }
 
-/** Whether it is said that the program is not there any more: tests end it before their pages. */
-function isGone(text: string): boolean {
-  return text.includes("net::ERR_");
+/** Whether a complaint is expected: that the program is gone, since tests end it before their pages, or that
+ * an address has been used. */
+function isExpected(message: ConsoleMessage): boolean {
+  return message.text().includes("net::ERR_") || message.location().url.includes("/open/");
 }
+
+type Cookies = Awaited<ReturnType<BrowserContext["cookies"]>>;
 
 /** Waits until the page has all of its recording, or what there is of its bus so far. */
 export async function settled(page: Page): Promise<void> {

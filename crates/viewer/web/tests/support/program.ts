@@ -15,23 +15,46 @@ export const PROGRAM =
 
 /** A program that runs until it is ended. */
 export class Running implements AsyncDisposable {
+  private known: string | undefined;
+
   private constructor(
     private readonly child: ChildProcess,
     /** The first line that it has printed of those that were waited for. */
     readonly line: string,
+    private readonly lines: AsyncIterator<string>,
   ) {}
 
   /** Starts the program, and waits for a line that begins so. */
-  static async start(words: readonly string[], beginning: string): Promise<Running> {
-    const child = spawn(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"] });
-    const lines = createInterface({ input: child.stdout });
-    for await (const line of lines) {
-      if (!line.startsWith(beginning)) continue;
-      // What it prints later has to go somewhere.
-      child.stdout.resume();
-      return new Running(child, line);
+  static async start(
+    words: readonly string[],
+    beginning: string,
+    env: NodeJS.ProcessEnv = process.env,
+  ): Promise<Running> {
+    const child = spawn(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"], env });
+    // Lines that nobody asks for are kept, so the program never waits.
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (done) throw new Error(`${words.join(" ")} has ended without a line ${beginning}`);
+      if (value.startsWith(beginning)) return new Running(child, value, lines);
     }
-    throw new Error(`${words.join(" ")} has ended without a line ${beginning}`);
+  }
+
+  /** The line that it has printed after the last one that was asked for. */
+  async nextLine(): Promise<string> {
+    const { done, value } = await this.lines.next();
+    if (done) throw new Error("the program has ended");
+    return value;
+  }
+
+  /** The cookie of its page, for which an address is used up: the first one, or the next if a page has it. */
+  async cookie(): Promise<string> {
+    if (this.known !== undefined) return this.known;
+    const first = await fetch(this.line);
+    const response = first.ok ? first : await fetch(await this.nextLine());
+    const [cookie = ""] = response.headers.getSetCookie();
+    this.known = cookie.split(";")[0] ?? "";
+    return this.known;
   }
 
   /** Has it not run until it is resumed. */

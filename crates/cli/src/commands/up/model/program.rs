@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::commands::up::units::printable;
+use capture::text::visible::printable;
 
 /// The process behind a connection. The texts are chosen by it, and made fit to be shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,6 +93,6 @@ mod tests {
         check(Some("kworker"), &[], "kworker");
         check(None, &["/bin/tool"], "tool");
         check(None, &[], "pid 7");
-        check(Some("a\nb"), &[], "a\u{fffd}b");
+        check(Some("a\nb"), &[], "a\\nb");
     }
 }

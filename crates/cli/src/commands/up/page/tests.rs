@@ -25,7 +25,7 @@ fn page<'a>(snapshot: &'a Snapshot, view: &'a View, colours: Colours) -> Page<'a
         snapshot,
         view,
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
-        link: Some("http://127.0.0.1:40123/0123456789abcdef0123456789abcdef/"),
+        link: Some("http://127.0.0.1:40123/open/0123456789abcdef0123456789abcdef"),
         example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
         palette: Palette::new(colours),
     }

@@ -31,7 +31,7 @@ export function farCalls(
 /** Which part of a call's duration it was inside the bus before the callee had it; 0 if not known. */
 export function busShare(recording: Recording, call: number, reply: number): number {
   const delivered = recording.delivered.get(call);
-  const length = recording.at.get(reply) - recording.at.get(call);
+  const length = recording.writtenAt(reply) - recording.at.get(call);
   if (delivered === NONE || length <= 0) return 0;
   return Math.min(1, delivered / length);
 }

@@ -3,7 +3,6 @@
 import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
 import { oneLine } from "../../parts/seen";
-import { busShare } from "./calls";
 import type { Column } from "./columns";
 import { lineOf } from "./runs";
 import { markOf, placeOf, type Scene } from "./scene";
@@ -94,7 +93,10 @@ function unanswered(recording: Recording, row: number): string {
 /** How long a call took, and how much of that it was inside the bus, if that is known. */
 function durationText(recording: Recording, row: number, length: number): string {
   const call = recording.callOf(row);
-  const inBus = busShare(recording, call, recording.partnerOf(call)) * length;
+  const inBus = [call, recording.partnerOf(call)].reduce(
+    (sum, part) => sum + (recording.writtenAt(part) - recording.at.get(part)),
+    0,
+  );
   const whole = `after ${duration(length)}`;
   if (inBus === 0) return whole;
   return `${whole}: ${duration(inBus)} in the bus, ${duration(length - inBus)} by the service`;

@@ -1,7 +1,7 @@
 //! Names that somebody may have meant.
 
 /// The names that are most like `wanted`, the most like first; none if none is much like it.
-pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted = wanted.to_lowercase();
     let likeness = |name: &'n str| Some((distance(&wanted, &name.to_lowercase())?, name));
     let mut found: Vec<_> = names.into_iter().filter_map(likeness).collect();
@@ -11,7 +11,7 @@ pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>
 }
 
 /// A sentence that asks whether one of these was meant, to be put behind another; empty without any.
-pub(crate) fn suggestion(names: &[&str]) -> String {
+pub fn suggestion(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [name] => format!("; did you mean {name}?"),

@@ -1,0 +1,229 @@
+//! How calls ended, and how long their callers waited.
+
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use super::directory::PeerId;
+use super::row::Health;
+use super::{Capture, Message};
+use crate::record::{BusId, Clock, Time};
+
+/// How a call ended. Each call has exactly one outcome.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CallOutcome {
+    /// The callee returned.
+    Returned,
+    /// The reply is an error that names neither a time-out nor a callee that left.
+    Failed,
+    /// The bus replied in the callee's place, because the callee had not replied in time.
+    TimedOut,
+    /// The bus replied in the callee's place, because the callee had disconnected.
+    CalleeLeft,
+    /// The caller disconnected before there was a reply.
+    CallerLeft,
+    /// The caller was still waiting when the recording ended.
+    Waiting,
+    /// The recorder cut the header of this call, or of a reply that may belong to it.
+    Unknown,
+    /// The caller expects no reply, and there is none.
+    NoReplyExpected,
+}
+
+impl CallOutcome {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Returned,
+        Self::Failed,
+        Self::TimedOut,
+        Self::CalleeLeft,
+        Self::CallerLeft,
+        Self::Waiting,
+        Self::Unknown,
+        Self::NoReplyExpected,
+    ];
+
+    /// Its name in tables and exports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Returned => "returned",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+            Self::CalleeLeft => "callee left",
+            Self::CallerLeft => "caller left",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+            Self::NoReplyExpected => "no reply expected",
+        }
+    }
+
+    /// Whether the caller expected a reply and received none, not even an error of the bus.
+    pub const fn is_unanswered(self) -> bool {
+        matches!(self, Self::CallerLeft | Self::Waiting)
+    }
+}
+
+impl<'c> Message<'c> {
+    /// How the call ended that this message is or answers; `None` for signals, and for replies whose
+    /// call is not in the recording.
+    pub fn outcome(&self) -> Option<CallOutcome> {
+        let call = self.call()?;
+        let left = call.caller_left();
+        Some(match call.partner() {
+            Some(reply) if left.is_some_and(|left| left < reply.at()) => CallOutcome::CallerLeft,
+            Some(reply) => reply.outcome_of_reply(&call),
+            None if !call.expects_reply() => CallOutcome::NoReplyExpected,
+            None if call.lost_its_reply() => CallOutcome::Unknown,
+            None if left.is_some() => CallOutcome::CallerLeft,
+            None => CallOutcome::Waiting,
+        })
+    }
+
+    /// How long the caller of this call, or of the call that this message answers, waited: until it
+    /// had the reply, until it disconnected, or until the recording ended. `None` if that is unknown,
+    /// if the caller expected no reply, or if the clock was set back meanwhile.
+    pub fn waited(&self) -> Option<Duration> {
+        let call = self.call()?;
+        let until = match call.outcome()? {
+            CallOutcome::CallerLeft => call.caller_left()?,
+            CallOutcome::Waiting => call.capture().end_of(call.bus()),
+            CallOutcome::Unknown | CallOutcome::NoReplyExpected => return None,
+            _ => return call.duration(),
+        };
+        until.since(call.at()).filter(|_| call.has_time())
+    }
+
+    /// From the call to its reply, for either of them: from when the bus received the call until it had
+    /// written the reply to the caller, as far as the bus itself has recorded that; otherwise from when
+    /// the recorder saw the call until it saw the reply. `None` if the caller had disconnected before
+    /// the reply, or if the clock was set back between the two.
+    pub fn duration(&self) -> Option<Duration> {
+        let call = self.call()?;
+        let reply = call.partner()?;
+        if !call.has_time() || call.caller_left().is_some_and(|left| left < reply.at()) {
+            return None;
+        }
+        reply.written_at().since(call.at())
+    }
+
+    /// When the bus had written it to its addressee, if the bus has recorded that; otherwise its time.
+    pub fn written_at(&self) -> Time {
+        let copies = self.deliveries().unwrap_or_default().iter();
+        let addressed = copies.filter(|copy| copy.rules == 0).find_map(|copy| copy.written_after);
+        self.at().after(addressed.unwrap_or_default())
+    }
+
+    /// When the caller disconnected, if that was after it had sent this call.
+    fn caller_left(&self) -> Option<Time> {
+        let left = self.capture().directory().peer(self.from()?).left?;
+        (self.at() <= left).then_some(left)
+    }
+
+    /// Whether messages of this bus have times.
+    fn has_time(&self) -> bool {
+        let bus = self.capture().buses().get(usize::from(self.bus().0));
+        bus.is_none_or(|bus| bus.clock != Clock::Absent)
+    }
+
+    /// Whether a cut header may be the reason that no reply was found.
+    fn lost_its_reply(&self) -> bool {
+        self.health() == Health::HeaderCut || self.capture().cut.replies(self.bus()) > 0
+    }
+
+    /// Whether a cut header may be the reason that no call was found for this reply.
+    pub(crate) fn lost_its_call(&self) -> bool {
+        self.health() == Health::HeaderCut || self.capture().cut.calls(self.bus()) > 0
+    }
+
+    fn outcome_of_reply(&self, call: &Self) -> CallOutcome {
+        if self.kind() != MessageType::Error {
+            return CallOutcome::Returned;
+        }
+        // A service may pass on such an error of a call of its own. Then it has replied itself.
+        if self.sender_id() != self.capture().driver() {
+            return CallOutcome::Failed;
+        }
+        match self.member() {
+            NO_REPLY => self.cause_of_no_reply(call),
+            TIMEOUT | TIMED_OUT => CallOutcome::TimedOut,
+            _ => CallOutcome::Failed,
+        }
+    }
+
+    /// All buses send the same error for both causes. They differ in the text, and if that was not
+    /// kept, in whether the callee is seen to leave.
+    fn cause_of_no_reply(&self, call: &Self) -> CallOutcome {
+        let mut buffer = Vec::new();
+        let message = self.capture().read_message(self.id(), &mut buffer).ok().flatten();
+        let text = message.as_ref().and_then(|message| message.read::<(&str,)>().ok());
+        let has_left = match text {
+            Some((text,)) if text.contains("disconnected") => true,
+            Some((text,)) if text.contains("timeout") || text.contains("timed out") => false,
+            _ => call.to().is_some_and(|callee| self.capture().had_left(callee, self.at())),
+        };
+        if has_left { CallOutcome::CalleeLeft } else { CallOutcome::TimedOut }
+    }
+}
+
+impl Capture {
+    /// The time of the last thing that the recording has of a bus.
+    pub fn end_of(&self, bus: BusId) -> Time {
+        self.ends.get(usize::from(bus.0)).copied().unwrap_or_default()
+    }
+
+    /// Whether the recorder cut headers of this bus, so that calls and replies were not paired.
+    pub(crate) fn has_cut_headers(&self, bus: BusId) -> bool {
+        self.cut.calls(bus) > 0 || self.cut.replies(bus) > 0
+    }
+
+    fn had_left(&self, peer: PeerId, at: Time) -> bool {
+        self.directory().peer(peer).left.is_some_and(|left| left <= at)
+    }
+
+    /// The recording goes on until this time at least.
+    pub(super) fn goes_on(&mut self, bus: BusId, at: Time) {
+        let index = usize::from(bus.0);
+        if self.ends.len() <= index {
+            self.ends.resize(index + 1, Time(i64::MIN));
+        }
+        self.ends[index] = self.ends[index].max(at);
+    }
+}
+
+/// Calls and replies that cannot be paired, because the recorder cut their headers.
+#[derive(Debug, Default)]
+pub(super) struct CutHeaders {
+    /// By bus.
+    replies: Vec<u64>,
+    /// By bus.
+    calls: Vec<u64>,
+}
+
+impl CutHeaders {
+    pub(super) fn count(&mut self, bus: BusId, kind: MessageType) {
+        let counts = match kind {
+            MessageType::MethodCall => &mut self.calls,
+            MessageType::MethodReturn | MessageType::Error => &mut self.replies,
+            _ => return,
+        };
+        let index = usize::from(bus.0);
+        if counts.len() <= index {
+            counts.resize(index + 1, 0);
+        }
+        counts[index] += 1;
+    }
+
+    /// Replies of a bus.
+    pub(super) fn replies(&self, bus: BusId) -> u64 {
+        self.replies.get(usize::from(bus.0)).copied().unwrap_or_default()
+    }
+
+    /// Calls of a bus.
+    pub(super) fn calls(&self, bus: BusId) -> u64 {
+        self.calls.get(usize::from(bus.0)).copied().unwrap_or_default()
+    }
+}
+
+const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
+const TIMEOUT: &str = "org.freedesktop.DBus.Error.Timeout";
+const TIMED_OUT: &str = "org.freedesktop.DBus.Error.TimedOut";

@@ -1,0 +1,118 @@
+use super::*;
+
+fn column_and_text(text: &str) -> (usize, String) {
+    let error = parse(text).expect_err(text);
+    (error.column, error.kind.to_string())
+}
+
+#[test]
+fn errors_say_where_and_what_was_expected() {
+    for (text, column, words) in [
+        ("membr:Get", 1, "unknown field membr; did you mean member?"),
+        ("a membr = Get", 3, "unknown field membr; did you mean member?"),
+        ("zzzzzzzzz>5", 1, "unknown field zzzzzzzzz; the fields are type, from, to, "),
+        ("dur > > 5ms", 7, "> has a sign in it; in quotes, \">\", it is a text"),
+        ("member:=Get", 8, "=Get has a sign in it; in quotes, \"=Get\", it is a text"),
+        ("member : type:call", 9, "member has no value"),
+        ("member= and x", 8, "member has no value"),
+        ("> 5", 1, "> has a sign in it"),
+        ("a.b=c", 1, "a.b=c has a sign in it"),
+        ("path_namespace:", 16, "path_namespace has no value; expected a text"),
+        ("path_namespace~x", 1, "path_namespace is a key of match rules; expected :, = or !="),
+        ("path_namespace:x/y", 1, "not a match rule"),
+        ("a and", 6, "expected a term"),
+        ("a or or b", 6, "expected a term"),
+        ("()", 2, "expected a term"),
+        ("(a", 1, "not closed"),
+        ("a)", 2, "closes nothing"),
+        ("not", 4, "expected a term"),
+        ("member:", 8, "member has no value; expected a text"),
+        ("dur> ", 5, "dur has no value; expected a number with a unit: ms, us"),
+        ("x dur>50", 7, "50 is not a value of dur; expected a number with a unit, such as 50ms"),
+        (
+            "dur>50mss",
+            5,
+            "50mss is not a value of dur; expected a number with a unit, such as 50ms",
+        ),
+        ("size>x", 6, "a number of bytes, or one with a unit, such as 64KiB"),
+        ("serial:x", 8, "expected a whole number"),
+        ("type:sign", 6, "expected call, return, error or signal"),
+        ("is:slow", 4, "expected error, unanswered, timed-out, callee-left, caller-left, waiting"),
+        ("flags:x", 7, "expected no-reply, no-auto-start or interactive"),
+        ("member>5", 1, "member is not a number"),
+        ("type>call", 1, "type is not a number"),
+        ("dur~5", 1, "~ searches texts; expected dur:"),
+        ("arg0>x", 6, "x is not a value of arg0"),
+        ("member:\"x", 8, "the quote is not closed"),
+        ("m\u{e4}h arg0~/(/", 10, "not a regular expression"),
+        ("a type='sig'", 3, "not a match rule"),
+    ] {
+        let (found_column, found) = column_and_text(text);
+        assert_eq!(found_column, column, "{text}: {found}");
+        assert!(found.contains(words), "{text}: {found}");
+    }
+}
+
+#[test]
+fn nesting_ends() {
+    let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
+    assert!(parse(&nested(DEPTH_MAX)).is_ok());
+    assert!(matches!(column_and_text(&nested(DEPTH_MAX + 1)), (66, text) if text.contains("deep")));
+    assert!(parse(&"!".repeat(100_000)).is_err());
+}
+
+/// How many terms are not searches of all texts.
+fn comparisons(expression: &Expression) -> usize {
+    match expression {
+        Expression::All(parts) | Expression::Any(parts) => parts.iter().map(comparisons).sum(),
+        Expression::Not(part) => comparisons(part),
+        Expression::Term(Term::Anywhere(_)) => 0,
+        Expression::Term(_) => 1,
+    }
+}
+
+#[test]
+fn a_sign_outside_quotes_is_never_searched_for() {
+    const BLANKS: [&str; 3] = ["", " ", "  "];
+    const WORDS: [&str; 8] =
+        ["dur", "member", "path_namespace", "arg0", "foo", "x.y", ":1.7", "size"];
+    const VALUES: [&str; 6] = ["50ms", "Get*", "/org/x", "7", ":1.7", "\"a > b\""];
+    let signs: Vec<_> = SIGNS.iter().map(|(text, _)| *text).collect();
+    let mut state = 1_u64;
+    let mut below = |len: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % len
+    };
+    let mut parsed = 0;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        let mut used = 0;
+        for _ in 0..=below(3) {
+            let sign = if below(3) == 0 { "" } else { signs[below(signs.len())] };
+            used += usize::from(!sign.is_empty());
+            let (before, behind) = (BLANKS[below(3)], BLANKS[below(3)]);
+            let end = if sign.is_empty() { "" } else { VALUES[below(VALUES.len())] };
+            text += &[WORDS[below(WORDS.len())], before, sign, behind, end, " "].concat();
+        }
+        let Ok(Some(expression)) = parse(&text) else { continue };
+        assert_eq!(comparisons(&expression), used, "{text:?}: {expression:?}");
+        parsed += 1;
+    }
+    assert!(parsed > 1000, "{parsed}");
+}
+
+#[test]
+fn match_rules_are_known_by_their_quotes_or_commas() {
+    for (text, expected) in [
+        ("type='signal'", Some(13)),
+        ("type='signal',member='X' dur>1ms", Some(24)),
+        ("type=signal,member=X", Some(20)),
+        ("type='signal', arg0path='/a b'", Some(30)),
+        ("type=signal", None),
+        ("from='x',to='y'", None),
+        ("member:x", None),
+        ("arg0namespace='org.x')", Some(21)),
+    ] {
+        assert_eq!(rule_len(text), expected, "{text}");
+    }
+}

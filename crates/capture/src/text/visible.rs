@@ -1,0 +1,161 @@
+//! Texts that peers chose, made safe to print.
+//!
+//! A terminal obeys control characters: they move the cursor, set the title, write to the clipboard. Line
+//! and paragraph separators forge lines, and bidirectional controls make a text look like another one.
+//! All of these are printed as escapes, in the notation that C, JSON and GVariant share: `\n`, `\u001b`. So
+//! an escaped JSON document is still one with the same values.
+
+use std::borrow::Cow;
+
+use wire::body::Value;
+
+/// A text that shall stay within its line: everything unsafe is escaped, also line breaks and tabs.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, is_unsafe)
+}
+
+/// Whole lines: their breaks and tabs stay.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_unsafe(c) && !is_layout(c))
+}
+
+/// Whole lines in which colors and typefaces stay, too. Texts of peers in them must have been made
+/// [printable] before; this catches what was forgotten.
+pub fn styled_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| is_unsafe(c) && !is_layout(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        let (before, sequence) = rest.split_at(at);
+        safe.push_str(&lines(before));
+        let len = style_len(sequence).unwrap_or_else(|| {
+            push_escape(&mut safe, '\x1b');
+            0
+        });
+        safe.push_str(&sequence[..len]);
+        rest = &sequence[len.max(1)..];
+    }
+    safe.push_str(&lines(rest));
+    Cow::Owned(safe)
+}
+
+/// A value in which all texts went through `escape`.
+#[must_use]
+pub fn value(value: Value, escape: fn(&str) -> Cow<'_, str>) -> Value {
+    let inside = |one: Value| self::value(one, escape);
+    match value {
+        Value::String(text) => Value::String(escape(&text).into_owned()),
+        Value::Variant(one) => Value::Variant(Box::new(inside(*one))),
+        Value::Array { element, items } => {
+            Value::Array { element, items: items.into_iter().map(inside).collect() }
+        }
+        Value::Struct(items) => Value::Struct(items.into_iter().map(inside).collect()),
+        Value::DictEntry(entry) => {
+            let (key, one) = *entry;
+            Value::DictEntry(Box::new((inside(key), inside(one))))
+        }
+        value => value,
+    }
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_escaped(c) {
+            true => push_escape(&mut safe, c),
+            false => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn push_escape(text: &mut String, c: char) {
+    match c {
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        // All of them are in the basic plane, so four digits suffice.
+        c => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+    }
+}
+
+/// Control characters (C0, DEL, C1), separators of lines and paragraphs, and bidirectional controls.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{2028}'
+                | '\u{2029}'
+                | '\u{061c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+const fn is_layout(c: char) -> bool {
+    matches!(c, '\n' | '\t')
+}
+
+/// The length of the sequence for colors and typefaces (SGR) at the start of a text, if there is one.
+fn style_len(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\x1b[")?;
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    parameters[end..].starts_with('m').then_some("\x1b[".len() + end + "m".len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_characters_are_escaped() {
+        for (text, on_one_line, as_lines) in [
+            ("größer \\ 漢字 🙂", "größer \\ 漢字 🙂", "größer \\ 漢字 🙂"),
+            ("a\nb\tc\r", "a\\nb\\tc\\r", "a\nb\tc\\r"),
+            ("\x1b]0;t\x07", "\\u001b]0;t\\u0007", "\\u001b]0;t\\u0007"),
+            ("\0\x7f\u{9b}31m", "\\u0000\\u007f\\u009b31m", "\\u0000\\u007f\\u009b31m"),
+            ("\u{2028}\u{2029}", "\\u2028\\u2029", "\\u2028\\u2029"),
+            (
+                "\u{202e}\u{2066}\u{200f}\u{61c}",
+                "\\u202e\\u2066\\u200f\\u061c",
+                "\\u202e\\u2066\\u200f\\u061c",
+            ),
+        ] {
+            assert_eq!(printable(text), on_one_line);
+            assert_eq!(lines(text), as_lines);
+        }
+    }
+
+    #[test]
+    fn only_styles_pass_in_styled_lines() {
+        for (text, expected) in [
+            ("\x1b[1mbold\x1b[0m\n", "\x1b[1mbold\x1b[0m\n"),
+            ("\x1b[38;5;1mred\x1b[m", "\x1b[38;5;1mred\x1b[m"),
+            ("\x1b[2J\x1b[1m", "\\u001b[2J\x1b[1m"),
+            ("\x1b]52;c;eA==\x07", "\\u001b]52;c;eA==\\u0007"),
+            ("\x1b\x1b[0m\x1b", "\\u001b\x1b[0m\\u001b"),
+            ("\x1b[1", "\\u001b[1"),
+            ("\u{202e}\x1b[1m\r", "\\u202e\x1b[1m\\r"),
+        ] {
+            assert_eq!(styled_lines(text), expected);
+        }
+    }
+
+    #[test]
+    fn texts_inside_values_are_escaped() {
+        let text = |text: &str| Value::String(text.to_owned());
+        let nested = |inside| {
+            let pair = Value::DictEntry(Box::new((text("k"), Value::Variant(Box::new(inside)))));
+            Value::Struct(vec![Value::Uint32(7), pair])
+        };
+        assert_eq!(value(nested(text("\n")), printable), nested(text("\\n")));
+        assert_eq!(value(nested(text("\n\r")), lines), nested(text("\n\\r")));
+    }
+}
