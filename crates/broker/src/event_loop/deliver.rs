@@ -69,6 +69,15 @@ impl EventLoop {
                 Effect::ReleaseFds(held) => self.release_fds(*held),
             }
         }
+        self.flush_long();
+    }
+
+    /// Writes the queues that became long. This waits until all effects of an input are applied: a
+    /// write that fails causes an error, which must not overtake the other messages of that input.
+    fn flush_long(&mut self) {
+        for peer in mem::take(&mut self.work.long) {
+            self.flush_one(peer);
+        }
     }
 
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
@@ -107,7 +116,7 @@ impl EventLoop {
             self.update_interest(delivery.to);
         }
         if is_long {
-            self.flush_one(delivery.to);
+            self.work.long.push(delivery.to);
         }
     }
 

@@ -166,6 +166,9 @@ struct Work {
     awaited: Vec<PeerId>,
     /// To be written to.
     passing: Vec<PeerId>,
+    /// To be written to as soon as all effects of the current input are applied: their queues are
+    /// long.
+    long: Vec<PeerId>,
     /// With messages that were read and not routed yet.
     backlog: VecDeque<PeerId>,
     /// To be closed.
