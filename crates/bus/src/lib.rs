@@ -61,6 +61,7 @@ mod reached;
 mod reloads;
 mod replies;
 mod route;
+mod shares;
 mod statistics;
 mod time;
 mod traces;

@@ -13,6 +13,7 @@ use crate::error::{BusError, ErrorKind};
 use crate::input::{FdPassing, PeerId};
 use crate::peers::{DRIVER_NAME, Stage};
 use crate::policy::Kind;
+use crate::shares::Account;
 
 impl Bus {
     /// Sends an error in reply to the message `serial` of a connection.
@@ -196,7 +197,11 @@ impl Bus {
         if peer.is_full(fds_of(fds)) {
             return self.lose(to, None, fx);
         }
-        peer.charge(head.len() as u64, fds_of(fds).into());
+        let (bytes, fd_count) = (head.len() as u64, fds_of(fds).into());
+        peer.charge(bytes, fd_count);
+        if peer.is_crowded() {
+            peer.attribute(Account::Nobody, bytes, fd_count);
+        }
         self.counters.deliveries += 1;
         fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
     }

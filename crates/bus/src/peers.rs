@@ -21,6 +21,7 @@ use crate::members::MemberId;
 use crate::names::{NameId, Ticket};
 use crate::policy::{ClientPolicy, Kind, Standing};
 use crate::reached::{LimitName, Reached};
+use crate::shares::{Account, Shares};
 use crate::time::Time;
 
 /// The name of the bus itself.
@@ -105,6 +106,8 @@ pub(crate) struct Peer {
     pub(crate) rule_count: usize,
     /// What waits in its queue.
     pub(crate) queued: Amount,
+    /// Who sent that, while it is much.
+    shares: Option<Box<Shares>>,
     /// What it has sent to services that are being started.
     pub(crate) held: Amount,
     pub(crate) peaks: Peaks,
@@ -176,6 +179,7 @@ impl Peer {
             rules: Vec::new(),
             rule_count: 0,
             queued: Amount::default(),
+            shares: None,
             held: Amount::default(),
             peaks: Peaks::default(),
             sent: Amount::default(),
@@ -254,10 +258,12 @@ impl Peer {
         self.queued.bytes <= self.room.bytes / 2 && self.queued.fds <= self.room.fds / 2
     }
 
-    /// The limit for which its queue has no room.
+    /// The limit for which its queue has no room, or no room for one user: the one of which more is
+    /// used.
     pub(crate) const fn reached(&self) -> Reached {
         let (queued, bytes, fds) = (self.queued, self.room.bytes, self.room.fds);
-        if queued.bytes > bytes {
+        let is_bytes = queued.bytes.saturating_mul(fds) >= queued.fds.saturating_mul(bytes);
+        if queued.bytes > bytes || (queued.fds <= fds && is_bytes) {
             return Reached { limit: LimitName::OutgoingBytes, max: bytes, used: queued.bytes };
         }
         Reached { limit: LimitName::OutgoingFds, max: fds, used: queued.fds }
@@ -272,10 +278,52 @@ impl Peer {
         self.peaks.outgoing_fds = self.peaks.outgoing_fds.max(self.queued.fds);
     }
 
+    /// Whether so much waits in its queue that the bus counts who sent it.
+    #[inline]
+    pub(crate) const fn is_crowded(&self) -> bool {
+        self.shares.is_some()
+            || self.queued.bytes > self.room.bytes / CROWDED
+            || self.queued.fds > self.room.fds / CROWDED
+    }
+
+    /// Says on whose account the message is that was charged last.
+    #[cold]
+    pub(crate) fn attribute(&mut self, account: Account, bytes: u64, fds: u64) {
+        let (bytes_before, fds_before) = (self.queued.bytes - bytes, self.queued.fds - fds);
+        let shares =
+            self.shares.get_or_insert_with(|| Box::new(Shares::after(bytes_before, fds_before)));
+        shares.bytes.push(account, bytes);
+        shares.fds.push(account, fds);
+    }
+
+    /// Whether a user has more in this queue than is free, so that the rest is for others.
+    #[inline]
+    pub(crate) fn has_used_share(&self, user: Option<u32>, fds: u32) -> bool {
+        self.shares.as_ref().is_some_and(|shares| {
+            let free_bytes = self.room.bytes.saturating_sub(self.queued.bytes);
+            let free_fds = self.room.fds.saturating_sub(self.queued.fds);
+            shares.bytes.of(user) > free_bytes || (fds > 0 && shares.fds.of(user) > free_fds)
+        })
+    }
+
     /// Takes what has left its queue without being written off its account.
     pub(crate) fn drop_queued(&mut self, amount: Amount) {
         debug_assert!(self.queued.bytes >= amount.bytes, "more has left than was queued");
         self.queued.subtract(amount);
+        if self.shares.is_some() {
+            self.pop_shares(amount);
+        }
+    }
+
+    #[cold]
+    fn pop_shares(&mut self, amount: Amount) {
+        let (queued, room) = (self.queued, self.room);
+        if queued.bytes <= room.bytes / SPARSE && queued.fds <= room.fds / SPARSE {
+            self.shares = None;
+        } else if let Some(shares) = &mut self.shares {
+            shares.bytes.pop(amount.bytes);
+            shares.fds.pop(amount.fds);
+        }
     }
 
     /// Takes what has been written off its account.
@@ -286,6 +334,12 @@ impl Peer {
         self.taken.fds += amount.fds;
     }
 }
+
+/// A queue is crowded when it holds more than this part of what it may.
+const CROWDED: u64 = 4;
+
+/// A queue is no longer crowded when it holds this part, or less.
+const SPARSE: u64 = 8;
 
 /// All connections, by the index that the daemon gave them.
 #[derive(Debug, Default)]
@@ -327,6 +381,11 @@ impl Peers {
     /// How many connections of a user have said Hello.
     pub(crate) fn complete_of(&self, uid: u32) -> usize {
         self.complete_by_user.get(&uid).copied().unwrap_or_default()
+    }
+
+    /// Whether connections of more than one user have said Hello.
+    pub(crate) fn has_several_users(&self) -> bool {
+        self.complete_by_user.len() > 1
     }
 
     /// How many connections have not said Hello of those whom the kernel named this user.

@@ -20,6 +20,7 @@ use crate::peers::{DRIVER_NAME, Peer, Stage};
 use crate::policy::{Passage, Reply};
 use crate::reached::{LimitName, Reached};
 use crate::replies::{ExpectError, PendingReply, ReplyId};
+use crate::shares::Account;
 
 /// A message from a peer, with its header as recipients will see it; and its body behind that, if
 /// it has waited for a service.
@@ -212,9 +213,38 @@ impl Bus {
     ) {
         let Some(peer) = self.peers.get_mut(to) else { return };
         peer.charge(forward.len(), forward.message.unix_fds().into());
+        if peer.is_crowded() {
+            self.attribute(forward, to);
+        }
         self.counters.deliveries += 1;
         let Forward { head, body, fds, .. } = *forward;
         fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
+    }
+
+    /// Puts a message that was queued on the account of the user who sent it.
+    #[cold]
+    fn attribute(&mut self, forward: &Forward<'_>, to: PeerId) {
+        let account = self.account_of(forward);
+        let fds = forward.message.unix_fds().into();
+        self.peers[to].attribute(account, forward.len(), fds);
+    }
+
+    fn account_of(&self, forward: &Forward<'_>) -> Account {
+        match self.peers.get(forward.from) {
+            Some(sender) if !forward.message.message_type().is_reply() => Account::User(sender.uid),
+            _ => Account::Nobody,
+        }
+    }
+
+    /// Whether the user who sent a message has its share of a queue, and has to leave the rest to
+    /// other users, if there are any.
+    pub(crate) fn is_over_share(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
+        recipient.is_crowded()
+            && self.peers.has_several_users()
+            && match self.account_of(forward) {
+                Account::User(user) => recipient.has_used_share(user, forward.message.unix_fds()),
+                Account::Nobody => false,
+            }
     }
 
     /// The connection that a name stands for.
@@ -272,8 +302,12 @@ impl Bus {
         if forward.is_too_long() {
             return Err(too_long());
         }
-        if recipient.is_full(fds) {
-            let what = "Rejected: destination has a full message queue, 0 matched rules";
+        let is_full = recipient.is_full(fds);
+        if is_full || self.is_over_share(forward, recipient) {
+            let what = match is_full {
+                true => "Rejected: destination has a full message queue, 0 matched rules",
+                false => SHARE_USED,
+            };
             let text = self.describe(what, passage);
             let Reached { limit, max, used } = recipient.reached();
             return Err(ErrorKind::LimitsExceeded
@@ -404,6 +438,10 @@ fn parse_unique(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with(['0', '+']);
     canonical.then(|| text.parse().ok()).flatten()
 }
+
+/// What a sender is told whose user has its share of the recipient's queue.
+const SHARE_USED: &str = "Rejected: the user of the sender has used its share of the message queue \
+                          of the destination, 0 matched rules";
 
 const PEER: &str = "org.freedesktop.DBus.Peer";
 
