@@ -305,6 +305,80 @@ fn unread_descriptors_of_one_user_leave_room_for_others() {
     bus.stop();
 }
 
+/// A user has the bus disconnect connections with unread descriptors, and keeps their sockets open, so
+/// that the kernel goes on counting the descriptors.
+#[test]
+fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
+    if !root_for("a user that does not read descriptors") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let bus = bus_with_descriptors(128, &scratch);
+    let [mut one, mut other] = [bus.peer(), bus.peer()];
+    let mut flooder = OTHER.act(|| bus.peer());
+    let mut sinks = Vec::new();
+    for _ in 0..16 {
+        let mut sink = OTHER.act(|| bus.peer());
+        send_descriptors(&mut flooder, sink.name(), 16);
+        assert!(flooder.is_alive());
+        sink.send_bytes(b"this is no message");
+        sinks.push(sink);
+    }
+    for _ in 0..20 {
+        send_descriptors(&mut one, other.name(), 4);
+        let message = other.receive().expect("it stays connected");
+        assert_eq!((message.kind, message.descriptors.len()), (kind::CALL, 4));
+    }
+    // What they read, or close, counts no longer.
+    drop(sinks);
+    thread::sleep(Duration::from_millis(1500));
+    let mut sink = OTHER.act(|| bus.peer());
+    send_descriptors(&mut flooder, sink.name(), 16);
+    assert_eq!(sink.receive().expect("it is connected").descriptors.len(), 16);
+    assert!(one.is_alive() && other.is_alive() && flooder.is_alive());
+    bus.stop();
+}
+
+/// A user fills the queue of a service over many connections. There is room for calls of others.
+#[test]
+fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
+    if !root_for("a flood of another user") {
+        return;
+    }
+    let bus = Bus::start(&system_limits().limit("max_outgoing_bytes", 8 << 20));
+    let mut service = bus.peer();
+    let name = service.name().to_owned();
+    let mut innocent = bus.peer();
+    let flooders: Vec<Peer> = (0..8).map(|_| OTHER.act(|| bus.peer())).collect();
+    thread::scope(|scope| {
+        for mut flooder in flooders {
+            let name = &name;
+            scope.spawn(move || {
+                let body = Value::text(&"x".repeat(100_000));
+                for _ in 0..40 {
+                    let call = Message::call(name, "/", "org.example.I", "Flood");
+                    flooder.send(call.flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
+                }
+                assert!(flooder.is_alive());
+            });
+        }
+    });
+    for _ in 0..20 {
+        innocent.send(Message::call(&name, "/", "org.example.I", "Small"));
+    }
+    let mut answered = 0;
+    while answered < 20 {
+        let call = service.receive().expect("it stays connected");
+        if call.member() == "Small" {
+            service.send(Message::reply(&call));
+            let reply = innocent.receive().expect("it stays connected");
+            assert_eq!(reply.kind, kind::RETURN, "{}", reply.error_name());
+            answered += 1;
+        }
+    }
+    bus.stop();
+}
+
 /// A process without a connection fills the kernel with descriptors of the user of the bus. Then the
 /// kernel takes no descriptors from the bus for anybody. Callers get an error and stay connected.
 #[test]

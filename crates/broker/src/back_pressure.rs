@@ -18,6 +18,8 @@
 
 use std::time::Duration;
 
+use bus::PeerId;
+
 use crate::outgoing::Charge;
 
 /// How writing to a connection goes.
@@ -110,6 +112,34 @@ pub(crate) struct Load {
     pub(crate) fds: u32,
 }
 
+impl Load {
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.fds += other.fds;
+    }
+}
+
+/// Loads by the peers that sent them; neighbors of one peer are one entry.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(Vec<(PeerId, Load)>);
+
+impl Loads {
+    pub(crate) fn add(&mut self, from: PeerId, load: Load) {
+        match self.0.last_mut() {
+            Some((last, sum)) if *last == from => sum.add(load),
+            _ => self.0.push((from, load)),
+        }
+    }
+
+    pub(crate) fn list(&self) -> &[(PeerId, Load)] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// What one connection has sent and others have not read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backlog {
@@ -132,9 +162,8 @@ impl Backlog {
         now.saturating_sub(self.ready_at) >= READY_GRACE
     }
 
-    pub(crate) fn add(&mut self, load: Load) {
-        self.unread.bytes += load.bytes;
-        self.unread.fds += load.fds;
+    pub(crate) const fn add(&mut self, load: Load) {
+        self.unread.add(load);
     }
 
     pub(crate) fn subtract(&mut self, load: Load) {

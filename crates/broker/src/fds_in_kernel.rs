@@ -3,10 +3,17 @@
 //! The kernel counts them against the user of the bus and refuses more than its limit of open files
 //! (`ETOOMANYREFS`), whoever the recipient is. So no user of the bus may have more than a share of
 //! them unread: one that lets descriptors pile up in its sockets gets no more until it has
-//! received some, and everybody else does.
+//! received some, and everybody else does. Within this share, a connection may not have more unread
+//! than is free, so that it leaves some to the others of its user.
+//!
+//! The kernel goes on counting when the bus closes a connection and the peer does not. So the bus
+//! shuts such a socket down and keeps it until the peer has received everything or has closed its end.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
+
+use sys::transfer::unreceived;
 
 /// The descriptors in the socket of one connection.
 #[derive(Debug, Default)]
@@ -53,6 +60,15 @@ impl FdsInKernel {
 pub(crate) struct UserFds {
     users: BTreeMap<Option<u32>, Unread>,
     max: u64,
+    closed: VecDeque<Closed>,
+}
+
+/// A socket that the bus has shut down, and whose peer may still have descriptors to receive.
+#[derive(Debug)]
+struct Closed {
+    socket: OwnedFd,
+    user: Option<u32>,
+    count: u64,
 }
 
 #[derive(Debug, Default)]
@@ -65,16 +81,43 @@ struct Unread {
 impl UserFds {
     /// With a share of `open_files`, the descriptors that the process may have open.
     pub(crate) const fn within(open_files: u64) -> Self {
-        Self { users: BTreeMap::new(), max: open_files / SHARE }
+        Self { users: BTreeMap::new(), max: open_files / SHARE, closed: VecDeque::new() }
     }
 
-    /// How many descriptors may be written now for a user, where the next message has `wanted`.
-    pub(crate) fn allowance(&self, user: Option<u32>, wanted: u64) -> u64 {
-        match self.users.get(&user) {
+    /// How many descriptors may be written now to a connection of a user that has `own` unread, where
+    /// the next message has `wanted`.
+    pub(crate) fn allowance(&self, user: Option<u32>, own: u64, wanted: u64) -> u64 {
+        let Some(unread) = self.users.get(&user) else {
             // Whatever the limit is, one message can always be delivered.
-            None => self.max.max(wanted),
-            Some(unread) => self.max.saturating_sub(unread.count),
+            return wanted.max(self.max / 2);
+        };
+        let free = self.max.saturating_sub(unread.count);
+        // After `n` more the connection has `own + n`, which must not be more than `free - n`.
+        let most = free.saturating_sub(own) / 2;
+        if own == 0 { most.max(wanted.min(free)) } else { most }
+    }
+
+    /// Keeps a socket that was shut down while `count` descriptors in it may be unread.
+    pub(crate) fn keep_closed(&mut self, socket: OwnedFd, user: Option<u32>, count: u64) {
+        if self.closed.len() as u64 >= self.max
+            && let Some(Closed { user, count, .. }) = self.closed.pop_front()
+        {
+            self.subtract(user, count);
         }
+        self.closed.push_back(Closed { socket, user, count });
+    }
+
+    /// Lets go of sockets that were shut down and whose peers have received everything, or have left.
+    /// Returns whether there are others.
+    pub(crate) fn settle_closed(&mut self) -> bool {
+        for _ in 0..self.closed.len().min(CLOSED_PER_LOOK) {
+            let Some(closed) = self.closed.pop_front() else { break };
+            match unreceived(&closed.socket) {
+                Ok(0) | Err(_) => self.subtract(closed.user, closed.count),
+                Ok(_) => self.closed.push_back(closed),
+            }
+        }
+        !self.closed.is_empty()
     }
 
     pub(crate) fn add(&mut self, user: Option<u32>, count: u64) {
@@ -110,6 +153,9 @@ const SHARE: u64 = 4;
 /// How long a user that was found to have no allowance left is not looked at again.
 const FULL_FOR: Duration = Duration::from_millis(10);
 
+/// Sockets that were shut down and are looked at together.
+const CLOSED_PER_LOOK: usize = 256;
+
 /// Writes with descriptors that are remembered of a connection before the bus finds out which of
 /// them were received.
 const WRITES_MAX: usize = 64;
@@ -135,15 +181,52 @@ mod tests {
     fn one_user_gets_a_quarter_and_always_one_message() {
         let (one, other) = (Some(1000), Some(1001));
         let mut users = UserFds::within(64);
-        assert_eq!(users.allowance(one, 1), 16);
-        assert_eq!(users.allowance(one, 253), 253);
+        assert_eq!(users.allowance(one, 0, 1), 8);
+        assert_eq!(users.allowance(one, 0, 253), 253);
         users.add(one, 10);
-        assert_eq!(users.allowance(one, 7), 6);
+        assert_eq!(users.allowance(one, 0, 7), 6);
         users.add(one, 10);
-        assert_eq!(users.allowance(one, 1), 0);
-        assert_eq!(users.allowance(other, 1), 16);
+        assert_eq!(users.allowance(one, 0, 1), 0);
+        assert_eq!(users.allowance(other, 0, 1), 8);
         users.subtract(one, 20);
-        assert_eq!(users.allowance(one, 1), 16);
+        assert_eq!(users.allowance(one, 0, 1), 8);
+    }
+
+    #[test]
+    fn a_connection_leaves_some_to_others_of_its_user() {
+        let user = Some(1000);
+        let mut users = UserFds::within(400);
+        let mut left = 100;
+        for expected in [50, 25, 12, 6, 3, 2] {
+            let mut own = 0;
+            loop {
+                let allowed = users.allowance(user, own, 1);
+                if allowed == 0 {
+                    break;
+                }
+                users.add(user, 1);
+                own += 1;
+            }
+            assert_eq!(own, expected, "of {left}");
+            left -= own;
+        }
+    }
+
+    #[test]
+    fn a_socket_that_was_shut_down_counts_until_its_peer_has_received_everything() {
+        let user = Some(1000);
+        let mut users = UserFds::within(64);
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
+        sys::transfer::send(&ours, &[std::io::IoSlice::new(b"x")], &[], sys::transfer::Wait::Never)
+            .expect("the socket is empty");
+        users.add(user, 16);
+        sys::transfer::shut_down(&ours).expect("it is connected");
+        users.keep_closed(ours.into(), user, 16);
+        assert!(users.settle_closed());
+        assert_eq!(users.allowance(user, 0, 1), 0);
+        drop(theirs);
+        assert!(!users.settle_closed());
+        assert_eq!(users.allowance(user, 0, 1), 8);
     }
 
     #[test]

@@ -565,6 +565,10 @@ impl Contents {
         if self.start >= COMPACT_MIN && self.start >= self.buffer.len() / 2 {
             self.buffer.drain(..self.start);
             self.start = 0;
+            if self.buffer.capacity() / SHRINK_AT > self.buffer.len() {
+                self.buffer.shrink_to(self.buffer.len() * 2);
+                self.entries.shrink_to(self.entries.len() * 2);
+            }
         }
     }
 
@@ -588,6 +592,9 @@ const SLICES_MAX: usize = 64;
 
 /// From how many bytes on that have left the buffer is moved together.
 const COMPACT_MIN: usize = 64 * 1024;
+
+/// A buffer that has this many times the capacity that it needs is made smaller.
+const SHRINK_AT: usize = 8;
 
 /// Bytes of buffer that are kept for the next queue.
 const SPARE_CAPACITY: usize = 64 * 1024;

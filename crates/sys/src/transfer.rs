@@ -165,6 +165,16 @@ pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
     raw::unsent_bytes(socket.as_fd())
 }
 
+/// Ends both directions of a connection and leaves `socket` open. The peer can still receive what is
+/// in its queue.
+///
+/// # Errors
+///
+/// As shutdown(2).
+pub fn shut_down(socket: impl AsFd) -> io::Result<()> {
+    Ok(net::shutdown(socket, net::Shutdown::Both)?)
+}
+
 fn send_with(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],

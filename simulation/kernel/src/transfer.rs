@@ -65,3 +65,13 @@ pub fn send(
 pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
     Ok(machine::with(|machine| machine.unreceived(socket.as_fd())))
 }
+
+/// Ends both directions of a connection and leaves `socket` open.
+///
+/// # Errors
+///
+/// None.
+pub fn shut_down(socket: impl AsFd) -> io::Result<()> {
+    machine::with(|machine| machine.shut_down(socket.as_fd()));
+    Ok(())
+}

@@ -152,7 +152,7 @@ impl World {
 
     /// No user has more than its share of unread descriptors.
     fn check_unread_descriptors(&self) {
-        let users = machine::with(machine::Machine::unreceived_descriptors);
+        let users = machine::with(|machine| machine.unreceived_descriptors());
         if let Some((uid, count)) = users.iter().find(|(_, count)| **count > UNREAD_DESCRIPTORS_MAX)
         {
             self.fail(&format!(

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use bus::{Bus, Input, PeerId, Undelivered};
-use sys::transfer::{Shortage, unreceived};
+use sys::transfer::{Shortage, shut_down, unreceived};
 
 use super::EventLoop;
 use super::deliver::Flush;
-use crate::back_pressure::Writing;
+use crate::back_pressure::{Load, Loads, Writing};
 use crate::connection::Connection;
-use crate::outgoing::{Charge, Dropped, Load};
+use crate::outgoing::{Charge, Dropped};
 
 /// Whether the bus does not read a connection: it is held, or it leaves too many answers unread.
 pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
@@ -38,11 +38,12 @@ impl EventLoop {
             && !connection.writing.is_flowing()
         {
             connection.writing = Writing::Flowing;
-            for &(from, _) in &self.buffers.released {
+            for &(from, _) in self.buffers.released.list() {
                 if let Some(sender) = self.table.get_mut(from) {
                     sender.sent.ready_at = self.now;
                 }
             }
+            self.note_freed();
         }
         self.update_interest(peer);
     }
@@ -54,10 +55,10 @@ impl EventLoop {
         let before = connection.writing.charge();
         connection.writing = connection.writing.filled(written, self.now);
         if before == Charge::Free && connection.writing.charge() == Charge::OnSender {
-            let mut charged = Vec::new();
-            let charge = |from, load| charged.push((from, load));
+            let mut charged = Loads::default();
+            let charge = |from, load| charged.add(from, load);
             connection.queue.set_charges(Charge::OnSender, charge);
-            charged.into_iter().for_each(|(from, load)| self.charge_sender(from, load));
+            charged.list().iter().for_each(|&(from, load)| self.charge_sender(from, load));
         }
         self.watch_time(peer);
         self.update_interest(peer);
@@ -80,8 +81,8 @@ impl EventLoop {
 
     /// Takes off the accounts of senders what has left.
     pub(super) fn release_senders(&mut self) {
-        for index in 0..self.buffers.released.len() {
-            let (from, load) = self.buffers.released[index];
+        for index in 0..self.buffers.released.list().len() {
+            let (from, load) = self.buffers.released.list()[index];
             if let Some(sender) = self.table.get_mut(from) {
                 sender.sent.subtract(load);
                 self.update_interest(from);
@@ -125,11 +126,29 @@ impl EventLoop {
         self.user_fds.subtract(user, received);
     }
 
-    /// A connection has ended: the kernel closes the descriptors in its socket.
-    pub(super) fn forget_fds(&mut self, peer: PeerId) {
-        let count = self.table.get(peer).map_or(0, |connection| connection.fds_in_kernel.count());
-        if count > 0 {
-            self.user_fds.subtract(kernel_user(&self.bus, peer), count);
+    /// Closes the socket of a connection that has ended. If the peer has not received descriptors and
+    /// is still there, the kernel counts them, so the bus does too.
+    pub(super) fn close_socket(&mut self, connection: Connection, user: Option<u32>) {
+        let count = connection.fds_in_kernel.count();
+        if count == 0 {
+            return;
+        }
+        let Connection { socket, watched, .. } = connection;
+        if unreceived(&socket).unwrap_or(0) == 0 || shut_down(&socket).is_err() {
+            self.user_fds.subtract(user, count);
+            return;
+        }
+        if watched.is_some() {
+            let _ = self.poller.remove(&socket);
+        }
+        self.user_fds.keep_closed(socket, user, count);
+        self.alarm.no_later_than(self.now + CLOSED_AFTER);
+    }
+
+    /// Closes the sockets that were shut down and that nobody has to receive descriptors from.
+    pub(super) fn check_closed(&mut self) {
+        if self.user_fds.settle_closed() {
+            self.alarm.no_later_than(self.now + CLOSED_AFTER);
         }
     }
 
@@ -137,17 +156,20 @@ impl EventLoop {
     /// dropped, unless that user has received some meanwhile.
     pub(super) fn over_allowance(&mut self, peer: PeerId) -> Flush {
         let user = kernel_user(&self.bus, peer);
+        self.settle_fds(peer, user);
+        if self.has_allowance(peer, user) {
+            return Flush::Again;
+        }
         if !self.user_fds.is_full(user, self.now) {
             self.settle_user(user);
-            let wanted = self.table.get(peer).map_or(0, |it| it.queue.fds_of_first());
-            if wanted <= self.user_fds.allowance(user, wanted) {
+            if self.has_allowance(peer, user) {
                 return Flush::Again;
             }
             self.user_fds.set_full(user, self.now);
         }
         let Some(connection) = self.table.get_mut(peer) else { return Flush::Done };
         let released = &mut self.buffers.released;
-        let release = |from, load| released.push((from, load));
+        let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
         // Descriptors leave with the first byte of their message, so nothing of this one has left.
         let Some(dropped) = connection.queue.drop_first(Shortage::Descriptors, spare, release)
@@ -158,8 +180,17 @@ impl EventLoop {
         Flush::Again
     }
 
+    /// Whether the next message for a connection has no more descriptors than may be written now.
+    fn has_allowance(&self, peer: PeerId, user: Option<u32>) -> bool {
+        self.table.get(peer).is_some_and(|connection| {
+            let wanted = connection.queue.fds_of_first();
+            wanted <= self.user_fds.allowance(user, connection.fds_in_kernel.count(), wanted)
+        })
+    }
+
     /// Finds out which descriptors all connections of a user have received.
     fn settle_user(&mut self, user: Option<u32>) {
+        self.check_closed();
         let with_fds = self.table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
         let peers: Vec<PeerId> = with_fds.map(|connection| connection.peer).collect();
         for peer in peers {
@@ -183,6 +214,9 @@ impl EventLoop {
         self.apply(&effects, &super::deliver::Origin::Bus);
     }
 }
+
+/// How often sockets that were shut down are looked at.
+const CLOSED_AFTER: Duration = Duration::from_secs(1);
 
 /// How long to wait before a write for which the kernel had no memory is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(10);

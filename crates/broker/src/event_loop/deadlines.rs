@@ -74,6 +74,7 @@ impl EventLoop {
         self.check_metrics();
         self.check_dump();
         self.check_memory();
+        self.check_closed();
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {
             self.handle(Input::DeadlinePassed);
         }
@@ -107,7 +108,7 @@ impl EventLoop {
             // Its senders need not wait for it any longer.
             connection.queue.return_lent();
             let released = &mut self.buffers.released;
-            connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
+            connection.queue.set_charges(Charge::Free, |from, load| released.add(from, load));
         }
         if connection.retry_at.is_some_and(|at| at <= self.now) {
             connection.retry_at = None;

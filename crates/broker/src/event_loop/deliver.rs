@@ -181,14 +181,14 @@ impl EventLoop {
         let Some(connection) = table.get_mut(peer) else { return Flush::Done };
         connection.is_dirty = false;
         let fds_max = if connection.queue.has_fds() {
-            let wanted = connection.queue.fds_of_first();
-            user_fds.allowance(back_pressure::kernel_user(bus, peer), wanted)
+            let (own, wanted) = (connection.fds_in_kernel.count(), connection.queue.fds_of_first());
+            user_fds.allowance(back_pressure::kernel_user(bus, peer), own, wanted)
         } else {
             u64::MAX
         };
         let released = &mut self.buffers.released;
         let socket = connection.socket.as_fd();
-        let release = |from, load| released.push((from, load));
+        let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
         let left = connection.queue.left();
         let Progress { written, outcome } =
@@ -333,11 +333,11 @@ impl EventLoop {
         if self.traces.is_on() {
             self.trace_left(peer, &end);
         }
-        self.forget_fds(peer);
+        let user = back_pressure::kernel_user(&self.bus, peer);
         let Some(mut connection) = self.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
-        connection.queue.set_charges(Charge::Free, |from, load| released.push((from, load)));
-        drop(connection);
+        connection.queue.set_charges(Charge::Free, |from, load| released.add(from, load));
+        self.close_socket(*connection, user);
         self.note_closed();
         self.note_freed();
         self.release_senders();

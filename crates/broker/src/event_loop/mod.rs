@@ -47,13 +47,14 @@ use wire::framer::SCRATCH_LEN_MIN;
 use crate::activation::{Catalog, ChildKey, Children, Launcher};
 use crate::arrivals::Arrivals;
 use crate::authority::SystemAuthority;
+use crate::back_pressure::Loads;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::fds_in_kernel::UserFds;
 use crate::listen::Listener;
 use crate::log::Log;
 use crate::metrics::{Metrics, Place};
-use crate::outgoing::{Load, SharedFds, Spare};
+use crate::outgoing::{SharedFds, Spare};
 use crate::report::Reporter;
 use crate::table::Table;
 use crate::trace::{Dump, Traces};
@@ -189,7 +190,7 @@ struct Buffers {
     scratch: Vec<Rc<Vec<u8>>>,
     fds: Vec<OwnedFd>,
     effects: Effects,
-    released: Vec<(PeerId, Load)>,
+    released: Loads,
     spare: Spare,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The allocator keeps what is free for the next that asks. After somebody has had very many rules, or
 //! many have not read, that would be more than the bus needs for years. So a while after a connection
-//! has ended it is looked at whether the bus has much more than it had when it had least. Where that
-//! gives little back, since others need it, it is done less often.
+//! has ended, or has caught up, the bus looks whether it has much more than it had when it had least.
+//! Where that gives little back, since others need it, it is done less often.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Thrift {
 }
 
 impl EventLoop {
-    /// A connection has ended, so that what it had is free.
+    /// A connection has ended, or has read all that waited for it, so that what it had is free.
     pub(super) fn note_freed(&mut self) {
         if self.thrift.due.is_none() {
             let due = self.now + self.thrift.delay;

@@ -221,6 +221,12 @@ impl Machine {
         }
     }
 
+    pub(crate) fn shut_down(&mut self, socket: BorrowedFd<'_>) {
+        if let Ok(id) = self.socket_id(socket) {
+            self.closed_by_daemon(id);
+        }
+    }
+
     pub(super) fn closed_by_daemon(&mut self, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.is_left_by_daemon = true;
@@ -314,13 +320,11 @@ impl Machine {
         }
     }
 
-    /// How many descriptors are in connections that the daemon has open and were not received, by
-    /// the user of the peer.
-    pub fn unreceived_descriptors(&mut self) -> BTreeMap<u32, usize> {
-        self.note_closed();
+    /// How many descriptors the daemon has sent that were not received, by the user of the peer. The
+    /// kernel counts them until the peer has left, also if the daemon has closed the connection.
+    pub fn unreceived_descriptors(&self) -> BTreeMap<u32, usize> {
         let mut users = BTreeMap::new();
-        let is_counted =
-            |socket: &&Socket| !socket.is_left_by_daemon && socket.reception == Reception::ByPeer;
+        let is_counted = |socket: &&Socket| socket.reception == Reception::ByPeer;
         for socket in self.sockets.values().filter(is_counted) {
             let count = socket.to_peer.pieces.iter().map(|piece| piece.descriptors.len());
             *users.entry(socket.owner.uid).or_default() += count.sum::<usize>();
