@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use diligence_conformance::statistics::{Dict, STATISTICS, dicts, number, scrape, scraper, totals};
 use diligence_conformance::{
-    BUS_PATH, Bus, Config, Flavour, Message, Program, Scratch, User, Value, root_for,
+    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Program, Scratch, User, Value, root_for,
 };
 
 fn find<'d>(dicts: &'d [Dict], key: &str, value: &str) -> &'d Dict {
@@ -55,8 +55,21 @@ fn connections_and_members_are_counted() {
         callee.send(answer);
         caller.receive().expect("the answer");
     }
-    caller.send(Message::signal("/", "com.example.Counted", "Told"));
-    callee.receive().expect("the signal");
+    let mut second = bus.peer();
+    second.add_match("member='Told'");
+    let mut monitor = bus.peer();
+    let monitoring =
+        Message::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Monitoring", "BecomeMonitor");
+    monitor.call(monitoring.arg(Value::Array("s".into(), Vec::new())).arg(Value::U32(0)));
+    let mut largest = 0;
+    for text in ["a long text", "short"] {
+        let told = Message::signal("/", "com.example.Counted", "Told").arg(Value::text(text));
+        let told = caller.numbered(told);
+        largest = largest.max(len(&told));
+        caller.send_bytes(&told.encode());
+        callee.receive().expect("the signal");
+        second.receive().expect("the signal");
+    }
 
     let members = dicts(&mut watcher, "GetMembers");
     let asked = find(&members, "Member", "Asked");
@@ -66,17 +79,19 @@ fn connections_and_members_are_counted() {
     let [total, longest] = numbers(asked, ["ReplyTime", "LongestReplyTime"]);
     assert!(0 < longest && longest <= total, "{longest} of {total} ns");
     let told = find(&members, "Member", "Told");
-    assert_eq!(numbers(told, ["Messages", "Deliveries", "Returns"]), [1, 1, 0]);
+    assert_eq!(numbers(told, ["Messages", "Deliveries", "Returns"]), [2, 6, 0]);
+    assert_eq!(numbers(told, ["LargestMessage", "MostRecipients"]), [largest, 2]);
+    assert_eq!(numbers(asked, ["LargestMessage", "MostRecipients"]), [bytes / 5, 1]);
 
     let after = dicts(&mut watcher, "GetConnections");
     let grown = |name: &str, key| {
         let [before, after] = [&before, &after].map(|dicts| find(dicts, "UniqueName", name));
         numbers(after, [key])[0] - numbers(before, [key])[0]
     };
-    assert_eq!(grown(caller.name(), "SentMessages"), 6);
+    assert_eq!(grown(caller.name(), "SentMessages"), 7);
     assert_eq!(grown(caller.name(), "ReceivedMessages"), 5);
     assert_eq!(grown(callee.name(), "SentMessages"), 5);
-    assert_eq!(grown(callee.name(), "ReceivedMessages"), 6);
+    assert_eq!(grown(callee.name(), "ReceivedMessages"), 7);
     assert!(grown(callee.name(), "ReceivedBytes") > bytes, "headers grow by the sender's name");
     let own = find(&after, "UniqueName", caller.name());
     assert_eq!(own["ProcessID"], Value::U32(std::process::id()));

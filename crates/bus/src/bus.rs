@@ -89,6 +89,8 @@ pub(crate) struct Counters {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) deliveries: u64,
+    /// Messages of peers that were queued for connections other than monitors.
+    pub(crate) recipients: u64,
     pub(crate) lost: u64,
     pub(crate) refused: u64,
     /// Messages that the policy kept from somebody, by [`Barrier`].

@@ -66,6 +66,10 @@ pub struct MemberCounts {
     pub waited: u64,
     /// Nanoseconds from a call to its answer, the most.
     pub waited_most: u64,
+    /// Bytes of the largest call or signal.
+    pub largest: u64,
+    /// Connections other than monitors that got the same call or signal, the most.
+    pub most_recipients: u64,
 }
 
 impl core::ops::AddAssign for MemberCounts {
@@ -77,6 +81,8 @@ impl core::ops::AddAssign for MemberCounts {
         self.errors += other.errors;
         self.waited += other.waited;
         self.waited_most = self.waited_most.max(other.waited_most);
+        self.largest = self.largest.max(other.largest);
+        self.most_recipients = self.most_recipients.max(other.most_recipients);
     }
 }
 
@@ -163,8 +169,10 @@ impl Members {
         let interface = message.interface().map_or("", |name| name.as_str());
         let id = self.find(last, interface, member.as_str());
         let counts = self.counts_mut(id);
+        let bytes = message.bytes().len() as u64;
         counts.messages += 1;
-        counts.bytes += message.bytes().len() as u64;
+        counts.bytes += bytes;
+        counts.largest = counts.largest.max(bytes);
         id
     }
 
@@ -253,16 +261,31 @@ mod tests {
     }
 
     #[test]
-    fn counts_add_up_but_for_the_longest_wait() {
-        let [messages, bytes, deliveries, returns, errors, waited] = [1, 2, 3, 4, 5, 6];
-        let waited_most = 7;
-        let one =
-            MemberCounts { messages, bytes, deliveries, returns, errors, waited, waited_most };
+    fn counts_are_added_and_of_peaks_the_highest_is_kept() {
+        let one = MemberCounts {
+            messages: 1,
+            bytes: 2,
+            deliveries: 3,
+            returns: 4,
+            errors: 5,
+            waited: 6,
+            waited_most: 7,
+            largest: 8,
+            most_recipients: 9,
+        };
         let mut sum = one;
-        sum += MemberCounts { waited_most: 6, ..one };
-        let [messages, bytes, deliveries, returns, errors, waited] = [2, 4, 6, 8, 10, 12];
-        let expected =
-            MemberCounts { messages, bytes, deliveries, returns, errors, waited, waited_most };
+        sum += MemberCounts { waited_most: 6, largest: 80, most_recipients: 2, ..one };
+        let expected = MemberCounts {
+            messages: 2,
+            bytes: 4,
+            deliveries: 6,
+            returns: 8,
+            errors: 10,
+            waited: 12,
+            waited_most: 7,
+            largest: 80,
+            most_recipients: 9,
+        };
         assert_eq!(sum, expected);
     }
 

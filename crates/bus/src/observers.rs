@@ -71,9 +71,11 @@ impl Bus {
             return;
         }
         self.find_monitors(forward.message, Some(forward.from), addressed);
+        let others = self.counters.recipients;
         let recipients = core::mem::take(&mut self.recipients);
         recipients.list().iter().for_each(|&to| self.pass(forward, to, fx));
         self.recipients = recipients;
+        self.counters.recipients = others;
     }
 
     /// Gives a copy of a message to those who see what is addressed to others.

@@ -68,12 +68,14 @@ impl Bus {
         {
             return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
         }
-        let before = self.counters.deliveries;
+        let before = (self.counters.deliveries, self.counters.recipients);
         self.count(from, message);
         self.dispatch(from, stage, message, fx);
         if self.counted.member != MemberId::NONE {
-            let deliveries = self.counters.deliveries - before;
-            self.members.counts_mut(self.counted.member).deliveries += deliveries;
+            let counts = self.members.counts_mut(self.counted.member);
+            counts.deliveries += self.counters.deliveries - before.0;
+            let recipients = self.counters.recipients - before.1;
+            counts.most_recipients = counts.most_recipients.max(recipients);
         }
     }
 
@@ -217,6 +219,7 @@ impl Bus {
             self.attribute(forward, to);
         }
         self.counters.deliveries += 1;
+        self.counters.recipients += 1;
         let Forward { head, body, fds, .. } = *forward;
         fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
     }

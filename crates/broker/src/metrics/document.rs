@@ -200,6 +200,25 @@ fn members(text: &mut Text, bus: &Bus) {
     each_member(bus, |labels, counts| {
         samples.labelled(labels, Duration::from_nanos(counts.waited).as_secs_f64());
     });
+    let peaks: [MemberRow; 2] = [
+        (
+            "diligence_bus_member_largest_message_bytes",
+            "bytes",
+            |it| it.largest,
+            "Bytes of the largest call or signal, by member.",
+        ),
+        (
+            "diligence_bus_member_most_recipients",
+            "recipients",
+            |it| it.most_recipients,
+            "Connections other than monitors that got the same call or signal, the most, by member.",
+        ),
+    ];
+    for (name, unit, number, help) in peaks {
+        let family = Family { name, kind: Kind::Gauge, unit: Some(unit), help };
+        let mut samples = text.family(family);
+        each_member(bus, |labels, counts| samples.labelled(labels, number(counts)));
+    }
 }
 
 /// A family of counts of members: name, unit, which count, explanation.

@@ -139,6 +139,8 @@ fn of_counts(counts: MemberCounts) -> Dict {
         ("Errors", counts.errors.into()),
         ("ReplyTime", counts.waited.into()),
         ("LongestReplyTime", counts.waited_most.into()),
+        ("LargestMessage", counts.largest.into()),
+        ("MostRecipients", counts.most_recipients.into()),
     ])
 }
 

@@ -108,8 +108,8 @@ fn busy() -> Report {
             .with("Names", texts(names))
             .with("Losing", Value::Boolean(waiting > 0))
     };
-    let member = |interface, member, numbers: [u64; 7]| {
-        let [messages, bytes, deliveries, returns, errors, time, longest] = numbers;
+    let member = |interface, member, numbers: [u64; 9]| {
+        let [messages, bytes, deliveries, returns, errors, time, longest, largest, most] = numbers;
         let numbers = [
             ("Messages", messages),
             ("Bytes", bytes),
@@ -118,12 +118,14 @@ fn busy() -> Report {
             ("Errors", errors),
             ("ReplyTime", time),
             ("LongestReplyTime", longest),
+            ("LargestMessage", largest),
+            ("MostRecipients", most),
         ];
         dict(&numbers, &[("Interface", interface), ("Member", member)])
     };
     let battery =
-        [4_100_000, 980_000_000, 4_900_000, 4_000_000, 12, 960_000_000_000, 2_345_000_000];
-    let changed = [1_200_000, 300_000_000, 1_500_000, 0, 0, 0, 0];
+        [4_100_000, 980_000_000, 4_900_000, 4_000_000, 12, 960_000_000_000, 2_345_000_000, 300, 1];
+    let changed = [1_200_000, 300_000_000, 1_500_000, 0, 0, 0, 0, 98_304, 12];
     report(Numbers::Own {
         totals,
         connections: vec![

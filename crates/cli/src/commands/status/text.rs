@@ -232,7 +232,8 @@ impl Page {
             &[
                 number("MESSAGES", 11, |it| grouped(it.count("Messages"))),
                 number("BYTES", 8, |it| bytes(it.count("Bytes") as f64)),
-                number("DELIVERED", 11, |it| grouped(it.count("Deliveries"))).if_wide(),
+                number("LARGEST", 8, |it| bytes(it.count("LargestMessage") as f64)).if_wide(),
+                number("MAX TO", 6, |it| grouped(it.count("MostRecipients"))).if_wide(),
                 number("ERRORS", 7, |it| grouped(it.count("Errors")))
                     .alarms(|it| it.count("Errors") > 0),
                 number("REPLY", 8, mean_reply_time),
