@@ -98,6 +98,45 @@ fn connections_and_members_are_counted() {
     bus.stop();
 }
 
+/// What a bus copies in memory: of a small message all, of a large one its header.
+#[test]
+fn copies_and_validations_are_counted() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    let bus = Bus::session();
+    let [mut watcher, mut sender] = [(); 2].map(|()| bus.peer());
+    let mut listeners = [(); 3].map(|()| bus.peer());
+    listeners.iter_mut().for_each(|listener| listener.add_match("member='Copied'"));
+    let keys = ["Bytes", "WrittenBytes", "CopiedBytes", "ValidatedMessages", "ValidatedBytes"];
+    for (body_len, is_shared) in [(100, false), (50_000, true)] {
+        let before = numbers(&totals(&mut watcher), keys);
+        let mut received = 0;
+        for _ in 0..10 {
+            let body = Value::text(&"x".repeat(body_len));
+            sender.send(Message::signal("/", "com.example.I", "Copied").arg(body));
+            for listener in &mut listeners {
+                received += len(&listener.receive().expect("the signal"));
+            }
+        }
+        let after = numbers(&totals(&mut watcher), keys);
+        let grown: Vec<u64> =
+            after.iter().zip(before).map(|(after, before)| after - before).collect();
+        let [read, written, copied, validated, validated_bytes] = grown[..] else { unreachable!() };
+        // The two questions and the first answer are counted too.
+        let rest = 4_000;
+        assert!((received..received + rest).contains(&written), "{written} of {received}");
+        assert!((received / 3 - 1_000..received / 3 + rest).contains(&read), "{read}");
+        let bodies = 10 * (body_len as u64 + 5);
+        assert!((bodies..bodies + 100).contains(&validated_bytes), "{validated_bytes}");
+        assert_eq!(validated, 11, "and one question");
+        let headers = received - 3 * bodies;
+        let expected = if is_shared { headers * 4 / 3 } else { received + headers / 3 };
+        assert!((expected..expected + rest).contains(&copied), "{copied}, not {expected}");
+    }
+    bus.stop();
+}
+
 #[test]
 fn what_waits_and_what_is_lost_is_told() {
     if Flavour::under_test() == Flavour::Reference {

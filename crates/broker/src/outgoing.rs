@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::mem;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -137,6 +138,8 @@ pub(crate) enum Charge {
 pub(crate) struct Progress {
     /// What has left.
     pub(crate) written: Amount,
+    /// Bytes that were moved in memory since the last write.
+    pub(crate) moved: u64,
     pub(crate) outcome: Outcome,
 }
 
@@ -265,8 +268,9 @@ impl Queue {
         if let Outcome::Dropped(dropped) = &outcome {
             self.dropped += dropped.amount.bytes;
         }
+        let moved = self.contents.as_mut().map_or(0, |contents| mem::take(&mut contents.moved));
         self.give_back(spare);
-        Progress { written, outcome }
+        Progress { written, moved, outcome }
     }
 
     /// Takes the first message out of the queue, unless a part of it has left.
@@ -321,6 +325,8 @@ struct Contents {
     bytes: usize,
     /// How many entries have descriptors.
     with_fds: usize,
+    /// Bytes that were moved in memory.
+    moved: u64,
 }
 
 impl Contents {
@@ -419,6 +425,7 @@ impl Contents {
             if let Segment::Shared(stretch) = segment
                 && stretch.tenure == Tenure::Lent
             {
+                self.moved += stretch.range.len() as u64;
                 let memory = Rc::new(stretch.bytes().to_vec());
                 let range = 0..memory.len();
                 *stretch = Stretch { memory, range, tenure: Tenure::Kept };
@@ -563,6 +570,7 @@ impl Contents {
     /// Gives back the front of the buffer when it is mostly bytes that have left.
     fn compact(&mut self) {
         if self.start >= COMPACT_MIN && self.start >= self.buffer.len() / 2 {
+            self.moved += (self.buffer.len() - self.start) as u64;
             self.buffer.drain(..self.start);
             self.start = 0;
             if self.buffer.capacity() / SHRINK_AT > self.buffer.len() {
@@ -584,6 +592,7 @@ impl Contents {
         self.entries.clear();
         self.bytes = 0;
         self.with_fds = 0;
+        self.moved = 0;
     }
 }
 

@@ -59,7 +59,11 @@ impl Fixture {
             let bytes = (delivery.head.len() + body) as u64;
             let amount = Amount { messages: 1, bytes, fds: 0 };
             let mut none = Effects::new();
-            self.bus.handle(Time::default(), Input::Written { to: delivery.to, amount }, &mut none);
+            self.bus.handle(
+                Time::default(),
+                Input::Written { to: delivery.to, amount, copied: 0 },
+                &mut none,
+            );
         }
     }
 

@@ -88,6 +88,14 @@ pub(crate) struct Counters {
     pub(crate) connected: u64,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
+    /// Messages whose bodies were validated.
+    pub(crate) validated: u64,
+    /// Bytes of these bodies.
+    pub(crate) validated_bytes: u64,
+    /// Bytes that the daemon has copied in memory, of messages that it passes on.
+    pub(crate) copied_bytes: u64,
+    /// Bytes that were written to connections.
+    pub(crate) written_bytes: u64,
     pub(crate) deliveries: u64,
     /// Messages of peers that were queued for connections other than monitors.
     pub(crate) recipients: u64,
@@ -151,7 +159,7 @@ impl Bus {
             Input::DescriptorsLost { from, message } => {
                 self.descriptors_lost(from, &message, effects);
             }
-            Input::Written { to, amount } => self.written(to, amount, effects),
+            Input::Written { to, amount, copied } => self.written(to, amount, copied, effects),
             Input::Connected { peer, credentials } => self.connected(peer, credentials),
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
             Input::Undelivered(undelivered) => self.undelivered(undelivered, effects),
@@ -282,7 +290,9 @@ impl Bus {
         }
     }
 
-    fn written(&mut self, id: PeerId, amount: Amount, fx: &mut Effects) {
+    fn written(&mut self, id: PeerId, amount: Amount, copied: u64, fx: &mut Effects) {
+        self.counters.written_bytes += amount.bytes;
+        self.counters.copied_bytes += copied;
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.discharge(amount);
         if peer.losing.is_some()

@@ -59,6 +59,12 @@ impl Effects {
         &self.bytes[span.range()]
     }
 
+    /// How many bytes of messages were written into the memory of these effects: headers that are
+    /// passed on, and messages of the bus itself.
+    pub const fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn push(&mut self, effect: Effect) {
         self.list.push(effect);
     }

@@ -209,6 +209,8 @@ pub enum Input<'a> {
         to: PeerId,
         /// What has left since the last such input.
         amount: Amount,
+        /// Bytes of all messages that the daemon has copied in memory since the last such input.
+        copied: u64,
     },
     /// The kernel did not take a message that was queued for a connection, which is still there.
     Undelivered(Undelivered<'a>),

@@ -63,10 +63,12 @@ impl Bus {
         if message.unix_fds() > 0 && peer.fds == FdPassing::Refused {
             return self.disconnect(from, DisconnectReason::FdsNotAgreed, fx);
         }
-        if self.config.body_validation == BodyValidation::On
-            && let Err(error) = message.validate_body()
-        {
-            return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
+        if self.config.body_validation == BodyValidation::On {
+            self.counters.validated += 1;
+            self.counters.validated_bytes += message.body().len() as u64;
+            if let Err(error) = message.validate_body() {
+                return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
+            }
         }
         let before = (self.counters.deliveries, self.counters.recipients);
         self.count(from, message);

@@ -20,6 +20,14 @@ pub struct Totals {
     pub messages: u64,
     /// Bytes of them.
     pub bytes: u64,
+    /// Bytes that the daemon has copied in memory on the way from one connection to another.
+    pub copied_bytes: u64,
+    /// Bytes that were written to connections.
+    pub written_bytes: u64,
+    /// Messages whose bodies were validated.
+    pub validated: u64,
+    /// Bytes of these bodies.
+    pub validated_bytes: u64,
     /// Messages that were queued for connections.
     pub deliveries: u64,
     /// Messages that were refused.
@@ -66,6 +74,10 @@ impl Bus {
             disconnected: counters.disconnected_by_bus,
             messages: counters.messages,
             bytes: counters.bytes,
+            copied_bytes: counters.copied_bytes,
+            written_bytes: counters.written_bytes,
+            validated: counters.validated,
+            validated_bytes: counters.validated_bytes,
             deliveries: counters.deliveries,
             refused: counters.refused,
             withheld: counters.withheld.iter().sum(),

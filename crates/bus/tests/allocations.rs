@@ -134,7 +134,11 @@ fn play(bus: &mut Bus, effects: &mut Effects, scene: &Scene) -> usize {
             let bytes = bytes + delivery.head.len() as u64;
             let (to, amount) = (delivery.to, Amount { messages: 1, bytes, fds: 0 });
             sent += 1;
-            bus.handle(Time::default(), Input::Written { to, amount }, &mut Effects::new());
+            bus.handle(
+                Time::default(),
+                Input::Written { to, amount, copied: 0 },
+                &mut Effects::new(),
+            );
         }
     }
     sent

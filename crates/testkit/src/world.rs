@@ -179,7 +179,7 @@ impl World {
             amount.bytes += one.bytes;
             amount.fds += one.fds;
         }
-        self.input(Input::Written { to, amount })
+        self.input(Input::Written { to, amount, copied: 0 })
     }
 
     /// Hands an input to the bus, and lets those who read at once read what came of it.

@@ -114,6 +114,8 @@ pub struct Framer {
     /// Where in the stream the message that was cut last begins.
     message_start: u64,
     gap: Option<Gap>,
+    /// Bytes that were moved in memory, because a message did not come whole.
+    moved: u64,
 }
 
 /// Descriptors of the stream that the receiver lost.
@@ -147,6 +149,7 @@ impl Framer {
             cut: 0,
             message_start: 0,
             gap: None,
+            moved: 0,
         }
     }
 
@@ -161,7 +164,10 @@ impl Framer {
     pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> Space<'s> {
         self.unpark(scratch);
         // What was cut out already makes room for more.
-        scratch.copy_within(self.start..self.end, 0);
+        if self.start > 0 {
+            scratch.copy_within(self.start..self.end, 0);
+            self.moved += (self.end - self.start) as u64;
+        }
         self.end -= mem::take(&mut self.start);
         match &mut self.kept {
             Kept::Large { buffer, len } => {
@@ -181,6 +187,7 @@ impl Framer {
             debug_assert_eq!(self.end, 0, "what the scratch buffer holds is parked first");
             scratch[..bytes.len()].copy_from_slice(bytes);
             self.end = bytes.len();
+            self.moved += bytes.len() as u64;
             // In the middle of a stream there will be something to keep again.
             bytes.clear();
         }
@@ -317,7 +324,13 @@ impl Framer {
                 *bytes = Vec::new();
             }
             bytes.extend_from_slice(rest);
+            self.moved += rest.len() as u64;
         }
+    }
+
+    /// Bytes that were moved in memory since this was asked last.
+    pub const fn take_moved(&mut self) -> u64 {
+        mem::replace(&mut self.moved, 0)
     }
 
     /// Bytes that came and are not cut into messages yet, the scratch buffer aside.
@@ -359,6 +372,7 @@ impl Framer {
         }
         let mut buffer = Vec::with_capacity(len);
         buffer.extend_from_slice(part);
+        self.moved += part.len() as u64;
         self.kept = Kept::Large { buffer, len };
         self.start = self.end;
     }

@@ -54,6 +54,7 @@ impl EventLoop {
         if !effects.traced().is_empty() {
             self.trace(effects, origin);
         }
+        self.buffers.copied += effects.bytes_len() as u64;
         for effect in effects.list() {
             match effect {
                 Effect::Send(delivery) => self.send(delivery, effects, origin),
@@ -88,6 +89,10 @@ impl EventLoop {
         let head = effects.bytes(delivery.head);
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
         let load = Load { bytes: head.len() + body.len(), fds: fd_count };
+        self.buffers.copied += match body {
+            OutgoingBody::Bytes(_) => load.bytes as u64,
+            OutgoingBody::Shared(_) => head.len() as u64,
+        };
         if fd_count > 0 && !connection.queue.has_fds() {
             connection.unread_since = self.now;
         }
@@ -191,8 +196,9 @@ impl EventLoop {
         let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
         let left = connection.queue.left();
-        let Progress { written, outcome } =
+        let Progress { written, moved, outcome } =
             connection.queue.write_to(socket, fds_max, spare, release);
+        self.buffers.copied += moved;
         if written.bytes > 0 {
             connection.unread_since = self.now;
         }
@@ -229,7 +235,8 @@ impl EventLoop {
 
     fn handle_written(&mut self, to: PeerId, amount: bus::Amount) {
         let mut effects = Effects::new();
-        self.bus.handle(self.time(), Input::Written { to, amount }, &mut effects);
+        let copied = mem::take(&mut self.buffers.copied);
+        self.bus.handle(self.time(), Input::Written { to, amount, copied }, &mut effects);
         self.apply(&effects, &Origin::Bus);
     }
 

@@ -191,6 +191,8 @@ struct Buffers {
     fds: Vec<OwnedFd>,
     effects: Effects,
     released: Loads,
+    /// Bytes of messages that were copied in memory since the bus was told.
+    copied: u64,
     spare: Spare,
 }
 

@@ -238,10 +238,13 @@ impl EventLoop {
         }
         self.park(peer, scratch)?;
         self.note_ready(peer);
-        if let Some(connection) = self.table.get_mut(peer)
-            && connection.has_backlog
-        {
-            connection.appetite.had_enough(routed);
+        if let Some(connection) = self.table.get_mut(peer) {
+            if let Phase::Messages(framer) = &mut connection.phase {
+                self.buffers.copied += framer.take_moved();
+            }
+            if connection.has_backlog {
+                connection.appetite.had_enough(routed);
+            }
         }
         Ok(())
     }

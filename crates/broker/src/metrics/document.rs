@@ -37,6 +37,24 @@ fn totals(text: &mut Text, bus: &Bus) {
         ),
         ("diligence_bus_received_bytes", "bytes", totals.bytes, "Bytes of the messages that came."),
         (
+            "diligence_bus_copied_bytes",
+            "bytes",
+            totals.copied_bytes,
+            "Bytes that the bus has copied in its memory on the way from one connection to another.",
+        ),
+        (
+            "diligence_bus_written_bytes",
+            "bytes",
+            totals.written_bytes,
+            "Bytes that the bus has written to connections.",
+        ),
+        (
+            "diligence_bus_validated_messages",
+            "messages",
+            totals.validated,
+            "Messages whose bodies the bus has validated.",
+        ),
+        (
             "diligence_bus_delivered_messages",
             "messages",
             totals.deliveries,

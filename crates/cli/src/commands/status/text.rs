@@ -153,6 +153,9 @@ impl Page {
                 number("Deliveries"),
             ),
         );
+        if count("Messages") > 0 {
+            self.fact("copies", &copies(totals));
+        }
         self.fact(
             "waiting",
             &format!(
@@ -319,6 +322,18 @@ fn member_of(member: &Dict) -> String {
         (Some(interface), Some(member)) => format!("{interface}.{member}"),
         _ => String::from("(all others)"),
     }
+}
+
+/// How often each byte was moved, and each message validated.
+fn copies(totals: &Dict) -> String {
+    let per = |part, whole| totals.count(part) as f64 / totals.count(whole).max(1) as f64;
+    format!(
+        "each byte read once, copied {:.2} times in the bus, written {:.2} times; \
+         {:.2} validations per message",
+        per("CopiedBytes", "Bytes"),
+        per("WrittenBytes", "Bytes"),
+        per("ValidatedMessages", "Messages"),
+    )
 }
 
 fn mean_reply_time(member: &Dict) -> String {
