@@ -38,6 +38,45 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
 }
 
+/// A bus with a flight recorder ends, and has sent a message before. Returns the file that it leaves.
+fn left_by(signal: Signal) -> (String, Vec<u8>) {
+    let folder = Scratch::new();
+    let path = folder.path().display();
+    let config = Config::session().element(&format!(
+        "<?diligence <flight_recorder>65536</flight_recorder>\
+         <flight_recorder_folder>{path}</flight_recorder_folder> ?>"
+    ));
+    let mut bus = Bus::start(&config);
+    let mut peer = bus.peer();
+    peer.send(Message::signal("/", "com.example.Flight", "Recorded"));
+    peer.call(Message::to_bus("GetId"));
+    bus.process().signal(signal);
+    peer.until_closed();
+    let found = || fs::read_dir(folder.path()).ok()?.next()?.ok();
+    let file = eventually("a file", found);
+    let mode = file.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
+    let name = file.file_name().into_string().expect("it is a name of ours");
+    let log = bus.process().stderr();
+    assert!(log.contains(&file.path().display().to_string()), "{log}");
+    (name, fs::read(file.path()).expect("it is ours"))
+}
+
+#[test]
+fn what_the_bus_did_is_written_to_a_file_when_it_ends() {
+    if Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    for (signal, begins) in
+        [(Signal::TERM, "flight-"), (Signal::ABORT, "crash-"), (Signal::SEGV, "crash-")]
+    {
+        let (name, bytes) = left_by(signal);
+        assert!(name.starts_with(begins) && name.ends_with(".trace"), "{signal:?}: {name}");
+        assert!(bytes.starts_with(b"DLGTRACE") && bytes.len() > 65_536, "{signal:?}");
+        assert!(bytes.windows(8).any(|window| window == b"Recorded"), "{signal:?}");
+    }
+}
+
 #[test]
 fn a_flight_recorder_that_is_too_large_is_told() {
     if Flavour::under_test() == Flavour::Reference {

@@ -14,6 +14,7 @@
 //!           users        names in the configuration -> numbers
 //!           privileges   become the bus user
 //!           inheritance  undo what a set-user-ID program inherited from its caller
+//!           crash        save memory to a file if the process crashes
 //!           filesystem   socket files, private directories, lock files
 //!           notify       tell the service manager "ready"
 //!  loop     poll         which descriptors can be read or written
@@ -96,6 +97,7 @@ compile_error!("this crate talks to the Linux kernel only");
 
 pub mod inherited;
 
+pub mod crash;
 pub mod daemonize;
 pub mod filesystem;
 pub mod inheritance;

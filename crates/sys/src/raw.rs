@@ -1,6 +1,7 @@
 //! Every `unsafe` block there is. Each function is a thin, safe wrapper around one call for which
 //! rustix has none; what the calls are for stands in the modules that use them.
 
+pub(crate) mod crash;
 mod mapping;
 
 use crate::inherited::InheritError;

@@ -12,7 +12,7 @@
 //! What has no part in this (files, users) is the real thing.
 
 pub use real::{
-    control_group, daemonize, filesystem, identity, inherited, notify, private_directory,
+    control_group, crash, daemonize, filesystem, identity, inherited, notify, private_directory,
     privileges, process, shared, spawn, users, watch,
 };
 

@@ -269,7 +269,7 @@ impl EventLoop {
             let backlog_waits = !self.work.backlog.is_empty();
             self.poller.wait(&mut events, backlog_waits.then_some(Duration::ZERO))?;
             if self.turn(&events)? == Flow::Stop {
-                self.finish_dump();
+                self.dump_at_exit();
                 return Ok(());
             }
         }

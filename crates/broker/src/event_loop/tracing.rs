@@ -197,13 +197,24 @@ impl EventLoop {
         }
         match wanted.map(FlightRecorder::new).transpose() {
             Ok(recorder) => {
+                sys::crash::forget();
                 self.traces.set_recorder(recorder);
+                self.save_at_crash();
                 self.say_if_small();
             }
             Err(error) => {
                 let text = format!("There is no flight recorder: {error}");
                 self.fault(Fault::FlightRecorder, text);
             }
+        }
+    }
+
+    /// Has the flight recorder written to a file if the bus crashes.
+    fn save_at_crash(&mut self) {
+        let folder = self.config.document.own.flight_folder();
+        let Some(recorder) = self.traces.recorder() else { return };
+        if let Err(error) = recorder.save_at_crash(&folder) {
+            self.dump_failed(&folder.display().to_string(), &error);
         }
     }
 
@@ -230,7 +241,10 @@ impl EventLoop {
             return self.log.write(Severity::Notice, line);
         };
         write_participants(&self.bus, recorder.ring());
-        match recorder.dump(&folder) {
+        sys::crash::forget();
+        let dumped = recorder.dump(&folder);
+        self.save_at_crash();
+        match dumped {
             Ok(dump) => {
                 self.dump = Some(dump);
                 self.alarm.no_later_than(self.now + DUMP_LOOK);
@@ -248,8 +262,18 @@ impl EventLoop {
         }
     }
 
+    /// Writes what the flight recorder has to a file, if there is one, and waits for it.
+    pub(super) fn dump_at_exit(&mut self) {
+        self.finish_dump();
+        if self.traces.recorder().is_some() {
+            self.dump_recorder();
+            self.finish_dump();
+        }
+        sys::crash::forget();
+    }
+
     /// Waits until the file is written, if one is.
-    pub(super) fn finish_dump(&mut self) {
+    fn finish_dump(&mut self) {
         if let Some(dump) = self.dump.take() {
             self.tell_dumped(dump.finish());
         }

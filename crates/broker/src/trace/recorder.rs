@@ -44,10 +44,18 @@ impl FlightRecorder {
         self.descriptor.as_fd()
     }
 
+    /// Has what is there written to a new file in a folder if the process crashes, under a name with
+    /// the time of now. Nothing is written once this recorder is dropped and [`forget`] was called.
+    ///
+    /// [`forget`]: sys::crash::forget
+    pub(crate) fn save_at_crash(&self, folder: &Path) -> io::Result<()> {
+        sys::crash::save(self.descriptor.as_fd(), &folder.join(file_name("crash")))
+    }
+
     /// Writes what is there to a new file in a folder, and begins anew. What is there stays if the
     /// file cannot be made.
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
-        let path = folder.join(file_name(sys::clock::realtime(), std::process::id()));
+        let path = folder.join(file_name("flight"));
         let mut file = create(&path)?;
         let Self { ring, descriptor, .. } = std::mem::replace(self, Self::new(self.wanted_len)?);
         drop(ring);
@@ -92,10 +100,15 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// The name of a file that is made now.
+fn file_name(what: &str) -> String {
+    name_at(what, sys::clock::realtime(), std::process::id())
+}
+
 /// `flight-20261121T131500.250Z-4711.trace`: two within a second are two files.
-fn file_name(now: Duration, pid: u32) -> String {
+fn name_at(what: &str, now: Duration, pid: u32) -> String {
     let now = DateTime::UNIX_EPOCH + now;
-    format!("flight-{}-{pid}.trace", now.format("%Y%m%dT%H%M%S%.3fZ"))
+    format!("{what}-{}-{pid}.trace", now.format("%Y%m%dT%H%M%S%.3fZ"))
 }
 
 #[cfg(test)]
@@ -112,7 +125,7 @@ mod tests {
             (1_795_266_900, "flight-20261121T131500.250Z-7.trace"),
             (4_107_542_400, "flight-21000301T000000.250Z-7.trace"),
         ] {
-            assert_eq!(file_name(Duration::from_millis(1000 * second + 250), 7), expected);
+            assert_eq!(name_at("flight", Duration::from_millis(1000 * second + 250), 7), expected);
         }
     }
 }
