@@ -259,6 +259,9 @@ pub enum Fact {
         /// The unique name of the owner; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unique: Option<String>,
+        /// Since when, if the recorder was told when the owner took the name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Time>,
     },
     /// A name can be started.
     Activatable {

@@ -26,7 +26,7 @@ fn everything() -> Recording {
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
     recording.fact(Fact::Bus { process: Process { pid: Some(1), ..Process::default() } });
     recording.fact(Fact::Activatable { name: MAIL.into() });
-    recording.fact(Fact::Owner { name: ":1.9".into(), unique: Some(":1.9".into()) });
+    recording.fact(Fact::Owner { name: ":1.9".into(), unique: Some(":1.9".into()), since: None });
     names(&mut recording);
     messages(&mut recording);
     recording.on(BusId(1)).owner(MAIL, ":1.3").wait_ms(1);
@@ -45,7 +45,7 @@ fn names(recording: &mut Recording) {
     recording.ask_bus(":1.5", "GetConnectionUnixUser", &(":1.8",), &(1000_u32,));
     recording.wait_ms(1).owner_changed(MAIL, ":1.6", ":1.7").owner("org.example.Old", ":1.7");
     recording.wait_ms(1).owner(MAIL, ":1.6").owner(MAIL, ":1.6");
-    recording.fact(Fact::Owner { name: MAIL.into(), unique: None });
+    recording.fact(Fact::Owner { name: MAIL.into(), unique: None, since: None });
     recording.wait_ms(1).owner(MAIL, ":1.5").process(":1.5", 42, "shell");
     let process = Process { unit: Some("shell.service".into()), ..Process::default() };
     recording.fact(Fact::Peer { unique: ":1.5".into(), process: Some(process) });

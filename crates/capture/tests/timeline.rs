@@ -168,6 +168,29 @@ fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
     assert_eq!(way.in_bus(), Duration::from_micros(22));
 }
 
+/// The recorder asks on another connection, so what it learns may stand before the signal about it.
+#[test]
+fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
+    for since_is_reported in [false, true] {
+        let mut recording = Recording::new();
+        let start = recording.now();
+        let unique = Some(String::from(":1.7"));
+        recording.wait_ms(31);
+        let since = since_is_reported.then(|| recording.now());
+        recording.fact(Fact::Owner { name: String::from("org.x.Late"), unique, since });
+        recording.at_ms(0);
+        assert_eq!(recording.now(), start);
+        let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+        recording.delivered(30_010, &[(7, 30_020, 0)]);
+        recording.wait_ms(30).owner_changed("org.x.Late", "", ":1.7").wait_ms(1);
+        recording.reply(&call, ":1.7", &()).delivered(1, &[(5, 2, 0)]);
+        let capture = recording.capture();
+        let call = capture.messages().next().expect("a call");
+        let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
+        assert_eq!(way.time(Phase::Start), Duration::from_millis(30));
+    }
+}
+
 /// The service is done after 100 µs, and the bus gets a processor only 5 ms later.
 #[test]
 fn a_reply_that_waits_for_the_bus_is_not_the_time_of_the_service() {

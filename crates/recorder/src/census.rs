@@ -90,7 +90,7 @@ impl Census {
         while self.connection.process(Some(Duration::ZERO))? != Processed::Nothing {}
         let bus = self.bus;
         let mut learn = |fact| each(Record::Fact { at: clock.now(), bus, fact });
-        self.take_changes(&mut learn)?;
+        self.take_changes(clock, &mut learn)?;
         for (question, mut call) in std::mem::take(&mut self.asked) {
             match call.poll() {
                 None => self.asked.push((question, call)),
@@ -105,10 +105,10 @@ impl Census {
         self.connection.flush()
     }
 
-    fn take_changes(&mut self, learn: &mut dyn FnMut(Fact)) -> Result<(), Ended> {
+    fn take_changes(&mut self, clock: Clock, learn: &mut dyn FnMut(Fact)) -> Result<(), Ended> {
         loop {
             match self.changes.poll() {
-                Ok(Some(signal)) => self.changed(&signal, learn),
+                Ok(Some(signal)) => self.changed(&signal, clock, learn),
                 Ok(None) => return Ok(()),
                 // Who came and was not seen is among the names.
                 Err(SubscriptionError::Lost { .. }) => self.waiting.push_back(Question::Names),
@@ -117,7 +117,7 @@ impl Census {
         }
     }
 
-    fn changed(&mut self, signal: &Received, learn: &mut dyn FnMut(Fact)) {
+    fn changed(&mut self, signal: &Received, clock: Clock, learn: &mut dyn FnMut(Fact)) {
         let Ok((name, _, new)) = signal.read::<(&str, &str, &str)>() else { return };
         let new = (!new.is_empty()).then(|| new.to_owned());
         match (name.starts_with(':'), new) {
@@ -128,7 +128,13 @@ impl Census {
                 if let Some(introspector) = &mut self.introspector {
                     introspector.changed_hands(name);
                 }
-                learn(Fact::Owner { name: name.to_owned(), unique });
+                // The signal says more than a reply that is on its way, and may be younger.
+                let is_answered =
+                    |question: &Question| matches!(question, Question::Owner(of) if of == name);
+                self.waiting.retain(|question| !is_answered(question));
+                self.asked.retain(|(question, _)| !is_answered(question));
+                let since = unique.is_some().then(|| clock.now());
+                learn(Fact::Owner { name: name.to_owned(), unique, since });
             }
         }
     }
@@ -152,7 +158,7 @@ impl Census {
             }
             Question::Owner(name) => {
                 let Ok((unique,)) = reply.read::<(String,)>() else { return };
-                learn(Fact::Owner { name, unique: Some(unique) });
+                learn(Fact::Owner { name, unique: Some(unique), since: None });
             }
             Question::Bus => {
                 learn(Fact::Bus { process: Credentials::read(reply).process(clock.now()) })

@@ -49,7 +49,7 @@ impl Standing {
     fn learn_fact(&mut self, at: Time, bus: BusId, fact: &Fact) {
         match fact {
             Fact::Left { unique, .. } => self.depart(at, bus, unique),
-            Fact::Owner { name, unique: None } => {
+            Fact::Owner { name, unique: None, .. } => {
                 self.facts.remove(&(bus, Topic::Owner(name.clone())));
             }
             Fact::Peer { unique, process: Some(process) } => {
@@ -175,10 +175,14 @@ mod tests {
             2,
             Fact::Rule { unique: unique(), rule: "type='signal'".into(), times: 1 },
         );
-        learn(&mut standing, 3, Fact::Owner { name: "a.b".into(), unique: Some(unique()) });
+        learn(
+            &mut standing,
+            3,
+            Fact::Owner { name: "a.b".into(), unique: Some(unique()), since: None },
+        );
         assert_eq!(told(&standing, 9), [":1.5", "a.b", "type='signal'"]);
         assert_eq!(told(&standing, 2), [":1.5", "type='signal'"], "owned only later");
-        learn(&mut standing, 10, Fact::Owner { name: "a.b".into(), unique: None });
+        learn(&mut standing, 10, Fact::Owner { name: "a.b".into(), unique: None, since: None });
         learn(&mut standing, 10, Fact::Left { unique: unique(), why: None });
         assert_eq!(told(&standing, 9), [":1.5"]);
         assert!(told(&standing, 11).is_empty());

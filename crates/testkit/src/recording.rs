@@ -131,7 +131,7 @@ impl Recording {
     /// A recorder has found the owner of a name.
     pub fn owner(&mut self, name: &str, unique: &str) -> &mut Self {
         let unique = Some(unique.to_owned());
-        self.fact(Fact::Owner { name: name.to_owned(), unique })
+        self.fact(Fact::Owner { name: name.to_owned(), unique, since: None })
     }
 
     /// A recorder has found a match rule, once more if it is told again.

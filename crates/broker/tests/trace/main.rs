@@ -93,8 +93,11 @@ fn who_is_there_comes_and_goes_is_written_down() {
         let Some(Fact::Peer { process: Some(process), .. }) = of(name) else { panic!("{name}") };
         assert_eq!(process.pid, pid);
     }
-    let owns =
-        Fact::Owner { name: "com.example.Owned".to_owned(), unique: Some(owner.name.clone()) };
+    let owns = Fact::Owner {
+        name: "com.example.Owned".to_owned(),
+        unique: Some(owner.name.clone()),
+        since: None,
+    };
     assert!(reader.facts.contains(&owns), "{:?}", reader.facts);
 }
 

@@ -40,8 +40,12 @@ pub(super) enum Said {
     Recorder(PeerId),
     /// It is gone.
     Left(PeerId),
-    /// A well-known name has this owner, or none.
-    Owner(BusId, Text, Option<PeerId>),
+    /// A well-known name has this owner.
+    Owner(BusId, Text, PeerId),
+    /// A well-known name has this owner since then.
+    Taken(BusId, Text, PeerId),
+    /// A well-known name has no owner.
+    Released(BusId, Text),
 }
 
 impl Asides {

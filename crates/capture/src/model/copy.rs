@@ -7,7 +7,7 @@ use wire::message::FixedHeader;
 use super::asides::{Aside, Said};
 use super::directory::PeerId;
 use super::row::Row;
-use super::{Capture, MessageId};
+use super::{Capture, MessageId, Text};
 use crate::bodies::{Bodies, Reducer};
 use crate::file::Writer;
 use crate::record::{Bus, BusId, Damage, Fact, Gap, Origin, RawMessage, Record, Time, Trace};
@@ -122,10 +122,9 @@ impl<'c> Kept<'c> {
                 let (_, bus, fact) = self.facts.next()?;
                 (*bus, fact.clone())
             }
-            Said::Owner(bus, name, owner) => {
-                let name = self.capture.strings().get(name).to_owned();
-                (bus, Fact::Owner { name, unique: owner.map(|owner| self.capture.unique(owner)) })
-            }
+            Said::Owner(bus, name, owner) => (bus, self.owner(name, Some(owner), None)),
+            Said::Taken(bus, name, owner) => (bus, self.owner(name, Some(owner), Some(at))),
+            Said::Released(bus, name) => (bus, self.owner(name, None, None)),
             Said::Peer(id) | Said::Recorder(id) | Said::Left(id) => {
                 let peer = self.capture.directory.peer(id);
                 let unique = self.capture.unique(id);
@@ -138,6 +137,11 @@ impl<'c> Kept<'c> {
             }
         };
         Some(Record::Fact { at, bus, fact })
+    }
+
+    fn owner(&self, name: Text, owner: Option<PeerId>, since: Option<Time>) -> Fact {
+        let name = self.capture.strings().get(name).to_owned();
+        Fact::Owner { name, unique: owner.map(|owner| self.capture.unique(owner)), since }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::Text;
+use super::ownership::{Owners, Ownership};
 use crate::record::{BusId, Process, Time};
 
 /// A connection of a recording: one unique name of one bus.
@@ -15,6 +16,11 @@ impl PeerId {
     /// The place among all connections of the capture.
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    #[cfg(test)]
+    pub(super) const fn numbered(number: u32) -> Self {
+        Self(number)
     }
 }
 
@@ -49,29 +55,12 @@ pub enum Role {
     Recorder,
 }
 
-/// A well-known name in the hands of one connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ownership {
-    /// The owner.
-    pub owner: PeerId,
-    /// Since when; `None` if it was so before the recording says anything.
-    pub since: Option<Time>,
-    /// Until when; `None` if it was so to the end.
-    pub until: Option<Time>,
-}
-
-impl Ownership {
-    fn holds(&self, at: Time) -> bool {
-        self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
-    }
-}
-
 /// Who is who in a recording.
 #[derive(Debug, Default)]
 pub struct Directory {
     peers: Vec<Peer>,
     by_unique: HashMap<(BusId, Text), PeerId, RandomState>,
-    owners: HashMap<(BusId, Text), Vec<Ownership>, RandomState>,
+    owners: HashMap<(BusId, Text), Owners, RandomState>,
     /// The unique names of the recorder's connections.
     recorders: Vec<(BusId, Text)>,
 }
@@ -114,12 +103,12 @@ impl Directory {
 
     /// Who has owned a well-known name, one after the other.
     pub fn ownerships(&self, bus: BusId, name: Text) -> &[Ownership] {
-        self.owners.get(&(bus, name)).map_or(&[], Vec::as_slice)
+        self.owners.get(&(bus, name)).map_or(&[], Owners::all)
     }
 
     /// All well-known names with their owners.
     pub fn names(&self) -> impl Iterator<Item = (BusId, Text, &[Ownership])> {
-        self.owners.iter().map(|(&(bus, name), all)| (bus, name, all.as_slice()))
+        self.owners.iter().map(|(&(bus, name), all)| (bus, name, all.all()))
     }
 
     /// The connection with this unique name, which is made if it was not there.
@@ -176,55 +165,52 @@ impl Directory {
         &mut self.peers[id.index()]
     }
 
-    /// A well-known name has another owner, or none, from now on.
+    /// The bus says that a name has passed from one owner to another.
     pub(super) fn owner_changed(
         &mut self,
         bus: BusId,
         name: Text,
-        owner: Option<PeerId>,
+        [old, new]: [Option<PeerId>; 2],
+        at: Time,
+    ) {
+        self.owners.entry((bus, name)).or_default().changed(old, new, at);
+        for owner in [old, new].into_iter().flatten() {
+            self.has_owned(owner, name);
+        }
+    }
+
+    /// The recorder reports that a name has an owner at this time, and perhaps since when.
+    pub(super) fn owner_found(
+        &mut self,
+        bus: BusId,
+        name: Text,
+        owner: PeerId,
+        since: Option<Time>,
         at: Time,
     ) -> News {
-        let ended = self.owner_ends(bus, name, at);
-        let Some(owner) = owner else { return ended };
-        self.add_ownership(bus, name, Ownership { owner, since: Some(at), until: None })
-    }
-
-    /// A name is found to have an owner; since when is not known unless it was seen already.
-    pub(super) fn owner_found(&mut self, bus: BusId, name: Text, owner: PeerId, at: Time) -> News {
-        let known = self.owners.get_mut(&(bus, name)).and_then(|all| all.last_mut());
-        match known {
-            Some(last) if last.owner == owner && last.until.is_none() => News::Old,
-            Some(last) if last.until.is_none() => self.owner_changed(bus, name, Some(owner), at),
-            Some(last) => {
-                let since = last.until;
-                self.add_ownership(bus, name, Ownership { owner, since, until: None })
-            }
-            None => self.add_ownership(bus, name, Ownership { owner, since: None, until: None }),
+        let Peer { arrived, left, .. } = self.peers[owner.index()];
+        // The bus replied before the owner disconnected, and the reply was read after that.
+        if left.is_some_and(|left| left < at) {
+            return News::Old;
         }
+        let owners = self.owners.entry((bus, name)).or_default();
+        // What is the first that is said of the name holds from before, but not from before its owner.
+        let since = if owners.all().is_empty() { since.or(arrived) } else { since };
+        let news = owners.found(owner, since, at);
+        self.has_owned(owner, name);
+        news
     }
 
-    /// Somebody who is seen to have owned the name before anything was known about it.
-    pub(super) fn was_owner(&mut self, bus: BusId, name: Text, owner: PeerId, at: Time) {
-        if !self.owners.contains_key(&(bus, name)) {
-            let ownership = Ownership { owner, since: None, until: Some(at) };
-            self.add_ownership(bus, name, ownership);
-        }
+    /// The recorder reports that a name has no owner.
+    pub(super) fn owner_left(&mut self, bus: BusId, name: Text, at: Time) -> News {
+        self.owners.get_mut(&(bus, name)).map_or(News::Old, |owners| owners.released(at))
     }
 
-    fn owner_ends(&mut self, bus: BusId, name: Text, at: Time) -> News {
-        let last = self.owners.get_mut(&(bus, name)).and_then(|all| all.last_mut());
-        let Some(last) = last.filter(|last| last.until.is_none()) else { return News::Old };
-        last.until = Some(at);
-        News::New
-    }
-
-    fn add_ownership(&mut self, bus: BusId, name: Text, ownership: Ownership) -> News {
-        let names = &mut self.peers[ownership.owner.index()].names;
+    fn has_owned(&mut self, owner: PeerId, name: Text) {
+        let names = &mut self.peers[owner.index()].names;
         if !names.contains(&name) {
             names.push(name);
         }
-        self.owners.entry((bus, name)).or_default().push(ownership);
-        News::New
     }
 }
 

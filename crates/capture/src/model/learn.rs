@@ -62,12 +62,9 @@ impl Capture {
             when.get_or_insert(row.at);
             return;
         }
-        if !old.is_none() {
-            let old = self.directory.peer_named(row.bus, old);
-            self.directory.was_owner(row.bus, name, old, row.at);
-        }
-        let new = (!new.is_none()).then(|| self.directory.peer_named(row.bus, new));
-        self.directory.owner_changed(row.bus, name, new, row.at);
+        let owners = [old, new]
+            .map(|unique| (!unique.is_none()).then(|| self.directory.peer_named(row.bus, unique)));
+        self.directory.owner_changed(row.bus, name, owners, row.at);
     }
 
     /// Answers that somebody got who asked for a name or a process, as recorders do at their start.
@@ -86,7 +83,7 @@ impl Capture {
         let Some(name) = self.first_argument(call) else { return };
         if call.member == words.get_name_owner {
             let Ok(owner) = message.read::<(&str,)>() else { return };
-            self.found_owner(row.at, row.bus, &name, owner.0);
+            self.found_owner(row.at, row.bus, &name, owner.0, None);
             return;
         }
         let Some(peer) = self.peer_for(row.at, row.bus, &name) else { return };
@@ -118,13 +115,17 @@ impl Capture {
         peer
     }
 
-    fn found_owner(&mut self, at: Time, bus: BusId, name: &str, owner: &str) {
+    fn found_owner(&mut self, at: Time, bus: BusId, name: &str, owner: &str, since: Option<Time>) {
         let (text, owner) = (self.intern(name), self.intern(owner));
         let owner = self.met(at, bus, owner);
         // The bus owns its own name, and each connection its unique one; nobody needs to be told.
         if !name.starts_with(':') && text != self.words.driver {
-            let news = self.directory.owner_found(bus, text, owner, at);
-            self.note(news, at, Said::Owner(bus, text, Some(owner)));
+            let news = self.directory.owner_found(bus, text, owner, since, at);
+            self.note(
+                news,
+                at,
+                since.map_or(Said::Owner(bus, text, owner), |_| Said::Taken(bus, text, owner)),
+            );
         }
     }
 
@@ -167,13 +168,13 @@ impl Capture {
                 let news = self.directory.left(peer, at, why);
                 self.note(news, at, Said::Left(peer));
             }
-            Fact::Owner { name, unique: Some(unique) } => {
-                self.found_owner(at, bus, &name, &unique);
+            Fact::Owner { name, unique: Some(unique), since } => {
+                self.found_owner(since.unwrap_or(at), bus, &name, &unique, since);
             }
-            Fact::Owner { name, unique: None } => {
+            Fact::Owner { name, unique: None, .. } => {
                 let name = self.intern(&name);
-                let news = self.directory.owner_changed(bus, name, None, at);
-                self.note(news, at, Said::Owner(bus, name, None));
+                let news = self.directory.owner_left(bus, name, at);
+                self.note(news, at, Said::Released(bus, name));
             }
             // Each part of a recording tells all that the recorder has found at its start.
             Fact::Rule { ref unique, ref rule, .. }

@@ -16,6 +16,7 @@ mod message;
 #[cfg(not(target_family = "wasm"))]
 mod open;
 mod outcome;
+mod ownership;
 mod pairs;
 mod row;
 mod scan;
@@ -29,11 +30,12 @@ use std::sync::Arc;
 
 use wire::message::{InvalidMessage, MessageType};
 
-pub use directory::{Directory, Ownership, Peer, PeerId, Role};
+pub use directory::{Directory, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::OpenError;
 pub use outcome::CallOutcome;
+pub use ownership::Ownership;
 pub use row::Health;
 pub use strings::{Strings, Text};
 
@@ -239,7 +241,7 @@ impl Capture {
             && self.directory.ownerships(call.bus, call.destination).is_empty()
         {
             let owner = self.directory.peer_named(call.bus, reply.sender);
-            self.directory.owner_found(call.bus, call.destination, owner, reply.at);
+            self.directory.owner_found(call.bus, call.destination, owner, None, reply.at);
         }
     }
 

@@ -202,7 +202,7 @@ fn fact_of(entry: &Entry<'_>) -> Option<Fact> {
             Fact::Dropped { recipient: Some(unique(to)), why: why.to_owned(), count }
         }
         Entry::Owned { name, peer } => {
-            Fact::Owner { name: name.to_owned(), unique: Some(unique(peer)) }
+            Fact::Owner { name: name.to_owned(), unique: Some(unique(peer)), since: None }
         }
         Entry::Message(_) | Entry::Written { .. } | Entry::Left { .. } => return None,
     })

@@ -1,0 +1,217 @@
+//! The owners of a well-known name, one after the other.
+
+use super::directory::{News, PeerId};
+use crate::record::Time;
+
+/// A well-known name in the hands of one connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ownership {
+    /// The owner.
+    pub owner: PeerId,
+    /// Since when; `None` if the recording does not say.
+    pub since: Option<Time>,
+    /// Until when; `None` if it was so to the end.
+    pub until: Option<Time>,
+    /// When the recorder reported the owner; `None` if a signal of the bus did.
+    reported: Option<Time>,
+    /// Whether the recorder reported the end, rather than a signal of the bus.
+    end_is_reported: bool,
+}
+
+impl Ownership {
+    /// Whether the owner had the name at this time.
+    pub(super) fn holds(&self, at: Time) -> bool {
+        self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
+    }
+}
+
+/// The owners of one well-known name, in the order of time.
+///
+/// There are two sources. NameOwnerChanged is exact. The recorder reports what it learned on another
+/// connection, which may stand in the file before the signal about the same change, with a later time.
+/// So each signal replaces what the recorder has reported about the time before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owners {
+    all: Vec<Ownership>,
+    /// How many of `all`, from the first one, the signals have confirmed.
+    confirmed: usize,
+}
+
+impl Owners {
+    pub(super) fn all(&self) -> &[Ownership] {
+        &self.all
+    }
+
+    /// Takes in a NameOwnerChanged.
+    pub(super) fn changed(&mut self, old: Option<PeerId>, new: Option<PeerId>, at: Time) {
+        let reports = self.all.split_off(self.confirmed);
+        self.end(old, at, &reports);
+        if let Some(owner) = new {
+            self.push(Ownership { reported: None, ..Ownership::new(owner, Some(at)) });
+        }
+        self.confirmed = self.all.len();
+        for report in reports {
+            let Some(reported) = report.reported.filter(|reported| *reported > at) else {
+                continue;
+            };
+            if self.current().is_none_or(|current| current.owner != report.owner) {
+                self.take(report.owner, report.since.map_or(reported, |since| since.max(at)));
+            }
+        }
+    }
+
+    /// The ownership that a signal ends, if it is known, ends now.
+    fn end(&mut self, old: Option<PeerId>, at: Time, reports: &[Ownership]) {
+        let last = self.all.last_mut().filter(|last| last.until.is_none() || last.end_is_reported);
+        if let Some(last) = last {
+            // Signals are missing if it is another owner; then a report says best when this one ended.
+            let reported = last.until.filter(|until| Some(last.owner) != old && *until < at);
+            last.until = Some(reported.unwrap_or(at));
+            last.end_is_reported = false;
+            return;
+        }
+        let Some(owner) = old else { return };
+        let report = reports.iter().find(|report| report.owner == owner);
+        if report.is_some() || self.all.is_empty() {
+            let since = report.and_then(|report| report.since).filter(|since| *since <= at);
+            let end = Ownership { until: Some(at), reported: None, ..Ownership::new(owner, since) };
+            self.push(end);
+        }
+    }
+
+    /// The recorder reports the owner at this time, and perhaps since when.
+    pub(super) fn found(&mut self, owner: PeerId, since: Option<Time>, at: Time) -> News {
+        if self.current().is_some_and(|current| current.owner == owner) {
+            return News::Old;
+        }
+        if self.all.is_empty() {
+            self.push(Ownership { reported: Some(at), ..Ownership::new(owner, since) });
+        } else {
+            // It was owned by somebody else, or by nobody, when that was last learned.
+            self.take(owner, since.unwrap_or(at));
+        }
+        News::New
+    }
+
+    /// The recorder reports that nobody owns the name.
+    pub(super) fn released(&mut self, at: Time) -> News {
+        let Some(last) = self.all.last_mut().filter(|last| last.until.is_none()) else {
+            return News::Old;
+        };
+        last.until = Some(at);
+        last.end_is_reported = true;
+        News::New
+    }
+
+    fn take(&mut self, owner: PeerId, since: Time) {
+        self.released(since);
+        self.push(Ownership { reported: Some(since), ..Ownership::new(owner, Some(since)) });
+    }
+
+    fn current(&self) -> Option<&Ownership> {
+        self.all.last().filter(|last| last.until.is_none())
+    }
+
+    fn push(&mut self, ownership: Ownership) {
+        self.all.push(ownership);
+    }
+}
+
+impl Ownership {
+    const fn new(owner: PeerId, since: Option<Time>) -> Self {
+        Self { owner, since, until: None, reported: None, end_is_reported: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is learned about a name, from first to last in the file.
+    enum Learned {
+        Signal(Option<u32>, Option<u32>, i64),
+        Found(u32, i64),
+        Taken(u32, i64),
+        Released(i64),
+    }
+    use Learned::{Found, Released, Signal, Taken};
+
+    /// The owner, since when and until when.
+    type Span = (usize, Option<i64>, Option<i64>);
+
+    fn owners(all: &[Learned]) -> Vec<Span> {
+        let mut owners = Owners::default();
+        let peer = |number: u32| PeerId::numbered(number);
+        for one in all {
+            match *one {
+                Signal(old, new, at) => owners.changed(old.map(peer), new.map(peer), Time(at)),
+                Found(owner, at) => _ = owners.found(peer(owner), None, Time(at)),
+                Taken(owner, at) => _ = owners.found(peer(owner), Some(Time(at)), Time(at)),
+                Released(at) => _ = owners.released(Time(at)),
+            }
+        }
+        let time = |time: Option<Time>| time.map(|time| time.0);
+        let all = owners.all().iter();
+        all.map(|one| (one.owner.index(), time(one.since), time(one.until))).collect()
+    }
+
+    #[test]
+    fn signals_say_when_whatever_the_recorder_has_reported_before() {
+        let (x, y) = (1, 2);
+        let cases: &[(&str, &[Learned], &[Span])] = &[
+            ("only found", &[Found(x, 5)], &[(1, None, None)]),
+            (
+                "found before the signal",
+                &[Found(x, 5), Signal(None, Some(x), 4)],
+                &[(1, Some(4), None)],
+            ),
+            ("reported late", &[Taken(x, 5), Signal(None, Some(x), 4)], &[(1, Some(4), None)]),
+            ("reported early", &[Taken(x, 5), Signal(None, Some(x), 6)], &[(1, Some(6), None)]),
+            (
+                "found after the signal",
+                &[Signal(None, Some(x), 4), Found(x, 5)],
+                &[(1, Some(4), None)],
+            ),
+            ("owned since ever", &[Found(x, 5), Signal(Some(x), None, 9)], &[(1, None, Some(9))]),
+            (
+                "both owners reported before the signals",
+                &[
+                    Found(x, 1),
+                    Released(5),
+                    Taken(y, 7),
+                    Signal(Some(x), None, 4),
+                    Signal(None, Some(y), 6),
+                ],
+                &[(1, None, Some(4)), (2, Some(6), None)],
+            ),
+            (
+                "a whole ownership reported before the signals",
+                &[Taken(x, 5), Released(7), Signal(None, Some(x), 4), Signal(Some(x), None, 6)],
+                &[(1, Some(4), Some(6))],
+            ),
+            (
+                "taken again",
+                &[Signal(None, Some(x), 1), Signal(Some(x), None, 3), Found(y, 9)],
+                &[(1, Some(1), Some(3)), (2, Some(9), None)],
+            ),
+            (
+                "only reports",
+                &[Found(x, 1), Released(3), Taken(y, 7)],
+                &[(1, None, Some(3)), (2, Some(7), None)],
+            ),
+            (
+                "passed on",
+                &[Signal(Some(x), Some(y), 3)],
+                &[(1, None, Some(3)), (2, Some(3), None)],
+            ),
+            (
+                "signals are missing",
+                &[Signal(None, Some(x), 1), Signal(None, Some(y), 9)],
+                &[(1, Some(1), Some(9)), (2, Some(9), None)],
+            ),
+        ];
+        for (case, learned, expected) in cases {
+            assert_eq!(owners(learned), *expected, "{case}");
+        }
+    }
+}
