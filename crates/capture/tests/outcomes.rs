@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use diligence_capture::Capture;
+use diligence_capture::lint::{Rule, lint};
 use diligence_capture::model::CallOutcome::{self, *};
 use diligence_capture::query::Query;
-use diligence_capture::record::{Bus, Clock, EndCause, Fact};
-use diligence_capture::statistics::{By, Groups, Summary, replies};
+use diligence_capture::record::{Bus, BusId, Clock, EndCause, Fact, Origin, Record, Time};
+use diligence_capture::statistics::{By, Caveat, Groups, Summary, replies};
 use diligence_capture::timeline::{blocked, blocked_table, slowest, slowest_table};
 use diligence_testkit::recording::{Call, DRIVER, Recording};
 use wire::message::Flags;
@@ -237,7 +238,7 @@ fn cut_headers_make_outcomes_unknown_and_not_unanswered() {
     let capture = recording.capture();
     let mut summary = Summary::default();
     capture.messages().for_each(|message| summary.add(&message));
-    summary.add_loose(&capture, |_| true);
+    summary.complete(&capture, |_| true);
     assert_eq!((summary.unanswered, summary.unknown_outcome), (0, 2));
     assert_eq!((summary.orphans, summary.unknown_call), (0, 1));
     assert!(slowest(&capture, |_| true, 10).is_empty());
@@ -251,4 +252,157 @@ fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
     recording.wait_ms(1).reply(&call, ":1.6", &()).cut(40);
     let capture = recording.capture();
     assert!(capture.messages().all(|message| message.partner().is_none()));
+}
+
+/// What a snap length of 130 to 190 bytes leaves of a call whose callee or caller left.
+#[test]
+fn cut_bodies_do_not_make_up_outcomes() {
+    type Act = fn(&mut Recording, &Call);
+    let cases: [(&str, Act, CallOutcome); 5] = [
+        (
+            "a NoReply without its text",
+            |r, c| {
+                r.wait_ms(1).owner_changed(":1.6", ":1.6", "").cut(150);
+                r.error(c, DRIVER, NO_REPLY, DISCONNECTED).cut(130);
+            },
+            Unknown,
+        ),
+        (
+            "a caller that may have left",
+            |r, _| _ = r.wait_ms(1).owner_changed(":1.5", ":1.5", "").cut(150),
+            Unknown,
+        ),
+        (
+            "a caller that the recorder has seen leave",
+            |r, _| {
+                r.fact(Fact::Recorder { unique: ":1.2".into() });
+                r.wait_ms(1).owner_changed(":1.5", ":1.5", "").cut(150).fact(left(":1.5"));
+            },
+            CallerLeft,
+        ),
+        (
+            "a callee that the recorder has seen leave a moment later",
+            |r, c| {
+                r.fact(Fact::Recorder { unique: ":1.2".into() });
+                r.wait_ms(1).error(c, DRIVER, NO_REPLY, DISCONNECTED).cut(130);
+                r.owner_changed(":1.6", ":1.6", "").cut(150).wait_ms(2).fact(left(":1.6"));
+            },
+            CalleeLeft,
+        ),
+        (
+            "a NoReply without its sender",
+            |r, c| _ = r.wait_ms(1).error(c, DRIVER, NO_REPLY, DISCONNECTED).cut(90),
+            Unknown,
+        ),
+    ];
+    for (what, act, outcome) in cases {
+        let capture = after_a_call(act);
+        let call = capture.messages().next().expect("a call");
+        assert_eq!(call.outcome(), Some(outcome), "{what}");
+        assert_eq!(call.waited().is_some(), outcome != Unknown, "{what}");
+    }
+}
+
+#[test]
+fn who_sent_a_reply_without_its_sender_is_not_made_up() {
+    let mut recording = Recording::new();
+    let call = recording.call(":1.5", "org.x.None", "/m org.x.Mail.Get", &());
+    recording.wait_ms(1).error(&call, DRIVER, "org.freedesktop.DBus.Error.ServiceUnknown", "no");
+    recording.cut(100).signal(":1.6", "/m org.x.Mail.Changed", &("x",)).cut(16);
+    let capture = recording.capture();
+    assert_eq!(capture.directory().names().count(), 0, "nobody owns the name");
+    let mut groups = Groups::new(&capture, By::Sender);
+    capture.messages().for_each(|message| groups.add(&message));
+    let table = groups.table().to_csv();
+    assert!(table.lines().nth(1).is_some_and(|row| row.starts_with("(unknown),2,")), "{table}");
+}
+
+#[test]
+fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
+    let mut recording = Recording::new();
+    recording.ask_bus(":1.5", "GetId", &(), &("abc",));
+    recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.cut(40);
+    let capture = recording.capture();
+    let mut summary = Summary::default();
+    capture.messages().for_each(|message| summary.add(&message));
+    summary.complete(&capture, |_| true);
+    assert_eq!((summary.calls, summary.driver_calls, summary.calls_to_unknown), (2, 1, 1));
+    let caveats: Vec<_> = Caveat::of(&capture, &summary).iter().map(Caveat::to_string).collect();
+    assert!(caveats.iter().any(|one| one.starts_with("the headers of 1 message")), "{caveats:?}");
+}
+
+#[test]
+fn files_that_another_program_has_written_again_are_not_of_a_killed_recorder() {
+    let origin = || Origin { program: Some("diligence 0.1.0".into()), ..Origin::default() };
+    let caveats = |facts: Vec<Fact>| {
+        let mut capture = Capture::default();
+        capture.push(Record::Origin(origin()));
+        for fact in facts {
+            capture.push(Record::Fact { at: Time(1), bus: BusId(0), fact });
+        }
+        let caveats = Caveat::of(&capture, &Summary::default());
+        let is = |caveat: &Caveat| matches!(caveat, Caveat::NotEnded | Caveat::NotesMissing);
+        caveats.into_iter().filter(is).collect::<Vec<_>>()
+    };
+    let recorder = || Fact::Recorder { unique: ":1.2".into() };
+    assert_eq!(caveats(vec![]), [Caveat::NotesMissing]);
+    assert_eq!(caveats(vec![recorder()]), [Caveat::NotEnded]);
+    assert_eq!(caveats(vec![recorder(), Fact::Ended { cause: EndCause::Asked }]), []);
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
+    let mut recording = Recording::new();
+    for bus in [BusId(0), BusId(1)] {
+        recording.on(bus).at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
+        // Not more than what several threads that read the clock may differ.
+        recording.wait_us(-900).signal(":1.6", "/m org.x.Mail.Changed", &());
+    }
+    recording.at_ms(2).signal(":1.6", "/m org.x.Mail.Changed", &());
+    let capture = recording.capture();
+    let mut summary = Summary::default();
+    summary.complete(&capture, |_| true);
+    assert_eq!(summary.backward, 1);
+    let findings = lint(&capture, Rule::all());
+    let says = findings.iter().find(|finding| finding.subject == "clock").map(|one| &one.says);
+    assert!(says.is_some_and(|says| says.contains("went back 1 time")), "{says:?}");
+}
+
+/// The messages of a bus that recorded itself stand in the order of routing.
+#[test]
+fn the_clock_of_our_recorder_was_not_set_back() {
+    for (program, expected) in [("dbus-monitor", 1), ("diligence 0.1.0", 0)] {
+        let mut capture = Capture::default();
+        let program = Some(String::from(program));
+        capture.push(Record::Origin(Origin { program, ..Origin::default() }));
+        let mut recording = Recording::new();
+        recording.at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
+        recording.at_ms(5).signal(":1.6", "/m org.x.Mail.Changed", &());
+        recording.each(|record| capture.push(record));
+        assert_eq!(capture.clock_set_back().len(), expected);
+    }
+}
+
+/// The bus tells the service that its late reply was not delivered.
+#[test]
+fn late_replies_and_the_errors_about_them_are_told_apart() {
+    let mut recording = Recording::new();
+    recording.owner("org.x.Mail", ":1.6");
+    let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &());
+    recording.wait_ms(2).owner_changed(":1.5", ":1.5", "").wait_ms(50);
+    recording.reply(&call, ":1.6", &());
+    recording.reply_refused(":1.6", "org.freedesktop.DBus.Error.ServiceUnknown");
+    let capture = recording.capture();
+    let rows = replies(&capture, |_| true).to_csv();
+    let rows: Vec<_> = rows.lines().skip(1).collect();
+    let expected = [
+        "1,caller left,2000000,:1.5,org.x.Mail,org.x.Mail.Get",
+        "3,late,52000000,org.x.Mail,:1.5,org.x.Mail.Get",
+        "4,not delivered,,org.freedesktop.DBus,org.x.Mail,org.x.Mail.Get",
+    ];
+    assert_eq!(rows, expected);
+    let mut summary = Summary::default();
+    summary.complete(&capture, |_| true);
+    assert_eq!((summary.late, summary.undelivered, summary.orphans), (1, 1, 0));
 }

@@ -135,7 +135,7 @@ fn the_summary_counts_each_message_once() {
     let capture = office().capture();
     let mut summary = Summary::default();
     capture.messages().for_each(|message| summary.add(&message));
-    summary.add_loose(&capture, |_| true);
+    summary.complete(&capture, |_| true);
     assert_eq!((summary.messages, summary.calls, summary.returns), (20, 10, 7));
     assert_eq!((summary.errors, summary.signals, summary.unknown), (2, 1, 0));
     assert_eq!((summary.driver_calls, summary.unanswered), (1, 1));
@@ -308,7 +308,9 @@ fn rules_that_are_there_twice_are_counted() {
 #[test]
 fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
     let of = |program: &str, fact: Option<Fact>| {
-        let mut capture = Recording::new().capture();
+        let mut recording = Recording::new();
+        recording.fact(Fact::Recorder { unique: ":1.2".into() });
+        let mut capture = recording.capture();
         let program = Some(program.to_owned());
         capture.push(Record::Origin(Origin { program, ..Origin::default() }));
         if let Some(fact) = fact {
@@ -389,6 +391,7 @@ fn caveats_come_before_the_numbers_are_believed() {
     let capture = recording.capture();
     let mut summary = Summary::default();
     capture.messages().for_each(|message| summary.add(&message));
+    summary.complete(&capture, |_| true);
     let caveats = Caveat::of(&capture, &summary);
     assert_eq!(
         caveats,

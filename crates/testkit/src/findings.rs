@@ -25,7 +25,7 @@ pub fn findings(capture: &Capture) -> Vec<(String, String)> {
 fn statistics(capture: &Capture) -> Vec<(String, String)> {
     let mut summary = Summary::default();
     capture.messages().for_each(|message| summary.add(&message));
-    summary.add_loose(capture, |_| true);
+    summary.complete(capture, |_| true);
     let caveats = Caveat::of(capture, &summary);
     let tables = Subject::ALL.map(|subject| {
         let table = subject.table(capture, |_| true, None);

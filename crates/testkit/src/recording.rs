@@ -197,6 +197,14 @@ impl Recording {
         self
     }
 
+    /// The bus answers the last message of `sender` with an error.
+    pub fn reply_refused(&mut self, sender: &str, name: &str) -> &mut Self {
+        let last = self.serials.get(sender).copied().and_then(NonZeroU32::new);
+        let serial = last.expect("the sender has sent a message");
+        let call = Call { caller: sender.to_owned(), serial };
+        self.error(&call, DRIVER, name, "it is not there")
+    }
+
     /// A signal for all who asked for it. `what` is the path and the signal:
     /// `/org/x org.x.Iface.Signal`.
     pub fn signal(&mut self, from: &str, what: &str, args: &impl EncodeArgs) -> &mut Self {

@@ -17,7 +17,7 @@ pub(crate) fn summary(capture: &Capture, selected: &Selected) -> Value {
         .messages()
         .filter(|message| selector.selects(message))
         .for_each(|one| summary.add(&one));
-    summary.add_loose(capture, |message| selector.selects(message));
+    summary.complete(capture, |message| selector.selects(message));
     let caveats = Caveat::of(capture, &summary);
     json!({
         "summary": summary,

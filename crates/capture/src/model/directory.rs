@@ -93,6 +93,16 @@ impl Directory {
         self.recorders.contains(&(bus, unique))
     }
 
+    /// Whether connections of the recorder are known.
+    pub(crate) const fn has_recorder(&self) -> bool {
+        !self.recorders.is_empty()
+    }
+
+    /// Whether connections of the recorder on this bus are known.
+    pub(super) fn has_recorder_on(&self, bus: BusId) -> bool {
+        self.recorders.iter().any(|(on, _)| *on == bus)
+    }
+
     /// The connection that a name, unique or well-known, stood for.
     pub fn resolve(&self, bus: BusId, name: Text, at: Time) -> Option<PeerId> {
         self.by_unique(bus, name).or_else(|| {

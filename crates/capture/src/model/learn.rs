@@ -14,7 +14,7 @@ use crate::record::{BusId, Fact, Process, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
     pub(super) driver: Text,
-    name_owner_changed: Text,
+    pub(super) name_owner_changed: Text,
     hello: Text,
     get_name_owner: Text,
     process_id: Text,

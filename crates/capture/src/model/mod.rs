@@ -8,6 +8,7 @@
 mod ahead;
 mod arguments;
 mod asides;
+mod clock;
 mod copy;
 mod directory;
 mod label;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use wire::message::{InvalidMessage, MessageType};
 
+pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
@@ -208,7 +210,11 @@ impl Capture {
 
     /// Finds the call that a message answers; remembers the message if it is a call itself.
     fn pair(&mut self, row: &mut Row, index: u32) -> Option<Row> {
-        if row.health == Health::HeaderCut && row.is_unpairable() {
+        let is_cut = row.health == Health::HeaderCut;
+        if self.may_hide_departure(row) {
+            self.cut.count_hidden(row.bus);
+        }
+        if is_cut && row.is_unpairable() {
             self.cut.count(row.bus, row.kind);
             return None;
         }
@@ -221,7 +227,10 @@ impl Capture {
         }
         let place = self.pending.find(row.bus, row.destination, row.reply_serial)?;
         let call = &mut self.rows[place as usize];
-        if !may_answer(&self.scanner.strings, call.destination, row.sender, self.words.driver) {
+        let is_sender_cut = is_cut && row.sender.is_none();
+        if !is_sender_cut
+            && !may_answer(&self.scanner.strings, call.destination, row.sender, self.words.driver)
+        {
             return None;
         }
         call.partner = index;
@@ -237,12 +246,20 @@ impl Capture {
         let name = self.scanner.strings.get(call.destination);
         let is_by_name = !name.is_empty() && !name.starts_with(':');
         if is_by_name
+            && !reply.sender.is_none()
             && reply.sender != self.words.driver
             && self.directory.ownerships(call.bus, call.destination).is_empty()
         {
             let owner = self.directory.peer_named(call.bus, reply.sender);
             self.directory.owner_found(call.bus, call.destination, owner, None, reply.at);
         }
+    }
+
+    /// Whether a message may be a NameOwnerChanged whose body the capture cut.
+    fn may_hide_departure(&self, row: &Row) -> bool {
+        let may_be = row.member.is_none() || row.member == self.words.name_owner_changed;
+        let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
+        is_cut && may_be && row.kind == MessageType::Signal
     }
 
     /// The id of a text, which is new to the capture perhaps.
@@ -345,11 +362,20 @@ impl Capture {
     }
 
     /// Whether it is a file of our recorder that does not say why it ends. The recorder writes that last,
-    /// so it was killed, unless the file was written by a trigger.
+    /// so it was killed.
     pub fn is_without_end(&self) -> bool {
-        let programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
-        let mut programs = programs.filter(|program| program.starts_with("diligence "));
-        programs.next().is_some() && self.endings().is_empty()
+        self.is_ours() && self.directory.has_recorder() && self.endings().is_empty()
+    }
+
+    /// Whether the notes of our recorder are missing, because another program has written the file again.
+    pub fn is_without_notes(&self) -> bool {
+        self.is_ours() && !self.directory.has_recorder() && self.facts.is_empty()
+    }
+
+    /// Whether our recorder has made it.
+    fn is_ours(&self) -> bool {
+        let mut programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
+        programs.any(|program| program.starts_with("diligence "))
     }
 
     /// Where messages are missing.

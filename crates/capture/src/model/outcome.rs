@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::directory::PeerId;
 use super::row::Health;
 use super::{Capture, Message};
 use crate::record::{BusId, Clock, Time};
@@ -24,7 +23,8 @@ pub enum CallOutcome {
     CallerLeft,
     /// The caller was still waiting when the recording ended.
     Waiting,
-    /// The recorder cut the header of this call, or of a reply that may belong to it.
+    /// The capture cut what would show the outcome: the header of this call or of a reply that may belong
+    /// to it, the text of a NoReply, or the signals about connections that leave.
     Unknown,
     /// The caller expects no reply, and there is none.
     NoReplyExpected,
@@ -75,6 +75,7 @@ impl<'c> Message<'c> {
             None if !call.expects_reply() => CallOutcome::NoReplyExpected,
             None if call.lost_its_reply() => CallOutcome::Unknown,
             None if left.is_some() => CallOutcome::CallerLeft,
+            None if call.capture().hides_departures(call.bus()) => CallOutcome::Unknown,
             None => CallOutcome::Waiting,
         })
     }
@@ -139,11 +140,11 @@ impl<'c> Message<'c> {
         if self.kind() != MessageType::Error {
             return CallOutcome::Returned;
         }
-        // A service may pass on such an error of a call of its own. Then it has replied itself.
-        if self.sender_id() != self.capture().driver() {
-            return CallOutcome::Failed;
-        }
+        let is_sender_cut = self.health() == Health::HeaderCut && self.sender_id().is_none();
         match self.member() {
+            NO_REPLY | TIMEOUT | TIMED_OUT | "" if is_sender_cut => CallOutcome::Unknown,
+            // A service may pass on such an error of a call of its own. Then it has replied itself.
+            _ if self.sender_id() != self.capture().driver() => CallOutcome::Failed,
             NO_REPLY => self.cause_of_no_reply(call),
             TIMEOUT | TIMED_OUT => CallOutcome::TimedOut,
             _ => CallOutcome::Failed,
@@ -156,12 +157,23 @@ impl<'c> Message<'c> {
         let mut buffer = Vec::new();
         let message = self.capture().read_message(self.id(), &mut buffer).ok().flatten();
         let text = message.as_ref().and_then(|message| message.read::<(&str,)>().ok());
-        let has_left = match text {
-            Some((text,)) if text.contains("disconnected") => true,
-            Some((text,)) if text.contains("timeout") || text.contains("timed out") => false,
-            _ => call.to().is_some_and(|callee| self.capture().had_left(callee, self.at())),
-        };
-        if has_left { CallOutcome::CalleeLeft } else { CallOutcome::TimedOut }
+        match text {
+            Some((text,)) if text.contains("disconnected") => CallOutcome::CalleeLeft,
+            Some((text,)) if text.contains("timeout") || text.contains("timed out") => {
+                CallOutcome::TimedOut
+            }
+            _ => self.cause_by_departure(call),
+        }
+    }
+
+    fn cause_by_departure(&self, call: &Self) -> CallOutcome {
+        let capture = self.capture();
+        let left = call.to().and_then(|callee| capture.directory().peer(callee).left);
+        match left {
+            Some(left) if left <= self.at().after(READING) => CallOutcome::CalleeLeft,
+            _ if capture.hides_departures(call.bus()) => CallOutcome::Unknown,
+            _ => CallOutcome::TimedOut,
+        }
     }
 }
 
@@ -176,8 +188,10 @@ impl Capture {
         self.cut.calls(bus) > 0 || self.cut.replies(bus) > 0
     }
 
-    fn had_left(&self, peer: PeerId, at: Time) -> bool {
-        self.directory().peer(peer).left.is_some_and(|left| left <= at)
+    /// Whether connections may have left a bus without a trace: the capture cut signals that would tell, and
+    /// the recorder has not reported what they said.
+    pub(crate) fn hides_departures(&self, bus: BusId) -> bool {
+        self.cut.hides_departures(bus) && !self.directory.has_recorder_on(bus)
     }
 
     /// The recording goes on until this time at least.
@@ -197,6 +211,8 @@ pub(super) struct CutHeaders {
     replies: Vec<u64>,
     /// By bus.
     calls: Vec<u64>,
+    /// By bus, whether a signal is cut that may tell that a connection left.
+    hidden: Vec<bool>,
 }
 
 impl CutHeaders {
@@ -213,6 +229,19 @@ impl CutHeaders {
         counts[index] += 1;
     }
 
+    /// Counts a signal that may tell that a connection left.
+    pub(super) fn count_hidden(&mut self, bus: BusId) {
+        let index = usize::from(bus.0);
+        if self.hidden.len() <= index {
+            self.hidden.resize(index + 1, false);
+        }
+        self.hidden[index] = true;
+    }
+
+    fn hides_departures(&self, bus: BusId) -> bool {
+        self.hidden.get(usize::from(bus.0)).copied().unwrap_or_default()
+    }
+
     /// Replies of a bus.
     pub(super) fn replies(&self, bus: BusId) -> u64 {
         self.replies.get(usize::from(bus.0)).copied().unwrap_or_default()
@@ -223,6 +252,9 @@ impl CutHeaders {
         self.calls.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 }
+
+/// A recorder reads the error and the signal about the same departure at most this far apart.
+const READING: Duration = Duration::from_millis(100);
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 const TIMEOUT: &str = "org.freedesktop.DBus.Error.Timeout";

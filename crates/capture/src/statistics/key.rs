@@ -207,6 +207,10 @@ impl<'c> Names<'c> {
             Key::Name(id) => vec![name(id)],
             Key::Text(id) if id.is_none() => vec![Cell::text("(none)")],
             Key::Text(id) => vec![text(id)],
+            Key::Pair(from, to) if to.is_none() => {
+                let all = if self.capture.has_cut_headers(bus) { ALL_OR_UNKNOWN } else { ALL };
+                vec![name(from), Cell::text(all)]
+            }
             Key::Pair(from, to) => vec![name(from), name(to)],
             Key::First(peer) => vec![Cell::text(self.first_label(by, peer))],
             Key::Type(what) => vec![Cell::text(what.word())],
@@ -221,7 +225,7 @@ impl<'c> Names<'c> {
 
     fn label(&self, bus: BusId, name: Text) -> Cow<'_, str> {
         if name.is_none() {
-            return "(all)".into();
+            return UNKNOWN_NAME.into();
         }
         match self.capture.directory().by_unique(bus, name) {
             Some(peer) => self.capture.label(peer),
@@ -261,6 +265,13 @@ fn of_sender(firsts: &[u32], message: &Message<'_>) -> u32 {
 
 /// Who stands for the sender of a message that has none.
 const UNKNOWN: u32 = u32::MAX;
+
+/// Who sent a message, or whom a call is for, if the header does not say.
+const UNKNOWN_NAME: &str = "(unknown)";
+/// The recipients of a broadcast.
+const ALL: &str = "(all)";
+/// The recipients of a message that has no destination, or whose destination was cut.
+const ALL_OR_UNKNOWN: &str = "(all or unknown)";
 
 const NO_CALL: &str = "(reply to no recorded call)";
 const UNKNOWN_CALL: &str = "(reply to an unknown call)";

@@ -21,10 +21,15 @@ pub struct Loose {
 /// Why an answer belongs to no call that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LooseKind {
-    /// The call had already timed out.
+    /// The call had already timed out, or its caller had left.
     Late {
         /// The call.
         call: MessageId,
+    },
+    /// An error of the bus about a message that is not a call, which it could not deliver.
+    Undelivered {
+        /// The message.
+        message: MessageId,
     },
     /// No such call is in the recording, or it was answered before.
     Orphan,
@@ -50,11 +55,47 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
             }
             continue;
         };
-        if message.outcome() == Some(CallOutcome::TimedOut) {
-            given_up.insert((call.bus(), call.sender_id(), call.serial()), call.id());
+        match message.outcome() {
+            Some(CallOutcome::TimedOut) => {
+                given_up.insert((call.bus(), call.sender_id(), call.serial()), call.id());
+            }
+            Some(CallOutcome::CallerLeft) => {
+                found
+                    .push(Loose { reply: message.id(), kind: LooseKind::Late { call: call.id() } });
+            }
+            _ => {}
         }
     }
+    find_undelivered(capture, &mut found);
     found
+}
+
+/// Finds the messages that errors of the bus are about which belong to no call. The bus answers each
+/// message that it cannot deliver, late replies too.
+fn find_undelivered(capture: &Capture, found: &mut [Loose]) {
+    let is_of_bus = |loose: &&mut Loose| {
+        let reply = capture.message(loose.reply);
+        loose.kind == LooseKind::Orphan
+            && reply.kind() == MessageType::Error
+            && reply.sender_id() == capture.driver()
+    };
+    let mut errors: HashMap<_, _, RandomState> = found
+        .iter_mut()
+        .filter(is_of_bus)
+        .map(|loose| {
+            let error = capture.message(loose.reply);
+            ((error.bus(), error.destination_id(), error.reply_serial()), loose)
+        })
+        .collect();
+    if errors.is_empty() {
+        return;
+    }
+    for message in capture.messages().filter(|it| it.kind() != MessageType::MethodCall) {
+        let key = (message.bus(), message.sender_id(), message.serial());
+        if let Some(loose) = errors.remove(&key) {
+            loose.kind = LooseKind::Undelivered { message: message.id() };
+        }
+    }
 }
 
 /// Calls whose callers left before a reply, or were waiting when the recording ended.
@@ -89,6 +130,11 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
                 let call = capture.message(call);
                 let waited = reply.at().since(call.at()).map_or(Cell::Absent, Cell::Time);
                 row(&reply, &call, "late", waited)
+            }
+            LooseKind::Undelivered { message } => {
+                let message = capture.message(message);
+                let about = message.call().unwrap_or(message);
+                row(&reply, &about, "not delivered", Cell::Absent)
             }
             LooseKind::Orphan => row(&reply, &reply, "no call", Cell::Absent),
             LooseKind::Unknown => row(&reply, &reply, "unknown call", Cell::Absent),

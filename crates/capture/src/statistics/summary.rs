@@ -9,6 +9,7 @@ use wire::message::MessageType;
 use super::replies::{LooseKind, loose_replies};
 use crate::model::{CallOutcome, Capture, Health, Message};
 use crate::record::{BusId, Clock, GapCause, Method, Time};
+use crate::text::units::counted;
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -32,6 +33,8 @@ pub struct Summary {
     pub unknown: u64,
     /// Calls of the bus itself.
     pub driver_calls: u64,
+    /// Calls whose destination is unknown, because the capture cut headers.
+    pub calls_to_unknown: u64,
     /// Messages to or from the bus itself.
     pub driver_messages: u64,
     /// Calls whose callers left before a reply, or were waiting when the recording ended.
@@ -44,26 +47,29 @@ pub struct Summary {
     pub time_outs: u64,
     /// Calls that the bus answered with an error because the callee had left.
     pub callee_left: u64,
-    /// Calls whose outcome is unknown, because the capture cut headers.
+    /// Calls whose outcome is unknown, because the capture cut messages.
     pub unknown_outcome: u64,
-    /// Replies that came after a time-out.
+    /// Replies that came after a time-out, or after the caller had left.
     pub late: u64,
+    /// Errors of the bus about messages other than calls, which it could not deliver: late replies mostly.
+    pub undelivered: u64,
     /// Replies to no recorded call.
     pub orphans: u64,
     /// Replies whose call is unknown, because the capture cut headers.
     pub unknown_call: u64,
     /// Messages of which a part was not kept.
     pub cut: u64,
+    /// Of these, messages of whose header a part was not kept.
+    pub headers_cut: u64,
     /// Messages of which it is crossed out what they say.
     pub redacted: u64,
     /// Messages that break a rule of the specification.
     pub invalid: u64,
-    /// Messages that are older than the one before, by the clock.
+    /// How often the clock was set back in the whole recording: see
+    /// [`clock_set_back`](Capture::clock_set_back).
     pub backward: u64,
     #[serde(skip)]
     extent: Span,
-    #[serde(skip)]
-    last: Option<Time>,
 }
 
 fn as_nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -81,6 +87,8 @@ impl Summary {
             MessageType::MethodCall => {
                 self.calls += 1;
                 self.driver_calls += u64::from(is_driver);
+                let is_cut = message.health() == Health::HeaderCut;
+                self.calls_to_unknown += u64::from(is_cut && message.destination_id().is_none());
                 self.add_outcome(message);
             }
             MessageType::MethodReturn => self.returns += 1,
@@ -91,10 +99,15 @@ impl Summary {
         match message.health() {
             Health::Whole => {}
             Health::BodyRedacted => self.redacted += 1,
-            Health::BodyCut | Health::HeaderCut => self.cut += 1,
+            Health::BodyCut => self.cut += 1,
+            Health::HeaderCut => {
+                self.cut += 1;
+                self.headers_cut += 1;
+            }
             Health::BodyInvalid | Health::HeaderInvalid => self.invalid += 1,
         }
-        self.add_time(message);
+        self.extent.add(message.at());
+        self.span = self.extent.length();
     }
 
     fn add_outcome(&mut self, call: &Message<'_>) {
@@ -110,23 +123,15 @@ impl Summary {
         }
     }
 
-    fn add_time(&mut self, message: &Message<'_>) {
-        let at = message.at();
-        // A bus that records writes in the order of routing, with the times of receiving.
-        if !message.is_traced() {
-            self.backward += u64::from(self.last.is_some_and(|last| at < last));
-            self.last = Some(at);
-        }
-        self.extent.add(at);
-        self.span = self.extent.length();
-    }
-
-    /// Looks for answers that belong to no call, among the messages that `selects` lets pass.
-    pub fn add_loose(&mut self, capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) {
+    /// Adds what single messages do not show: how often the clock was set back, and the answers that belong
+    /// to no call, among the messages that `selects` lets pass.
+    pub fn complete(&mut self, capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) {
+        self.backward = capture.clock_set_back().len() as u64;
         for loose in loose_replies(capture) {
             if selects(&capture.message(loose.reply)) {
                 match loose.kind {
                     LooseKind::Late { .. } => self.late += 1,
+                    LooseKind::Undelivered { .. } => self.undelivered += 1,
                     LooseKind::Orphan => self.orphans += 1,
                     LooseKind::Unknown => self.unknown_call += 1,
                 }
@@ -193,6 +198,15 @@ pub enum Caveat {
         /// Of how many.
         messages: u64,
     },
+    /// The headers of messages were cut.
+    HeadersCut {
+        /// Of how many.
+        messages: u64,
+        /// Whether messages of the recorder may be among them.
+        recorder: bool,
+    },
+    /// The notes of our recorder are missing.
+    NotesMissing,
     /// What messages say was crossed out; all else of them is right.
     Redacted {
         /// Of how many.
@@ -218,12 +232,15 @@ impl Caveat {
         let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
         let mut caveats: Vec<_> = gaps.collect();
         caveats.extend(capture.is_without_end().then_some(Self::NotEnded));
+        caveats.extend(capture.is_without_notes().then_some(Self::NotesMissing));
         let damaged = capture.damage_count();
         caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
         let back = summary.backward;
         caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));
         let cut = summary.cut;
         caveats.extend((cut > 0).then_some(Self::Cut { messages: cut }));
+        let (messages, recorder) = (summary.headers_cut, capture.directory().has_recorder());
+        caveats.extend((messages > 0).then_some(Self::HeadersCut { messages, recorder }));
         let redacted = summary.redacted;
         caveats.extend((redacted > 0).then_some(Self::Redacted { messages: redacted }));
         for (index, bus) in capture.buses().iter().enumerate() {
@@ -271,9 +288,14 @@ impl fmt::Display for Caveat {
                 write!(f, "{bus}: messages have no times, so no duration is known")
             }
             Self::NotEnded => f.write_str(
-                "the recording does not say why it ended: unless a trigger wrote it, the recorder \
-                 was killed, and the last messages may be missing",
+                "the recording does not say why it ended: the recorder was killed or is still \
+                 recording, and the last messages may be missing",
             ),
+            Self::NotesMissing => f.write_str(
+                "another program has written this file again and left out the notes of the recorder: \
+                 names, processes and losses may be unknown",
+            ),
+            Self::HeadersCut { messages, recorder } => write_headers_cut(f, *messages, *recorder),
             Self::MethodUnknown { bus } => write!(
                 f,
                 "{bus}: the file does not say how it was recorded; its times are probably those \
@@ -300,6 +322,16 @@ impl fmt::Display for Caveat {
             Self::NoProcesses => f.write_str("the processes of the connections are not known"),
         }
     }
+}
+
+fn write_headers_cut(f: &mut fmt::Formatter<'_>, messages: u64, recorder: bool) -> fmt::Result {
+    write!(
+        f,
+        "the headers of {} were cut: their senders, recipients, members and calls are unknown where \
+         they are missing",
+        counted(messages, "message", "messages")
+    )?;
+    f.write_str(if recorder { "; messages of the recorder itself may be counted" } else { "" })
 }
 
 const fn cause_words(cause: GapCause) -> &'static str {

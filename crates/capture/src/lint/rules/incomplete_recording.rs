@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::lint::finding::Who;
-use crate::model::Health;
+use crate::model::{CLOCK_BACK_MIN, Health};
 use crate::record::{Bus, Clock, Content, EndCause, GapCause, Method as Listening};
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -165,18 +165,11 @@ fn invalid(lint: &Context<'_>) -> Option<Finding> {
 }
 
 fn clock(lint: &Context<'_>) -> Option<Finding> {
-    let in_order: Vec<_> = lint.capture.messages().filter(|one| !one.is_traced()).collect();
-    let by_bus = grouped(&in_order, Message::bus);
-    let back = by_bus.iter().flat_map(|messages| {
-        messages
-            .windows(2)
-            .filter(|two| two[0].at().since(two[1].at()).is_some_and(|back| back >= CLOCK_BACK_MIN))
-    });
-    let after: Vec<_> = back.map(|two| two[1]).collect();
+    let after = lint.capture.clock_set_back();
     let times = units::counted(after.len() as u64, "time");
     let says = format!("has a clock that went back {times}; durations across that are unknown");
     (!after.is_empty())
-        .then(|| finding(lint, "clock", says).severity(Severity::Med).shown_by(&after))
+        .then(|| finding(lint, "clock", says).severity(Severity::Med).evidence(Evidence::of(after)))
 }
 
 /// Whether so few connections have a name or a process that people cannot tell who is who.
@@ -197,5 +190,4 @@ fn nameless(lint: &Context<'_>) -> Option<Finding> {
     (unknown.len() * 100 > all * NAMELESS_PERCENT).then(|| finding(lint, "names", says))
 }
 
-const CLOCK_BACK_MIN: Duration = Duration::from_millis(1);
 const NAMELESS_PERCENT: usize = 50;

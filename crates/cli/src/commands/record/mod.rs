@@ -97,6 +97,15 @@ impl Record {
         // A new name is chosen when the file is created.
         let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
         let session = Session::start(&places, &wanted, open, limits)?;
+        if let Bodies::Cut(kept) = bodies
+            && kept < HEADERS_FIT
+        {
+            complain(&format!(
+                "diligence record: --kept {kept} cuts headers, so senders, recipients and outcomes will be \
+                 unknown, and the messages of the recorder cannot be told from others; \
+                 --kept {HEADERS_FIT} keeps nearly all headers\n"
+            ));
+        }
         let guest = match command.map(Guest::start).transpose() {
             Ok(guest) => guest,
             Err(error) => {
@@ -318,6 +327,9 @@ fn new_name() -> PathBuf {
 
 /// What recordings say they were made by.
 const PROGRAM: &str = concat!("diligence ", env!("CARGO_PKG_VERSION"));
+
+/// Headers are seldom longer.
+const HEADERS_FIT: u32 = 256;
 
 /// Bytes that are kept in memory until something happens, unless --ring says otherwise.
 const TRIGGER_SIZE: u64 = 16 << 20;

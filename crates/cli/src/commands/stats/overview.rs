@@ -94,7 +94,7 @@ impl Overview {
         text
     }
 
-    /// What is unknown because the capture cut headers.
+    /// What is unknown because the capture cut messages.
     fn unknown(&self) -> Option<String> {
         let Summary { unknown_outcome: calls, unknown_call: replies, .. } = self.summary;
         if calls + replies == 0 {
@@ -103,7 +103,7 @@ impl Overview {
         let (calls, replies) =
             (counted(calls, "call", "calls"), counted(replies, "reply", "replies"));
         Some(format!(
-            "unknown: how {calls} ended and what {replies} belong to, as headers were cut"
+            "unknown: how {calls} ended and what {replies} belong to, as messages were cut"
         ))
     }
 
@@ -123,10 +123,7 @@ impl Overview {
             counted(summary.signals, "signal", "signals"),
         ];
         sentences.push(kinds.join(", "));
-        if summary.calls > 0 {
-            let share = summary.driver_calls as f64 / summary.calls as f64;
-            sentences.push(format!("{} of the calls are to the bus itself", units::share(share)));
-        }
+        sentences.extend(share_of_bus(summary));
         if self.recorder_messages > 0 {
             let left_out = counted(self.recorder_messages, "message", "messages");
             sentences.push(format!("{left_out} of the recorder itself left out"));
@@ -141,6 +138,7 @@ impl Overview {
             (summary.time_outs, "timed out"),
             (summary.callee_left, "lost because the callee left"),
             (summary.late, "answered late"),
+            (summary.undelivered, "errors about what the bus could not deliver"),
             (summary.orphans, "answers without a call"),
             (summary.cut, "cut"),
             (summary.redacted, "redacted"),
@@ -162,13 +160,30 @@ impl Overview {
     }
 }
 
+/// How many calls are to the bus, of those whose destination is known.
+fn share_of_bus(summary: &Summary) -> Option<String> {
+    let known = summary.calls.saturating_sub(summary.calls_to_unknown);
+    let share = units::share(summary.driver_calls as f64 / known as f64);
+    match (summary.calls, known) {
+        (0, _) => None,
+        (_, 0) => Some(String::from(
+            "how many of the calls are to the bus itself is unknown, as headers were cut",
+        )),
+        (all, known) if known < all => Some(format!(
+            "{share} of {} with a known destination are to the bus itself",
+            counted(known, "call", "calls")
+        )),
+        _ => Some(format!("{share} of the calls are to the bus itself")),
+    }
+}
+
 fn sum(capture: &Capture, query: &Query) -> Summary {
     let mut matcher = query.traffic();
     let mut summary = Summary::default();
     for message in capture.messages().filter(|message| matcher.selects(message)) {
         summary.add(&message);
     }
-    summary.add_loose(capture, |message| matcher.selects(message));
+    summary.complete(capture, |message| matcher.selects(message));
     summary
 }
 

@@ -1,6 +1,7 @@
 //! The first screen: who was blocked, what was slow, how services came up.
 
 use capture::Capture;
+use capture::model::Health;
 use capture::query::Query;
 use capture::record::Method;
 use capture::table::Table;
@@ -19,6 +20,8 @@ pub(super) struct Screen {
     source: Source,
     /// Whether times are those of a bus, or those at which a monitor read.
     times: Times,
+    /// Messages whose headers were cut, so that they are in no table.
+    headers_cut: u64,
     blocked: Table,
     slowest: Table,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,6 +76,8 @@ impl Screen {
         Self {
             source,
             times: Times::of(capture),
+            headers_cut: capture.messages().filter(|one| one.health() == Health::HeaderCut).count()
+                as u64,
             blocked: waits,
             slowest: calls,
             phases,
@@ -88,6 +93,10 @@ impl Screen {
         for line in folded(self.times.note(), style.width.saturating_sub(2)) {
             text += &format!("  {}\n", style.pale(line));
         }
+        for line in folded(&self.headers_note(), style.width.saturating_sub(2)) {
+            text += &format!("  {}\n", style.pale(line));
+        }
+        let heading = text.lines().count();
         let about = "they sent nothing else until the answer came";
         text += &part(style, "Who was blocked on whom", about, &self.blocked);
         let about = match self.parties {
@@ -114,10 +123,22 @@ impl Screen {
             let more = counted(self.start_ups_omitted as u64, "start-up", "start-ups");
             text += &format!("\n{}\n", style.pale(format!("{more} more; --top=0 shows all")));
         }
-        if text.lines().count() <= 2 {
+        if text.lines().count() == heading && self.headers_cut == 0 {
             text += "\n  no call was answered, and no service came up\n";
         }
         text
+    }
+
+    /// What is not shown, and not known.
+    fn headers_note(&self) -> String {
+        match self.headers_cut {
+            0 => String::new(),
+            cut => format!(
+                "note: the headers of {} were cut: which of them are calls with their replies, and which \
+                 services came up, is not known",
+                counted(cut, "message", "messages")
+            ),
+        }
     }
 }
 

@@ -124,14 +124,14 @@ function serviceName(recording: Recording, subject: number): string {
     return peerName(recording.peers[recording.from.get(subject)]);
   }
   const name = recording.text(recording.destination.get(subject));
-  if (name === "") return ALL;
+  if (name === "") return UNKNOWN;
   const isUnique = name.startsWith(":");
   const peer = isUnique ? recording.peers[recording.to.get(subject)] : undefined;
   return peer === undefined ? name : peerName(peer);
 }
 
 function peerName(peer: Peer | undefined): string {
-  return peer === undefined ? ALL : (peer.names[0] ?? peer.label);
+  return peer === undefined ? UNKNOWN : (peer.names[0] ?? peer.label);
 }
 
 function isWithin(at: number, span: Span | undefined): boolean {
@@ -148,8 +148,8 @@ function merge(into: Spread, other: Spread): void {
   }
 }
 
-/** What tables call all connections together. */
-const ALL = "(all)";
+/** What tables call a connection that the header does not name. */
+const UNKNOWN = "(unknown)";
 
 /** Types as tables have them, by `Kind`. */
 const TYPES = ["unknown", "call", "return", "error", "signal"];

@@ -27,7 +27,7 @@ test.each<[string, Record<string, Cell>, string | undefined]>([
   ["member", { member: "(reply to no recorded call)", service: "x" }, undefined],
   [
     "member-size",
-    { member: "a.B.C", service: "(all)", type: "return" },
+    { member: "a.B.C", service: "(unknown)", type: "return" },
     "type:return interface:a.B member:C",
   ],
   ["sender", { sender: "demo-poller (:1.9)" }, "from::1.9"],

@@ -19,6 +19,7 @@ const SUMMARY: Summary = {
   unknown_outcome: 0,
   unknown_call: 0,
   late: 0,
+  undelivered: 0,
   orphans: 0,
   cut: 0,
   redacted: 0,

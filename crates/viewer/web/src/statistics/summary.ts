@@ -20,6 +20,7 @@ export interface Summary {
   readonly callee_left: number;
   readonly unknown_outcome: number;
   readonly late: number;
+  readonly undelivered: number;
   readonly orphans: number;
   readonly unknown_call: number;
   readonly cut: number;
@@ -77,6 +78,7 @@ const WRONG: readonly { readonly key: keyof Summary; readonly name: string }[] =
   { key: "callee_left", name: "callee left" },
   { key: "unknown_outcome", name: "outcome unknown" },
   { key: "late", name: "answered late" },
+  { key: "undelivered", name: "not delivered" },
   { key: "orphans", name: "answers to no call" },
   { key: "unknown_call", name: "call unknown" },
   { key: "cut", name: "cut" },
