@@ -130,6 +130,8 @@ time no others.
   then, and L18 none of programs whose match rules are not shown.
 - Where headers are cut, these messages are not judged, and no rule takes a reply, a call or a match rule
   for missing that may be one of them; L50 says how many there are.
+- L36 groups connections by the name of their program, or by their process if the name is unknown. Connections of
+  which neither is recorded are reported together, with low confidence.
 - Instruments are left out: connections that made the recording, became monitors, or read the statistics
   or the trace of the bus, and all other connections of their processes.
 - Whether a program does anything about a signal (L06) is judged by what it sends soon after. One that

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diligence_capture::lint::{Rule, RuleId, lint};
+use diligence_capture::lint::{Confidence, Rule, RuleId, lint};
 use diligence_capture::record::{Fact, Process, Ran};
 use diligence_capture::statistics::Percentiles;
 use diligence_testkit::recording::{Call, DRIVER, Recording};
@@ -33,6 +33,12 @@ pub(crate) const CASES: &[Case] = &[
         name: "a connection for each call",
         raises: |r| churn(r, 20),
         misses: |r| churn(r, 19),
+    },
+    Case {
+        rule: 36,
+        name: "a process without a name that connects for each call",
+        raises: |r| churn_of(r, 20, |_| process(Some(7), None)),
+        misses: |r| churn_of(r, 20, |number| process(Some(1000 + number), None)),
     },
     Case {
         rule: 37,
@@ -118,10 +124,19 @@ fn mutual(r: &mut Recording, millis: i64) {
 }
 
 fn churn(r: &mut Recording, count: u32) {
+    churn_of(r, count, |number| process(Some(1000 + number), Some("worker")));
+}
+
+fn process(pid: Option<u32>, comm: Option<&str>) -> Process {
+    Process { pid, comm: comm.map(str::to_owned), ..Process::default() }
+}
+
+fn churn_of(r: &mut Recording, count: u32, process: impl Fn(u32) -> Process) {
     for number in 0..count {
         let unique = format!(":1.{}", 100 + number);
         r.wait_ms(300).owner_changed(&unique, "", &unique);
-        r.process(&unique, 1000 + number, "worker").wait_ms(2);
+        let process = Some(process(number)).filter(|process| *process != Process::default());
+        r.fact(Fact::Peer { unique: unique.clone(), process }).wait_ms(2);
         ask_by(r, &unique, "Count", 300, number);
         r.wait_ms(1).owner_changed(&unique, &unique, "");
     }
@@ -215,4 +230,14 @@ fn newcomer(r: &mut Recording, count: u32) {
         let call = r.call(&unique, DRIVER, &what, &(":1.9",));
         r.wait_us(50).reply(&call, DRIVER, &(109_u32,));
     }
+}
+
+#[test]
+fn connections_of_unknown_programs_are_not_taken_for_one_program() {
+    let mut recording = scene();
+    churn_of(&mut recording, 20, |_| Process::default());
+    let findings = lint(&recording.capture(), Rule::all());
+    let churn = findings.iter().find(|finding| finding.rule == RuleId(36)).expect("a finding");
+    assert_eq!((churn.who.label.as_str(), churn.confidence), ("unknown programs", Confidence::Low));
+    assert!(churn.says.contains("of which processes is not recorded"), "{}", churn.says);
 }

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use super::shell_callers::is_shell_tool;
+use crate::lint::finding::Who;
 use crate::model::Peer;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -36,8 +37,11 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
             && !lint.is_observer(*id)
             && calls.get(id).is_none_or(|&count| count <= CALLS_MAX)
     });
-    let by_program = collected(brief.map(|(id, peer)| ((peer.bus, program(peer)), (id, peer))));
-    by_program.iter().filter_map(|(_, peers)| check_program(lint, peers)).collect()
+    let by_program = collected(brief.map(|(id, peer)| ((peer.bus, Program::of(peer)), (id, peer))));
+    by_program
+        .iter()
+        .filter_map(|((_, program), peers)| check_program(lint, *program, peers))
+        .collect()
 }
 
 fn is_brief(peer: &Peer) -> bool {
@@ -45,11 +49,31 @@ fn is_brief(peer: &Peer) -> bool {
     peer.names.is_empty() && lasted.is_some_and(|span| span <= SHORT)
 }
 
-fn program(peer: &Peer) -> Option<&str> {
-    peer.process.as_ref().and_then(|process| process.comm.as_deref())
+/// What connections have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Program<'c> {
+    /// The name of the program.
+    Named(&'c str),
+    /// One process, of a program whose name is unknown.
+    Process(u32),
+    /// Nothing: their processes are unknown.
+    Unknown,
 }
 
-fn check_program(lint: &Context<'_>, peers: &[(PeerId, &Peer)]) -> Option<Finding> {
+impl<'c> Program<'c> {
+    fn of(peer: &'c Peer) -> Self {
+        let process = peer.process.as_ref();
+        let name = process.and_then(|process| process.comm.as_deref());
+        let pid = || process.and_then(|process| process.pid);
+        name.map(Self::Named).or_else(|| pid().map(Self::Process)).unwrap_or(Self::Unknown)
+    }
+}
+
+fn check_program(
+    lint: &Context<'_>,
+    program: Program<'_>,
+    peers: &[(PeerId, &Peer)],
+) -> Option<Finding> {
     let mut times: Vec<_> = peers.iter().filter_map(|(_, peer)| peer.arrived).collect();
     times.sort_unstable();
     let is_dense =
@@ -58,23 +82,33 @@ fn check_program(lint: &Context<'_>, peers: &[(PeerId, &Peer)]) -> Option<Findin
         return None;
     }
     let (id, first) = peers[0];
-    let who = match program(first) {
-        Some(comm) => lint.named(comm),
-        None => lint.who(Party::Peer(id)),
+    let who = match program {
+        Program::Named(comm) => lint.named(comm),
+        Program::Process(_) => lint.who(Party::Peer(id)),
+        Program::Unknown => Who { stable: String::from("-"), ..lint.named("unknown programs") },
     };
-    let query = match program(first) {
-        Some(_) => queries::term("from", &who),
-        None => String::from("member:Hello"),
+    let query = match program {
+        Program::Named(_) => queries::term("from", &who),
+        Program::Process(pid) => format!("pid:{pid}"),
+        Program::Unknown => String::from("member:Hello"),
+    };
+    let (unknown, confidence) = match program {
+        Program::Named(_) | Program::Process(_) => ("", Confidence::High),
+        Program::Unknown => (
+            "; of which processes is not recorded, so they may be several programs",
+            Confidence::Low,
+        ),
     };
     let shown = lint.capture.messages().filter(|it| it.from() == Some(id)).map(|it| it.id());
     Some(
         Finding::new(&RULE, who)
             .about("connections")
             .says(format!(
-                "connected and left {} times, the first time as {}",
+                "connected and left {} times, the first time as {}{unknown}",
                 peers.len(),
                 lint.capture.strings().get(first.unique)
             ))
+            .confidence(confidence)
             .evidence(Evidence { count: peers.len() as u64, ..Evidence::of(shown) })
             .costs(Cost { calls: peers.len() as u64, ..Cost::default() })
             .query(query),
