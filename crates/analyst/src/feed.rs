@@ -172,7 +172,12 @@ struct Rows {
     delivered: Vec<u32>,
     copies: Vec<u32>,
     recipients: Vec<u32>,
+    /// Times that are too long for their columns.
+    long: Vec<LongTime>,
 }
+
+/// A time that is too long for its column: the name of the column, the row in the frame, and nanoseconds.
+type LongTime = (&'static str, usize, u64);
 
 impl Rows {
     fn push(&mut self, message: &Message<'_>, start: Time) {
@@ -189,11 +194,25 @@ impl Rows {
         self.member.push(message.member_id().index() as u32);
         self.answers.push(answers(message));
         self.size.push(message.len());
-        self.routed.push(nanos(message.routed_after().map(|time| time.as_nanos())));
-        self.delivered.push(nanos(delivered(message).map(|time| time.as_nanos())));
+        let routed = self.nanos("routed", message.routed_after());
+        self.routed.push(routed);
+        let delivered = self.nanos("delivered", delivered(message));
+        self.delivered.push(delivered);
+    }
+
+    /// What a column says of a time, for the next row. What is too long for it is told beside.
+    fn nanos(&mut self, column: &'static str, time: Option<Duration>) -> u32 {
+        let Some(time) = time else { return NONE };
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let short = u32::try_from(nanos).ok().filter(|&nanos| nanos < LONG);
+        if short.is_none() {
+            self.long.push((column, self.at.len() - 1, nanos));
+        }
+        short.unwrap_or(LONG)
     }
 
     fn put(&self, frame: Frame) -> Frame {
+        let frame = if self.long.is_empty() { frame } else { frame.with("long", &self.long) };
         self.put_times(frame)
             .with_column("kind", Column::Packed(&self.kind))
             .with_column("flags", Column::Packed(&self.flags))
@@ -265,13 +284,11 @@ fn place(peer: Option<PeerId>) -> u32 {
     peer.map_or(NONE, |peer| peer.index() as u32)
 }
 
-/// Nanoseconds; what is longer than four seconds inside a bus is told as that.
-fn nanos(nanos: Option<u128>) -> u32 {
-    nanos.map_or(NONE, |nanos| u32::try_from(nanos).unwrap_or(NONE - 1).min(NONE - 1))
-}
-
 /// Where there is nobody, or nothing.
 const NONE: u32 = u32::MAX;
+
+/// A time that is told in `long`: of a call that was held while its service started, for example.
+const LONG: u32 = NONE - 1;
 
 /// Messages in one frame.
 const MESSAGES_MAX: usize = 65_536;
@@ -308,5 +325,23 @@ mod tests {
         assert_eq!((&second["first"], &second["count"]), (&1.into(), &1.into()));
         assert_eq!(uniques(&second), [""; 0], "nobody has changed");
         assert!(feed.next(&recording.capture()).is_none());
+    }
+
+    /// A call that was held for six seconds while its service started.
+    #[test]
+    fn times_of_more_than_four_seconds_are_told_whole() {
+        let mut recording = Recording::new();
+        let told = |recording: &Recording| {
+            let frame = Feed::default().next(&recording.capture()).expect("a message");
+            json_of(frame)["long"].clone()
+        };
+        recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+        recording.delivered(4_294_967, &[(7, 4_294_967, 0)]);
+        assert_eq!(told(&recording), Value::Null);
+        recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+        recording.delivered(6_000_010, &[(7, 6_000_020, 0)]);
+        let expected =
+            json!([["routed", 1, 6_000_010_000_u64], ["delivered", 1, 6_000_020_000_u64]]);
+        assert_eq!(told(&recording), expected);
     }
 }

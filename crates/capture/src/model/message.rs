@@ -228,8 +228,6 @@ impl<'c> Message<'c> {
 
     /// From when the bus received it until it had decided who gets it, if the bus has recorded.
     pub fn routed_after(&self) -> Option<Duration> {
-        self.deliveries()?;
-        let nanos = self.capture.traces.routed_after[self.id.index()];
-        Some(Duration::from_nanos(nanos.into()))
+        self.capture.traces.routed_after(self.id.index())
     }
 }

@@ -28,6 +28,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use wire::message::{InvalidMessage, MessageType};
 
@@ -96,6 +97,9 @@ struct Files {
 struct Traces {
     ends: Vec<u32>,
     routed_after: Vec<u32>,
+    /// By row, ascending, those that are too long for a number of `routed_after`: the calls that were held
+    /// while a service started.
+    long: Vec<(u32, Duration)>,
     deliveries: Vec<Delivery>,
 }
 
@@ -432,8 +436,24 @@ impl Traces {
         self.routed_after.resize(index as usize, NOBODY);
         self.deliveries.extend_from_slice(trace.deliveries);
         self.ends.push(self.deliveries.len() as u32);
-        let nanos = u32::try_from(trace.routed_after.as_nanos()).unwrap_or(NOBODY - 1);
+        let nanos = u32::try_from(trace.routed_after.as_nanos()).ok();
+        let nanos = nanos.filter(|&nanos| nanos < LONG).unwrap_or(LONG);
+        if nanos == LONG {
+            self.long.push((index, trace.routed_after));
+        }
         self.routed_after.push(nanos);
+    }
+
+    fn routed_after(&self, index: usize) -> Option<Duration> {
+        match *self.routed_after.get(index)? {
+            NOBODY => None,
+            LONG => {
+                let place =
+                    self.long.binary_search_by_key(&index, |(row, _)| *row as usize).ok()?;
+                Some(self.long[place].1)
+            }
+            nanos => Some(Duration::from_nanos(nanos.into())),
+        }
     }
 
     fn deliveries(&self, index: usize) -> Option<&[Delivery]> {
@@ -442,6 +462,9 @@ impl Traces {
         (nanos != NOBODY).then(|| &self.deliveries[start as usize..self.ends[index] as usize])
     }
 }
+
+/// Stands for a time in `Traces::long`.
+const LONG: u32 = NOBODY - 1;
 
 /// Places in files that cannot be read of which more is kept than their number.
 const DAMAGE_MAX: usize = 10_000;

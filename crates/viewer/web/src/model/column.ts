@@ -45,3 +45,25 @@ export class GrowingColumn<N extends Numbers> {
 }
 
 const GROWTH = 1.5;
+
+/** Times in nanoseconds. Those that 32 bits cannot hold are few, and are kept beside. */
+export class TimeColumn extends GrowingColumn<Uint32Array> {
+  private readonly long = new Map<number, number>();
+
+  constructor() {
+    super(Uint32Array);
+  }
+
+  override get(row: number): number {
+    const time = super.get(row);
+    return time === LONG ? (this.long.get(row) ?? time) : time;
+  }
+
+  /** Sets a time that the column cannot hold. */
+  setLong(row: number, time: number): void {
+    this.long.set(row, time);
+  }
+}
+
+/** Stands in a column for a time that is kept beside. */
+const LONG = 0xfffffffe;

@@ -31,3 +31,18 @@ test.each<[Record<string, number>, [string, Numbers], number[]]>([
   recording.apply({ kind: "messages", head, columns } as Frame);
   expect([...recording.at.slice(0, count)]).toEqual(expected);
 });
+
+test("a time that 32 bits cannot hold is told beside its column", () => {
+  const recording = recordingOf([call(0, 1, undefined, "Get")]);
+  const count = 1;
+  const long = [["delivered", 0, 6e9]];
+  const told = { start_ns: "0", strings: [], peers: [], buses: [], count, total: 2, at: 5, long };
+  const columns = new Map<string, Numbers>([
+    ["step", Int8Array.of(0)],
+    ["kind", Int8Array.of(2)],
+    ["answers", Int8Array.of(1)],
+    ["delivered", Int8Array.of(-2)],
+  ]);
+  recording.apply({ kind: "messages", head: told, columns } as Frame);
+  expect([recording.delivered.get(1), recording.durationOf(0)]).toEqual([6e9, 6e9 + 5]);
+});

@@ -1,7 +1,7 @@
 // A recording in columns, as the page holds it: no DOM, no requests.
 
 import type { Frame, Numbers } from "../format/frame";
-import { GrowingColumn } from "./column";
+import { GrowingColumn, TimeColumn } from "./column";
 
 /** Where there is nobody, or nothing. */
 export const NONE = 0xffffffff;
@@ -99,12 +99,12 @@ export class Recording {
   /** Bytes. */
   readonly size = new GrowingColumn(Uint32Array);
   /** Nanoseconds from when the bus received it until it had decided who gets it; if it was traced. */
-  readonly routed = new GrowingColumn(Uint32Array);
+  readonly routed = new TimeColumn();
   /**
    * Nanoseconds from when the bus received it until it had written the copy of the addressee, or of a
    * broadcast the last copy; if it was traced.
    */
-  readonly delivered = new GrowingColumn(Uint32Array);
+  readonly delivered = new TimeColumn();
   /** Where its recipients end in {@link recipients}. */
   readonly recipientsEnd = new GrowingColumn(Uint32Array);
   /** The connections that got each copy, if it was traced. */
@@ -193,6 +193,8 @@ export class Recording {
     take(this.size, "size");
     take(this.routed, "routed");
     take(this.delivered, "delivered");
+    for (const [column, row, time] of (frame.head.long ?? []) as [string, number, number][])
+      (column === "routed" ? this.routed : this.delivered).setLong(this.length + row, time);
     take(this.recipientsEnd, "copies");
     this.recipients.append(columnOf(frame, "recipients"));
   }
