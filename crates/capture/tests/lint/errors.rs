@@ -56,6 +56,24 @@ pub(crate) const CASES: &[Case] = &[
         },
     },
     Case {
+        rule: 54,
+        name: "a service whose program is gone",
+        raises: |r| start_in_vain(r, 3),
+        misses: |r| start_in_vain(r, 2),
+    },
+    Case {
+        rule: 54,
+        name: "a service that the bus tried to start twice for four calls",
+        raises: |r| {
+            start_in_vain(r, 2);
+            (0..3).for_each(|_| _ = r.fact(failed_start()));
+        },
+        misses: |r| {
+            start_in_vain(r, 4);
+            (0..2).for_each(|_| _ = r.fact(failed_start()));
+        },
+    },
+    Case {
         rule: 15,
         name: "an error after 25 seconds",
         raises: |r| no_reply(r, 25_100),
@@ -417,4 +435,39 @@ fn strangers(r: &mut Recording, count: u32) {
     for number in 0..count {
         r.wait_ms(50).signal(&format!(":1.{}", 50 + number), &signal("New"), &());
     }
+}
+
+fn start_in_vain(r: &mut Recording, times: i64) {
+    for turn in 0..times {
+        uneven(r, turn);
+        let call = pending(r, CLIENT, "org.example.Gone", "Count");
+        let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
+        r.wait_ms(2).error(&call, DRIVER, error, "Process org.example.Gone exited with status 1");
+    }
+}
+
+fn failed_start() -> Fact {
+    Fact::Started { name: "org.example.Gone".into(), failure: Some("it exited".into()) }
+}
+
+#[test]
+fn a_service_that_leaves_again_and_again_is_one_finding() {
+    let mut recording = scene();
+    for number in 20..23 {
+        let unique = format!(":1.{number}");
+        recording.wait_ms(2000).owner_changed(&unique, "", &unique);
+        recording.process(&unique, 200 + number, "crasher");
+        recording.owner_changed("org.example.Crash", "", &unique);
+        let call = pending(&mut recording, CLIENT, "org.example.Crash", "Load");
+        recording.wait_ms(5).owner_changed("org.example.Crash", &unique, "");
+        recording.owner_changed(&unique, &unique, "");
+        let text = "Message recipient disconnected from message bus without replying";
+        recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
+    }
+    let findings = lint(&recording.capture(), Rule::all());
+    let lost: Vec<_> = findings.iter().filter(|it| it.rule == RuleId(14)).collect();
+    let says: Vec<_> = lost.iter().map(|finding| finding.says.as_str()).collect();
+    let expected =
+        "left the bus 3 times with 3 calls unanswered, first Mail1.Load by client (:1.1)";
+    assert_eq!(says, [expected]);
 }

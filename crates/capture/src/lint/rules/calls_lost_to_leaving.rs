@@ -19,7 +19,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let lost = lint.calls.iter().filter(|call| is_lost(lint, call));
-    grouped(lost, |call| lint.callee(call)).iter().map(|calls| report(lint, calls)).collect()
+    // A service that comes back has another connection each time.
+    let by_service = grouped(lost, |call| (call.bus(), lint.callee_label(call)));
+    by_service.iter().map(|calls| report(lint, calls)).collect()
 }
 
 /// Whether the callee left while the caller waited. A caller that left before has lost nothing.
@@ -39,10 +41,15 @@ pub(super) fn is_lost(lint: &Context<'_>, call: &Message<'_>) -> bool {
 
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
+    let connections: HashSet<_> = calls.iter().map(|call| lint.callee(call)).collect();
+    let times = match connections.len() {
+        1 => String::new(),
+        times => format!(" {}", units::counted(times as u64, "time")),
+    };
     Finding::new(&RULE, lint.who(lint.callee(first)))
         .about("left")
         .says(format!(
-            "left the bus with {} unanswered, first {} by {}",
+            "left the bus{times} with {} unanswered, first {} by {}",
             units::counted(calls.len() as u64, "call"),
             short_name(first),
             lint.who(lint.sender(first)).label

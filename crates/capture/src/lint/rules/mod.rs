@@ -15,6 +15,7 @@ mod credential_storms;
 mod doubled_change_signals;
 mod duplicate_match_rules;
 mod error_storms;
+mod failed_starts;
 mod get_instead_of_get_all;
 mod idle_match_rules;
 mod incomplete_recording;
@@ -59,7 +60,7 @@ mod watching_all_names;
 use super::rule::Rule;
 
 /// All rules, by their numbers. Numbers are not used again.
-pub(super) const ALL: [Rule; 53] = [
+pub(super) const ALL: [Rule; 54] = [
     duplicate_match_rules::RULE,
     leaked_match_rules::RULE,
     broad_match_rules::RULE,
@@ -113,4 +114,5 @@ pub(super) const ALL: [Rule; 53] = [
     starved_bus::RULE,
     calls_from_signal_handlers::RULE,
     credential_storms::RULE,
+    failed_starts::RULE,
 ];
