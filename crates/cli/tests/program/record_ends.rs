@@ -128,7 +128,7 @@ fn every_regular_end_is_in_the_file() {
         command.args(["--", "sh", "-c", &script]);
         let output = Running::start(&mut scene.folder.with_usual_signals(&command)).ended();
         assert!(!output.status.success(), "{output:?}");
-        assert_eq!(ends(&read(&scene.file)), [EndCause::Command], "{signal:?}");
+        assert_eq!(ends(&read(&scene.file)), [EndCause::Asked], "{signal:?}");
         fs::remove_file(&scene.file).expect("it is ours");
     }
 }

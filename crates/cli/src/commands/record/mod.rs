@@ -19,7 +19,7 @@ use recorder::{
     Beside, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted, origin,
 };
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::SignalSource;
+use sys::signals::{Signal, SignalSource};
 
 pub(crate) use error::RecordError;
 pub(crate) use progress::{Progress, report};
@@ -213,7 +213,7 @@ impl Recording {
             complain(&report(summary));
         }
         let status = match (end, guest) {
-            (Ending::Command(status), _) => status,
+            (Ending::Command(status) | Ending::Interrupted(status), _) => status,
             (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller)?,
             (Ending::Itself(cause @ EndCause::NoBus), None) => {
                 return Err(finished.err().unwrap_or(RecordError::Ended(cause)));
@@ -232,6 +232,7 @@ impl Recording {
     ) -> Result<Ending, RecordError> {
         poller.add(self.session.as_fd(), 1, Interest::Read)?;
         let mut events = Events::with_capacity(2);
+        let mut is_asked = false;
         loop {
             let rest = match self.turn() {
                 Turn::More => Duration::ZERO,
@@ -241,10 +242,16 @@ impl Recording {
             if let Some(guest) = guest.as_deref_mut()
                 && let Some(status) = guest.ended()?
             {
-                return Ok(Ending::Command(shell_status(status)));
+                let status = shell_status(status);
+                return Ok(if is_asked {
+                    Ending::Interrupted(status)
+                } else {
+                    Ending::Command(status)
+                });
             }
             poller.wait(&mut events, Some(rest))?;
-            if heed(signals, guest.as_deref_mut())? {
+            is_asked |= heed(signals, guest.as_deref_mut())?;
+            if is_asked && guest.is_none() {
                 return Ok(Ending::Asked);
             }
         }
@@ -275,6 +282,8 @@ enum Ending {
     Asked,
     /// The command has ended with this status.
     Command(u8),
+    /// The command has ended with this status after somebody asked for an end.
+    Interrupted(u8),
     /// The recording itself.
     Itself(EndCause),
 }
@@ -282,7 +291,7 @@ enum Ending {
 impl Ending {
     const fn cause(self) -> EndCause {
         match self {
-            Self::Asked => EndCause::Asked,
+            Self::Asked | Self::Interrupted(_) => EndCause::Asked,
             Self::Command(_) => EndCause::Command,
             Self::Itself(cause) => cause,
         }
@@ -301,13 +310,15 @@ fn wait_for(guest: &mut Guest, signals: &SignalSource, poller: &Poller) -> Resul
     }
 }
 
-/// Passes signals on to the command; without one, says whether somebody wants an end.
+/// Passes signals on to the command, if there is one. Returns whether somebody wants an end.
 fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
     let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
+    let mut is_asked = false;
     while let Some(signal) = signals.take()? {
+        is_asked |= matches!(signal, Signal::Interrupt | Signal::Terminate | Signal::HangUp);
         guest.pass_on(signal);
     }
-    Ok(false)
+    Ok(is_asked)
 }
 
 fn standard_output() -> Result<Destination, RecordError> {
