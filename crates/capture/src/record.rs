@@ -328,6 +328,8 @@ pub enum EndCause {
     Asked,
     /// The command that was recorded has ended.
     Command,
+    /// The trigger wrote the file, and the recording went on.
+    Trigger,
     /// It was to be no longer.
     Time,
     /// It was to be no larger.
@@ -344,6 +346,7 @@ impl fmt::Display for EndCause {
         f.write_str(match self {
             Self::Asked => "somebody ended it",
             Self::Command => "the command ended",
+            Self::Trigger => "the trigger wrote it",
             Self::Time => "its time was over",
             Self::Size => "it was as large as it was to be",
             Self::NoBus => "no bus was left",

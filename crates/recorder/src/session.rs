@@ -71,6 +71,8 @@ pub struct Summary {
     pub tally: Tally,
     /// How long.
     pub span: Duration,
+    /// Why it ended.
+    pub cause: EndCause,
     /// How long the recorder had a processor.
     pub used: Duration,
     /// Of how many processes it was recorded when they had a processor, if that was asked for.
@@ -200,7 +202,7 @@ impl Session {
         let watching = self.scheduler.as_ref().map(Scheduler::watching);
         let tally = self.tape.finish()?;
         let used = clock::used().saturating_sub(self.used_before);
-        Ok(Summary { tally, span, used, watching })
+        Ok(Summary { tally, span, cause, used, watching })
     }
 }
 

@@ -370,6 +370,8 @@ fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
         assert_eq!(tape.flush(Duration::from_secs(second.into())), None);
         tape.flush(Duration::from_secs(u64::from(second) + 2)).expect("it is time");
     }
+    let endings = |path: &Path| Capture::open(path).expect("a recording").endings();
+    assert_eq!(endings(&path), [EndCause::Trigger]);
     let third = folder.join("met-3.pcapng");
     assert_eq!(tape.finish().expect("there is room").files, [path.clone(), third.clone()]);
     assert_eq!((read(&path).len(), read(&third).len()), (1, 1));

@@ -8,7 +8,7 @@ use wire::message::MessageType;
 
 use super::replies::{LooseKind, loose_replies};
 use crate::model::{CallOutcome, Capture, Health, Message};
-use crate::record::{BusId, Clock, GapCause, Method, Time};
+use crate::record::{BusId, Clock, EndCause, GapCause, Method, Time};
 use crate::text::units::counted;
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
@@ -181,6 +181,11 @@ pub enum Caveat {
         /// What the bus is called.
         bus: String,
     },
+    /// A recording of ours that nobody ended.
+    EndedEarly {
+        /// Why it ended.
+        cause: EndCause,
+    },
     /// A recording of ours that does not say why it ended.
     NotEnded,
     /// The recording does not say how it was made.
@@ -227,14 +232,23 @@ pub enum Caveat {
 }
 
 impl Caveat {
-    /// All that there is to know, the worst first.
-    pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
+    /// What says that messages are missing, or may be.
+    pub fn of_end(capture: &Capture) -> Vec<Self> {
         let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
         let mut caveats: Vec<_> = gaps.collect();
+        let ends = capture.endings().into_iter();
+        let early = ends.filter(|cause| matches!(cause, EndCause::NoBus | EndCause::Broken));
+        caveats.extend(early.map(|cause| Self::EndedEarly { cause }));
         caveats.extend(capture.is_without_end().then_some(Self::NotEnded));
         caveats.extend(capture.is_without_notes().then_some(Self::NotesMissing));
         let damaged = capture.damage_count();
         caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
+        caveats
+    }
+
+    /// All that there is to know, the worst first.
+    pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
+        let mut caveats = Self::of_end(capture);
         let back = summary.backward;
         caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));
         let cut = summary.cut;
@@ -287,6 +301,7 @@ impl fmt::Display for Caveat {
             Self::NoTimes { bus } => {
                 write!(f, "{bus}: messages have no times, so no duration is known")
             }
+            Self::EndedEarly { cause } => write!(f, "the recording goes only until {cause}"),
             Self::NotEnded => f.write_str(
                 "the recording does not say why it ended: the recorder was killed or is still \
                  recording, and the last messages may be missing",

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use capture::file::Writer;
+use capture::record::{EndCause, Fact, Origin};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
 
@@ -56,4 +58,38 @@ fn what_cannot_be_shown_is_explained() {
             ("show", 2, "<FILE>"),
         ],
     );
+}
+
+/// A recording of our recorder, which ends with this fact if there is one.
+fn recorded(end: Option<Fact>) -> Vec<u8> {
+    let mut recording = Recording::new();
+    recording.fact(Fact::Recorder { unique: ":1.2".into() });
+    recording.signal(":1.6", "/mail org.example.Mail.Told", &());
+    if let Some(end) = end {
+        recording.fact(end);
+    }
+    let origin = Origin { program: Some("diligence 0.1.0".into()), ..Origin::default() };
+    let mut writer = Writer::new(Vec::new(), &origin).expect("memory takes all");
+    recording.each(|record| writer.write(&record).expect("memory takes all"));
+    writer.finish().expect("memory takes all")
+}
+
+#[test]
+fn a_recording_that_nobody_ended_is_said_to_be_incomplete() {
+    let folder = office();
+    let cases = [
+        (None, "the recorder was killed or is still recording"),
+        (Some(EndCause::NoBus), "goes only until no bus was left"),
+        (Some(EndCause::Asked), ""),
+    ];
+    for (cause, words) in cases {
+        let file = recorded(cause.map(|cause| Fact::Ended { cause }));
+        fs::write(folder.join("it.pcapng"), file).expect("the folder is ours");
+        let shown = run(&folder, "show it.pcapng");
+        let is_said = |text: &str| text.replace("\n", " ").contains(words);
+        assert_eq!(shown.stderr.is_empty(), words.is_empty(), "{}", shown.stderr);
+        assert!(is_said(&shown.stderr), "{}", shown.stderr);
+        let found = run(&folder, "lint it.pcapng --json");
+        assert!(is_said(&found.stdout), "{}", found.stdout);
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use capture::file::Writer;
 use capture::query::Query;
-use capture::record::{Origin, Record, Time};
+use capture::record::{BusId, EndCause, Fact, Origin, Record, Time};
 use sys::replace::ReplacedFile;
 
 use super::TapeError;
@@ -31,6 +31,12 @@ pub(super) struct Trigger {
     starts: VecDeque<Time>,
     /// When the first message came that is not in a chunk yet.
     start: Option<Time>,
+    /// When the last message came.
+    last: Time,
+    /// How many buses there are.
+    buses: u16,
+    /// Whether the recording has said why it ends.
+    has_ended: bool,
     /// Bytes up to the last chunk.
     chunked: u64,
     /// A message was met; the file is written at this time of the monotonic clock.
@@ -68,6 +74,9 @@ impl Trigger {
             chunks,
             starts: VecDeque::new(),
             start: None,
+            last: Time::default(),
+            buses: 0,
+            has_ended: false,
             chunked,
             due: None,
             files: Vec::new(),
@@ -79,17 +88,22 @@ impl Trigger {
         match record {
             Record::Message(raw) => {
                 self.start.get_or_insert(raw.at);
+                self.last = self.last.max(raw.at);
                 self.writer.write(record)?;
             }
             // Each file begins with what holds; the writer only has to count the buses.
             Record::Bus(_) => {
+                self.buses += 1;
                 self.end_chunk()?;
                 self.writer.write(record)?;
                 self.writer.flush()?;
                 self.chunks.pop_back();
                 self.chunked = self.writer.written().bytes;
             }
-            _ => self.writer.write(record)?,
+            _ => {
+                self.has_ended |= matches!(record, Record::Fact { fact: Fact::Ended { .. }, .. });
+                self.writer.write(record)?;
+            }
         }
         if self.writer.written().bytes - self.chunked >= CHUNK {
             self.end_chunk()?;
@@ -139,6 +153,12 @@ impl Trigger {
     }
 
     fn save(&mut self, standing: &Standing) -> io::Result<PathBuf> {
+        if !self.has_ended {
+            let (at, cause) = (self.last, EndCause::Trigger);
+            for bus in (0..self.buses).map(BusId) {
+                self.writer.write(&Record::Fact { at, bus, fact: Fact::Ended { cause } })?;
+            }
+        }
         self.end_chunk()?;
         let path = self.next_path();
         let mut file = ReplacedFile::create(&path)?;

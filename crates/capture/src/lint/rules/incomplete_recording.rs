@@ -62,10 +62,14 @@ fn gaps(lint: &Context<'_>) -> Vec<Finding> {
     by_cause.iter().map(report).collect()
 }
 
-/// That it ends because of something else than somebody's wish.
+/// That it ends because of something else than somebody's wish, or does not say why.
 fn endings(lint: &Context<'_>) -> Vec<Finding> {
     let severity = |cause| match cause {
-        EndCause::Asked | EndCause::Command | EndCause::Time | EndCause::Size => None,
+        EndCause::Asked
+        | EndCause::Command
+        | EndCause::Trigger
+        | EndCause::Time
+        | EndCause::Size => None,
         EndCause::NoBus => Some(Severity::Med),
         EndCause::Broken => Some(Severity::High),
     };
@@ -74,7 +78,17 @@ fn endings(lint: &Context<'_>) -> Vec<Finding> {
     let report = |(cause, severity)| {
         finding(lint, "end", format!("goes only until {cause}")).severity(severity)
     };
-    causes.map(report).collect()
+    let killed = lint.capture.is_without_end().then(|| {
+        let says = "does not say why it ended: the recorder was killed or is still recording, and the \
+                    last messages may be missing";
+        finding(lint, "end", says.into()).severity(Severity::Med)
+    });
+    let rewritten = lint.capture.is_without_notes().then(|| {
+        let says = "has lost the notes of the recorder, as when another program writes the file again: \
+                    names, processes and losses may be unknown";
+        finding(lint, "notes", says.into()).severity(Severity::Med)
+    });
+    causes.map(report).chain(killed).chain(rewritten).collect()
 }
 
 fn damage(lint: &Context<'_>) -> Option<Finding> {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, stderr};
 use std::time::Duration;
 
+use capture::record::EndCause;
 use capture::text::units::{bytes, count, counted, elapsed};
 use recorder::{Session, Summary, Tally, Watching};
 use sys::clock::monotonic;
@@ -90,9 +91,14 @@ fn line(tally: &Tally, rate: f64, span: Duration) -> String {
 
 /// What is said at the end.
 pub(crate) fn report(summary: &Summary) -> String {
-    let Summary { tally, span, used, watching } = summary;
+    let Summary { tally, span, cause, used, watching } = summary;
+    // How somebody ended it, the one who reads this knows.
+    let until = match cause {
+        EndCause::Asked | EndCause::Command => String::new(),
+        cause => format!(", until {cause}"),
+    };
     let mut text = format!(
-        "recorded {}, {}, in {:.1} s: {}\n",
+        "recorded {}, {}, in {:.1} s{until}: {}\n",
         counted(tally.messages, "message", "messages"),
         bytes(tally.bytes as f64),
         span.as_secs_f64(),
@@ -143,10 +149,11 @@ mod tests {
                 ..Tally::default()
             },
             span: Duration::from_millis(2500),
+            cause: EndCause::NoBus,
             used: Duration::from_millis(20),
             watching: Some(Watching { watched: 3, refused: 1 }),
         };
-        let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s: nothing lost\n\
+        let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until no bus was left: nothing lost\n\
                         it took 0.02 s of processor time: 20.0 us for each message\n\
                         switches of 3 processes; 1 could not be watched\n\
                         4.0 KiB: a.pcapng.1, a.pcapng\n";

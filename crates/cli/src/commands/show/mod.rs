@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use capture::Capture;
 use capture::query::Query;
 use capture::show::{Command, Format, Inexpressible};
+use capture::statistics::Caveat;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{Output, complain, controls, failed};
@@ -94,6 +95,9 @@ impl Show {
     fn print(&self) -> Result<(), ShowError> {
         let query = recording::query(&self.query)?;
         let capture = recording::open(&[&self.file])?;
+        for caveat in Caveat::of_end(&capture) {
+            complain(&format!("note: {}: {caveat}\n", self.file));
+        }
         match self.as_command {
             Some(program) => commands(&capture, &query, program.into()),
             None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),
