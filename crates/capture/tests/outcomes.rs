@@ -150,7 +150,7 @@ fn a_call_whose_caller_gave_up_is_in_every_table_with_its_waiting_time() {
     let calls = slowest(&capture, |_| true, 10);
     assert_eq!(
         slowest_table(&calls).to_csv().lines().nth(1),
-        Some("1,gdbus,org.x.Slow.Never,org.x.Slow,2000000000,,,,████████████████,caller left")
+        Some("1,gdbus,org.x.Slow.Never,org.x.Slow,2000000000,,,,caller left,████████████████")
     );
     assert_eq!(
         blocked_table(&blocked(&capture, |_| true)).to_csv().lines().nth(1),

@@ -131,6 +131,23 @@ fn processes_of_one_unit_are_one_group() {
 }
 
 #[test]
+fn the_process_of_the_bus_has_the_name_that_the_recorder_found() {
+    let mut recording = Recording::new();
+    let process = |comm: Option<&str>| Process {
+        pid: Some(7),
+        comm: comm.map(str::to_owned),
+        ..Process::default()
+    };
+    recording.ask_bus(":1.5", "GetConnectionUnixProcessID", &(DRIVER,), &(7_u32,));
+    recording.fact(Fact::Bus { process: process(Some("dbus-daemon")) });
+    recording.ask_bus(":1.5", "GetConnectionUnixProcessID", &(DRIVER,), &(7_u32,));
+    let table = csv(&recording.capture(), By::Process, "");
+    assert!(columns(&table, &["process"]).contains("dbus-daemon[7]"), "{table}");
+    let senders = csv(&recording.capture(), By::Sender, "");
+    assert!(columns(&senders, &["sender"]).lines().any(|line| line == DRIVER), "{senders}");
+}
+
+#[test]
 fn the_summary_counts_each_message_once() {
     let capture = office().capture();
     let mut summary = Summary::default();
@@ -152,7 +169,10 @@ fn answers_and_calls_that_miss_each_other_are_listed() {
     recording.wait_ms(1).reply(&call, ":1.6", &()).reply(&call, ":1.6", &());
     let rows =
         columns(&replies(&recording.capture(), |_| true).to_csv(), &["number", "what", "member"]);
-    assert_eq!(rows, "16 waiting org.x.Mail.Find\n15 late org.x.Mail.Find\n23 no call ");
+    assert_eq!(
+        rows,
+        "13 timed out org.x.Mail.Find\n16 waiting org.x.Mail.Find\n15 late org.x.Mail.Find\n23 no call "
+    );
 }
 
 #[test]

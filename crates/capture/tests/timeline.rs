@@ -5,6 +5,7 @@ use std::time::Duration;
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
 use diligence_capture::record::{Fact, Process, Ran};
+use diligence_capture::text::Style;
 use diligence_capture::timeline::{
     Phase, Processors, Way, blocked, blocked_table, chrome_trace, shares, slowest, slowest_table,
     start_ups,
@@ -97,12 +98,23 @@ fn the_slowest_calls_have_the_longest_bars() {
     let table = slowest_table(&slowest(&capture, all, 3)).to_csv();
     assert_eq!(
         table,
-        "number,caller,call,of,time_ns,bus_ns,woken_ns,on_cpu_ns,bar,answer\n\
-         5,mailer,org.x.Files.List,org.x.Files,90000000,,,,████████████████,\n\
-         6,mailer,org.x.Files.Stat,org.x.Files,90000000,,,,████████████████,\n\
-         3,shell,org.x.Files.List,org.x.Files,41000000,,,,███████,\n"
+        "number,caller,call,of,time_ns,bus_ns,woken_ns,on_cpu_ns,answer,bar\n\
+         5,mailer,org.x.Files.List,org.x.Files,90000000,,,,,████████████████\n\
+         6,mailer,org.x.Files.Stat,org.x.Files,90000000,,,,,████████████████\n\
+         3,shell,org.x.Files.List,org.x.Files,41000000,,,,,███████\n"
     );
     assert_eq!(slowest(&capture, all, 100).len(), 7);
+}
+
+/// What became of a call, and how long it took beside others, at the widths of usual terminals.
+#[test]
+fn narrow_lines_still_say_what_became_of_slow_calls() {
+    let capture = desktop().capture();
+    let table = slowest_table(&slowest(&capture, all, 10));
+    let shown = |width| ["answer", "bar"].map(|name| table.shows(name, Style::plain(width)));
+    assert_eq!((shown(80), shown(70)), ([true, true], [true, false]));
+    let text = table.to_text(Style::plain(70));
+    assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
 }
 
 #[test]
@@ -189,6 +201,21 @@ fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
         let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
         assert_eq!(way.time(Phase::Start), Duration::from_millis(30));
     }
+}
+
+#[test]
+fn a_start_may_take_longer_than_a_number_of_32_bits_can_say() {
+    let mut recording = Recording::new();
+    let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+    recording.delivered(6_000_010, &[(7, 6_000_020, 0)]);
+    recording.wait_ms(6000).owner_changed("org.x.Late", "", ":1.7").wait_ms(1);
+    recording.reply(&call, ":1.7", &()).delivered(1, &[(5, 2, 0)]);
+    let capture = recording.capture();
+    let call = capture.messages().next().expect("a call");
+    assert_eq!(call.routed_after(), Some(Duration::from_micros(6_000_010)));
+    let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
+    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    assert_eq!(micros, [6_000_000, 10, 10, 980, 0, 1, 1]);
 }
 
 /// The service is done after 100 µs, and the bus gets a processor only 5 ms later.

@@ -12,6 +12,8 @@ impl Capture {
         let peer = self.directory().peer(id);
         let unique = self.strings().get(peer.unique);
         match (peer.names.first(), program(peer)) {
+            // The bus is known by its name, whatever program it is.
+            _ if peer.unique == self.driver() => unique.into(),
             (Some(&name), _) => self.strings().get(name).into(),
             (None, Some(program)) => format!("{program} ({unique})").into(),
             (None, None) => unique.into(),
@@ -22,6 +24,9 @@ impl Capture {
     /// name it has owned, or its program, or its unique name.
     pub fn program_label(&self, id: PeerId) -> &str {
         let peer = self.directory().peer(id);
+        if peer.unique == self.driver() {
+            return self.strings().get(peer.unique);
+        }
         let name = peer.names.first().map(|&name| self.strings().get(name));
         name.or_else(|| program(peer)).unwrap_or_else(|| self.strings().get(peer.unique))
     }

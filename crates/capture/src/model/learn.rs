@@ -189,6 +189,11 @@ impl Capture {
             Fact::Rule { unique, .. } => {
                 self.met_named(at, bus, unique);
             }
+            Fact::Bus { process } => {
+                let driver = self.directory.peer_named(bus, self.words.driver);
+                let known = self.directory.peer(driver).process.clone().unwrap_or_default();
+                self.directory.identified(driver, process.clone().or(known));
+            }
             _ => {}
         }
         self.asides.add(at, Said::Fact);

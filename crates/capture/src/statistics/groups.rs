@@ -182,12 +182,13 @@ impl View {
                 traffic.chain(TIMES.iter().copied()).collect()
             }
             Self::Traffic => TRAFFIC.to_vec(),
-            Self::Times => [&[CALLS], TIMES].concat(),
+            Self::Times => [&[CALLS, WAITED], TIMES].concat(),
         }
     }
 
     fn cells(self, group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
         let calls = Cell::Count(group.calls);
+        let waited = nanos(group.waited());
         match self {
             Self::Everything => {
                 let mut cells = traffic(group, messages, span);
@@ -195,12 +196,15 @@ impl View {
                 cells
             }
             Self::Traffic => traffic(group, messages, span),
-            Self::Times => std::iter::once(calls).chain(times(group)).collect(),
+            Self::Times => [calls, waited].into_iter().chain(times(group)).collect(),
         }
     }
 }
 
 const CALLS: Column = Column::number("calls", Unit::Count);
+
+/// How long callers waited in all calls, whatever came of them: the order of the table.
+const WAITED: Column = Column::number("waited", Unit::Time);
 
 const TRAFFIC: &[Column] = &[
     Column::number("messages", Unit::Count),
@@ -223,15 +227,15 @@ fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
 }
 
 const TIMES: &[Column] = &[
-    Column::number("p50", Unit::Time),
+    Column::number("p50", Unit::Time).spare(),
     Column::number("p90", Unit::Time).spare(),
     Column::number("p99", Unit::Time),
-    Column::number("max", Unit::Time).helpful(),
+    Column::number("max", Unit::Time).spare(),
     Column::number("total", Unit::Time),
     Column::number("errors", Unit::Count),
-    Column::number("time-outs", Unit::Count),
-    Column::number("callee left", Unit::Count).spare(),
-    Column::number("unanswered", Unit::Count),
+    Column::number("time-outs", Unit::Count).helpful(),
+    Column::number("callee left", Unit::Count).helpful(),
+    Column::number("unanswered", Unit::Count).helpful(),
     Column::number("caller left", Unit::Count).spare(),
     Column::number("waiting", Unit::Count).spare(),
     Column::number("unknown", Unit::Count).spare(),
@@ -245,7 +249,6 @@ fn times(group: &Group) -> [Cell; 15] {
     let time = |of: fn(&Percentiles) -> Duration| {
         percentiles.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found)))
     };
-    let failed = |nanos| if nanos == 0 { Cell::Absent } else { Cell::nanos(nanos) };
     [
         time(|found| found.p50),
         time(|found| found.p90),
@@ -260,12 +263,17 @@ fn times(group: &Group) -> [Cell; 15] {
         counted(group.calls_that(CallOutcome::Waiting)),
         counted(group.calls_that(CallOutcome::Unknown)),
         time(Percentiles::mean),
-        failed(group.failed_total),
-        failed(group.failed_max),
+        nanos(group.failed_total),
+        nanos(group.failed_max),
     ]
 }
 
 /// How many, where none is nothing to look at.
 const fn counted(count: u64) -> Cell {
     if count == 0 { Cell::Absent } else { Cell::Count(count) }
+}
+
+/// How long, where no time is nothing to look at.
+const fn nanos(nanos: u64) -> Cell {
+    if nanos == 0 { Cell::Absent } else { Cell::nanos(nanos) }
 }

@@ -98,14 +98,17 @@ fn find_undelivered(capture: &Capture, found: &mut [Loose]) {
     }
 }
 
-/// Calls whose callers left before a reply, or were waiting when the recording ended.
+/// Calls to which no callee replied.
 fn unanswered(capture: &Capture) -> impl Iterator<Item = (Message<'_>, CallOutcome)> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let outcomes = calls.filter_map(|call| Some((call, call.outcome()?)));
-    outcomes.filter(|(_, outcome)| outcome.is_unanswered())
+    outcomes.filter(|(_, outcome)| {
+        outcome.is_unanswered()
+            || matches!(outcome, CallOutcome::TimedOut | CallOutcome::CalleeLeft)
+    })
 }
 
-/// Calls without a reply, with how long their callers waited, and replies that came late or belong to
+/// Calls to which the callee did not reply, with how long their callers waited, and replies that came late or belong to
 /// no call.
 pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) -> Table {
     let mut table = Table::new([

@@ -22,7 +22,7 @@ pub enum Subject {
     Recipients,
     /// Match rules of each connection: see [`rules`].
     Rules,
-    /// Calls and answers that miss each other: see [`replies`].
+    /// Calls that the callee did not answer, and replies that no caller waits for: see [`replies`].
     Replies,
     /// How often processes were switched for each call: see [`switches`].
     Switches,
@@ -86,9 +86,10 @@ impl Subject {
             }
             Self::Recipients => ("recipients", "How many get each signal"),
             Self::Rules => ("rules", "Match rules of each connection; takes no query"),
-            Self::Replies => {
-                ("replies", "Calls without an answer, late answers, answers without a call")
-            }
+            Self::Replies => (
+                "replies",
+                "Calls that the callee did not answer, late replies, replies without a call",
+            ),
             Self::Switches => {
                 ("switches", "Switches of processes for each call, from `record --switches`")
             }

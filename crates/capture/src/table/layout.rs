@@ -8,8 +8,7 @@ impl Table {
     /// The table as lines that are not wider than the style allows, if its numbers let them be.
     /// Columns in which nothing stands are left out.
     pub fn to_text(&self, style: Style) -> String {
-        let shown = |row: &Vec<Cell>| row.iter().map(Cell::shown).collect();
-        let rows: Vec<Vec<String>> = self.rows.iter().map(shown).collect();
+        let rows = self.shown_rows();
         let widths = self.widths(&rows, style.width);
         let mut text =
             style.strong(self.line(&widths, |index| self.columns[index].name.to_owned())) + "\n";
@@ -20,7 +19,16 @@ impl Table {
         text
     }
 
-    /// How wide each column is; `None` for one that is left out.
+    /// How wide each column is in lines of this width; `None` for one that is left out.
+    pub(super) fn shown_widths(&self, line: usize) -> Vec<Option<usize>> {
+        self.widths(&self.shown_rows(), line)
+    }
+
+    fn shown_rows(&self) -> Vec<Vec<String>> {
+        let shown = |row: &Vec<Cell>| row.iter().map(Cell::shown).collect();
+        self.rows.iter().map(shown).collect()
+    }
+
     fn widths(&self, rows: &[Vec<String>], line: usize) -> Vec<Option<usize>> {
         let natural = |index: usize| {
             let widest = rows.iter().map(|row| cells(row[index].trim_end())).max()?;
@@ -180,6 +188,16 @@ member          calls      p90
             let found = table().to_text(Style::plain(width));
             assert!(found.starts_with(expected), "{found}");
         }
+    }
+
+    #[test]
+    fn the_column_by_which_a_table_is_sorted_is_always_there() {
+        let mut table = table();
+        assert!(
+            table.shows("errors", Style::plain(70)) && !table.shows("errors", Style::plain(50))
+        );
+        table.sort("errors").expect("there is such a column");
+        assert!(table.shows("errors", Style::plain(30)), "{}", table.to_text(Style::plain(30)));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use crate::text::{units, visible};
+use crate::text::{Style, units, visible};
 pub use csv::csv_line;
 
 /// Rows and columns.
@@ -247,6 +247,8 @@ impl Table {
             names: self.columns.iter().map(|column| column.name).collect(),
         })?;
         self.rows.sort_by(|one, other| one[index].order(&other[index]));
+        // Without it the order could not be understood.
+        self.columns[index].need = Need::Always;
         Ok(())
     }
 
@@ -270,6 +272,13 @@ impl Table {
         let needed = self.columns.iter_mut().filter(|column| column.name == name);
         needed.for_each(|column| column.need = Need::Always);
         self
+    }
+
+    /// Whether a column is there in lines of this width.
+    pub fn shows(&self, name: &str, style: Style) -> bool {
+        let widths = self.shown_widths(style.width);
+        let mut columns = self.columns.iter().zip(widths);
+        columns.any(|(column, width)| column.name == name && width.is_some())
     }
 
     /// Leaves out all rows but the first.

@@ -43,8 +43,8 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
         Column::number("bus", Unit::Time),
         Column::number("woken", Unit::Time),
         Column::number("on CPU", Unit::Time),
-        Column::text("bar").spare(),
-        Column::text("answer").spare(),
+        Column::text("answer").helpful(),
+        Column::text("bar").helpful(),
     ]);
     let processors = calls.first().map(|call| Processors::of(call.capture())).unwrap_or_default();
     for call in calls {
@@ -62,8 +62,8 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
             way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),
             time_of(|turn| turn.wake_up),
             time_of(|turn| turn.on),
-            Cell::Text(bar(duration, way, longest)),
             Cell::text_or_absent(answer_of(call)),
+            Cell::Text(bar(duration, way, longest)),
         ]);
     }
     table

@@ -206,6 +206,9 @@ fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
 /// A table with a line below it that says what is not shown.
 pub(super) fn with_omitted(table: &Table, style: Style) -> String {
     let mut text = table.to_text(style);
+    if table.rows().is_empty() {
+        text += &format!("{}\n", style.pale("no message belongs into this table"));
+    }
     if table.omitted() > 0 {
         let omitted = grouped(table.omitted() as u64);
         text += &format!("{}\n", style.pale(format!("and {omitted} more; --top=0 shows all")));

@@ -93,15 +93,18 @@ impl Screen {
         for line in folded(self.times.note(), style.width.saturating_sub(2)) {
             text += &format!("  {}\n", style.pale(line));
         }
-        for line in folded(&self.headers_note(), style.width.saturating_sub(2)) {
-            text += &format!("  {}\n", style.pale(line));
+        if let Some(note) = self.headers_note() {
+            for line in folded(&note, style.width.saturating_sub(2)) {
+                text += &format!("  {}\n", style.pale(line));
+            }
         }
         let heading = text.lines().count();
         let about = "they sent nothing else until the answer came";
         text += &part(style, "Who was blocked on whom", about, &self.blocked);
         let about = match self.parties {
             Some(_) => "when the service was woken, and how long it had a processor",
-            None => self.times.about_bars(),
+            None if self.slowest.shows("bar", style) => self.times.about_bars(),
+            None => "from call to reply",
         };
         text += &part(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
@@ -130,14 +133,14 @@ impl Screen {
     }
 
     /// What is not shown, and not known.
-    fn headers_note(&self) -> String {
+    fn headers_note(&self) -> Option<String> {
         match self.headers_cut {
-            0 => String::new(),
-            cut => format!(
+            0 => None,
+            cut => Some(format!(
                 "note: the headers of {} were cut: which of them are calls with their replies, and which \
                  services came up, is not known",
                 counted(cut, "message", "messages")
-            ),
+            )),
         }
     }
 }

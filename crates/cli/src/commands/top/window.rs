@@ -83,7 +83,7 @@ impl Window {
             }
         }
         // A call without a reply may still get one, so it is waiting.
-        groups.table().without(&LEFT_OUT).with_needed("waiting")
+        groups.table().without(&LEFT_OUT).with_needed("p50").with_needed("waiting")
     }
 }
 
