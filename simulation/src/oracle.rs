@@ -66,6 +66,9 @@ pub struct Account {
     pub heard: VecDeque<Vec<u8>>,
     /// What it must get, in this order.
     pub expected: VecDeque<Expected>,
+    /// The serials of messages that it sent and the bus did not route, because the bus held too many
+    /// descriptors of its user.
+    refused_fds: Vec<u32>,
     /// Whether the bus said that it has gone.
     pub is_gone: bool,
     who: Who,
@@ -272,6 +275,16 @@ impl Oracle {
         if let Some(by) = id(new) {
             self.owed.push(Owed::Acquired { by, name });
         }
+    }
+}
+
+impl Account {
+    /// Whether the bus said that it did not route a message for its descriptors. Each is asked for once.
+    pub fn take_refused(&mut self, bytes: &[u8]) -> bool {
+        let message = Message::parse(bytes).expect("it is whole");
+        let is_meant = |serial: &u32| *serial == message.serial().get() && message.unix_fds() > 0;
+        let place = self.refused_fds.iter().position(is_meant);
+        place.map(|place| self.refused_fds.remove(place)).is_some()
     }
 }
 

@@ -11,6 +11,7 @@ use wire::framer::Framer;
 use crate::back_pressure::{Backlog, Limits, Writing};
 use crate::event_loop::appetite::Appetite;
 use crate::fds_in_kernel::FdsInKernel;
+use crate::held_fds::HeldFd;
 use crate::login::Login;
 use crate::outgoing::{Charge, Queue, SharedFds};
 
@@ -40,7 +41,7 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     pub(crate) queue: Queue,
     /// Descriptors that came, in order, and belong to messages that are not complete.
-    pub(crate) fds: Vec<OwnedFd>,
+    pub(crate) fds: Vec<HeldFd>,
     /// When it was read from last, while somebody traces.
     pub(crate) read_at: Duration,
     /// Where in the stream to it the last message ends that was traced.
@@ -56,8 +57,12 @@ pub(crate) struct Connection {
     pub(crate) limits: Limits,
     pub(crate) role: Role,
     pub(crate) writing: Writing,
-    /// When its socket last took a byte, or descriptors began to wait in its queue.
+    /// When its socket last took a byte, or descriptors began to wait in its queue, or it was found to
+    /// have read something.
     pub(crate) unread_since: Duration,
+    /// What the socket had unread when that was looked at last, since then; in bytes, as the kernel
+    /// counts.
+    pub(crate) unread: Option<u64>,
     /// Descriptors that were written to its socket, as far as it may not have received them.
     pub(crate) fds_in_kernel: FdsInKernel,
     /// When to write again, while the kernel has no memory for what is queued.
@@ -94,6 +99,7 @@ impl Connection {
             role: Role::Participant,
             writing: Writing::Flowing,
             unread_since: Duration::ZERO,
+            unread: None,
             fds_in_kernel: FdsInKernel::default(),
             retry_at: None,
             served_at: None,
@@ -122,11 +128,24 @@ impl Connection {
         Some(self.fds_since? + timeout?)
     }
 
-    /// When descriptors will have been queued for too long for a connection that reads nothing, if
-    /// some are. Such a connection may be kept open by one of these descriptors alone.
+    /// When to ask whether it [reads nothing](Self::has_read_nothing) although descriptors are queued
+    /// for it, if some are: twice in the time for that. Such a connection may be kept open by one of these descriptors alone.
     pub(crate) fn queued_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         let waits = !self.writing.is_flowing() && self.queue.has_fds();
-        waits.then(|| timeout.map(|timeout| self.unread_since + timeout)).flatten()
+        waits.then(|| timeout.map(|timeout| self.unread_since + timeout / 2)).flatten()
+    }
+
+    /// Its socket has taken a byte, or descriptors begin to wait in its queue.
+    pub(crate) const fn took_some(&mut self, now: Duration) {
+        self.unread_since = now;
+        self.unread = None;
+    }
+
+    /// Whether it has read nothing since this was asked half a timeout ago, and `unread` bytes are in
+    /// its socket. Few reads make no room for a write, so the kernel has to be asked.
+    pub(crate) fn has_read_nothing(&mut self, unread: u64, now: Duration) -> bool {
+        self.unread_since = now;
+        self.unread.replace(unread) == Some(unread)
     }
 
     /// When something is to be done about it, if it stays as it is.

@@ -99,7 +99,7 @@ impl UserFds {
 
     /// Keeps a socket that was shut down while `count` descriptors in it may be unread.
     pub(crate) fn keep_closed(&mut self, socket: OwnedFd, user: Option<u32>, count: u64) {
-        if self.closed.len() as u64 >= self.max
+        if self.closed.len() as u64 >= self.max * CLOSED_SHARES
             && let Some(Closed { user, count, .. }) = self.closed.pop_front()
         {
             self.subtract(user, count);
@@ -152,6 +152,10 @@ const SHARE: u64 = 4;
 
 /// How long a user that was found to have no allowance left is not looked at again.
 const FULL_FOR: Duration = Duration::from_millis(10);
+
+/// Sockets that are kept although they were shut down, in shares of one user. Since each has at least
+/// one descriptor, one user has no more of them than its share.
+const CLOSED_SHARES: u64 = 2;
 
 /// Sockets that were shut down and are looked at together.
 const CLOSED_PER_LOOK: usize = 256;

@@ -35,6 +35,7 @@ mod back_pressure;
 mod connection;
 mod fds_in_kernel;
 mod folders;
+mod held_fds;
 mod login;
 mod mediation;
 mod outgoing;

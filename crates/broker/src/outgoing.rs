@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::mem;
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use bus::{Amount, PeerId};
@@ -18,9 +18,10 @@ use sys::transfer::{MAX_DESCRIPTORS, Shortage, Wait, send};
 use wire::message::{FixedHeader, MessageType};
 
 pub(crate) use crate::back_pressure::Load;
+use crate::held_fds::HeldFd;
 
 /// Descriptors that travel with one message, for all its recipients.
-pub(crate) type SharedFds = Rc<[OwnedFd]>;
+pub(crate) type SharedFds = Rc<[HeldFd]>;
 
 /// A message to queue.
 pub(crate) struct Outgoing<'m> {

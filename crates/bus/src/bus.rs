@@ -21,6 +21,7 @@ use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
 use crate::policy::ClientPolicies;
 use crate::reloads::Reloads;
 use crate::replies::Replies;
+use crate::shares::Account;
 use crate::time::Time;
 use crate::traces::Traces;
 
@@ -71,6 +72,8 @@ pub struct Bus {
     pub(crate) traces: Traces,
     /// When the first thing happened.
     pub(crate) started: Option<Time>,
+    /// The user because of whom the bus emits signals while it handles an input.
+    pub(crate) acting: Account,
     pub(crate) now: Time,
 }
 
@@ -139,6 +142,7 @@ impl Bus {
             counters: Counters::default(),
             history: History::default(),
             started: None,
+            acting: Account::Nobody,
             now: Time::default(),
         }
     }
@@ -306,6 +310,7 @@ impl Bus {
     fn disconnected(&mut self, id: PeerId, end: &End, fx: &mut Effects) {
         let Some(peer) = self.peers.get(id) else { return };
         let was_active = peer.is_active();
+        self.acting = Account::User(peer.uid);
         self.stop_losing(id);
         self.settle_withheld(id);
         self.note_end(id, end);
@@ -319,6 +324,7 @@ impl Bus {
             self.drop_names(id, fx);
             self.drop_replies(id, fx);
         }
+        self.acting = Account::Nobody;
         let peer = self.peers.remove(id);
         if let Some(unique) = peer.and_then(|peer| peer.unique) {
             self.unique_names.remove(&unique);

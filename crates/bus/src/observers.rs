@@ -121,7 +121,7 @@ impl Bus {
         if fds > 0 && peer.fds == FdPassing::Refused {
             return;
         }
-        if peer.is_full(fds) || self.is_over_share(forward, peer) {
+        if self.has_no_room(forward, peer) {
             return self.lose(to, Some(forward.from), fx);
         }
         self.deliver(forward, to, Urgency::Passing, fx);

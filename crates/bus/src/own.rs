@@ -198,9 +198,15 @@ impl Bus {
             return self.lose(to, None, fx);
         }
         let (bytes, fd_count) = (head.len() as u64, fds_of(fds).into());
-        peer.charge(bytes, fd_count);
         if peer.is_crowded() {
-            peer.attribute(Account::Nobody, bytes, fd_count);
+            // A signal is on the account of the user because of whom it is emitted.
+            let account = if urgency == Urgency::Passing { self.acting } else { Account::Nobody };
+            if self.is_over_share(account, &self.peers[to], fds_of(fds)) {
+                return self.lose(to, None, fx);
+            }
+            self.peers[to].charge_to(account, bytes, fd_count);
+        } else {
+            peer.charge(bytes, fd_count);
         }
         self.counters.deliveries += 1;
         fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));

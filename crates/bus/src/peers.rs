@@ -286,14 +286,15 @@ impl Peer {
             || self.queued.fds > self.room.fds / CROWDED
     }
 
-    /// Says on whose account the message is that was charged last.
+    /// Puts one message on its account, and on that of the user who sent it.
     #[cold]
-    pub(crate) fn attribute(&mut self, account: Account, bytes: u64, fds: u64) {
-        let (bytes_before, fds_before) = (self.queued.bytes - bytes, self.queued.fds - fds);
+    pub(crate) fn charge_to(&mut self, account: Account, bytes: u64, fds: u64) {
+        let queued = self.queued;
         let shares =
-            self.shares.get_or_insert_with(|| Box::new(Shares::after(bytes_before, fds_before)));
+            self.shares.get_or_insert_with(|| Box::new(Shares::after(queued.bytes, queued.fds)));
         shares.bytes.push(account, bytes);
         shares.fds.push(account, fds);
+        self.charge(bytes, fds);
     }
 
     /// Whether a user has more in this queue than is free, so that the rest is for others.

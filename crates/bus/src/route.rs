@@ -56,7 +56,7 @@ impl Forward<'_> {
 impl Bus {
     pub(crate) fn message(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let Some(peer) = self.peers.get(from) else { return };
-        let stage = peer.stage;
+        let (stage, user) = (peer.stage, peer.uid);
         if stage == Stage::Monitor {
             return self.disconnect(from, DisconnectReason::MonitorSpoke, fx);
         }
@@ -70,9 +70,11 @@ impl Bus {
                 return self.disconnect(from, DisconnectReason::InvalidMessage(error), fx);
             }
         }
+        self.acting = Account::User(user);
         let before = (self.counters.deliveries, self.counters.recipients);
         self.count(from, message);
         self.dispatch(from, stage, message, fx);
+        self.acting = Account::Nobody;
         if self.counted.member != MemberId::NONE {
             let counts = self.members.counts_mut(self.counted.member);
             counts.deliveries += self.counters.deliveries - before.0;
@@ -95,7 +97,7 @@ impl Bus {
         self.count(from, message);
         let error = ErrorKind::LimitsExceeded.because(
             "The file descriptors of the message could not be received: \
-             the message bus has reached its limit of open files",
+             the message bus, or what it holds for this user, has reached the limit of open files",
         );
         self.refuse(from, message, &error, fx);
     }
@@ -216,9 +218,12 @@ impl Bus {
         fx: &mut Effects,
     ) {
         let Some(peer) = self.peers.get_mut(to) else { return };
-        peer.charge(forward.len(), forward.message.unix_fds().into());
+        let (bytes, fd_count) = (forward.len(), forward.message.unix_fds().into());
         if peer.is_crowded() {
-            self.attribute(forward, to);
+            let account = self.account_of(forward);
+            self.peers[to].charge_to(account, bytes, fd_count);
+        } else {
+            peer.charge(bytes, fd_count);
         }
         self.counters.deliveries += 1;
         self.counters.recipients += 1;
@@ -226,14 +231,7 @@ impl Bus {
         fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
     }
 
-    /// Puts a message that was queued on the account of the user who sent it.
-    #[cold]
-    fn attribute(&mut self, forward: &Forward<'_>, to: PeerId) {
-        let account = self.account_of(forward);
-        let fds = forward.message.unix_fds().into();
-        self.peers[to].attribute(account, forward.len(), fds);
-    }
-
+    /// On whose account a message is in a queue.
     fn account_of(&self, forward: &Forward<'_>) -> Account {
         match self.peers.get(forward.from) {
             Some(sender) if !forward.message.message_type().is_reply() => Account::User(sender.uid),
@@ -241,15 +239,23 @@ impl Bus {
         }
     }
 
-    /// Whether the user who sent a message has its share of a queue, and has to leave the rest to
-    /// other users, if there are any.
-    pub(crate) fn is_over_share(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
-        recipient.is_crowded()
-            && self.peers.has_several_users()
-            && match self.account_of(forward) {
-                Account::User(user) => recipient.has_used_share(user, forward.message.unix_fds()),
+    /// Whether a user has its share of a queue, and has to leave the rest to other users, if there are
+    /// any.
+    pub(crate) fn is_over_share(&self, account: Account, recipient: &Peer, fds: u32) -> bool {
+        self.peers.has_several_users()
+            && match account {
+                Account::User(user) => recipient.has_used_share(user, fds),
                 Account::Nobody => false,
             }
+    }
+
+    /// Whether there is no room in a queue for a message.
+    #[inline]
+    pub(crate) fn has_no_room(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
+        let fds = forward.message.unix_fds();
+        recipient.is_full(fds)
+            || (recipient.is_crowded()
+                && self.is_over_share(self.account_of(forward), recipient, fds))
     }
 
     /// The connection that a name stands for.
@@ -307,9 +313,8 @@ impl Bus {
         if forward.is_too_long() {
             return Err(too_long());
         }
-        let is_full = recipient.is_full(fds);
-        if is_full || self.is_over_share(forward, recipient) {
-            let what = match is_full {
+        if self.has_no_room(forward, recipient) {
+            let what = match recipient.is_full(fds) {
                 true => "Rejected: destination has a full message queue, 0 matched rules",
                 false => SHARE_USED,
             };

@@ -5,7 +5,7 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::listening::To;
-use super::undelivered::COULD_NOT_BE_DELIVERED;
+use super::undelivered::{COULD_NOT_BE_DELIVERED, FDS_NOT_RECEIVED};
 use super::{Oracle, Wrong, arguments, id_of};
 use crate::setting::Feature;
 
@@ -54,6 +54,12 @@ impl Oracle {
                 if explanation(message).starts_with(COULD_NOT_BE_DELIVERED) =>
             {
                 self.said_undelivered(to, serial)?;
+            }
+            Owed::Error { to, serial, name: LIMITS_EXCEEDED }
+                if explanation(message).starts_with(FDS_NOT_RECEIVED) =>
+            {
+                self.told.refused += 1;
+                self.account(to).refused_fds.push(serial);
             }
             Owed::Error { to, serial, name: LIMITS_EXCEEDED } if !self.owed.contains(&said) => {
                 self.told.refused += 1;

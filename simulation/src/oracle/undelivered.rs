@@ -136,3 +136,8 @@ pub fn whole_message(bytes: &[u8]) -> Option<&[u8]> {
 
 /// How the error for a dropped message begins.
 pub(super) const COULD_NOT_BE_DELIVERED: &str = "A message could not be delivered: ";
+
+/// How the error for a message begins whose descriptors the bus does not take, because it holds too many
+/// of the same user.
+pub(super) const FDS_NOT_RECEIVED: &str =
+    "The file descriptors of the message could not be received: ";

@@ -22,6 +22,9 @@ impl World {
             let mut missing = Vec::new();
             let Some(account) = self.oracle.known(id) else { continue };
             while let Some(heard) = account.heard.pop_front() {
+                while peer.sent.front().is_some_and(|sent| account.take_refused(sent)) {
+                    peer.sent.pop_front();
+                }
                 match peer.sent.pop_front() {
                     Some(sent) if is_forwarded(&sent, &heard, id) => {}
                     sent => {
@@ -29,6 +32,9 @@ impl World {
                         wrong = Some(format!(":1.{id} said {sent:?}, and not {}", shown(&heard)));
                     }
                 }
+            }
+            while peer.sent.front().is_some_and(|sent| account.take_refused(sent)) {
+                peer.sent.pop_front();
             }
             while !peer.received.is_empty()
                 && account.expected.front().is_some_and(|next| next.number < end)

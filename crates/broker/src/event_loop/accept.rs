@@ -155,7 +155,7 @@ impl EventLoop {
         if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
             details.groups = known.groups.map(Into::into);
             details.security_label = known.security_label.map(Into::into);
-            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd]));
+            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd.into()]));
             if connection.pidfd.is_some() {
                 details.pidfd = PidFd::Held;
             }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bus::{Bus, Input, PeerId, Undelivered};
-use sys::transfer::{Shortage, shut_down, unreceived};
+use sys::transfer::{self, Received, Shortage, Wait, shut_down, unreceived};
 
 use super::EventLoop;
 use super::deliver::Flush;
@@ -64,7 +64,7 @@ impl EventLoop {
         self.update_interest(peer);
     }
 
-    /// The kernel does not take what cannot be dropped. It is tried again in a while.
+    /// The next message can be neither written nor dropped now. It is tried again in a while.
     pub(super) fn starved(&mut self, peer: PeerId, written: u64) {
         if let Some(connection) = self.table.get_mut(peer) {
             connection.retry_at = Some(self.now + RETRY_AFTER);
@@ -141,6 +141,14 @@ impl EventLoop {
         if watched.is_some() {
             let _ = self.poller.remove(&socket);
         }
+        // It may have sent its own end, which would keep itself open for ever.
+        let mut space = [0; DISCARDED_AT_ONCE];
+        let mut fds = Vec::new();
+        while let Ok(Received { bytes: 1.., .. }) =
+            transfer::receive(&socket, &mut space, &mut fds, Wait::Never)
+        {
+            fds.clear();
+        }
         self.user_fds.keep_closed(socket, user, count);
         self.alarm.no_later_than(self.now + CLOSED_AFTER);
     }
@@ -152,13 +160,18 @@ impl EventLoop {
         }
     }
 
-    /// The next message for a connection has more descriptors than its user may have unread: it is
-    /// dropped, unless that user has received some meanwhile.
-    pub(super) fn over_allowance(&mut self, peer: PeerId) -> Flush {
+    /// The next message for a connection has more descriptors than may be unread there. If the
+    /// connection has some to receive, the message waits for that. If others of its user do not
+    /// receive theirs, it is dropped: this connection must not wait for them.
+    pub(super) fn over_allowance(&mut self, peer: PeerId, written: u64) -> Flush {
         let user = kernel_user(&self.bus, peer);
         self.settle_fds(peer, user);
         if self.has_allowance(peer, user) {
             return Flush::Again;
+        }
+        if self.table.get(peer).is_some_and(|connection| connection.fds_in_kernel.count() > 0) {
+            self.starved(peer, written);
+            return Flush::Done;
         }
         if !self.user_fds.is_full(user, self.now) {
             self.settle_user(user);
@@ -217,6 +230,9 @@ impl EventLoop {
 
 /// How often sockets that were shut down are looked at.
 const CLOSED_AFTER: Duration = Duration::from_secs(1);
+
+/// Bytes that are read at once where nobody wants them.
+const DISCARDED_AT_ONCE: usize = 4096;
 
 /// How long to wait before a write for which the kernel had no memory is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(10);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bus::{Input, PeerId};
 use sys::timer::Timer;
+use sys::transfer::unreceived;
 
 use super::EventLoop;
 use crate::connection::End;
@@ -126,8 +127,11 @@ impl EventLoop {
             return;
         }
         if connection.queued_fds_due(fds_timeout).is_some_and(|due| due <= self.now) {
-            self.end(peer, End::FdsUnread);
-            return;
+            let unread = unreceived(&connection.socket).unwrap_or_default();
+            if connection.has_read_nothing(unread, self.now) {
+                self.end(peer, End::FdsUnread);
+                return;
+            }
         }
         self.watch_time(peer);
     }

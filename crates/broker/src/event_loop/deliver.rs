@@ -94,7 +94,7 @@ impl EventLoop {
             OutgoingBody::Shared(_) => head.len() as u64,
         };
         if fd_count > 0 && !connection.queue.has_fds() {
-            connection.unread_since = self.now;
+            connection.took_some(self.now);
         }
         let message = Outgoing { from, head, body, fds };
         connection.queue.push(message, charge, &mut self.buffers.spare);
@@ -200,7 +200,7 @@ impl EventLoop {
             connection.queue.write_to(socket, fds_max, spare, release);
         self.buffers.copied += moved;
         if written.bytes > 0 {
-            connection.unread_since = self.now;
+            connection.took_some(self.now);
         }
         if left < connection.traced_end && left < connection.queue.left() {
             self.trace_written(peer);
@@ -215,7 +215,7 @@ impl EventLoop {
             Outcome::Empty => self.unblocked(peer),
             Outcome::Blocked => self.blocked(peer, written.bytes),
             Outcome::Starved => self.starved(peer, written.bytes),
-            Outcome::OverAllowance => return self.over_allowance(peer),
+            Outcome::OverAllowance => return self.over_allowance(peer, written.bytes),
             Outcome::Dropped(dropped) => {
                 self.undelivered(peer, &dropped);
                 return Flush::Again;

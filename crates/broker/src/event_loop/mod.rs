@@ -51,6 +51,7 @@ use crate::back_pressure::Loads;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
 use crate::fds_in_kernel::UserFds;
+use crate::held_fds::Holders;
 use crate::listen::Listener;
 use crate::log::Log;
 use crate::metrics::{Metrics, Place};
@@ -142,6 +143,8 @@ pub struct EventLoop {
     held_fds: BTreeMap<HeldFds, SharedFds>,
     /// Descriptors that were written and not received.
     user_fds: UserFds,
+    /// Descriptors that came and were not written.
+    holders: Holders,
     reload: Box<dyn Reload>,
     changes: Changes,
     log: Log,
@@ -235,6 +238,7 @@ impl EventLoop {
             paused_outputs: Vec::new(),
             held_fds: BTreeMap::new(),
             user_fds: UserFds::within(sys::rlimit::open_files_max()),
+            holders: Holders::within(sys::rlimit::open_files_max()),
             changes,
             log: parts.log,
             reporter: Reporter::default(),

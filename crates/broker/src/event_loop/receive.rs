@@ -12,10 +12,12 @@ use wire::framer::{self, Frame, Framer, Space};
 use wire::message::InvalidMessage;
 use wire::sasl::server::{Identity, Progress};
 
+use super::back_pressure::kernel_user;
 use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
 use crate::back_pressure::Limits;
 use crate::connection::{End, Phase};
+use crate::held_fds::OverShare;
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
 
@@ -121,8 +123,12 @@ impl EventLoop {
             connection.read_at = active.clock.continued(self.now);
         }
         if !self.buffers.fds.is_empty() {
-            framer.received_fds(self.buffers.fds.len() as u32);
-            connection.fds.append(&mut self.buffers.fds);
+            let user = kernel_user(&self.bus, peer);
+            let count = self.buffers.fds.len() as u32;
+            match self.holders.take(user, &mut self.buffers.fds, &mut connection.fds) {
+                Ok(()) => framer.received_fds(count),
+                Err(OverShare) => framer.lost_fds(),
+            }
         }
         Ok(())
     }

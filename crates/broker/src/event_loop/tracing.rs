@@ -172,7 +172,7 @@ impl EventLoop {
         write_participants(&self.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
         self.traces.begin(peer, ring);
-        self.traces.lent = Some(Rc::from([descriptor]));
+        self.traces.lent = Some(Rc::from([descriptor.into()]));
         Ok(facts)
     }
 
@@ -184,7 +184,7 @@ impl EventLoop {
         write_participants(&self.bus, recorder.ring());
         let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
         let descriptor = recorder.descriptor().try_clone_to_owned()?;
-        self.traces.lent = Some(Rc::from([descriptor]));
+        self.traces.lent = Some(Rc::from([descriptor.into()]));
         Ok(facts)
     }
 

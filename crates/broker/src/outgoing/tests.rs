@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::os::fd::OwnedFd;
 
 use sys::transfer::receive;
 
@@ -24,7 +25,7 @@ fn write(queue: &mut Queue, socket: &OwnedFd) -> Progress {
 }
 
 fn open_files(count: usize) -> SharedFds {
-    let open = || OwnedFd::from(File::open("/dev/null").expect("it is always there"));
+    let open = || HeldFd::from(OwnedFd::from(File::open("/dev/null").expect("it is always there")));
     (0..count).map(|_| open()).collect()
 }
 
