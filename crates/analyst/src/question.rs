@@ -100,8 +100,14 @@ fn tell(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
     let json = |value: serde_json::Value| Frame::new("answer").with("answer", value);
     Ok(match question {
         Question::Select { selection } => {
-            let (count, bits) = answers::select(capture, &selection.parse(capture)?);
-            Frame::new("answer").with("count", count).with_column("selected", Column::U8(&bits))
+            let selected = selection.parse(capture)?;
+            let (count, bits) = answers::select(capture, &selected);
+            let frame = Frame::new("answer").with("count", count);
+            let frame = match count == 0 && !selection.query.trim().is_empty() {
+                true => frame.with("note", answers::no_match(capture, &selected)),
+                false => frame,
+            };
+            frame.with_column("selected", Column::U8(&bits))
         }
         Question::Complete { query, cursor } => json(answers::complete(capture, query, *cursor)),
         Question::Message { id } => json(answers::message(capture, *id)?),
@@ -158,3 +164,40 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::recording::Recording;
+    use serde_json::json;
+
+    /// The head of the frame that answers a query.
+    fn answered(query: &str) -> serde_json::Value {
+        let mut recording = Recording::new();
+        recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
+        let question = json!({"ask": "select", "query": query}).to_string();
+        let bytes = answer(&recording.capture(), question.as_bytes()).into_bytes();
+        let (start, end) = (bytes.iter().position(|&byte| byte == b'{'), "a head that is JSON");
+        let text = &bytes[start.expect("a head")..];
+        serde_json::Deserializer::from_slice(text).into_iter().next().expect(end).expect(end)
+    }
+
+    #[test]
+    fn queries_that_select_nothing_and_wrong_ones_are_explained_as_by_the_commands() {
+        for (query, key, expected) in [
+            (
+                "member:getall",
+                "note",
+                "No message matches: no message has the member getall; GetAll",
+            ),
+            ("path=x", "message", "column 6: a path begins with /; did you mean path:/x"),
+            ("dbus.member == Get", "message", "unknown field dbus.member; did you mean member?"),
+        ] {
+            let head = answered(query);
+            let text = head[key].as_str().unwrap_or_default();
+            assert!(text.contains(expected), "{query}: {head}");
+        }
+        assert_eq!(answered("member:GetAll").get("note"), None);
+        assert_eq!(answered(" ").get("note"), None);
+    }
+}

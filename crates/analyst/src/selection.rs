@@ -83,6 +83,17 @@ impl Selected {
         };
         Selector { selected: self, matcher }
     }
+
+    /// Why no message is meant, for a selection that means none.
+    pub(crate) fn no_match(&self, capture: &Capture) -> String {
+        let all = Query::default();
+        let selector = Selector { selected: self, matcher: all.traffic() };
+        self.query.no_match(capture, &mut |message| {
+            selector.is_in_time(message)
+                && !selector.is_hidden(message)
+                && (self.scope == Scope::Recording || !message.is_of_recorder())
+        })
+    }
 }
 
 impl Selector<'_> {

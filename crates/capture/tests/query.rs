@@ -74,6 +74,67 @@ fn comparisons_may_be_written_as_in_other_tools() {
 }
 
 #[test]
+fn names_and_values_are_understood_in_the_usual_short_forms() {
+    let capture = conversation();
+    for (query, expected) in [
+        ("dur>50 ms", "1 2"),
+        ("dur > 50 MS member:GetCount", "1 2"),
+        ("(dur>50 ms) size<1 kB", "1 2"),
+        ("number<3 ms", ""),
+        ("error:Busy", "5 6"),
+        ("error='Busy' type:ERROR", "6"),
+        ("error!=Busy type:error", ""),
+        ("interface:Mail type:signal", "3"),
+        ("interface:DBus", "8"),
+        ("type:Method_Call is:Unanswered", "7"),
+        ("flags:no_reply_expected type:call", "4"),
+        ("path:* type:signal", "3 8"),
+        ("path:*/mail type:signal", "3"),
+        ("path:/", ""),
+        ("contains or in", "1"),
+    ] {
+        assert_eq!(selected(&capture, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn a_query_that_selects_nothing_is_explained() {
+    let capture = conversation();
+    for (query, expected) in [
+        ("member:getall", "no message has the member getall; GetAll occurs 2 times"),
+        (
+            "member:get*",
+            "no message has the member get*; GetAll occurs 2 times, GetCount occurs 2 times",
+        ),
+        ("type:call member:Get", "no message has the member Get; GetAll occurs 2 times, GetCount"),
+        ("member:Delte", "no message has the member Delte; Delete occurs once"),
+        ("from:gnome", "no message has the sender gnome; gnome-shell occurs 4 times"),
+        ("to:org.example.mail", "no message has the recipient org.example.mail; org.example.Mail"),
+        ("member~xyz", "no message has a member with xyz in it"),
+        ("member~/^Z/", "no message has a member that /^Z/ matches"),
+        ("error:Bsy", "no message has the error *.Bsy"),
+        ("path:/Org/Example/Mail", "/org/example/mail occurs 7 times"),
+        ("dur>1h", "no message has dur > 3,600 s; the values are 1.00 ms to 80.0 ms"),
+        ("is:timed-out", "no message is timed-out"),
+        ("flags:interactive", "no message has the flag interactive"),
+        ("type:error member:GetCount", "each of the 2 terms matches messages, but no message"),
+        ("member:A or member:B", "no message has the member A; no message has the member B"),
+        ("!(member:* or path:*)", "every message matches a term that is negated"),
+        ("arg0:nothing", "no message has such an argument"),
+        ("zzz", "no text in the messages is like zzz"),
+        ("type='signal',member='X'", "no message matches the match rule"),
+    ] {
+        assert_eq!(selected(&capture, query), "", "{query}");
+        let query: Query = query.parse().expect(query);
+        let reason = query.no_match(&capture, &mut |_| true);
+        assert!(reason.contains(expected), "{query:?}: {reason}");
+    }
+    let query: Query = "x".parse().expect("a query");
+    assert_eq!(query.no_match(&Capture::default(), &mut |_| true), "the recording has no messages");
+    assert_eq!(query.no_match(&capture, &mut |_| false), "none of the messages counts here");
+}
+
+#[test]
 fn a_query_without_terms_selects_all() {
     assert_eq!(selected(&conversation(), " "), "1 2 3 4 5 6 7 8");
 }

@@ -7,7 +7,10 @@ use std::{error, fmt};
 use capture::Capture;
 use capture::model::OpenError;
 use capture::query::{Query, QueryError};
+use capture::text::units::counted;
 use serde::Serialize;
+
+use crate::output::complain;
 
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
 /// file even if there is none, so that a mistake in its name is told as that.
@@ -31,6 +34,43 @@ pub(crate) fn query(words: &[String]) -> Result<Query, ReadError> {
 /// Reads recordings into one.
 pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
     Capture::open_all(files).map_err(ReadError::Open)
+}
+
+/// Says on standard error that a query selects no message of those that a command is about, and why. The
+/// command goes on: that nothing was found can be the answer.
+pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query, scope: Scope) {
+    let mut matcher = match scope {
+        Scope::Recording => query.matcher(),
+        Scope::Traffic => query.traffic(),
+    };
+    if capture.messages().any(|message| matcher.selects(&message)) {
+        return;
+    }
+    let mut all = query.matcher();
+    let of_recorder = capture.messages().filter(|message| all.selects(message)).count() as u64;
+    let reason = match of_recorder {
+        0 => query.no_match(capture, &mut |message| {
+            scope == Scope::Recording || !message.is_of_recorder()
+        }),
+        count => format!(
+            "what would match are {} of the recorder itself, which are left out",
+            counted(count, "message", "messages")
+        ),
+    };
+    let text = match query.expression() {
+        Some(_) => format!("no message matches the query: {reason}"),
+        None => reason,
+    };
+    complain(&format!("diligence {command}: {text}\n"));
+}
+
+/// Which messages of a recording a command is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scope {
+    /// All.
+    Recording,
+    /// Those of the programs, without what the recorder itself sent and got.
+    Traffic,
 }
 
 /// Why there is nothing to look at.

@@ -14,6 +14,6 @@ pub(crate) use compare::compare;
 pub(crate) use details::message;
 pub(crate) use findings::findings;
 pub(crate) use numbers::{statistics, summary};
-pub(crate) use select::{complete, select};
+pub(crate) use select::{complete, no_match, select};
 pub(crate) use switches::switches;
 pub(crate) use timeline::timeline;

@@ -21,6 +21,11 @@ pub(crate) fn select(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
     (count, bits)
 }
 
+/// Why no message is meant, in a sentence.
+pub(crate) fn no_match(capture: &Capture, selected: &Selected) -> String {
+    format!("No message matches: {}", selected.no_match(capture))
+}
+
 /// What may be written at a place of a query.
 pub(crate) fn complete(capture: &Capture, text: &str, cursor: usize) -> Value {
     let found = query::complete(text, cursor, capture);

@@ -5,6 +5,7 @@ use std::fmt;
 use wire::match_rule::MatchRuleError;
 
 use super::field::{FIELDS, Field};
+use super::names::NameMistake;
 use crate::text::nearest::{nearest, suggestion};
 
 /// Why a text is no query, and where.
@@ -44,6 +45,22 @@ pub enum QueryErrorKind {
         /// The text.
         word: String,
     },
+    /// This is not a sign.
+    UnknownSign {
+        /// What stands in the place of a sign.
+        found: String,
+    },
+    /// A word that is a sign in other languages stands behind the name of a field.
+    WordForSign {
+        /// The word.
+        word: &'static str,
+        /// The field.
+        field: Field,
+        /// A term that says the same here.
+        example: &'static str,
+    },
+    /// No path, member or error has such a name.
+    Name(NameMistake),
     /// This field has other values.
     UnknownValue {
         /// Which field.
@@ -88,8 +105,7 @@ impl fmt::Display for QueryErrorKind {
         match self {
             Self::UnknownField { found } => {
                 write!(f, "unknown field {found}")?;
-                let words = FIELDS.iter().flat_map(|entry| entry.words).copied();
-                match nearest(found, words).as_slice() {
+                match likely_fields(found).as_slice() {
                     [] => write!(
                         f,
                         "; the fields are {}. A text with a sign in it is written in quotes",
@@ -111,6 +127,21 @@ impl fmt::Display for QueryErrorKind {
             Self::SignInText { word } => {
                 write!(f, "{word} has a sign in it; in quotes, \"{word}\", it is a text")
             }
+            Self::UnknownSign { found } => {
+                write!(f, "unknown sign {found}")?;
+                match likely_sign(found) {
+                    Some(sign) => f.write_str(&suggestion(&[sign]))?,
+                    None => f.write_str("; the signs are :, =, !=, ~, !~, <, <=, > and >=.")?,
+                }
+                f.write_str(" A text that begins with a sign is written in quotes")
+            }
+            Self::WordForSign { word, field, example } => write!(
+                f,
+                "{word} is not a sign; expected one behind {}, as in {example}. To search for the \
+                 word, write \"{word}\"",
+                field.word()
+            ),
+            Self::Name(mistake) => mistake.fmt(f),
             Self::UnknownValue { field, found } => write!(
                 f,
                 "{found} is not a value of {}; expected {}",
@@ -131,6 +162,56 @@ impl fmt::Display for QueryErrorKind {
             Self::Regex(error) => write!(f, "not a regular expression: {error}"),
         }
     }
+}
+
+/// The fields that an unknown one may stand for.
+fn likely_fields(found: &str) -> Vec<&'static str> {
+    let found = found.to_ascii_lowercase();
+    let word = found.rsplit('.').next().unwrap_or_default();
+    if let Some(entry) = FIELDS.iter().find(|entry| entry.words.contains(&word)) {
+        return vec![entry.words[0]];
+    }
+    match FOREIGN_FIELDS.iter().find(|(words, _)| words.contains(&word)) {
+        Some((_, field)) => vec![field],
+        None => nearest(word, FIELDS.iter().flat_map(|entry| entry.words).copied()),
+    }
+}
+
+/// What other tools and people call the fields.
+const FOREIGN_FIELDS: &[(&[&str], &str)] = &[
+    (&["method", "signal", "function"], "member"),
+    (&["object", "object_path", "objectpath", "obj"], "path"),
+    (&["src", "source", "client", "caller"], "from"),
+    (&["dst", "dest", "target", "recipient", "callee"], "to"),
+    (&["service", "bus_name", "busname", "connection", "conn", "peer"], "name"),
+    (&["latency", "delay", "took", "elapsed", "wait", "waited"], "dur"),
+    (&["len", "length", "bytes"], "size"),
+    (&["error_name", "errorname"], "error"),
+    (&["process"], "pid"),
+    (&["exe", "cmd", "command", "cmdline"], "comm"),
+    (&["status", "state", "outcome"], "is"),
+    (&["body", "args", "argument", "arguments", "text"], "arg"),
+    (&["at", "timestamp", "when"], "time"),
+    (&["no", "nr", "index", "frame", "id"], "number"),
+    (&["kind", "message_type", "msgtype"], "type"),
+    (&["cookie"], "serial"),
+];
+
+/// The sign that is meant by one of another language.
+fn likely_sign(found: &str) -> Option<&'static str> {
+    Some(match found {
+        "<>" | "!==" | "><" => "!=",
+        "=~" | "~=" | ":~" | "~~" | "==~" => "~",
+        "!=~" | "!~=" => "!~",
+        "===" | ":=" | ":==" => "=",
+        "=>" | ">==" => ">=",
+        "=<" | "<==" => "<=",
+        ":>" | ">>" => ">",
+        ":<" | "<<" => "<",
+        ":>=" => ">=",
+        ":<=" => "<=",
+        _ => return None,
+    })
 }
 
 fn all_fields() -> String {

@@ -86,6 +86,25 @@ pub enum State {
     Driver,
 }
 
+impl TextField {
+    /// What a text of this field is called in a sentence.
+    pub(super) const fn noun(self) -> &'static str {
+        match self {
+            Self::From => "sender",
+            Self::To => "recipient",
+            Self::Name => "sender or recipient",
+            Self::Path => "path",
+            Self::Interface => "interface",
+            Self::Member => "member",
+            Self::Error => "error",
+            Self::Signature => "signature",
+            Self::Program => "program",
+            Self::Unit => "unit",
+            Self::Bus => "bus",
+        }
+    }
+}
+
 impl NumberField {
     /// The units of its values; `None` if they are whole numbers.
     pub(super) const fn scale(self) -> Option<Scale> {
@@ -137,9 +156,9 @@ fn argument(word: &str) -> Option<Field> {
 }
 
 pub(super) fn message_type(word: &str) -> Option<MessageType> {
-    Some(match word {
-        "call" | "method_call" => MessageType::MethodCall,
-        "return" | "method_return" => MessageType::MethodReturn,
+    Some(match &*plain(word) {
+        "call" | "method-call" => MessageType::MethodCall,
+        "return" | "method-return" => MessageType::MethodReturn,
         "error" => MessageType::Error,
         "signal" => MessageType::Signal,
         _ => return None,
@@ -147,16 +166,16 @@ pub(super) fn message_type(word: &str) -> Option<MessageType> {
 }
 
 pub(super) fn flags(word: &str) -> Option<Flags> {
-    Some(match word {
-        "no-reply" => Flags::NO_REPLY_EXPECTED,
+    Some(match &*plain(word) {
+        "no-reply" | "no-reply-expected" => Flags::NO_REPLY_EXPECTED,
         "no-auto-start" => Flags::NO_AUTO_START,
-        "interactive" => Flags::ALLOW_INTERACTIVE_AUTHORIZATION,
+        "interactive" | "allow-interactive-authorization" => Flags::ALLOW_INTERACTIVE_AUTHORIZATION,
         _ => return None,
     })
 }
 
 pub(super) fn state(word: &str) -> Option<State> {
-    Some(match word {
+    Some(match &*plain(word) {
         "error" => State::Error,
         "unanswered" => State::Unanswered,
         "timed-out" => State::Ended(CallOutcome::TimedOut),
@@ -169,6 +188,11 @@ pub(super) fn state(word: &str) -> Option<State> {
         "driver" => State::Driver,
         _ => return None,
     })
+}
+
+/// A word of a list in lower case, with hyphens where match rules and header files have underscores.
+fn plain(word: &str) -> String {
+    word.to_ascii_lowercase().replace('_', "-")
 }
 
 /// All words of [`state`].

@@ -43,7 +43,8 @@ impl<'q> Matcher<'q> {
         self.expression.is_none_or(|expression| self.holds(expression, message))
     }
 
-    fn holds(&mut self, expression: &Expression, message: &Message<'_>) -> bool {
+    /// Whether an expression, of this query or another one, holds for a message.
+    pub(super) fn holds(&mut self, expression: &Expression, message: &Message<'_>) -> bool {
         match expression {
             Expression::All(parts) => parts.iter().all(|part| self.holds(part, message)),
             Expression::Any(parts) => parts.iter().any(|part| self.holds(part, message)),
@@ -220,19 +221,33 @@ fn end(message: &Message<'_>, end: End, pattern: &Pattern) -> bool {
 }
 
 fn program(peer: &Peer, pattern: &Pattern) -> bool {
-    let Some(process) = &peer.process else { return false };
-    let file = process.exe.as_deref().and_then(|exe| exe.rsplit('/').next());
-    let texts = [process.comm.as_deref(), file];
-    texts.into_iter().flatten().any(|text| pattern.selects(text))
+    programs(peer).any(|text| pattern.selects(text))
 }
 
-fn peers<'c>(message: &Message<'c>) -> impl Iterator<Item = &'c Peer> {
+/// What the program of a connection is called: by the kernel, and by its file.
+pub(super) fn programs(peer: &Peer) -> impl Iterator<Item = &str> {
+    let process = peer.process.as_ref();
+    let file = process.and_then(|process| process.exe.as_deref()?.rsplit('/').next());
+    let comm = process.and_then(|process| process.comm.as_deref());
+    [comm, file].into_iter().flatten()
+}
+
+pub(super) fn peers<'c>(message: &Message<'c>) -> impl Iterator<Item = &'c Peer> {
     let directory = message.capture().directory();
     [message.from(), message.to()].into_iter().flatten().map(move |peer| directory.peer(peer))
 }
 
 fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> bool {
-    let found = match field {
+    if field == NumberField::Process {
+        let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
+        return peers(message).filter_map(pid).any(|pid| comparison.holds(pid.into()));
+    }
+    value_of(message, field).is_some_and(|found| comparison.holds(found))
+}
+
+/// The number that a message has; `None` for processes, of which it can have two.
+pub(super) fn value_of(message: &Message<'_>, field: NumberField) -> Option<u64> {
+    match field {
         NumberField::Size => Some(message.len().into()),
         NumberField::Duration => {
             message.waited().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
@@ -240,12 +255,8 @@ fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> 
         NumberField::Serial => Some(message.serial().into()),
         NumberField::Number => Some(message.id().number()),
         NumberField::Time => since_start(message),
-        NumberField::Process => {
-            let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
-            return peers(message).filter_map(pid).any(|pid| comparison.holds(pid.into()));
-        }
-    };
-    found.is_some_and(|found| comparison.holds(found))
+        NumberField::Process => None,
+    }
 }
 
 /// A message from before the first one, by a clock that was set back, counts as at the start.
@@ -271,7 +282,7 @@ fn is(message: &Message<'_>, state: State) -> bool {
 }
 
 /// The error that a message is, or that answers it.
-fn error<'c>(message: &Message<'c>) -> Option<Message<'c>> {
+pub(super) fn error<'c>(message: &Message<'c>) -> Option<Message<'c>> {
     let is_error = |message: &Message<'_>| message.kind() == MessageType::Error;
     Some(*message).filter(is_error).or_else(|| message.partner().filter(is_error))
 }

@@ -23,6 +23,8 @@ mod complete;
 mod error;
 mod field;
 mod matcher;
+mod names;
+mod no_match;
 mod parse;
 mod pattern;
 
@@ -37,6 +39,7 @@ pub use field::{Field, NumberField, State, TextField};
 pub use matcher::Matcher;
 use matcher::Scope;
 pub(crate) use matcher::Subject;
+pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
 

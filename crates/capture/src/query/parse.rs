@@ -9,6 +9,11 @@
 //! ```
 //!
 //! Blanks may stand around a sign; before `:` only if there is one behind it too, since `:1.7` is a name.
+//! A number and its unit may be two words: `dur>50 ms`.
+//!
+//! The notations of other tools are errors that name the notation of this language: `dbus.member`, `<>`,
+//! `member contains x`, `member in (..)`.
+//!
 //! A sign is never a part of a text without quotes that stands alone: what was meant as a comparison is
 //! an error and not a search that finds nothing.
 //!
@@ -19,6 +24,7 @@ use wire::match_rule::MatchRule;
 
 use super::error::{QueryError, QueryErrorKind as Kind};
 use super::field::{self, Field};
+use super::names;
 use super::pattern::Pattern;
 use super::{ArgumentTest, Comparison, Expression, Order, Term};
 
@@ -120,6 +126,7 @@ impl<'t> Cursor<'t> {
         }
         let start = self.at;
         let Some((word, sign)) = self.field_and_sign() else {
+            self.check_foreign_notation()?;
             return self.anywhere().map(|pattern| Expression::Term(Term::Anywhere(pattern)));
         };
         let what = match (Field::named(word), is_rule_key(word)) {
@@ -129,6 +136,7 @@ impl<'t> Cursor<'t> {
                 return Err(self.error_at(start, Kind::UnknownField { found: word.to_owned() }));
             }
         };
+        self.check_sign(start + word.len())?;
         if !self.is_at_value() {
             return Err(self.error(match what {
                 Ok(field) => Kind::ValueMissing(field),
@@ -139,9 +147,65 @@ impl<'t> Cursor<'t> {
             Ok(field) => field,
             Err(key) => return self.rule_term(key, sign, start),
         };
-        let found = self.value(sign)?;
+        let mut found = self.value(sign)?;
+        self.take_unit(field, &mut found);
         let term = self.build(field, sign, &found, start)?;
         Ok(sign.applied(Expression::Term(term)))
+    }
+
+    /// Rejects a sign that only other languages have, such as `<>`, given where the sign begins.
+    fn check_sign(&self, start: usize) -> Result<(), QueryError> {
+        let excess = self.rest().len() - self.rest().trim_start_matches(COMPARISON_CHARS).len();
+        if excess == 0 {
+            return Ok(());
+        }
+        let text = &self.text[start..self.at + excess];
+        let sign = text.trim_start();
+        let at = start + text.len() - sign.len();
+        Err(self.error_at(at, Kind::UnknownSign { found: sign.to_owned() }))
+    }
+
+    /// Rejects the name of a field as Wireshark writes it, and a word in place of a sign.
+    fn check_foreign_notation(&self) -> Result<(), QueryError> {
+        let rest = self.rest();
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
+        let name = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        let (prefix, last) = name.rsplit_once('.').unwrap_or(("", name));
+        let field = Field::named(&last.to_ascii_lowercase());
+        let behind = &rest[name.len()..];
+        let trimmed = behind.trim_start();
+        let is_colon_behind = |sign: &str| sign != ":" || trimmed.len() == behind.len();
+        let is_compared =
+            SIGNS.iter().any(|(sign, _)| trimmed.starts_with(sign) && is_colon_behind(sign));
+        if !prefix.is_empty() && is_compared && (prefix == "dbus" || field.is_some()) {
+            return Err(self.error(Kind::UnknownField { found: name.to_owned() }));
+        }
+        let (Some(field), true) = (field, trimmed.len() < behind.len()) else { return Ok(()) };
+        let end = trimmed.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+        let (word, operand) = trimmed.split_at(end);
+        let known = WORD_SIGNS.iter().find(|(sign, _)| sign.eq_ignore_ascii_case(word));
+        match known {
+            Some((word, example)) if !operand.trim_start().is_empty() => {
+                let at = self.text.len() - trimmed.len();
+                Err(self.error_at(at, Kind::WordForSign { word, field, example }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the unit of a number, if it is the next word.
+    fn take_unit(&mut self, field: Field, found: &mut Value<'_>) {
+        let Field::Number(number) = field else { return };
+        let is_number = found.text.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+        let (Some(scale), true) = (number.scale(), is_number && found.form == Form::Bare) else {
+            return;
+        };
+        let behind = self.rest().trim_start();
+        let unit = &behind[..bare_len(behind)];
+        if scale.has_unit(unit) {
+            self.at = self.text.len() - behind.len() + unit.len();
+            found.text.to_mut().push_str(unit);
+        }
     }
 
     /// A text that is looked for everywhere.
@@ -212,7 +276,12 @@ impl<'t> Cursor<'t> {
                 Ok(Term::Number(number, Comparison { order: sign.order(), with }))
             }
             _ if compares => Err(self.error_at(start, Kind::NotComparable(field))),
-            Field::Text(text) => Ok(Term::Text(text, self.pattern(sign, found)?)),
+            Field::Text(text) => {
+                let pattern = self.pattern(sign, found)?;
+                let pattern = names::fitted(text, pattern)
+                    .map_err(|mistake| self.error_at(found.at, Kind::Name(mistake)))?;
+                Ok(Term::Text(text, pattern))
+            }
             _ if sign.searches() => Err(self.error_at(start, Kind::NotSearchable(field))),
             Field::Type => {
                 field::message_type(&found.text).map(Term::Type).ok_or(self.unknown(field, found))
@@ -461,6 +530,24 @@ const SIGNS: &[(&str, Sign)] = &[
 
 /// What signs consist of, besides the `!` that turns any term around.
 const SIGN_CHARS: [char; 5] = [':', '=', '~', '<', '>'];
+
+/// Characters with which no value begins that is not in quotes.
+const COMPARISON_CHARS: [char; 4] = ['=', '~', '<', '>'];
+
+/// Words that are signs in other languages, with what they are here.
+const WORD_SIGNS: &[(&str, &str)] = &[
+    ("in", "(member:A or member:B)"),
+    ("contains", "member~text"),
+    ("like", "member:Get*"),
+    ("matches", "member~/expression/"),
+    ("eq", "member=Get"),
+    ("equals", "member=Get"),
+    ("ne", "member!=Get"),
+    ("gt", "dur>50ms"),
+    ("ge", "dur>=50ms"),
+    ("lt", "dur<50ms"),
+    ("le", "dur<=50ms"),
+];
 
 /// Words that join terms.
 const JOINS: [&str; 5] = ["and", "or", "not", "&&", "||"];

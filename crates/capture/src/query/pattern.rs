@@ -1,5 +1,7 @@
 //! What a text is compared with.
 
+use std::fmt;
+
 use regex_lite::Regex;
 
 /// What a text is compared with.
@@ -37,6 +39,17 @@ impl Pattern {
             Self::Glob(parts) => has_parts(text, parts),
             Self::Contains(wanted) => contains_ignoring_case(text.as_bytes(), wanted.as_bytes()),
             Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// As it is written in a query, without quotes.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equal(text) | Self::Contains(text) => f.write_str(text),
+            Self::Glob(parts) => f.write_str(&parts.join("*")),
+            Self::Regex(regex) => write!(f, "/{regex}/"),
         }
     }
 }

@@ -74,6 +74,11 @@ impl Scale {
         self.units.iter().map(|unit| unit.signs[0])
     }
 
+    /// Whether a text is the sign of one of its units.
+    pub fn has_unit(self, sign: &str) -> bool {
+        !sign.is_empty() && self.worth(sign).is_some()
+    }
+
     fn worth(self, sign: &str) -> Option<u64> {
         if sign.is_empty() {
             return self.bare.map(|(_, worth)| worth);

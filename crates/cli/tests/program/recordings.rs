@@ -41,7 +41,6 @@ fn what_was_found_decides_the_status() {
     for (line, status, said) in [
         ("timeline slow.pcap", 0, "org.example.Mail.GetCount  org.example.Mail     30  1.20 s"),
         ("timeline slow.pcap --json", 0, "\"blocked_on\": \"org.example.Mail.GetCount\""),
-        ("timeline slow.pcap member:Nothing", 0, "no call was answered"),
         ("timeline slow.pcap --perfetto -", 0, "\"name\":\"org.example.Mail.GetCount\""),
         ("diff fast.pcap fast.pcap", 0, "no difference beyond noise"),
         ("diff fast.pcap slow.pcap", 1, "slower  org.example.Mail.GetCount"),
@@ -55,6 +54,30 @@ fn what_was_found_decides_the_status() {
         assert_eq!((code, stderr.as_str()), (Some(status), ""), "{line}");
         assert!(stdout.contains(said), "{line}: {stdout}");
     }
+}
+
+#[test]
+fn queries_that_match_nothing_are_explained_on_standard_error() {
+    let folder = folder();
+    let reason = "no message matches the query: no message has the member getcount; GetCount occurs \
+                  60 times\n";
+    for (line, command) in [
+        ("timeline slow.pcap member:getcount", "timeline"),
+        ("stats slow.pcap member:getcount", "stats"),
+        ("stats slow.pcap member:getcount --json", "stats"),
+        ("show slow.pcap member:getcount", "show"),
+        ("export slow.pcap member:getcount --format csv", "export"),
+    ] {
+        let (code, _, stderr) = run(&folder, line);
+        assert_eq!((code, stderr), (Some(0), format!("diligence {command}: {reason}")), "{line}");
+    }
+    let (code, stdout, _) = run(&folder, "timeline slow.pcap member:Nothing");
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("no call was answered"), "{stdout}");
+    fs::write(folder.join("empty.pcap"), Recording::new().pcap()).expect("the folder is ours");
+    let (code, stdout, stderr) = run(&folder, "show empty.pcap");
+    let expected = "diligence show: the recording has no messages\n";
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", expected));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{Output, failed};
-use crate::recording::{self, ReadError};
+use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
 
 /// Which messages to write, and how.
 #[derive(Debug, Args)]
@@ -79,6 +79,7 @@ impl Export {
             _ => {}
         }
         let capture = recording::open(files)?;
+        warn_if_unmatched("export", &capture, &query, Scope::Recording);
         let mut matcher = query.matcher();
         let selects = |message: &Message<'_>| matcher.selects(message);
         let written = self.format.write(&capture, selects, &mut out);

@@ -11,7 +11,7 @@ use capture::statistics::Caveat;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{Output, complain, controls, failed};
-use crate::recording::{self, ReadError};
+use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
 
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
@@ -98,6 +98,7 @@ impl Show {
         for caveat in Caveat::of_end(&capture) {
             complain(&format!("note: {}: {caveat}\n", self.file));
         }
+        warn_if_unmatched("show", &capture, &query, Scope::Recording);
         match self.as_command {
             Some(program) => commands(&capture, &query, program.into()),
             None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),

@@ -21,7 +21,7 @@ use clap::{Args, ValueHint};
 
 use super::diff::check_budgets;
 use crate::output::{failed, print};
-use crate::recording::{self, ReadError};
+use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
 use crate::style;
 
 /// What to tell of which recordings.
@@ -85,6 +85,7 @@ impl Stats {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
+        warn_if_unmatched("stats", &capture, &query, Scope::Traffic);
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
@@ -205,6 +206,9 @@ callers wait longest, all calls together.
 Durations are from a call to its return: until the bus had written the return, if the bus itself has \
 recorded, otherwise until the monitor saw it. Errors, time-outs and calls without a reply have columns \
 of their own and are in no percentile. docs/statistics.md defines outcomes, durations and percentiles.
+
+Several files are read as one recording. A file that is named twice or is a part of another (FILE.1 of \
+FILE) is read once, and so is a message that several files have.
 
 Words behind the files are a query; see docs/query.md.
 

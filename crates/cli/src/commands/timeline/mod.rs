@@ -17,7 +17,7 @@ use clap::{Args, ValueHint};
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{Output, failed, print};
-use crate::recording::{self, ReadError};
+use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
 use crate::style;
 use screen::{Screen, Source};
 
@@ -57,6 +57,11 @@ impl Timeline {
     fn tell(&self) -> Result<String, TimelineError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let capture = recording::open(files)?;
+        let scope = match self.perfetto {
+            Some(_) => Scope::Recording,
+            None => Scope::Traffic,
+        };
+        warn_if_unmatched("timeline", &capture, &query, scope);
         let source = Source::Recordings(files.to_vec());
         self.conclude(source, &capture, &query)
     }

@@ -1,4 +1,4 @@
-// Why the query is none.
+// What is wrong with the query, or why it matches no message.
 
 import type { JSX } from "preact";
 import type { QueryProblem } from "../state/store";
@@ -7,13 +7,21 @@ import { around, sentence } from "./wrongPlace";
 interface ProblemProps {
   readonly query: string;
   readonly problem: QueryProblem | undefined;
+  /** Why the query matches no message, if it matches none. */
+  readonly note: string | undefined;
 }
 
-export function Problem({ query, problem }: ProblemProps): JSX.Element {
+export function Problem({ query, problem, note }: ProblemProps): JSX.Element {
+  const text = problem?.message ?? note;
   return (
-    <div class="query-problem" id="query-problem" role="status" hidden={problem === undefined}>
+    <div
+      class={problem === undefined ? "query-problem note" : "query-problem"}
+      id="query-problem"
+      role="status"
+      hidden={text === undefined}
+    >
       {problem?.column === undefined ? null : <Place query={query} column={problem.column} />}
-      {problem === undefined ? null : <p>{sentence(problem.message)}</p>}
+      {text === undefined ? null : <p>{sentence(text)}</p>}
     </div>
   );
 }

@@ -47,7 +47,11 @@ export function QueryBar(): JSX.Element {
           offered={completing.offered.value}
           onTake={(offer) => take(store, input, completing, offer)}
         />
-        <Problem query={store.draft.value} problem={store.queryProblem.value} />
+        <Problem
+          query={store.draft.value}
+          problem={store.queryProblem.value}
+          note={store.queryNote.value}
+        />
       </div>
     </div>
   );

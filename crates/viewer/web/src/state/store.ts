@@ -54,6 +54,8 @@ export class Store {
   /** The query that was asked for last, right or not. */
   private readonly wanted = signal("");
   readonly queryProblem = signal<QueryProblem | undefined>(undefined);
+  /** Why the query matches no message, if it matches none. */
+  readonly queryNote = signal<string | undefined>(undefined);
   /** Connections that are unticked: their columns and all messages they are involved in are hidden. */
   readonly hidden = signal<ReadonlySet<number>>(new Set());
   /** The stretch of time that is looked at, in nanoseconds since the first message. */
@@ -211,6 +213,7 @@ export class Store {
       if (found instanceof Moved) return;
       batch(() => {
         this.queryProblem.value = problemOf(found);
+        this.queryNote.value = noteOf(found);
         if (found instanceof Error) return;
         this.query.value = query;
         this.visible.value = visibleOf(recording.length, found.columns.get("selected"));
@@ -223,6 +226,12 @@ function problemOf(found: Frame | Error): QueryProblem | undefined {
   if (!(found instanceof Error)) return undefined;
   const column = found instanceof Refusal ? found.column : undefined;
   return { message: found.message, column };
+}
+
+function noteOf(found: Frame | Error): string | undefined {
+  if (found instanceof Error) return undefined;
+  const { note } = found.head;
+  return typeof note === "string" ? note : undefined;
 }
 
 /** A stretch of time, in nanoseconds since the first message. */

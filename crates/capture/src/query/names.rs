@@ -1,0 +1,106 @@
+//! Names in queries: those that no message can have are mistakes.
+
+use std::fmt;
+
+use super::field::TextField;
+use super::pattern::Pattern;
+
+/// Why no message can have a name that a query asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum NameMistake {
+    /// The path of an object begins with a slash.
+    PathWithoutSlash {
+        /// The path.
+        path: String,
+    },
+    /// The path of an object, other than `/`, does not end with a slash.
+    PathEndsWithSlash {
+        /// The path, without the slash.
+        path: String,
+    },
+    /// The name of a method or signal has no dot; this one probably has its interface in front.
+    MemberWithInterface {
+        /// What stands before the last dot.
+        interface: String,
+        /// What stands behind it.
+        member: String,
+    },
+}
+
+/// The pattern for a field, or why it matches nothing. The name of an interface or error has a dot, so
+/// one without is the last part of one: `error:UnknownMethod`.
+pub(super) fn fitted(field: TextField, pattern: Pattern) -> Result<Pattern, NameMistake> {
+    match field {
+        TextField::Path => check_path(&pattern).map(|()| pattern),
+        TextField::Member => check_member(&pattern).map(|()| pattern),
+        TextField::Error | TextField::Interface => Ok(match pattern {
+            Pattern::Equal(name) if !name.contains('.') => {
+                Pattern::Glob(vec![Box::from(""), format!(".{name}").into()])
+            }
+            pattern => pattern,
+        }),
+        _ => Ok(pattern),
+    }
+}
+
+fn check_path(pattern: &Pattern) -> Result<(), NameMistake> {
+    let (start, end) = match pattern {
+        Pattern::Equal(path) => (&**path, &**path),
+        Pattern::Glob(parts) => match parts.as_slice() {
+            [first, .., last] => (&**first, &**last),
+            _ => return Ok(()),
+        },
+        Pattern::Contains(_) | Pattern::Regex(_) => return Ok(()),
+    };
+    let path = pattern.to_string();
+    let is_glob = matches!(pattern, Pattern::Glob(_));
+    let is_open = is_glob && start.is_empty();
+    if !is_open && !start.starts_with('/') {
+        return Err(NameMistake::PathWithoutSlash { path });
+    }
+    match path.strip_suffix('/') {
+        Some(rest) if !rest.is_empty() && end.ends_with('/') => {
+            Err(NameMistake::PathEndsWithSlash { path: rest.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_member(pattern: &Pattern) -> Result<(), NameMistake> {
+    if !matches!(pattern, Pattern::Equal(_) | Pattern::Glob(_)) {
+        return Ok(());
+    }
+    match pattern.to_string().rsplit_once('.') {
+        Some((interface, member)) => Err(NameMistake::MemberWithInterface {
+            interface: interface.to_owned(),
+            member: member.to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for NameMistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PathWithoutSlash { path } => write!(
+                f,
+                "a path begins with /; did you mean path:/{path}, or path~{path} for a part of it?"
+            ),
+            Self::PathEndsWithSlash { path } => write!(
+                f,
+                "a path does not end with /; did you mean path:{path}, or path:{path}/* for the \
+                 objects below it?"
+            ),
+            Self::MemberWithInterface { interface, member }
+                if member.is_empty() || member == "*" =>
+            {
+                write!(f, "a member has no dot; did you mean interface:{interface}?")
+            }
+            Self::MemberWithInterface { interface, member } => write!(
+                f,
+                "a member has no dot; did you mean interface:{interface} member:{member}?"
+            ),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Why a query selects no message of a recording.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use wire::message::{Flags, MessageType};
+
+use super::field::{self, Field, NumberField, State, TextField};
+use super::matcher::{self, Matcher, Scope};
+use super::{Comparison, Expression, Order, Pattern, Query, Term};
+use crate::model::{Capture, Message, MessageId, PeerId};
+use crate::text::nearest::nearest;
+use crate::text::units;
+
+impl Query {
+    /// Why this query selects none of the messages that `counts` accepts, in a part of a sentence; for a
+    /// query that selects none of them. Each term of the query is tried alone.
+    pub fn no_match(
+        &self,
+        capture: &Capture,
+        counts: &mut dyn FnMut(&Message<'_>) -> bool,
+    ) -> String {
+        if capture.is_empty() {
+            return String::from("the recording has no messages");
+        }
+        let counted = capture.messages().filter(|message| counts(message));
+        let messages: Vec<_> = counted.map(|message| message.id()).collect();
+        let Some(expression) = self.expression().filter(|_| !messages.is_empty()) else {
+            return String::from("none of the messages counts here");
+        };
+        let parts = match expression {
+            Expression::All(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let tried = Tried { query: self, capture, messages };
+        let reasons: Vec<_> = parts.iter().filter_map(|part| tried.reason(part)).collect();
+        match reasons.is_empty() {
+            true => format!(
+                "each of the {} terms matches messages, but no message matches all of them",
+                parts.len()
+            ),
+            false => reasons.into_iter().take(REASONS_MAX).collect::<Vec<_>>().join("; "),
+        }
+    }
+}
+
+/// Messages on which parts of a query are tried.
+struct Tried<'c> {
+    query: &'c Query,
+    capture: &'c Capture,
+    messages: Vec<MessageId>,
+}
+
+impl<'c> Tried<'c> {
+    fn messages(&self) -> impl Iterator<Item = Message<'c>> {
+        self.messages.iter().map(|&id| self.capture.message(id))
+    }
+
+    /// Why a part of a query matches nothing; `None` if it matches a message.
+    fn reason(&self, part: &Expression) -> Option<String> {
+        let mut matcher = Matcher::new(self.query, Scope::Recording);
+        if self.messages().any(|message| matcher.holds(part, &message)) {
+            return None;
+        }
+        Some(match part {
+            Expression::Any(parts) => {
+                let reasons = parts.iter().filter_map(|part| self.reason(part));
+                reasons.take(REASONS_MAX).collect::<Vec<_>>().join("; ")
+            }
+            Expression::All(parts) => {
+                let reason = parts.iter().find_map(|part| self.reason(part));
+                reason.unwrap_or_else(|| String::from("no message matches all terms of a group"))
+            }
+            Expression::Not(_) => String::from("every message matches a term that is negated"),
+            Expression::Term(term) => self.of_term(term),
+        })
+    }
+
+    fn of_term(&self, term: &Term) -> String {
+        match term {
+            Term::Text(field, pattern) => self.of_text(*field, pattern),
+            Term::Number(field, comparison) => self.of_number(*field, *comparison),
+            Term::Type(kind) => format!("no message is a {}", word_of_type(*kind)),
+            Term::Flags(flags) => format!("no message has the flag {}", word_of_flags(*flags)),
+            Term::Is(state) => format!("no message is {}", word_of_state(*state)),
+            Term::Argument(..) => format!("no message has such an argument{}", self.redacted()),
+            Term::Anywhere(pattern) => {
+                format!("no text in the messages is like {pattern}{}", self.redacted())
+            }
+            Term::Rule(_) => String::from("no message matches the match rule"),
+        }
+    }
+
+    fn redacted(&self) -> &'static str {
+        match self.messages().next().is_some_and(|first| self.capture.is_redacted(first.bus())) {
+            true => ", as arguments are redacted",
+            false => "",
+        }
+    }
+
+    fn of_text(&self, field: TextField, pattern: &Pattern) -> String {
+        let noun = field.noun();
+        let reason = match pattern {
+            Pattern::Equal(_) | Pattern::Glob(_) => format!("no message has the {noun} {pattern}"),
+            Pattern::Contains(_) => format!("no message has a {noun} with {pattern} in it"),
+            Pattern::Regex(_) => format!("no message has a {noun} that {pattern} matches"),
+        };
+        let found = self.texts(field);
+        let offers = likely(pattern, &found);
+        if offers.is_empty() {
+            return reason;
+        }
+        let offers: Vec<_> = offers.iter().map(|(text, count)| occurs(text, *count)).collect();
+        format!("{reason}; {}", offers.join(", "))
+    }
+
+    /// The texts of a field, with the number of messages that have each.
+    fn texts(&self, field: TextField) -> HashMap<Cow<'c, str>, u64> {
+        let mut counts: HashMap<Cow<'c, str>, u64> = HashMap::new();
+        let mut peers: HashMap<PeerId, u64> = HashMap::new();
+        for message in self.messages() {
+            for end in ends(field, &message) {
+                match end {
+                    (Some(peer), _) => *peers.entry(peer).or_default() += 1,
+                    (None, name) if !name.is_empty() => {
+                        *counts.entry(name.into()).or_default() += 1;
+                    }
+                    (None, _) => {}
+                }
+            }
+            if let Some(text) = text_of(field, &message).filter(|text| !text.is_empty()) {
+                *counts.entry(text).or_default() += 1;
+            }
+        }
+        for (peer, count) in peers {
+            for text in texts_of(self.capture, peer, field) {
+                *counts.entry(text.into()).or_default() += count;
+            }
+        }
+        counts
+    }
+
+    fn of_number(&self, field: NumberField, comparison: Comparison) -> String {
+        let noun = Field::Number(field).word();
+        let order = match comparison.order {
+            Order::Equal => "=",
+            Order::Less => "<",
+            Order::AtMost => "<=",
+            Order::More => ">",
+            Order::AtLeast => ">=",
+        };
+        let reason = format!("no message has {noun} {order} {}", written(field, comparison.with));
+        let values = self.messages().filter_map(|message| matcher::value_of(&message, field));
+        let bounds = values.fold(None, |bounds: Option<(u64, u64)>, value| {
+            Some(bounds.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+        });
+        match bounds {
+            Some((low, high)) => {
+                format!(
+                    "{reason}; the values are {} to {}",
+                    written(field, low),
+                    written(field, high)
+                )
+            }
+            None => reason,
+        }
+    }
+}
+
+/// The ends of a message that a field is about: the connection, if it is known, and its name.
+fn ends<'c>(field: TextField, message: &Message<'c>) -> Vec<(Option<PeerId>, &'c str)> {
+    let from = (message.from(), message.sender());
+    let to = (message.to(), message.destination());
+    match field {
+        TextField::From => vec![from],
+        TextField::To => vec![to],
+        TextField::Name | TextField::Program | TextField::Unit if from.0 == to.0 => vec![from],
+        TextField::Name | TextField::Program | TextField::Unit => vec![from, to],
+        _ => Vec::new(),
+    }
+}
+
+/// The text of a message that a field is about, if it is not about connections.
+fn text_of<'c>(field: TextField, message: &Message<'c>) -> Option<Cow<'c, str>> {
+    let asked = message.call().unwrap_or(*message);
+    Some(match field {
+        TextField::Path => asked.path().into(),
+        TextField::Interface => asked.interface().into(),
+        TextField::Member if asked.kind() != MessageType::Error => asked.member().into(),
+        TextField::Error => matcher::error(message)?.member().into(),
+        TextField::Signature => message.signature().into(),
+        TextField::Bus => message.capture().bus_label(message.bus()),
+        _ => return None,
+    })
+}
+
+/// What a connection is found by in a field.
+fn texts_of(capture: &Capture, peer: PeerId, field: TextField) -> Vec<&str> {
+    let peer = capture.directory().peer(peer);
+    let unit = peer.process.as_ref().and_then(|process| process.unit.as_deref());
+    if field == TextField::Unit {
+        return unit.into_iter().collect();
+    }
+    let mut texts: Vec<_> = matcher::programs(peer).collect();
+    if field != TextField::Program {
+        texts.push(capture.strings().get(peer.unique));
+        texts.extend(peer.names.iter().map(|&name| capture.strings().get(name)));
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    texts
+}
+
+/// The texts that may have been meant: those that differ in case only, or else have the pattern in
+/// them, or else are much like it.
+fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(&'f str, u64)> {
+    let wanted = pattern.to_string();
+    let lower = match pattern {
+        Pattern::Regex(_) => return Vec::new(),
+        Pattern::Contains(_) => Pattern::contains(&wanted),
+        Pattern::Equal(_) | Pattern::Glob(_) => Pattern::glob(&wanted.to_lowercase()),
+    };
+    let literal = wanted.trim_matches('*').trim_start_matches('.').to_lowercase();
+    let selected = |test: &dyn Fn(&str) -> bool| {
+        let mut texts: Vec<_> = found
+            .iter()
+            .map(|(text, &count)| (&**text, count))
+            .filter(|(text, _)| test(&text.to_lowercase()))
+            .collect();
+        texts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        texts.truncate(OFFERS_MAX);
+        texts
+    };
+    let same = selected(&|text| lower.selects(text));
+    if !same.is_empty() {
+        return same;
+    }
+    let containing = selected(&|text| literal.len() >= PART_MIN && text.contains(&literal));
+    if !containing.is_empty() {
+        return containing;
+    }
+    let near = nearest(&wanted, found.keys().map(|text| &**text));
+    near.into_iter().map(|text| (text, found[text])).collect()
+}
+
+/// `GetAll occurs 12 times`
+fn occurs(text: &str, count: u64) -> String {
+    match count {
+        1 => format!("{text} occurs once"),
+        count => format!("{text} occurs {} times", units::grouped(count)),
+    }
+}
+
+fn written(field: NumberField, value: u64) -> String {
+    match field {
+        NumberField::Size => units::bytes(value as f64),
+        NumberField::Duration | NumberField::Time => units::duration(Duration::from_nanos(value)),
+        NumberField::Serial | NumberField::Number | NumberField::Process => value.to_string(),
+    }
+}
+
+fn word_of_type(kind: MessageType) -> &'static str {
+    let choices = Field::Type.choices().iter();
+    choices.copied().find(|word| field::message_type(word) == Some(kind)).unwrap_or("such type")
+}
+
+fn word_of_flags(flags: Flags) -> &'static str {
+    let choices = Field::Flags.choices().iter();
+    choices.copied().find(|word| field::flags(word) == Some(flags)).unwrap_or("asked for")
+}
+
+fn word_of_state(state: State) -> &'static str {
+    match state {
+        State::Error => "an error or got one",
+        State::Driver => "from or to the bus itself",
+        state => {
+            let choices = Field::Is.choices().iter();
+            choices.copied().find(|word| field::state(word) == Some(state)).unwrap_or("so")
+        }
+    }
+}
+
+/// Reasons in one sentence.
+const REASONS_MAX: usize = 3;
+
+/// Texts that are offered in place of one.
+const OFFERS_MAX: usize = 3;
+
+/// A text that shall be a part of others has at least so many bytes.
+const PART_MIN: usize = 3;
