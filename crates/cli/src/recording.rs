@@ -36,6 +36,22 @@ pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
     Capture::open_all(files).map_err(ReadError::Open)
 }
 
+/// The files that a recording was read from, for a heading: also the parts that were not named, and that
+/// several files are read as one.
+pub(crate) fn heading(capture: &Capture) -> String {
+    let names: Vec<_> = capture.files_read().map(|path| path.display().to_string()).collect();
+    let mut text = match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        several => format!("{}, read as one recording", several.join(", ")),
+    };
+    if capture.repeated_messages() > 0 {
+        let repeated = counted(capture.repeated_messages(), "message", "messages");
+        text += &format!("; {repeated} found in more than one of them counted once");
+    }
+    text
+}
+
 /// Says on standard error that a query selects no message of those that a command is about, and why. The
 /// command goes on: that nothing was found can be the answer.
 pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query, scope: Scope) {

@@ -36,7 +36,7 @@ pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, Peer, PeerId, Role};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
-pub use open::OpenError;
+pub use open::{OpenError, distinct_files};
 pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
@@ -87,6 +87,10 @@ pub struct Capture {
 struct Files {
     /// Each stands for the parts that belong to it.
     paths: Vec<PathBuf>,
+    /// All of them, with the parts.
+    read: Vec<PathBuf>,
+    /// How many messages several files have, each of which is in the capture once.
+    repeated: u64,
     /// By bus, the place of its file; those beyond the last are of the first file.
     of_buses: Vec<usize>,
 }
@@ -335,6 +339,16 @@ impl Capture {
     /// parts that belong to it. None if it was made in another way.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.paths.iter().map(PathBuf::as_path)
+    }
+
+    /// All files that were read, with the parts.
+    pub fn files_read(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.read.iter().map(PathBuf::as_path)
+    }
+
+    /// How many messages were in several files; each counts once.
+    pub const fn repeated_messages(&self) -> u64 {
+        self.files.repeated
     }
 
     /// The place in [`files`](Self::files) of the one that a bus is in.

@@ -1,9 +1,11 @@
 //! Captures from files: one or several, each perhaps in parts, or what another program pipes in.
 
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read, Stdin};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
@@ -11,7 +13,7 @@ use super::ahead::Ahead;
 use super::store::{Part, ReadAt};
 use super::{Capture, not_a_recording};
 use crate::file::Reader;
-use crate::record::{Bus, BusId, Gap, RawMessage, Record};
+use crate::record::{Bus, BusId, Gap, RawMessage, Record, Time};
 
 impl Capture {
     /// Reads a file, whichever format it has, with the parts that belong to it: see
@@ -29,15 +31,19 @@ impl Capture {
     ///
     /// If there are a `FILE.1`, `FILE.2` and so on beside a `FILE`, they are parts of one recording
     /// that was cut into several files, and are read too. `-` is what is piped in.
+    ///
+    /// A file counts once, however often and under whichever names it is given, and so does a message
+    /// that several files have, such as a recording and a copy of a part of it.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
         let mut capture = Self::default();
         let mut sources = Vec::new();
-        for (set, path) in paths.iter().enumerate() {
-            let path = path.as_ref();
+        let paths = distinct_files(paths);
+        for (set, path) in paths.iter().copied().enumerate() {
             let opened = capture.open_set(path, set, &mut sources);
             opened.map_err(|error| OpenError { path: path.to_owned(), error })?;
         }
-        capture.files.paths = paths.iter().map(|path| path.as_ref().to_owned()).collect();
+        capture.files.paths = paths.iter().map(|&path| path.to_owned()).collect();
+        capture.files.read = sources.iter().map(|source| source.path.clone()).collect();
         capture.read_sources(&mut sources)?;
         Ok(capture)
     }
@@ -71,9 +77,11 @@ impl Capture {
             return source.read(self);
         }
         let mut sets = Sets::default();
-        while let Some(source) = earliest(sources)? {
-            source.push_next(self, &mut sets)?;
+        let mut recent = Recent::default();
+        while let Some((file, source)) = earliest(sources)? {
+            source.push_next(self, &mut sets, (file, &mut recent))?;
         }
+        self.files.repeated = recent.repeated;
         Ok(())
     }
 }
@@ -136,9 +144,22 @@ impl Source {
         Ok(())
     }
 
-    fn push_next(&mut self, capture: &mut Capture, sets: &mut Sets) -> Result<(), OpenError> {
+    fn push_next(
+        &mut self,
+        capture: &mut Capture,
+        sets: &mut Sets,
+        (file, recent): (usize, &mut Recent),
+    ) -> Result<(), OpenError> {
         self.select(capture);
         let record = self.ahead.next().map_err(of(&self.path))?;
+        let record = record.filter(|record| match record {
+            Record::Message(raw) => {
+                let bus = self.buses.ids.get(usize::from(raw.bus.0)).copied();
+                let bus = bus.and_then(|bus| capture.buses.get(usize::from(bus.0)));
+                !recent.has_from_another(file, bus, raw)
+            }
+            _ => true,
+        });
         let record = record.and_then(|record| self.buses.renumber(record, capture, sets));
         if let Some(record) = record {
             capture.push(with_place(record, self.part));
@@ -223,18 +244,86 @@ impl Read for Input {
     }
 }
 
-/// The file whose next record is due first.
-fn earliest(sources: &mut [Source]) -> Result<Option<&mut Source>, OpenError> {
+/// The file whose next record is due first, and its place.
+fn earliest(sources: &mut [Source]) -> Result<Option<(usize, &mut Source)>, OpenError> {
     let mut earliest = None;
-    for source in sources {
+    for (place, source) in sources.iter_mut().enumerate() {
         let due = source.ahead.due().map_err(of(&source.path))?;
         if let Some(at) = due
             && earliest.as_ref().is_none_or(|(first, _)| at < *first)
         {
-            earliest = Some((at, source));
+            earliest = Some((at, (place, source)));
         }
     }
-    Ok(earliest.map(|(_, source)| source))
+    Ok(earliest.map(|(_, found)| found))
+}
+
+/// The last messages of several files, to find those that more than one file has: messages of the same
+/// bus with the same bytes and the same time in nanoseconds.
+#[derive(Debug, Default)]
+struct Recent {
+    /// In which file each was found first.
+    files: HashMap<(Time, u64), usize>,
+    order: VecDeque<(Time, u64)>,
+    hasher: RandomState,
+    /// How many messages were found again.
+    repeated: u64,
+}
+
+impl Recent {
+    /// Whether another file has this message, too. A bus is known by its address; of one without, no
+    /// message is found again.
+    fn has_from_another(&mut self, file: usize, bus: Option<&Bus>, raw: &RawMessage<'_>) -> bool {
+        let Some(address) = bus.and_then(|bus| bus.address.as_deref()) else { return false };
+        let key = (raw.at, self.hasher.hash_one((address, raw.bytes)));
+        match self.files.get(&key) {
+            Some(first) if *first != file => {
+                self.repeated += 1;
+                return true;
+            }
+            Some(_) => return false,
+            None => {}
+        }
+        self.files.insert(key, file);
+        self.order.push_back(key);
+        if self.order.len() > RECENT_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.files.remove(&oldest);
+        }
+        false
+    }
+}
+
+/// The paths without those of files that are read already: files that are named before, and parts of
+/// others that are named.
+pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
+    let files: Vec<_> = paths.iter().map(|path| FileId::of(path.as_ref())).collect();
+    let parts_of =
+        |path: &Path| -> Vec<_> { parts(path).filter_map(|part| FileId::of(&part)).collect() };
+    let parts: Vec<_> = paths.iter().map(|path| parts_of(path.as_ref())).collect();
+    let is_read_already = |place: usize| {
+        let Some(file) = files[place] else { return false };
+        let is_part = |other: usize| files[other] != Some(file) && parts[other].contains(&file);
+        files[..place].contains(&Some(file)) || (0..paths.len()).any(is_part)
+    };
+    let distinct = paths.iter().enumerate().filter(|(place, _)| !is_read_already(*place));
+    distinct.map(|(_, path)| path.as_ref()).collect()
+}
+
+/// Which file a path leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The file at a path; `None` for what is not a regular file, which can be read only once.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.metadata().ok().filter(Metadata::is_file)?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
 }
 
 /// The parts of a recording besides its first file: those with a number behind its name.
@@ -254,6 +343,10 @@ fn with_place<'r>(mut record: Record<'r>, part: Option<Part>) -> Record<'r> {
     }
     record
 }
+
+/// Messages that are remembered: files have them in the order of routing, in which a later one may be a
+/// little older.
+const RECENT_MAX: usize = 1 << 14;
 
 fn of(path: &Path) -> impl FnOnce(io::Error) -> OpenError {
     |error| OpenError { path: path.to_owned(), error }

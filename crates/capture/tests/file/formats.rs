@@ -311,3 +311,56 @@ fn several_files_are_one_capture_in_order_of_time() {
     assert_eq!(files, ["a", "b"], "parts are of the file that they belong to");
     assert_eq!(capture.buses()[usize::from(BusId(1).0)].name, "session");
 }
+
+/// A recording of a bus: signals with these numbers, a millisecond apart.
+fn numbered(address: &str, numbers: std::ops::Range<u32>) -> Vec<u8> {
+    let mut recording = Recording::new();
+    recording.bus(Bus { address: Some(address.to_owned()), ..Bus::default() });
+    for number in numbers {
+        recording.at_ms(number.into()).signal(":1.1", "/ org.example.Mail.New", &(number,));
+    }
+    recording.pcapng()
+}
+
+#[test]
+fn files_and_messages_that_are_given_twice_count_once() {
+    let folder = std::env::temp_dir().join(format!("diligence-twice-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("a folder");
+    let write = |name: &str, content: Vec<u8>| {
+        std::fs::write(folder.join(name), content).expect("a file");
+    };
+    write("ring", numbered("unix:path=/a", 10..20));
+    write("ring.1", numbered("unix:path=/a", 0..10));
+    write("copy", numbered("unix:path=/a", 0..5));
+    write("other", numbered("unix:path=/b", 0..5));
+    std::os::unix::fs::symlink(folder.join("ring"), folder.join("link")).expect("a link");
+    let found: Vec<_> = [
+        &["ring"][..],
+        &["ring", "ring"],
+        &["ring.1", "ring"],
+        &["ring", "ring.1"],
+        &["ring", "link"],
+        &["link", "ring.1"],
+        &["copy", "ring"],
+        &["ring", "other"],
+    ]
+    .map(|names| {
+        let paths: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
+        let capture = Capture::open_all(&paths).expect("recordings");
+        (names, capture.len(), capture.files_read().len(), capture.repeated_messages())
+    })
+    .into();
+    std::fs::remove_dir_all(&folder).expect("the folder is there");
+    for ((names, messages, files, repeated), expected) in found.into_iter().zip([
+        (20, 2, 0),
+        (20, 2, 0),
+        (20, 2, 0),
+        (20, 2, 0),
+        (20, 2, 0),
+        (20, 2, 0),
+        (20, 3, 5),
+        (25, 3, 0),
+    ]) {
+        assert_eq!((messages, files, repeated), expected, "{names:?}");
+    }
+}

@@ -11,6 +11,7 @@ use capture::lint::baseline::{BaselineError, Filter};
 use capture::lint::report::{Extent, to_json, to_text};
 use capture::lint::rule::{Rule, RuleId};
 use capture::lint::{Baseline, Report, Severity, Source, document};
+use capture::model::distinct_files;
 use capture::text::Style;
 use clap::{Args, ValueEnum};
 
@@ -92,7 +93,7 @@ impl Outcome {
 
 fn tell(lint: &Lint) -> Result<Outcome, LintError> {
     let mut reports = Vec::new();
-    for file in &lint.files {
+    for file in distinct_files(&lint.files) {
         let capture = recording::open(&[file])?;
         reports.push(lint.report(Source::Recording(file.display().to_string()), &capture));
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::scene::{check_refused, office, run};
+use crate::scene::{OFFICE, check_refused, office, run};
 use crate::support::Folder;
 
 /// All formats, with how a file begins and a text that one has with the calls of `Find`.
@@ -55,7 +55,9 @@ fn the_standard_output_is_the_default() {
 
 #[test]
 fn recordings_are_put_together() {
-    let printed = run(&office(), "export office.pcapng office.pcapng type:error --format csv");
+    let folder = office();
+    fs::copy(folder.join(OFFICE), folder.join("other.pcapng")).expect("the folder is ours");
+    let printed = run(&folder, "export office.pcapng other.pcapng type:error --format csv");
     assert_eq!(printed.stdout.lines().count(), 1 + 2 * 2, "{}", printed.stdout);
 }
 

@@ -57,6 +57,26 @@ fn what_was_found_decides_the_status() {
 }
 
 #[test]
+fn several_files_are_named_in_the_heading_and_count_once() {
+    let folder = folder();
+    fs::copy(folder.join("fast.pcap"), folder.join("slow.pcap.1")).expect("the folder is ours");
+    for (line, heading, messages) in [
+        ("stats fast.pcap fast.pcap", "fast.pcap\n", "60 messages"),
+        ("stats fast.pcap ./fast.pcap", "fast.pcap\n", "60 messages"),
+        ("stats slow.pcap", "slow.pcap, slow.pcap.1, read as one recording\n", "120 messages"),
+        ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", "120 messages"),
+        ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", ""),
+    ] {
+        let (code, stdout, stderr) = run(&folder, line);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{line}");
+        assert!(stdout.starts_with(heading) && stdout.contains(messages), "{line}: {stdout}");
+    }
+    let (_, stdout, _) = run(&folder, "stats slow.pcap --json");
+    let stats: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(stats["files"], serde_json::json!(["slow.pcap", "slow.pcap.1"]));
+}
+
+#[test]
 fn queries_that_match_nothing_are_explained_on_standard_error() {
     let folder = folder();
     let reason = "no message matches the query: no message has the member getcount; GetCount occurs \

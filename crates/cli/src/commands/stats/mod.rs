@@ -90,19 +90,18 @@ impl Stats {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
         }
-        let text = self.numbers(files, &capture, &query, sweep.as_ref())?;
+        let text = self.numbers(&capture, &query, sweep.as_ref())?;
         Ok((text, Verdict::Kept))
     }
 
     fn numbers(
         &self,
-        files: &[String],
         capture: &Capture,
         query: &Query,
         sweep: Option<&Sweep>,
     ) -> Result<String, StatsError> {
         let Some(subject) = self.by.or(sweep.map(|_| Subject::Size)) else {
-            let overview = overview::Overview::of(files, capture, query);
+            let overview = overview::Overview::of(capture, query);
             return Ok(match self.form.json {
                 true => overview.json(),
                 false => overview.text(style::of_stdout(), self.top),

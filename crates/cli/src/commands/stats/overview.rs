@@ -20,6 +20,10 @@ use crate::recording;
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
     files: Vec<String>,
+    /// Messages that several of the files have.
+    repeated_messages: u64,
+    #[serde(skip)]
+    heading: String,
     summary: Summary,
     /// Messages that are not counted, because the recorder itself sent or got them.
     recorder_messages: u64,
@@ -32,7 +36,7 @@ pub(super) struct Overview {
 
 impl Overview {
     /// Counts the messages that a query selects.
-    pub(super) fn of(files: &[String], capture: &Capture, query: &Query) -> Self {
+    pub(super) fn of(capture: &Capture, query: &Query) -> Self {
         // Beside each other, since nothing that one counts is of use to the other.
         let (summary, senders, members) = thread::scope(|scope| {
             let members = scope.spawn(|| groups(capture, query, By::Member));
@@ -41,7 +45,9 @@ impl Overview {
         });
         let caveats = Caveat::of(capture, &summary);
         Self {
-            files: files.to_vec(),
+            files: capture.files_read().map(|path| path.display().to_string()).collect(),
+            repeated_messages: capture.repeated_messages(),
+            heading: recording::heading(capture),
             caveats: caveats.iter().map(Caveat::to_string).collect(),
             summary,
             recorder_messages: of_recorder(capture, query),
@@ -59,7 +65,7 @@ impl Overview {
 
     /// As much of it as a screen holds, or `top` rows of each table; 0 is all.
     pub(super) fn text(&self, style: Style, top: Option<usize>) -> String {
-        let mut text = style.strong(self.files.join(", ")) + "\n";
+        let mut text = style.strong(&self.heading) + "\n";
         for sentence in self.sentences() {
             for line in folded(&sentence, style.width.saturating_sub(2)) {
                 text += &format!("  {line}\n");

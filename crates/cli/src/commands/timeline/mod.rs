@@ -62,7 +62,8 @@ impl Timeline {
             None => Scope::Traffic,
         };
         warn_if_unmatched("timeline", &capture, &query, scope);
-        let source = Source::Recordings(files.to_vec());
+        let files = capture.files_read().map(|path| path.display().to_string()).collect();
+        let source = Source::Recordings { files, heading: recording::heading(&capture) };
         self.conclude(source, &capture, &query)
     }
 
@@ -73,7 +74,7 @@ impl Timeline {
         }
         let query = recording::query(&self.words)?;
         let form = if self.json { Form::Json } else { Form::Text };
-        let source = || Source::Bus(self.live.name());
+        let source = || Source::Bus { bus: self.live.name() };
         let mut tell = |capture: &Capture, style| {
             self.form(&Screen::of(source(), capture, &query, self.rows()), style)
         };

@@ -34,13 +34,21 @@ pub(super) struct Screen {
 
 /// What is told of.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
 pub(super) enum Source {
-    /// Recordings, by the names of their files.
-    #[serde(rename = "files")]
-    Recordings(Vec<String>),
-    /// A bus that is watched, by its name.
-    #[serde(rename = "bus")]
-    Bus(String),
+    /// Recordings.
+    Recordings {
+        /// The names of their files.
+        files: Vec<String>,
+        /// The same, for people.
+        #[serde(skip)]
+        heading: String,
+    },
+    /// A bus that is watched.
+    Bus {
+        /// Its name.
+        bus: String,
+    },
 }
 
 /// Whose times the recording has.
@@ -149,15 +157,15 @@ impl Source {
     /// Of a bus there are no numbers of messages by which to find them again.
     fn fit(&self, table: Table) -> Table {
         match self {
-            Self::Recordings(_) => table,
-            Self::Bus(_) => table.without(&["number"]),
+            Self::Recordings { .. } => table,
+            Self::Bus { .. } => table.without(&["number"]),
         }
     }
 
     fn name(&self) -> String {
         match self {
-            Self::Recordings(files) => files.join(", "),
-            Self::Bus(name) => name.clone(),
+            Self::Recordings { heading, .. } => heading.clone(),
+            Self::Bus { bus } => bus.clone(),
         }
     }
 }
