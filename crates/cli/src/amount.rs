@@ -11,6 +11,14 @@ pub(crate) fn bytes(text: &str) -> Result<u64, OutOfPlace> {
     if bytes == 0 { Err(OutOfPlace::Nothing) } else { Ok(bytes) }
 }
 
+/// Reads the size of a recording.
+pub(crate) fn recording_size(text: &str) -> Result<u64, OutOfPlace> {
+    match bytes(text)? {
+        ..RECORDING_MIN => Err(OutOfPlace::TooSmall),
+        bytes => Ok(bytes),
+    }
+}
+
 /// Reads a time: `30`, `1.5s`, `500ms`, `10min`, `2h`.
 pub(crate) fn time(text: &str) -> Result<Duration, OutOfPlace> {
     match Duration::from_nanos(Scale::SECONDS.read(text)?) {
@@ -35,6 +43,8 @@ pub(crate) enum OutOfPlace {
     Amount(AmountError),
     /// It is 0.
     Nothing,
+    /// No recording has room in it.
+    TooSmall,
 }
 
 impl From<AmountError> for OutOfPlace {
@@ -48,11 +58,19 @@ impl fmt::Display for OutOfPlace {
         match self {
             Self::Amount(error) => error.fmt(f),
             Self::Nothing => f.write_str("expected more than 0"),
+            Self::TooSmall => {
+                let least = RECORDING_MIN >> 10;
+                write!(f, "the beginning of a file and a message need {least} KiB or more")
+            }
         }
     }
 }
 
 impl std::error::Error for OutOfPlace {}
+
+/// Bytes for the beginning of a file, which describes the bus and the recorder, one small message with its
+/// sender, and how the recording ended.
+const RECORDING_MIN: u64 = 4 << 10;
 
 /// Longer than anybody waits, and short enough to be reckoned with.
 const TIME_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -71,6 +89,11 @@ mod tests {
             ("0", Err(OutOfPlace::Nothing)),
         ] {
             assert_eq!(bytes(text), expected, "{text:?}");
+        }
+        for (text, expected) in
+            [("4K", Ok(4096)), ("4095", Err(OutOfPlace::TooSmall)), ("0", Err(OutOfPlace::Nothing))]
+        {
+            assert_eq!(recording_size(text), expected, "{text:?}");
         }
         for (text, expected) in [
             ("30", Ok(30_000)),

@@ -270,6 +270,26 @@ fn a_pipe_gets_it_and_limits_end_it() {
 }
 
 #[test]
+fn a_size_that_has_no_room_for_a_message_is_refused_with_the_least_one() {
+    let folder = Folder::new();
+    let bus = DbusDaemon::start(&folder, "");
+    let file = folder.join("small.pcapng");
+    let mut command = folder.diligence();
+    command.args(["record", "--address", &bus.address, "--max-size", "5"]);
+    let output = command.output().expect("it can be started");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("need 4 KiB or more"), "{said}");
+    let options = ["--max-size", "4K", "--filter", "type='signal',member='Came'"];
+    let recorder = start(&folder, &bus.address, &file, &options);
+    bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
+    let output = end(recorder);
+    assert!(output.status.success(), "{output:?}");
+    assert!(read(&file).messages().any(|message| message.member() == "Came"));
+    assert!(fs::metadata(&file).expect("it is there").len() <= 4096);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let folder = Folder::new();
     for (words, expected) in [
@@ -277,6 +297,8 @@ fn what_makes_no_sense_is_refused() {
         (&["--trigger", "dur>>"], 2),
         (&["--kept", "7", "--redact"], 2),
         (&["--max-size", "0"], 2),
+        (&["--max-size", "5"], 2),
+        (&["--ring", "4095"], 2),
         (&["-o", "-", "--ring", "1M"], 2),
         (&["--address", "unix:path=/nonexistent/bus"], 1),
         (&["--address", "unix:path=/nonexistent/bus", "-o", "/nonexistent/file"], 1),

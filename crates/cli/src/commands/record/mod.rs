@@ -44,13 +44,13 @@ pub(crate) struct Record {
     #[arg(long, value_name = "RULE", value_parser = match_rule)]
     filter: Vec<String>,
     /// Keep only the last part: in FILE and FILE.1, each of this size
-    #[arg(long, value_name = "SIZE", value_parser = amount::bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = amount::recording_size)]
     ring: Option<u64>,
     /// Keep the last part in memory, and write it when a message is like this: 'dur>50ms'
     #[arg(long, value_name = "QUERY")]
     trigger: Option<Query>,
     /// End before the file is larger than this
-    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, conflicts_with_all = ["ring", "trigger"])]
+    #[arg(long, value_name = "SIZE", value_parser = amount::recording_size, conflicts_with_all = ["ring", "trigger"])]
     max_size: Option<u64>,
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
@@ -368,7 +368,8 @@ within 50 ms. It lets everybody see that of processes of one's own user, if \
 then who was woken late or held up, `stats --by switches` how often for each call.
 
 A SIZE is one of bytes, or has a unit: kB, MB and GB are powers of 1000, KiB, MiB and GiB powers of \
-1024, and so are K, M and G. A TIME is one of seconds, or has a unit: ms, s, min or h.
+1024, and so are K, M and G. 4 KiB is the least: the beginning of a file, which describes the bus, and one \
+message. Each connection takes some hundred bytes more. A TIME is one of seconds, or has a unit: ms, s, min or h.
 
 Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
 command; without one 0, or 1 if the buses went away; 1, too, if the command succeeded and not all of \
