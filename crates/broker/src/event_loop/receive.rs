@@ -10,7 +10,7 @@ use sys::transfer::{self, Descriptors, Received, Wait};
 use wire::Message;
 use wire::framer::{self, Frame, Framer, Space};
 use wire::message::InvalidMessage;
-use wire::sasl::server::{Identity, Progress};
+use wire::sasl::server::{Identity, Progress, Rejection, Violation};
 
 use super::back_pressure::kernel_user;
 use super::deliver::Origin;
@@ -20,6 +20,16 @@ use crate::connection::{End, Phase};
 use crate::held_fds::OverShare;
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
+
+/// How a connection ends that was rejected and whose `BEGIN` was under way: clients send it along with
+/// their first attempt to save a round trip. If they only asked for a mechanism that this bus does not
+/// offer, they connect again with another one, so it is not worth a line in the log.
+const fn end_after(rejection: Rejection) -> End {
+    match rejection {
+        Rejection::NotOffered => End::Closed,
+        Rejection::NotAccepted => End::Rejected,
+    }
+}
 
 impl EventLoop {
     /// Reads once from a connection and handles what came.
@@ -141,9 +151,14 @@ impl EventLoop {
         let mut answer = Vec::new();
         let now_unix = sys::clock::realtime().as_secs();
         let progress = login.server.receive(chunk, now_unix, &mut self.authority, &mut answer);
+        let rejected = login.server.rejection().map(end_after);
         connection.queue.push_raw(&answer, &mut self.buffers.spare);
         self.mark_awaited(peer);
-        match progress.map_err(End::Handshake)? {
+        let end = |violation| match violation {
+            Violation::BeginBeforeOk { .. } => rejected.unwrap_or(End::Handshake(violation)),
+            _ => End::Handshake(violation),
+        };
+        match progress.map_err(end)? {
             Progress::NeedMore if self.buffers.fds.is_empty() => Ok(()),
             Progress::NeedMore => {
                 self.buffers.fds.clear();

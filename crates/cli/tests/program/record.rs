@@ -120,6 +120,9 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
             assert!(errors.contains("rejected attempt to call AddMatch"), "{program}: {errors}");
             assert!(!file.exists());
         }
+        // The first attempt of a client is EXTERNAL, and its BEGIN is under way when that is rejected.
+        let log = text(&bus.end(Signal::TERM).stderr);
+        assert!(!log.contains("handshake") && !log.contains("disconnected"), "{program}: {log}");
     }
 }
 

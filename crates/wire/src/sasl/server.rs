@@ -167,6 +167,16 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
+/// Why a client was rejected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rejection {
+    /// It tried only mechanisms that the server does not offer. It has learnt from the answer which ones
+    /// there are, and may come again with one of these.
+    NotOffered,
+    /// Something that it said was not accepted.
+    NotAccepted,
+}
+
 /// A client's rejected attempts, after the last of which it is disconnected.
 pub const REJECTIONS_MAX: u8 = 6;
 
@@ -247,6 +257,16 @@ impl Server {
     /// leaves now, that is why.
     pub fn has_rejected(&self) -> bool {
         self.tally.attempts > 0 && matches!(self.state, State::ExpectAuth)
+    }
+
+    /// Why the client was rejected, if it was.
+    pub fn rejection(&self) -> Option<Rejection> {
+        let Tally { attempts, not_offered, rejections, .. } = self.tally;
+        match rejections {
+            0 => None,
+            _ if attempts > 0 && attempts == not_offered => Some(Rejection::NotOffered),
+            _ => Some(Rejection::NotAccepted),
+        }
     }
 
     fn receive_line(
@@ -396,6 +416,8 @@ impl Login {
 #[derive(Debug, Default)]
 struct Tally {
     attempts: u16,
+    /// Attempts with a mechanism that the server does not offer.
+    not_offered: u16,
     rejections: u8,
     commands: u16,
 }
@@ -430,6 +452,7 @@ impl<A: Authority> Turn<'_, A> {
         let mechanism = Mechanism::from_name(mechanism);
         let Some(mechanism) = mechanism.filter(|&known| self.config.mechanisms.contains(known))
         else {
+            self.tally.not_offered += 1;
             return self.reject();
         };
         let Ok(initial) = initial.map(hex::decode).transpose() else {

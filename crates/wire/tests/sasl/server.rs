@@ -2,7 +2,9 @@
 
 use diligence_wire::hex;
 use diligence_wire::sasl::line::LINE_LEN_MAX;
-use diligence_wire::sasl::server::{COMMANDS_MAX, Identity, Progress, Server, Violation};
+use diligence_wire::sasl::server::{
+    COMMANDS_MAX, Identity, Progress, Rejection, Server, Violation,
+};
 use diligence_wire::sasl::{FdPassing, Mechanism, Mechanisms, ServerConfig};
 
 use super::{GUID_TEXT, NOW, System, check_lines, cuts, side, tcp_server, unix_server};
@@ -280,6 +282,26 @@ fn the_sixth_rejection_is_the_last() {
     check_server(&unix_server(), &round.repeat(5), Ok(None));
     let end = Err(Violation::TooManyRejections { at: 1 + 5 * 6 });
     check_server(&unix_server(), &round.repeat(6), end);
+}
+
+#[test]
+fn a_mechanism_that_is_not_offered_differs_from_one_that_is_not_accepted() {
+    let all = unix_server();
+    let anonymous =
+        ServerConfig { mechanisms: Mechanisms::NONE.with(Mechanism::Anonymous), ..unix_server() };
+    for (config, lines, expected) in [
+        (&anonymous, "AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", Some(Rejection::NotOffered)),
+        (&anonymous, "AUTH EXTERNAL\r\nAUTH ANONYMOUS ff\r\n", Some(Rejection::NotAccepted)),
+        (&anonymous, "AUTH ANONYMOUS\r\nBEGIN\r\n", None),
+        (&all, "AUTH EXTERNAL 37\r\nBEGIN\r\n", Some(Rejection::NotAccepted)),
+        (&all, "AUTH EXTERNAL\r\nBEGIN\r\n", None),
+        (&all, "BEGIN\r\n", None),
+    ] {
+        let mut server = Server::new(config.clone());
+        let bytes = [b"\0", lines.as_bytes()].concat();
+        let _ = server.receive(&bytes, NOW, &mut System, &mut Vec::new());
+        assert_eq!(server.rejection(), expected, "{lines:?}");
+    }
 }
 
 #[test]
