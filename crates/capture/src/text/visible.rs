@@ -1,9 +1,10 @@
 //! Texts that peers chose, made safe to print.
 //!
 //! A terminal obeys control characters: they move the cursor, set the title, write to the clipboard. Line
-//! and paragraph separators forge lines, and bidirectional controls make a text look like another one.
-//! All of these are printed as escapes, in the notation that C, JSON and GVariant share: `\n`, `\u001b`. So
-//! an escaped JSON document is still one with the same values.
+//! and paragraph separators forge lines, bidirectional controls make a text look like another one, and
+//! characters without width hide in it. All of these are printed as escapes in the notation of JSON: `\n`,
+//! `\u001b`, and `\udb40\udc41` for a character beyond the basic plane. So an escaped JSON document is still
+//! one with the same values.
 
 use std::borrow::Cow;
 
@@ -79,12 +80,17 @@ fn push_escape(text: &mut String, c: char) {
         '\n' => text.push_str("\\n"),
         '\r' => text.push_str("\\r"),
         '\t' => text.push_str("\\t"),
-        // All of them are in the basic plane, so four digits suffice.
-        c => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+        c => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
     }
 }
 
-/// Control characters (C0, DEL, C1), separators of lines and paragraphs, and bidirectional controls.
+/// Control characters (C0, DEL, C1), separators of lines and paragraphs, bidirectional controls, and
+/// characters that are not seen: spaces without width, the byte order mark, invisible operators, annotation
+/// marks and tags. The joiners U+200C and U+200D are not among them: Persian and pictures need them.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -96,6 +102,11 @@ fn is_unsafe(c: char) -> bool {
                 | '\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2066}'..='\u{2069}'
+                | '\u{200b}'
+                | '\u{2060}'..='\u{2064}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
         )
 }
 
@@ -122,6 +133,10 @@ mod tests {
             ("\x1b]0;t\x07", "\\u001b]0;t\\u0007", "\\u001b]0;t\\u0007"),
             ("\0\x7f\u{9b}31m", "\\u0000\\u007f\\u009b31m", "\\u0000\\u007f\\u009b31m"),
             ("\u{2028}\u{2029}", "\\u2028\\u2029", "\\u2028\\u2029"),
+            ("a\u{feff}b\u{200b}\u{2060}", "a\\ufeffb\\u200b\\u2060", "a\\ufeffb\\u200b\\u2060"),
+            ("\u{e0041}\u{e007f}", "\\udb40\\udc41\\udb40\\udc7f", "\\udb40\\udc41\\udb40\\udc7f"),
+            ("\u{e0000}\u{e0100}", "\\udb40\\udc00\u{e0100}", "\\udb40\\udc00\u{e0100}"),
+            ("\u{645}\u{200c}\u{200d}", "\u{645}\u{200c}\u{200d}", "\u{645}\u{200c}\u{200d}"),
             (
                 "\u{202e}\u{2066}\u{200f}\u{61c}",
                 "\\u202e\\u2066\\u200f\\u061c",
@@ -131,6 +146,16 @@ mod tests {
             assert_eq!(printable(text), on_one_line);
             assert_eq!(lines(text), as_lines);
         }
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_values() {
+        let value = serde_json::json!(["a\u{feff}\u{e0041}\u{202e}", {"\u{7f}": "\u{9b}"}]);
+        let document = value.to_string();
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&printable(&document)).unwrap(),
+            value
+        );
     }
 
     #[test]

@@ -17,9 +17,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::recorder::OurBus;
 use crate::support::Folder;
 
-/// Sets the title, clears the screen, colors (by C1), begins a line of its own, and turns the direction.
-const HOSTILE: &str =
-    "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged: line\u{202e}\u{2028}\u{7f}z";
+/// Sets the title, clears the screen, colors (by C1), begins a line of its own, turns the direction, and
+/// hides characters.
+const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged: line\u{202e}\u{2028}\u{7f}y\
+                       \u{feff}\u{200b}\u{e0041}\u{e007f}z";
 
 /// What of it can stand in XML.
 const DOCUMENT: &str = "<node><interface name='org.example.Hostile'>\
@@ -124,6 +125,7 @@ fn check(line: &str, output: &str) {
     let is_unsafe = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
             || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{feff}' | '\u{200b}' | '\u{e0000}'..='\u{e007f}')
     };
     assert!(!rest.contains(is_unsafe), "{line}: {output:?}");
 }
@@ -207,7 +209,7 @@ fn full_screens_obey_no_text_of_a_peer() {
         command.env("TERM", "xterm").current_dir(stage.folder.join(""));
         let output = on_a_terminal(command);
         assert!(output.contains(NAME) || !line.starts_with("top"), "{line}: {output}");
-        for part in ["\u{1b}]0;", "\u{7}", "\u{9b}", "\u{202e}", "\u{2028}", "\u{7f}"] {
+        for part in ["\u{1b}]0;", "\u{7}", "\u{9b}", "\u{202e}", "\u{2028}", "\u{7f}", "\u{feff}"] {
             assert!(!output.contains(part), "{line}: {part:?} in {output:?}");
         }
     }
