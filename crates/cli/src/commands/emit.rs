@@ -54,11 +54,17 @@ impl Emit {
             Some(_) => FirstWord::Argument,
             None => FirstWord::SignatureOrArgument,
         };
-        let named = named(words, first)?;
+        let meant = || self.meant(words).filter(|_| first == FirstWord::SignatureOrArgument);
+        let named = named(words, first).map_err(|error| match meant() {
+            Some(meant) => PokeError::Words(format!("{error}; did you mean {meant}?")),
+            None => error,
+        })?;
         let full = format!("{}.{}", named.interface, named.signal);
         let read = self.arguments.read(named.arguments, &[], first);
-        let (reading, load) =
-            read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
+        let (reading, load) = read.map_err(|error| match meant() {
+            Some(meant) => PokeError::Words(format!("{full}: {error}; did you mean {meant}?")),
+            None => PokeError::Arguments { member: full.clone(), error },
+        })?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
             complain(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
@@ -70,6 +76,33 @@ impl Emit {
             destination: self.destination.clone(),
         };
         Ok(self.bus.inspector(Patience::default())?.broadcast(&signal, load)?)
+    }
+}
+
+impl Emit {
+    /// The words as busctl has them, if they make sense as INTERFACE.SIGNAL SIGNATURE: gdbus joins the
+    /// names, busctl needs the signature.
+    fn meant(&self, words: &[String]) -> Option<String> {
+        let (name, rest) = words.split_first()?;
+        let (interface, signal) = name.rsplit_once('.')?;
+        let is_signal = InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok();
+        // These would be opened.
+        let has_file = rest.iter().any(|word| word.starts_with('@'));
+        let types =
+            rest.first().filter(|types| is_signal && !has_file && is_like_signature(types))?;
+        self.arguments.read(rest, &[], FirstWord::SignatureOrArgument).ok()?;
+        let values = rest.iter().skip(1).map(|word| shell_word(word));
+        let words = [interface.to_owned(), signal.to_owned(), types.clone()].into_iter();
+        Some(words.chain(values).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

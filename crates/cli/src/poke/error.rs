@@ -45,6 +45,15 @@ pub(crate) enum PokeError {
         /// What may have been meant instead.
         nearest: Vec<String>,
     },
+    /// The object has no interface, as paths that lead to no object have none.
+    NoInterfaces {
+        /// The service.
+        service: String,
+        /// The path.
+        path: String,
+        /// What may have been meant instead.
+        nearest: Vec<String>,
+    },
     /// A name that was wanted cannot be had.
     Name(String),
     /// The time is over.
@@ -92,6 +101,11 @@ impl fmt::Display for PokeError {
             ),
             Self::Failed { failure, nearest } => {
                 f.write_str(&printable(&failure.to_string()))?;
+                suggest(f, nearest)
+            }
+            Self::NoInterfaces { service, path, nearest } => {
+                let (service, path) = (printable(service), printable(path));
+                write!(f, "{service} has no object {path}, or one without interfaces")?;
                 suggest(f, nearest)
             }
             Self::NoProperty { member, nearest } => {

@@ -9,6 +9,7 @@ use capture::text::nearest::nearest;
 use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection};
 use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
+use notation::guess::is_like_signature;
 use sys::clock::monotonic;
 use wire::names::MemberName;
 
@@ -32,8 +33,14 @@ pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Op
         return Some(Named { interface: None, member: first, rest });
     };
     let apart = rest.split_first().filter(|(word, _)| MemberName::new(word).is_ok());
+    // INTERFACE.METHOD SIGNATURE, as those write it who come from gdbus and busctl.
+    let is_joined =
+        |behind: &str| is_like_signature(behind) && member.starts_with(char::is_uppercase);
     Some(match apart {
-        Some((member, rest)) if is_interface(first) || !is_interface(interface) => {
+        Some((behind, rest))
+            if is_interface(first) || !is_interface(interface) && !is_joined(behind) =>
+        {
+            let member = behind;
             Named { interface: Some(first), member, rest }
         }
         _ => Named { interface: Some(interface), member, rest },
@@ -139,6 +146,22 @@ impl<'a> Object<'a> {
     /// Whether the object has this interface.
     pub(crate) fn has(&self, interface: &str) -> bool {
         self.told.interface(interface).is_some() || is_standard(interface)
+    }
+
+    /// That the object is not there, or has nothing, if that is known. It is why a member of it is not
+    /// known.
+    pub(crate) fn missing(&self, inspector: &Inspector) -> Option<PokeError> {
+        match &self.untold {
+            Some(failure) if failure.error_name() == Some(UNKNOWN_OBJECT) => {
+                Some(self.failed(failure.clone(), inspector, ""))
+            }
+            None if self.told.interfaces.is_empty() => {
+                let nearest = near(self.path, paths(inspector, self.service));
+                let (service, path) = (self.service.to_owned(), self.path.to_owned());
+                Some(PokeError::NoInterfaces { service, path, nearest })
+            }
+            _ => None,
+        }
     }
 
     /// What is known of a member.
@@ -282,6 +305,8 @@ pub(crate) const fn empty() -> Introspection {
 
 const ERRORS: &str = "org.freedesktop.DBus.Error.";
 
+const UNKNOWN_OBJECT: &str = "org.freedesktop.DBus.Error.UnknownObject";
+
 /// Interfaces of the specification, their methods, and the types that these take.
 const STANDARD: [(&str, &str, &str); 6] = [
     ("org.freedesktop.DBus.Peer", "Ping", ""),
@@ -325,6 +350,8 @@ mod tests {
             // Of what the object does not tell, busctl's form is the likelier one.
             (&["x.y", "M", "text"], Some("x.y"), "M", 1),
             (&["x.y.M", "two words"], Some("x.y"), "M", 1),
+            (&["x.y.M", "s", "text"], Some("x.y"), "M", 2),
+            (&["x.y.z", "s", "text"], Some("x.y.z"), "s", 1),
         ] {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
             let named = split(&words, is_interface).expect("there are words");

@@ -59,6 +59,23 @@ fn serve(address: &str) {
     is_ready.recv_timeout(Duration::from_secs(10)).expect("the service is there");
 }
 
+const BARE: &str = "net.hadess.Switcher";
+
+/// A service that describes every object as one without interfaces, as some libraries do.
+fn serve_bare(address: &str) {
+    let (address, (ready, is_ready)) = (address.to_owned(), std::sync::mpsc::channel());
+    thread::spawn(move || {
+        let bus = Connection::open(&address).expect("the bus is there");
+        bus.request_name(BARE, NameFlags::NONE).expect("the name is free");
+        ready.send(()).expect("the test waits");
+        while let Ok(request) = bus.next_request(None) {
+            let Some(request) = request else { continue };
+            request.reply(&("<node/>",)).expect("it can be sent");
+        }
+    });
+    is_ready.recv_timeout(Duration::from_secs(10)).expect("the service is there");
+}
+
 struct Stage {
     folder: Folder,
     bus: DbusDaemon,
@@ -211,6 +228,7 @@ fn the_options_of_the_other_tools_are_understood() {
 #[test]
 fn what_goes_wrong_is_a_sentence() {
     let stage = Stage::new();
+    serve_bare(&stage.bus.address);
     for (words, parts) in [
         (
             &["call", NAME, PATH, "Echo5", "-1"][..],
@@ -226,6 +244,18 @@ fn what_goes_wrong_is_a_sentence() {
         ),
         (&["call", NAME, "/org/example/Ecko", "Echo5"], &["mean /org/example/Echo or "]),
         (&["call", NAME, "no path", "Echo5"], &["no path"]),
+        (
+            &["call", NAME, "/none", "org.freedesktop.DBus.Properties.Get"],
+            &["UnknownObject", "/none"],
+        ),
+        (&["call", NAME, "/none", "org.b.C.Foo", "s", "hi"], &["UnknownObject", "/none"]),
+        (&["call", NAME, "/none", "org.b.C", "Foo", "su", "hi"], &["UnknownObject", "/none"]),
+        (&["call", BARE, "/none", "org.b.C", "Foo", "su", "hi"], &["has no object /none, or one"]),
+        (&["call", NAME, PATH, "org.b.C.Foo", "s", "hi"], &["UnknownInterface", "org.b.C"]),
+        (
+            &["call", NAME, PATH, "org.example.Ecko.Echo5", "u"],
+            &["org.example.Ecko", "did you mean org.example.Echo.Echo5, "],
+        ),
         (&["call", "--address=unix:path=/none"], &["cannot connect to the bus at unix:path=/none"]),
         (&["get", NAME, PATH, "Lefel"], &["does not tell of a property Lefel", "mean Level?"]),
         (&["set", NAME, PATH, "Level", "loud"], &["Level: argument 1 must be", "is loud"]),
@@ -292,6 +322,16 @@ fn a_forgotten_argument_is_an_error_as_with_busctl() {
     assert_eq!(stage.printed(&[&words[..], &["--format=gvariant"]].concat()), expected);
     let emit = ["emit", "-v", "-o", "/p", "-s", "org.example.I.Said", "s"];
     assert!(text(&stage.ours(&emit).stderr).contains(" with \"s\", read as gvariant"));
+    // The two names joined as by gdbus, with a signature as for busctl.
+    for (words, meant) in [
+        (&["org.b.C.Foo", "s", "hi"][..], "did you mean org.b.C Foo s hi?"),
+        (&["org.b.C.Foo", "su", "hi there", "7"], "did you mean org.b.C Foo su 'hi there' 7?"),
+        (&["org.b.C", "s", "hi"], "org.b.C.s: too few arguments"),
+    ] {
+        let said = stage.ours(&[&["emit", "/a"], words].concat());
+        let said = text(&said.stderr);
+        assert!(said.contains(meant), "{words:?}: {said}");
+    }
     // It is not guessed which signal is meant.
     let ambiguous = stage.complaint(&["emit", "/p", "org.example.I", "Said"], 2);
     assert!(

@@ -139,8 +139,8 @@ impl Call {
         self.send(inspector, object, (&method, &found, &full), load)
     }
 
-    /// Why arguments were not read. Of a method that the object does not tell of, its name is the
-    /// likelier mistake.
+    /// Why arguments were not read. Of an object that is not there, its path is the likelier mistake, and
+    /// of a method that the object does not tell of, its name.
     fn unread(
         &self,
         inspector: &Inspector,
@@ -149,6 +149,9 @@ impl Call {
         full: &str,
         error: notation::ArgumentError,
     ) -> PokeError {
+        if let Some(missing) = object.missing(inspector) {
+            return missing;
+        }
         if found.signatures.is_empty() && !object.told.interfaces.is_empty() {
             let (interface, member) = match full.rsplit_once('.') {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
