@@ -15,8 +15,22 @@ use crate::output::complain;
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
 /// file even if there is none, so that a mistake in its name is told as that.
 pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), ReadError> {
+    if let Some((first, rest)) = words.split_first() {
+        check_order(first, rest)?;
+    }
     let (files, rest) = words.split_at(files_of(words));
     Ok((files, query(rest)?))
+}
+
+/// Checks that a query does not stand where the file has to be.
+pub(crate) fn check_order(file: &str, rest: &[String]) -> Result<(), ReadError> {
+    let is_there = |word: &str| word == "-" || Path::new(word).exists();
+    match rest.iter().find(|word| is_there(word)) {
+        Some(behind) if !is_there(file) && file.contains([':', '=', '~', '<', '>']) => {
+            Err(ReadError::Order { query: file.to_owned(), file: behind.clone() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How many words are files.
@@ -94,6 +108,13 @@ pub(crate) enum Scope {
 pub(crate) enum ReadError {
     /// What is asked for is no query.
     Query(QueryError),
+    /// A query stands in front of the file.
+    Order {
+        /// The query.
+        query: String,
+        /// The file.
+        file: String,
+    },
     /// A recording cannot be read.
     Open(OpenError),
 }
@@ -102,7 +123,7 @@ impl ReadError {
     /// The status to exit with.
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Self::Query(_) => ExitCode::from(2),
+            Self::Query(_) | Self::Order { .. } => ExitCode::from(2),
             Self::Open(_) => ExitCode::FAILURE,
         }
     }
@@ -112,6 +133,10 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Order { query, file } => write!(
+                f,
+                "there is no file {query}; files come first, and a query behind them: {file} '{query}'"
+            ),
             Self::Open(error) => write!(f, "cannot read {error}"),
         }
     }

@@ -288,4 +288,4 @@ const REASONS_MAX: usize = 3;
 const OFFERS_MAX: usize = 3;
 
 /// A text that shall be a part of others has at least so many bytes.
-const PART_MIN: usize = 3;
+const PART_MIN: usize = 2;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use inspector::{Patience, SignalName};
 use notation::guess::{FirstWord, has_type, is_like_signature};
 use wire::names::{InterfaceName, MemberName};
@@ -34,6 +34,14 @@ pub(crate) struct Emit {
     /// What gdbus has for the words behind it
     #[arg(short, long, value_name = "INTERFACE.SIGNAL", hide = true)]
     signal: Option<String>,
+    /// What dbus-send may be told
+    #[arg(long = "type", value_enum, hide = true)]
+    _message: Option<MessageType>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum MessageType {
+    Signal,
 }
 
 /// Emits it.

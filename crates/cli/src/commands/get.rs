@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use inspector::introspection::Interface;
 use inspector::{Inspector, Manner, Outcome, PropertyName, Reply};
 
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, print};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
-use crate::poke::member::{Kind, Named, Object, empty, split};
+use crate::poke::member::{Kind, Named, Object, empty, is_unknown_object, split};
 use crate::poke::shown::{ShownOptions, Values, What};
 
 /// Which properties to read, and how to print them.
@@ -47,6 +48,11 @@ impl Get {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(Reply::Expected);
         let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
+        if let [interface] = self.words.as_slice()
+            && let Some(interface) = object.told.interface(interface)
+        {
+            return Err(property_missing(interface));
+        }
         let named = split(&self.words, |name| object.has(name)).expect("there is a word");
         let mut status = self.show(&inspector, &object, named, &manner)?;
         for member in named.rest {
@@ -99,7 +105,19 @@ pub(super) fn name(object: &Object<'_>, named: Named<'_>) -> Result<PropertyName
     })
 }
 
+fn property_missing(interface: &Interface) -> PokeError {
+    let names: Vec<_> = interface.properties.iter().map(|one| one.name.as_str()).collect();
+    let has = match names.as_slice() {
+        [] => String::from("the object does not tell of any"),
+        names => format!("it has {}", names.join(", ")),
+    };
+    PokeError::Words(format!("{} is an interface; name a property, too: {has}", interface.name))
+}
+
 fn untold(object: &Object<'_>, member: &str) -> PokeError {
+    if let Some(failure) = object.untold.clone().filter(is_unknown_object) {
+        return failure.into();
+    }
     PokeError::Name(format!(
         "{} does not tell what it has, so the interface of {member} must be told",
         object.path

@@ -83,6 +83,13 @@ pub(crate) fn run(monitor: Monitor) -> ExitCode {
 impl Monitor {
     fn show(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
+        let rules = self.words[names.len()..].iter().filter(|word| is_rule(word)).count();
+        if rules > 1 {
+            complain(&format!(
+                "diligence monitor: messages are shown that match all {rules} rules; with --match in \
+                 front of each, those that match any of them\n"
+            ));
+        }
         let of_object = self.object_path.as_ref().map(|path| format!("path:{path} "));
         let query = Query::parse(&(of_object.unwrap_or_default() + &query))?;
         let ends = names
@@ -258,12 +265,23 @@ fn names_and_query(words: &[String]) -> (&[String], String) {
     (&words[..names], words[names..].join(" "))
 }
 
+/// Whether a word is a match rule as dbus-monitor takes it, of which several are alternatives there.
+fn is_rule(word: &str) -> bool {
+    (word.contains("='") || word.contains("=\"") || word.contains(',')) && match_rule(word).is_ok()
+}
+
 /// Messages among which calls and names are found.
 const MESSAGES_KEPT: usize = 50_000;
 
 const LONG_HELP: &str = "\
 A name stands for messages from and to it, as with `busctl monitor`. What this program says and \
-gets itself is left out. `diligence record` writes the same into a file, for later.";
+gets itself is left out. `diligence record` writes the same into a file, for later.
+
+The words behind the names are a query; see docs/query.md. A query that matches nothing is not an error, \
+since messages may still come: `show` says of a recording why nothing matches.
+
+The exit status is 0 when it was ended by --timeout, --limit-messages, Ctrl-C or SIGTERM, 1 when the bus went \
+away or could not be watched, and 2 when the command line is wrong.";
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use super::descriptors::Descriptors;
 /// How arguments are written.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct ArgumentOptions {
-    /// The types of the arguments [default: as the object tells]
+    /// The types of the arguments [default: as the object or the arguments tell]
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<String>,
     /// The form of the arguments [default: guessed]

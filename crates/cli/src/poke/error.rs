@@ -109,8 +109,14 @@ impl fmt::Display for PokeError {
                 suggest(f, nearest)
             }
             Self::NoProperty { member, nearest } => {
-                write!(f, "the object does not tell of a property {}", printable(member))?;
-                suggest(f, nearest)
+                let member = printable(member);
+                write!(f, "the object does not tell of a property {member}")?;
+                match nearest.is_empty() {
+                    true => {
+                        write!(f, "; if it has one, name its interface, too: INTERFACE {member}")
+                    }
+                    false => suggest(f, nearest),
+                }
             }
         }
     }

@@ -152,7 +152,7 @@ impl<'a> Object<'a> {
     /// known.
     pub(crate) fn missing(&self, inspector: &Inspector) -> Option<PokeError> {
         match &self.untold {
-            Some(failure) if failure.error_name() == Some(UNKNOWN_OBJECT) => {
+            Some(failure) if is_unknown_object(failure) => {
                 Some(self.failed(failure.clone(), inspector, ""))
             }
             None if self.told.interfaces.is_empty() => {
@@ -258,6 +258,11 @@ fn standard(named: Named<'_>) -> Found {
         signatures: signatures.collect(),
         results: Vec::new(),
     }
+}
+
+/// Whether an object was not found.
+pub(crate) fn is_unknown_object(failure: &Failure) -> bool {
+    failure.error_name() == Some(UNKNOWN_OBJECT)
 }
 
 /// Whether a call would fail by the same.

@@ -258,6 +258,11 @@ fn what_goes_wrong_is_a_sentence() {
         ),
         (&["call", "--address=unix:path=/none"], &["cannot connect to the bus at unix:path=/none"]),
         (&["get", NAME, PATH, "Lefel"], &["does not tell of a property Lefel", "mean Level?"]),
+        (
+            &["get", NAME, PATH, "Zzz"],
+            &["does not tell of a property Zzz; if it has one, name its interface, too"],
+        ),
+        (&["get", NAME, "/none", "Level"], &["UnknownObject"]),
         (&["set", NAME, PATH, "Level", "loud"], &["Level: argument 1 must be", "is loud"]),
         (&["start", "org.example.Nobody"], &["org.example.Nobody"]),
     ] {
@@ -267,6 +272,9 @@ fn what_goes_wrong_is_a_sentence() {
         }
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }
+    let interface = stage.complaint(&["get", NAME, PATH, NAME], 2);
+    let expected = "org.example.Echo is an interface; name a property, too: it has Level\n";
+    assert!(interface.ends_with(expected), "{interface}");
     let begun = Instant::now();
     let silent = stage.complaint(&["call", "--timeout=300ms", NAME, PATH, "Never"], 1);
     assert!(silent.contains("no answer came within"), "{silent}");
@@ -373,6 +381,8 @@ fn properties_are_read_and_set() {
 #[test]
 fn what_is_emitted_is_waited_for() {
     let stage = Stage::new();
+    let dbus_send = ["emit", "--session", "--type=signal", "/p", "org.example.I.Said", "string:x"];
+    assert_eq!(stage.printed(&dbus_send), "");
     // A word that could be the name of a signal is none, if that was told.
     let emit = ["emit", "-o", "/p", "--signal", "org.example.I.Said", "word", "--dest", ":1.42"];
     assert_eq!(stage.printed(&emit), "");

@@ -165,3 +165,22 @@ fn a_recording_waits_for_who_reads_late() {
     let after = copy.expect("a copy for who has stopped").written_after.expect("it has left");
     assert!(after >= Duration::from_millis(250), "{after:?}");
 }
+
+/// dbus-monitor shows what matches any of its words; here words are a query, of which all must hold.
+#[test]
+fn several_rules_without_options_are_told_apart_from_alternatives() {
+    let folder = Folder::new();
+    let bus = DbusDaemon::start(&folder, "");
+    for (words, is_told) in [
+        (&["type='signal',member='A'", "type='signal',member='B'"][..], true),
+        (&["type='signal'", "number>7"], false),
+        (&["--match", "type='signal'", "--match", "type='error'"], false),
+    ] {
+        let mut command = folder.diligence();
+        command.args(["monitor", "--address", &bus.address, "--timeout", "50ms"]).args(words);
+        let output = command.output().expect("it can be started");
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        let told = text(&output.stderr);
+        assert_eq!(told.contains("match all 2 rules; with --match"), is_told, "{words:?}: {told}");
+    }
+}

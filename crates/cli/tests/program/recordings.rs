@@ -106,6 +106,8 @@ fn what_cannot_be_done_is_explained() {
     for (line, status, said) in [
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
         ("timeline fast.pcap colour:red", 2, "the query: "),
+        ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and a query"),
+        ("show member:Get* fast.pcap", 2, "behind them: fast.pcap 'member:Get*'"),
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
         ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),
         ("diff fast.pcap", 2, "<AFTER>"),

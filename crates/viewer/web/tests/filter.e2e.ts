@@ -87,6 +87,26 @@ test("a query that is none is told, and what was shown stays", async () => {
   expect((await counts(page)).shown).toBe(calls);
 });
 
+test("a query that matches nothing says why, until it matches", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  const box = page.getByRole("combobox", { name: "Query" });
+  const said = page.locator("#query-problem");
+  await box.fill("member:getall");
+  await waitForShown(page, 0);
+  await expect
+    .poll(() => said.textContent())
+    .toMatch(/^No message matches: no message has the member getall; GetAll occurs \d+ times/);
+  expect(await box.getAttribute("aria-invalid")).toBe("false");
+  await box.fill("dbus.member == GetAll");
+  await expect
+    .poll(() => said.textContent())
+    .toContain("Unknown field dbus.member; did you mean member?");
+  await box.fill("member:GetAll");
+  await waitForShown(page, await selected("member:GetAll"));
+  expect(await said.isVisible()).toBe(false);
+});
+
 test("what may be written is offered", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);

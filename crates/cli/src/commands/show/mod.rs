@@ -93,6 +93,7 @@ pub(crate) fn run(show: &Show) -> ExitCode {
 
 impl Show {
     fn print(&self) -> Result<(), ShowError> {
+        recording::check_order(&self.file, &self.query)?;
         let query = recording::query(&self.query)?;
         let capture = recording::open(&[&self.file])?;
         for caveat in Caveat::of_end(&capture) {
