@@ -222,6 +222,11 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
         let _ = filler.send(call.arg(body));
     }
     let held = |bus: &mut Bus| open_files(bus.process().id()).len() as u32;
+    // The bus does not hold more than a quarter of its descriptors for one user.
+    let mut idle = Vec::new();
+    while held(&mut bus) < MAX - MAX / 4 {
+        idle.push(bus.peer());
+    }
     for _ in 0..MAX {
         if held(&mut bus) < MAX {
             let message = to(&sleeper, 1).flags(flag::NO_REPLY_EXPECTED);
@@ -244,10 +249,46 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     let log = bus.process().stderr();
     assert!(log.contains("was refused: The file descriptors of the message could not be"), "{log}");
 
-    drop(sleeper);
+    drop((sleeper, idle));
     eventually("free descriptors", || (held(&mut bus) < MAX / 2).then_some(()));
     passes_descriptors(&mut one, &mut other);
     assert!(filler.is_alive());
+    bus.stop();
+}
+
+/// A user has the bus hold descriptors for recipients that do not read, over many connections. Others
+/// still connect and pass descriptors.
+#[test]
+fn one_user_has_many_descriptors_held() {
+    if !root_for("descriptors of another user") || Flavour::under_test() == Flavour::Reference {
+        return;
+    }
+    const MAX: u32 = 128;
+    let scratch = Scratch::new();
+    diligence_conformance::set_mode(scratch.path(), 0o755);
+    let mut bus = bus_with_descriptors(MAX, &scratch);
+    let file = fs::File::open("/dev/null").expect("it exists");
+    let [mut one, mut other] = [bus.peer(), bus.peer()];
+    let mut hoarder = User::NOBODY.act(|| bus.peer());
+    let sinks: Vec<Peer> = (0..12).map(|_| User::NOBODY.act(|| bus.peer())).collect();
+    for sink in &sinks {
+        for _ in 0..4 {
+            let call = Message::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
+            hoarder.send(call.arg(Value::text(&"x".repeat(100_000))));
+        }
+        for _ in 0..4 {
+            let call = Message::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
+            let bytes = hoarder.numbered(call.field(field::UNIX_FDS, Value::U32(4))).encode();
+            hoarder.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
+        }
+    }
+    assert!(hoarder.is_alive());
+    let held = open_files(bus.process().id()).len() as u32;
+    assert!(held < MAX / 4 + 40, "{held}");
+    passes_descriptors(&mut one, &mut other);
+    assert!(bus.peer().is_alive(), "others can connect");
+    drop((sinks, hoarder));
+    eventually("free descriptors", || (open_files(bus.process().id()).len() < 25).then_some(()));
     bus.stop();
 }
 
