@@ -14,6 +14,7 @@ mod lamp;
 mod lint;
 mod live;
 mod look;
+mod match_rules;
 mod monitor;
 mod page;
 mod proxies;

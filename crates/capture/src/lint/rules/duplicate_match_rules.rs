@@ -33,9 +33,10 @@ fn duplicates(subscriber: &Subscriber<'_>) -> Option<Fault> {
     }
     let (worst, times) = same.iter().rev().max_by_key(|(_, ones)| ones.len())?;
     let says = format!(
-        "{} {} match rules, {duplicates} of them duplicates; {} times {worst}",
+        "{} {} match rules, {} distinct and {duplicates} duplicates; {} times {worst}",
         subscriber.has_or_had(),
         kept.len(),
+        same.len(),
         times.len()
     );
     let again = same.iter().flat_map(|(_, ones)| &ones[1..]);
