@@ -9,6 +9,8 @@
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
 //! - [`introspection`]: what objects say they have.
+//! - `recipients`: how many connections received each broadcast signal; `match_subject`: messages as match
+//!   rules see them.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - `subscriptions`: match rules through time; `collected`: things by what they have in common.
@@ -34,8 +36,10 @@ pub mod file;
 pub mod introspection;
 pub mod lint;
 pub mod losses;
+mod match_subject;
 pub mod model;
 pub mod query;
+mod recipients;
 pub mod record;
 pub mod show;
 pub mod statistics;

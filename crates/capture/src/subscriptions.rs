@@ -86,6 +86,11 @@ impl Subscription {
         (self.set_by.is_none() || self.since <= at) && self.until().is_none_or(|until| at <= until)
     }
 
+    /// Whether it was set before a message, by the order of messages, and is still there.
+    pub(crate) fn is_there_at(&self, message: &Message<'_>) -> bool {
+        self.set_by < Some(message.id()) && self.outlasts(message)
+    }
+
     /// Whether it is there still when a message comes; of those with the same time, too, the order
     /// counts.
     fn outlasts(&self, message: &Message<'_>) -> bool {
@@ -249,33 +254,6 @@ fn rule_of(call: &Message<'_>, buffer: &mut Vec<u8>) -> Told {
     };
     let rule = call.read::<(&str,)>().ok().and_then(|(rule,)| MatchRule::parse(rule).ok());
     rule.map_or(Told::NoRule, Told::Rule)
-}
-
-/// The rules that are there, while time goes by.
-#[derive(Debug)]
-pub(crate) struct Standing<'s> {
-    now: Vec<&'s Subscription>,
-    /// The others, the next one first.
-    next: std::iter::Peekable<std::vec::IntoIter<&'s Subscription>>,
-}
-
-impl<'s> Standing<'s> {
-    /// Those of the start.
-    pub(crate) fn of_start(subscriptions: &'s Subscriptions) -> Self {
-        let (now, mut next): (_, Vec<_>) =
-            subscriptions.all.iter().partition(|one| one.set_by.is_none());
-        next.sort_unstable_by_key(|one| one.set_by);
-        Self { now, next: next.into_iter().peekable() }
-    }
-
-    /// Those that are there when this message comes, which stands behind all that were asked for
-    /// before.
-    pub(crate) fn at(&mut self, message: &Message<'_>) -> &[&'s Subscription] {
-        let comes = |one: &&Subscription| one.set_by < Some(message.id());
-        self.now.extend(std::iter::from_fn(|| self.next.next_if(comes)));
-        self.now.retain(|one| one.outlasts(message));
-        &self.now
-    }
 }
 
 /// A file can say of a rule that it is there any number of times; beyond so many rules in all, it is

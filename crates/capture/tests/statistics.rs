@@ -262,6 +262,67 @@ fn recipients_follow_from_rules_if_all_are_known() {
     assert_eq!(columns(&table, &["recipients", "signals"]), "0 1\n1 2\n2 2");
 }
 
+/// The numbers of the messages that a query selects.
+fn numbers(capture: &Capture, query: &str) -> Vec<u64> {
+    let query: Query = query.parse().expect("a query");
+    let mut matcher = query.matcher();
+    let found = capture.messages().filter(|message| matcher.selects(message));
+    found.map(|message| message.id().number()).collect()
+}
+
+#[test]
+fn queries_ask_for_recipients_that_the_bus_recorded() {
+    let mut recording = Recording::new();
+    for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)]] {
+        recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
+    }
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    recording.signal(":1.6", "/m org.x.Mail.Changed", &());
+    let capture = recording.capture();
+    for (query, expected) in [
+        ("recipients=0", &[1][..]),
+        ("recipients:1", &[2]),
+        ("recipients>1", &[3]),
+        ("recipients<=1", &[1, 2]),
+        ("recipients>=0", &[1, 2, 3]),
+    ] {
+        assert_eq!(numbers(&capture, query), expected, "{query}");
+    }
+    let query: Query = "recipients>9".parse().expect("a query");
+    assert_eq!(query.unknown_recipients(&capture), None);
+}
+
+#[test]
+fn queries_ask_for_recipients_by_match_rules() {
+    let mut recording = Recording::new();
+    let changed = "/m org.x.Mail.Changed";
+    recording.rule(":1.7", "type='signal',interface='org.x.Mail'").rule(":1.8", "arg0='x'");
+    recording.signal(":1.6", changed, &("x",)).signal(":1.6", changed, &("y",));
+    recording.signal(":1.6", "/ org.x.Y.Z", &("y",));
+    let capture = recording.capture();
+    assert_eq!(numbers(&capture, "recipients>1"), [1]);
+    assert_eq!(numbers(&capture, "recipients=1"), [2]);
+    assert_eq!(numbers(&capture, "recipients=0"), [3]);
+    // Terms may be tried in any order of messages.
+    let query: Query = "recipients=2".parse().expect("a query");
+    let mut matcher = query.matcher();
+    let messages: Vec<_> = capture.messages().collect();
+    let found: Vec<_> = messages.iter().rev().map(|message| matcher.selects(message)).collect();
+    assert_eq!(found, [false, false, true]);
+}
+
+#[test]
+fn unknown_recipients_match_no_query() {
+    let capture = office().capture();
+    for query in ["recipients>=0", "recipients=0", "recipients<5"] {
+        assert!(numbers(&capture, query).is_empty(), "{query}");
+    }
+    let of = |query: &str| query.parse::<Query>().expect("a query").unknown_recipients(&capture);
+    let unknown = Some(Unknowable::Recipients { connections: 3 });
+    assert_eq!(of("type:signal (not recipients>3 or size>4k)"), unknown);
+    assert_eq!(of("type:signal"), None);
+}
+
 #[test]
 fn recipients_are_unknown_if_somebody_was_there_before() {
     let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");

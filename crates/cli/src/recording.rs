@@ -103,6 +103,15 @@ pub(crate) enum Scope {
     Traffic,
 }
 
+/// Says on standard error that the recipients for which a query asks are unknown, and why.
+pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
+    if let Some(reason) = query.unknown_recipients(capture) {
+        complain(&format!(
+            "note: recipients are unknown in this recording, so `recipients` matches nothing: {reason}\n"
+        ));
+    }
+}
+
 /// Why there is nothing to look at.
 #[derive(Debug)]
 pub(crate) enum ReadError {

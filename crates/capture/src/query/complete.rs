@@ -59,7 +59,12 @@ fn term_start(text: &str) -> usize {
 fn fields(start: &str) -> Vec<Completion> {
     let of_field = FIELDS.iter().map(|entry| {
         let sign = match entry.field {
-            Field::Number(NumberField::Size | NumberField::Duration | NumberField::Time) => '>',
+            Field::Number(
+                NumberField::Size
+                | NumberField::Duration
+                | NumberField::Time
+                | NumberField::Recipients,
+            ) => '>',
             _ => ':',
         };
         (format!("{}{sign}", entry.words[0]), entry.about)

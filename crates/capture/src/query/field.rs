@@ -65,6 +65,8 @@ pub enum NumberField {
     Time,
     /// The process of either end.
     Process,
+    /// Connections that received a broadcast signal.
+    Recipients,
 }
 
 /// What can be said of a message without a comparison.
@@ -111,7 +113,7 @@ impl NumberField {
         match self {
             Self::Size => Some(Scale::BYTES),
             Self::Duration | Self::Time => Some(Scale::TIME),
-            Self::Serial | Self::Number | Self::Process => None,
+            Self::Serial | Self::Number | Self::Process | Self::Recipients => None,
         }
     }
 
@@ -241,6 +243,7 @@ pub(super) const FIELDS: &[Entry] = &[
     number(NumberField::Number, &["number"], "place in the recording, from 1"),
     number(NumberField::Serial, &["serial"], "the sender's number"),
     number(NumberField::Process, &["pid"], "process of either end"),
+    number(NumberField::Recipients, &["recipients"], "of a broadcast signal: recipients>3"),
     text(TextField::Program, &["comm", "program"], "program of either end"),
     text(TextField::Unit, &["unit"], "systemd unit of either end"),
     text(TextField::Bus, &["bus"], "the bus: session, system"),

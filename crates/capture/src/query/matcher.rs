@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use wire::Message as WireMessage;
 use wire::body::Value;
-use wire::match_rule::{Arg, MatchRule, MatchSubject};
+use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
 use super::{ArgumentTest, Arguments, Expression, NumberField, Order, Pattern, Query, State, Term};
 use super::{Comparison, TextField};
-use crate::model::{CallOutcome, Health, Message, Peer, PeerId};
+use crate::match_subject::Subject;
+use crate::model::{CallOutcome, Capture, Health, Message, Peer};
+use crate::recipients::{Recipients, is_broadcast};
 
 /// A query that is asked of messages, one after the other.
 #[derive(Debug)]
@@ -18,6 +20,29 @@ pub struct Matcher<'q> {
     scope: Scope,
     /// The bytes of a message whose arguments are asked for.
     bytes: Vec<u8>,
+    /// Recipients of signals, once a term asks for them.
+    recipients: Option<Box<KnownRecipients>>,
+}
+
+/// The recipients of signals in a recording that had this length when they were found.
+#[derive(Debug)]
+struct KnownRecipients {
+    messages: usize,
+    facts: usize,
+    /// `None` if the recording does not show them.
+    found: Option<Recipients>,
+}
+
+impl KnownRecipients {
+    fn find(capture: &Capture) -> Self {
+        let (messages, facts) = (capture.len(), capture.facts().len());
+        Self { messages, facts, found: Recipients::find(capture).ok() }
+    }
+
+    /// False if a live capture has more messages now.
+    fn is_current(&self, capture: &Capture) -> bool {
+        (self.messages, self.facts) == (capture.len(), capture.facts().len())
+    }
 }
 
 /// Of which messages a query selects some.
@@ -31,7 +56,7 @@ pub(super) enum Scope {
 
 impl<'q> Matcher<'q> {
     pub(super) const fn new(query: &'q Query, scope: Scope) -> Self {
-        Self { expression: query.expression(), scope, bytes: Vec::new() }
+        Self { expression: query.expression(), scope, bytes: Vec::new(), recipients: None }
     }
 
     /// Whether the query selects the message. Its body is read only if an argument is asked for and
@@ -60,6 +85,9 @@ impl<'q> Matcher<'q> {
                     || self.argument(Arguments::Any, message, &|value| is_like(value, pattern))
             }
             Term::Text(field, pattern) => text(message, *field, pattern),
+            Term::Number(NumberField::Recipients, comparison) => {
+                self.recipients(message).is_some_and(|count| comparison.holds(count))
+            }
             Term::Number(field, comparison) => number(message, *field, *comparison),
             Term::Type(kind) => message.kind() == *kind,
             Term::Flags(flags) => message.flags().contains(*flags),
@@ -100,65 +128,24 @@ impl<'q> Matcher<'q> {
         rule.matches(&Subject::new(message, body))
     }
 
+    /// The number of recipients of a broadcast signal, if it is known.
+    fn recipients(&mut self, message: &Message<'_>) -> Option<u64> {
+        if !is_broadcast(message) {
+            return None;
+        }
+        if let Some(copies) = message.deliveries() {
+            return Some(copies.len() as u64);
+        }
+        let capture = message.capture();
+        if !self.recipients.as_ref().is_some_and(|known| known.is_current(capture)) {
+            self.recipients = Some(Box::new(KnownRecipients::find(capture)));
+        }
+        self.recipients.as_mut()?.found.as_mut()?.of(message).ok().flatten()
+    }
+
     fn read(&mut self, message: &Message<'_>) -> Option<WireMessage<'_>> {
         message.capture().read_message(message.id(), &mut self.bytes).ok().flatten()
     }
-}
-
-/// A message as match rules see it.
-#[derive(Debug)]
-pub(crate) struct Subject<'m> {
-    message: &'m Message<'m>,
-    body: Option<WireMessage<'m>>,
-}
-
-impl<'m> Subject<'m> {
-    /// A message, with its bytes if a rule asks for arguments.
-    pub(crate) const fn new(message: &'m Message<'m>, body: Option<WireMessage<'m>>) -> Self {
-        Self { message, body }
-    }
-}
-
-impl MatchSubject for Subject<'_> {
-    fn message_type(&self) -> MessageType {
-        self.message.kind()
-    }
-
-    fn path(&self) -> Option<&str> {
-        present(self.message.path())
-    }
-
-    fn interface(&self) -> Option<&str> {
-        present(self.message.interface())
-    }
-
-    fn member(&self) -> Option<&str> {
-        present(self.message.member()).filter(|_| self.message.kind() != MessageType::Error)
-    }
-
-    fn is_sender(&self, name: &str) -> bool {
-        self.message.sender() == name || stands_for(self.message, name, self.message.from())
-    }
-
-    fn is_destination(&self, name: &str) -> bool {
-        self.message.destination() == name || stands_for(self.message, name, self.message.to())
-    }
-
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
-        self.body.as_ref()?.args().nth(index.into())
-    }
-}
-
-fn present(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
-/// Whether a name stood for a connection when the message was sent.
-fn stands_for(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> bool {
-    let capture = message.capture();
-    let Some(name) = capture.strings().find(name) else { return false };
-    let owner = capture.directory().resolve(message.bus(), name, message.at());
-    peer.is_some() && owner == peer
 }
 
 fn text(message: &Message<'_>, field: TextField, pattern: &Pattern) -> bool {
@@ -255,7 +242,8 @@ pub(super) fn value_of(message: &Message<'_>, field: NumberField) -> Option<u64>
         NumberField::Serial => Some(message.serial().into()),
         NumberField::Number => Some(message.id().number()),
         NumberField::Time => since_start(message),
-        NumberField::Process => None,
+        // Found by the matcher: these are not of one message alone.
+        NumberField::Recipients | NumberField::Process => None,
     }
 }
 

@@ -33,12 +33,13 @@ use std::str::FromStr;
 use wire::match_rule::MatchRule;
 use wire::message::{Flags, MessageType};
 
+use crate::model::Capture;
+use crate::recipients::{Recipients, Unknowable};
 pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
 pub use field::{Field, NumberField, State, TextField};
 pub use matcher::Matcher;
 use matcher::Scope;
-pub(crate) use matcher::Subject;
 pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
@@ -74,6 +75,13 @@ impl Query {
     pub const fn traffic(&self) -> Matcher<'_> {
         Matcher::new(self, Scope::Traffic)
     }
+
+    /// Why no message can match the `recipients` terms of this query; `None` if it has none, or if the
+    /// recording shows how many recipients its signals have.
+    pub fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
+        let asks = self.expression().is_some_and(Expression::asks_recipients);
+        asks.then(|| Recipients::find(capture).err()).flatten()
+    }
 }
 
 impl FromStr for Query {
@@ -95,6 +103,16 @@ pub enum Expression {
     Not(Box<Self>),
     /// A single question.
     Term(Term),
+}
+
+impl Expression {
+    fn asks_recipients(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::asks_recipients),
+            Self::Not(part) => part.asks_recipients(),
+            Self::Term(term) => matches!(term, Term::Number(NumberField::Recipients, _)),
+        }
+    }
 }
 
 /// A single question.

@@ -256,7 +256,10 @@ fn written(field: NumberField, value: u64) -> String {
     match field {
         NumberField::Size => units::bytes(value as f64),
         NumberField::Duration | NumberField::Time => units::duration(Duration::from_nanos(value)),
-        NumberField::Serial | NumberField::Number | NumberField::Process => value.to_string(),
+        NumberField::Serial
+        | NumberField::Number
+        | NumberField::Recipients
+        | NumberField::Process => value.to_string(),
     }
 }
 

@@ -25,11 +25,12 @@ mod summary;
 mod sweep;
 mod switches;
 
+pub use crate::recipients::Unknowable;
 pub use groups::{Group, Groups};
 pub use key::By;
 pub use member_sizes::member_sizes;
 pub use percentiles::Percentiles;
-pub use recipients::{Unknowable, recipients};
+pub use recipients::recipients;
 pub use replies::{Loose, LooseKind, loose_replies, replies};
 pub use rules::rules;
 pub use sizes::sizes;

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use wire::match_rule::MatchRule;
 
 use super::Unknowable;
-use super::recipients::read_rules;
 use crate::collected::collected;
 use crate::model::{Capture, PeerId};
+use crate::recipients::read_rules;
 use crate::subscriptions::Subscription;
 use crate::table::{Cell, Column, Table, Unit};
 

@@ -100,6 +100,7 @@ impl Show {
             complain(&format!("note: {}: {caveat}\n", self.file));
         }
         warn_if_unmatched("show", &capture, &query, Scope::Recording);
+        recording::note_unknown_recipients(&query, &capture);
         match self.as_command {
             Some(program) => commands(&capture, &query, program.into()),
             None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),

@@ -86,6 +86,7 @@ impl Stats {
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
         warn_if_unmatched("stats", &capture, &query, Scope::Traffic);
+        recording::note_unknown_recipients(&query, &capture);
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));

@@ -1,0 +1,63 @@
+//! Messages of a recording as match rules see them.
+
+use wire::Message as WireMessage;
+use wire::match_rule::{Arg, MatchSubject};
+use wire::message::MessageType;
+
+use crate::model::{Message, PeerId};
+
+/// A message as match rules see it.
+#[derive(Debug)]
+pub(crate) struct Subject<'m> {
+    message: &'m Message<'m>,
+    body: Option<WireMessage<'m>>,
+}
+
+impl<'m> Subject<'m> {
+    /// A message, with its bytes if a rule asks for arguments.
+    pub(crate) const fn new(message: &'m Message<'m>, body: Option<WireMessage<'m>>) -> Self {
+        Self { message, body }
+    }
+}
+
+impl MatchSubject for Subject<'_> {
+    fn message_type(&self) -> MessageType {
+        self.message.kind()
+    }
+
+    fn path(&self) -> Option<&str> {
+        present(self.message.path())
+    }
+
+    fn interface(&self) -> Option<&str> {
+        present(self.message.interface())
+    }
+
+    fn member(&self) -> Option<&str> {
+        present(self.message.member()).filter(|_| self.message.kind() != MessageType::Error)
+    }
+
+    fn is_sender(&self, name: &str) -> bool {
+        self.message.sender() == name || stands_for(self.message, name, self.message.from())
+    }
+
+    fn is_destination(&self, name: &str) -> bool {
+        self.message.destination() == name || stands_for(self.message, name, self.message.to())
+    }
+
+    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+        self.body.as_ref()?.args().nth(index.into())
+    }
+}
+
+fn present(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether a name stood for a connection when the message was sent.
+fn stands_for(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> bool {
+    let capture = message.capture();
+    let Some(name) = capture.strings().find(name) else { return false };
+    let owner = capture.directory().resolve(message.bus(), name, message.at());
+    peer.is_some() && owner == peer
+}
