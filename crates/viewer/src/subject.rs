@@ -68,7 +68,7 @@ impl Subject {
         let (sender, changes) = watch::channel(State::Loading);
         let place = Arc::clone(&shared);
         thread::spawn(move || {
-            let state = match Capture::open_all(&paths) {
+            let state = match Capture::open_side_by_side(&paths) {
                 Ok(capture) => {
                     *write(&place) = Shown::Recording(Box::new(capture));
                     State::Whole

@@ -35,16 +35,26 @@ impl Capture {
     /// A file counts once, however often and under whichever names it is given, and so does a message
     /// that several files have, such as a recording and a copy of a part of it.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
+        Self::open_files(&distinct_files(paths), Repeats::Once)
+    }
+
+    /// As [`open_all`](Self::open_all), but what several files have is there for each of them, so that
+    /// they can be compared.
+    pub fn open_side_by_side(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
+        let paths: Vec<_> = paths.iter().map(AsRef::as_ref).collect();
+        Self::open_files(&paths, Repeats::Each)
+    }
+
+    fn open_files(paths: &[&Path], repeats: Repeats) -> Result<Self, OpenError> {
         let mut capture = Self::default();
         let mut sources = Vec::new();
-        let paths = distinct_files(paths);
         for (set, path) in paths.iter().copied().enumerate() {
             let opened = capture.open_set(path, set, &mut sources);
             opened.map_err(|error| OpenError { path: path.to_owned(), error })?;
         }
         capture.files.paths = paths.iter().map(|&path| path.to_owned()).collect();
         capture.files.read = sources.iter().map(|source| source.path.clone()).collect();
-        capture.read_sources(&mut sources)?;
+        capture.read_sources(&mut sources, repeats)?;
         Ok(capture)
     }
 
@@ -72,12 +82,12 @@ impl Capture {
         Ok(Some(Source { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
     }
 
-    fn read_sources(&mut self, sources: &mut [Source]) -> Result<(), OpenError> {
+    fn read_sources(&mut self, sources: &mut [Source], repeats: Repeats) -> Result<(), OpenError> {
         if let [source] = sources {
             return source.read(self);
         }
         let mut sets = Sets::default();
-        let mut recent = Recent::default();
+        let mut recent = Recent::new(repeats);
         while let Some((file, source)) = earliest(sources)? {
             source.push_next(self, &mut sets, (file, &mut recent))?;
         }
@@ -260,8 +270,9 @@ fn earliest(sources: &mut [Source]) -> Result<Option<(usize, &mut Source)>, Open
 
 /// The last messages of several files, to find those that more than one file has: messages of the same
 /// bus with the same bytes and the same time in nanoseconds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Recent {
+    repeats: Repeats,
     /// In which file each was found first.
     files: HashMap<(Time, u64), usize>,
     order: VecDeque<(Time, u64)>,
@@ -270,10 +281,26 @@ struct Recent {
     repeated: u64,
 }
 
+/// How often a message counts that several files have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Repeats {
+    Once,
+    /// In each file.
+    Each,
+}
+
 impl Recent {
+    fn new(repeats: Repeats) -> Self {
+        let (files, order) = (HashMap::new(), VecDeque::new());
+        Self { repeats, files, order, hasher: RandomState::new(), repeated: 0 }
+    }
+
     /// Whether another file has this message, too. A bus is known by its address; of one without, no
     /// message is found again.
     fn has_from_another(&mut self, file: usize, bus: Option<&Bus>, raw: &RawMessage<'_>) -> bool {
+        if self.repeats == Repeats::Each {
+            return false;
+        }
         let Some(address) = bus.and_then(|bus| bus.address.as_deref()) else { return false };
         let key = (raw.at, self.hasher.hash_one((address, raw.bytes)));
         match self.files.get(&key) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
+use capture::Capture;
 use capture::bodies::Bodies;
 use clap::Args;
 use sys::poll::{Events, Interest, Poller};
@@ -18,7 +19,7 @@ use viewer::{Calls, ExportError, Server, Subject};
 use crate::bus_choice::BusChoice;
 use crate::output::{Output, complain, failed, print};
 use crate::private_bus::asked_to_end;
-use crate::recording::{self, ReadError};
+use crate::recording::ReadError;
 
 /// What to look at, and how.
 #[derive(Debug, Args)]
@@ -81,7 +82,8 @@ pub(crate) fn run(view: &View) -> ExitCode {
 
 impl View {
     fn write(&self, out: &Path) -> Result<(), ViewError> {
-        let capture = recording::open(&self.files).map_err(ViewError::Read)?;
+        let capture = Capture::open_side_by_side(&self.files);
+        let capture = capture.map_err(|error| ViewError::Read(ReadError::Open(error)))?;
         let title = viewer::subject::title(&self.files);
         let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
         let written = Output::create(Some(out)).map_err(ExportError::Io).and_then(|mut output| {
