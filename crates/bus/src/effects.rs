@@ -59,6 +59,11 @@ impl Effects {
         &self.bytes[span.range()]
     }
 
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.traced.is_empty()
+    }
+
     /// How many bytes of messages were written into the memory of these effects: headers that are
     /// passed on, and messages of the bus itself.
     pub const fn bytes_len(&self) -> usize {

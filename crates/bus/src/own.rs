@@ -194,22 +194,30 @@ impl Bus {
         if peer.stage == Stage::Gone || (fds != Fds::None && peer.fds == FdPassing::Refused) {
             return;
         }
-        if peer.is_full(fds_of(fds)) {
-            return self.lose(to, None, fx);
-        }
-        let (bytes, fd_count) = (head.len() as u64, fds_of(fds).into());
+        let bytes = head.len() as u64;
         if peer.is_crowded() {
-            // A signal is on the account of the user because of whom it is emitted.
-            let account = if urgency == Urgency::Passing { self.acting } else { Account::Nobody };
-            if self.is_over_share(account, &self.peers[to], fds_of(fds)) {
+            if !self.charge_own(to, bytes, fds_of(fds), urgency) {
                 return self.lose(to, None, fx);
             }
-            self.peers[to].charge_to(account, bytes, fd_count);
         } else {
-            peer.charge(bytes, fd_count);
+            peer.charge(bytes, fds_of(fds).into());
         }
         self.counters.deliveries += 1;
         fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
+    }
+
+    /// Puts a message of the bus itself on the account of a connection with a crowded queue. Returns
+    /// whether there is room for it.
+    #[cold]
+    fn charge_own(&mut self, to: PeerId, bytes: u64, fds: u32, urgency: Urgency) -> bool {
+        // A signal is on the account of the user because of whom it is emitted.
+        let account = if urgency == Urgency::Passing { self.acting } else { Account::Nobody };
+        let peer = &self.peers[to];
+        let has_room = !peer.is_full(fds) && !self.is_over_share(account, peer, fds);
+        if has_room {
+            self.peers[to].charge_to(account, bytes, fds.into());
+        }
+        has_room
     }
 
     pub(crate) fn take_serial(&mut self) -> NonZeroU32 {

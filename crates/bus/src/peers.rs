@@ -67,6 +67,9 @@ pub(crate) struct Room {
     bytes: u64,
     /// Descriptors that may be.
     fds: u64,
+    /// What is queued at most if the queue is not crowded.
+    crowded_bytes: u64,
+    crowded_fds: u64,
     /// Calls of it that may wait for a reply.
     pub(crate) replies: u64,
 }
@@ -77,6 +80,8 @@ impl Room {
         Self {
             bytes: limits.max_outgoing_bytes,
             fds: limits.max_outgoing_unix_fds,
+            crowded_bytes: limits.max_outgoing_bytes / CROWDED,
+            crowded_fds: limits.max_outgoing_unix_fds / CROWDED,
             replies: limits.max_replies_per_connection,
         }
     }
@@ -278,12 +283,13 @@ impl Peer {
         self.peaks.outgoing_fds = self.peaks.outgoing_fds.max(self.queued.fds);
     }
 
-    /// Whether so much waits in its queue that the bus counts who sent it.
+    /// Whether so much waits in its queue that the bus counts who sent it. A queue that is full is
+    /// crowded, too.
     #[inline]
     pub(crate) const fn is_crowded(&self) -> bool {
-        self.shares.is_some()
-            || self.queued.bytes > self.room.bytes / CROWDED
-            || self.queued.fds > self.room.fds / CROWDED
+        self.queued.bytes > self.room.crowded_bytes
+            || self.queued.fds > self.room.crowded_fds
+            || self.shares.is_some()
     }
 
     /// Puts one message on its account, and on that of the user who sent it.

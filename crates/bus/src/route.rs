@@ -218,17 +218,22 @@ impl Bus {
         fx: &mut Effects,
     ) {
         let Some(peer) = self.peers.get_mut(to) else { return };
-        let (bytes, fd_count) = (forward.len(), forward.message.unix_fds().into());
         if peer.is_crowded() {
-            let account = self.account_of(forward);
-            self.peers[to].charge_to(account, bytes, fd_count);
+            self.charge_to(forward, to);
         } else {
-            peer.charge(bytes, fd_count);
+            peer.charge(forward.len(), forward.message.unix_fds().into());
         }
         self.counters.deliveries += 1;
         self.counters.recipients += 1;
         let Forward { head, body, fds, .. } = *forward;
         fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
+    }
+
+    #[cold]
+    fn charge_to(&mut self, forward: &Forward<'_>, to: PeerId) {
+        let account = self.account_of(forward);
+        let fds = forward.message.unix_fds().into();
+        self.peers[to].charge_to(account, forward.len(), fds);
     }
 
     /// On whose account a message is in a queue.
@@ -252,10 +257,13 @@ impl Bus {
     /// Whether there is no room in a queue for a message.
     #[inline]
     pub(crate) fn has_no_room(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
+        recipient.is_crowded() && self.has_no_room_in_crowded(forward, recipient)
+    }
+
+    #[cold]
+    fn has_no_room_in_crowded(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
         let fds = forward.message.unix_fds();
-        recipient.is_full(fds)
-            || (recipient.is_crowded()
-                && self.is_over_share(self.account_of(forward), recipient, fds))
+        recipient.is_full(fds) || self.is_over_share(self.account_of(forward), recipient, fds)
     }
 
     /// The connection that a name stands for.

@@ -70,11 +70,14 @@ impl EventLoop {
                 Effect::ReleaseFds(held) => self.release_fds(*held),
             }
         }
-        self.flush_long();
+        if !self.work.long.is_empty() {
+            self.flush_long();
+        }
     }
 
     /// Writes the queues that became long. This waits until all effects of an input are applied: a
     /// write that fails causes an error, which must not overtake the other messages of that input.
+    #[cold]
     fn flush_long(&mut self) {
         for peer in mem::take(&mut self.work.long) {
             self.flush_one(peer);
@@ -234,10 +237,14 @@ impl EventLoop {
     }
 
     fn handle_written(&mut self, to: PeerId, amount: bus::Amount) {
-        let mut effects = Effects::new();
         let copied = mem::take(&mut self.buffers.copied);
-        self.bus.handle(self.time(), Input::Written { to, amount, copied }, &mut effects);
-        self.apply(&effects, &Origin::Bus);
+        let input = Input::Written { to, amount, copied };
+        let time = self.time();
+        self.bus.handle(time, input, &mut self.buffers.effects_of_write);
+        if !self.buffers.effects_of_write.is_empty() {
+            let effects = mem::take(&mut self.buffers.effects_of_write);
+            self.apply(&effects, &Origin::Bus);
+        }
     }
 
     /// A socket that was full takes bytes again.

@@ -193,6 +193,8 @@ struct Buffers {
     scratch: Vec<Rc<Vec<u8>>>,
     fds: Vec<OwnedFd>,
     effects: Effects,
+    /// Empty but in the rare case that something comes of a write.
+    effects_of_write: Effects,
     released: Loads,
     /// Bytes of messages that were copied in memory since the bus was told.
     copied: u64,
