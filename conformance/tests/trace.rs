@@ -11,24 +11,32 @@ use diligence_conformance::{
 };
 use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
 
+/// A bus with a flight recorder for a folder below this one that does not exist yet, and a peer that
+/// has emitted a signal.
+fn bus_that_records(folder: &Scratch) -> (Bus, Peer) {
+    let path = folder.path().join("records");
+    let config = Config::session().element(&format!(
+        "<?diligence <flight_recorder>65536</flight_recorder>\
+         <flight_recorder_folder>{}</flight_recorder_folder> ?>",
+        path.display()
+    ));
+    let bus = Bus::start(&config);
+    let mut peer = bus.peer();
+    peer.send(Message::signal("/", "com.example.Flight", "Recorded"));
+    peer.call(Message::to_bus("GetId"));
+    (bus, peer)
+}
+
 #[test]
 fn what_the_bus_did_is_written_to_a_file_on_request() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
     let folder = Scratch::new();
-    let path = folder.path().display();
-    let config = Config::session().element(&format!(
-        "<?diligence <flight_recorder>65536</flight_recorder>\
-         <flight_recorder_folder>{path}</flight_recorder_folder> ?>"
-    ));
-    let mut bus = Bus::start(&config);
-    let mut peer = bus.peer();
-    peer.send(Message::signal("/", "com.example.Flight", "Recorded"));
-    peer.call(Message::to_bus("GetId"));
+    let (mut bus, _peer) = bus_that_records(&folder);
     bus.process().signal(Signal::USR2);
     let file = eventually("a file", || {
-        let file = fs::read_dir(folder.path()).ok()?.next()?.ok()?.path();
+        let file = fs::read_dir(folder.path().join("records")).ok()?.next()?.ok()?.path();
         fs::metadata(&file).is_ok_and(|it| it.len() > 65_536).then_some(file)
     });
     let bytes = fs::read(&file).expect("it is ours");
@@ -41,18 +49,10 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
 /// A bus with a flight recorder ends, and has sent a message before. Returns the file that it leaves.
 fn left_by(signal: Signal) -> (String, Vec<u8>) {
     let folder = Scratch::new();
-    let path = folder.path().display();
-    let config = Config::session().element(&format!(
-        "<?diligence <flight_recorder>65536</flight_recorder>\
-         <flight_recorder_folder>{path}</flight_recorder_folder> ?>"
-    ));
-    let mut bus = Bus::start(&config);
-    let mut peer = bus.peer();
-    peer.send(Message::signal("/", "com.example.Flight", "Recorded"));
-    peer.call(Message::to_bus("GetId"));
+    let (mut bus, mut peer) = bus_that_records(&folder);
     bus.process().signal(signal);
     peer.until_closed();
-    let found = || fs::read_dir(folder.path()).ok()?.next()?.ok();
+    let found = || fs::read_dir(folder.path().join("records")).ok()?.next()?.ok();
     let file = eventually("a file", found);
     let mode = file.metadata().expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");

@@ -44,11 +44,10 @@ impl FlightRecorder {
         self.descriptor.as_fd()
     }
 
-    /// Has what is there written to a new file in a folder if the process crashes, under a name with
-    /// the time of now. Nothing is written once this recorder is dropped and [`forget`] was called.
-    ///
-    /// [`forget`]: sys::crash::forget
+    /// Prepares a file in `folder` for a crash of the process: the ring is copied to it then. Call
+    /// [`sys::crash::forget`] before this recorder is dropped.
     pub(crate) fn save_at_crash(&self, folder: &Path) -> io::Result<()> {
+        create_folder(folder)?;
         sys::crash::save(self.descriptor.as_fd(), &folder.join(file_name("crash")))
     }
 
@@ -92,9 +91,13 @@ impl Dump {
     }
 }
 
+fn create_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        create_folder(folder)?;
     }
     // Never through a link, nor over a file of somebody else.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
