@@ -56,7 +56,8 @@ impl Oracle {
                 self.said_undelivered(to, serial)?;
             }
             Owed::Error { to, serial, name: LIMITS_EXCEEDED }
-                if explanation(message).starts_with(FDS_NOT_RECEIVED) =>
+                if explanation(message).starts_with(FDS_NOT_RECEIVED)
+                    && self.setting.has(Feature::KernelShortages) =>
             {
                 self.told.refused += 1;
                 self.account(to).refused_fds.push(serial);
