@@ -200,7 +200,7 @@ impl Rows {
         self.delivered.push(delivered);
     }
 
-    /// What a column says of a time, for the next row. What is too long for it is told beside.
+    /// The value of a time column for the next row. A time that is too long for it goes into `long`.
     fn nanos(&mut self, column: &'static str, time: Option<Duration>) -> u32 {
         let Some(time) = time else { return NONE };
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -287,7 +287,7 @@ fn place(peer: Option<PeerId>) -> u32 {
 /// Where there is nobody, or nothing.
 const NONE: u32 = u32::MAX;
 
-/// A time that is told in `long`: of a call that was held while its service started, for example.
+/// A time that goes into `long`, for example that of a call that was held while its service started.
 const LONG: u32 = NONE - 1;
 
 /// Messages in one frame.

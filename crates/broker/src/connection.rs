@@ -10,8 +10,8 @@ use wire::framer::Framer;
 
 use crate::back_pressure::{Backlog, Limits, Writing};
 use crate::event_loop::appetite::Appetite;
+use crate::fd_quota::CountedFd;
 use crate::fds_in_kernel::FdsInKernel;
-use crate::held_fds::HeldFd;
 use crate::login::Login;
 use crate::outgoing::{Charge, Queue, SharedFds};
 
@@ -41,7 +41,7 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     pub(crate) queue: Queue,
     /// Descriptors that came, in order, and belong to messages that are not complete.
-    pub(crate) fds: Vec<HeldFd>,
+    pub(crate) fds: Vec<CountedFd>,
     /// When it was read from last, while somebody traces.
     pub(crate) read_at: Duration,
     /// Where in the stream to it the last message ends that was traced.

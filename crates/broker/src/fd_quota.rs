@@ -1,26 +1,26 @@
-//! Descriptors that the bus holds open for those who sent them: with messages that are not complete,
-//! that wait for a service, or that are queued for recipients.
+//! How many descriptors each user makes the bus keep open: with incomplete messages, with messages held
+//! for activation, and with messages in the queues of recipients.
 //!
-//! They count against the limit of open files of the bus, which others need to connect. So no user may
-//! have the bus hold more than a share of that limit.
+//! These descriptors count against the bus's limit of open files, which it also needs to accept
+//! connections. So each user has a quota.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-/// How many descriptors one user has the bus hold.
+/// How many descriptors of one user are open.
 type Count = Rc<Cell<u64>>;
 
 /// A descriptor that travels with a message.
 #[derive(Debug)]
-pub(crate) struct HeldFd {
+pub(crate) struct CountedFd {
     fd: OwnedFd,
     /// Where it is counted; `None` for a descriptor of the bus itself.
     count: Option<Count>,
 }
 
-impl HeldFd {
+impl CountedFd {
     fn counted(fd: OwnedFd, count: &Count) -> Self {
         count.set(count.get() + 1);
         Self { fd, count: Some(Rc::clone(count)) }
@@ -28,19 +28,19 @@ impl HeldFd {
 }
 
 /// A descriptor of the bus itself.
-impl From<OwnedFd> for HeldFd {
+impl From<OwnedFd> for CountedFd {
     fn from(fd: OwnedFd) -> Self {
         Self { fd, count: None }
     }
 }
 
-impl AsFd for HeldFd {
+impl AsFd for CountedFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-impl Drop for HeldFd {
+impl Drop for CountedFd {
     fn drop(&mut self) {
         if let Some(count) = &self.count {
             count.set(count.get() - 1);
@@ -48,37 +48,37 @@ impl Drop for HeldFd {
     }
 }
 
-/// What each user has the bus hold.
+/// The quota of every user, and how much of it is in use.
 #[derive(Debug)]
-pub(crate) struct Holders {
+pub(crate) struct FdQuotas {
     users: BTreeMap<Option<u32>, Count>,
     max: u64,
 }
 
-/// A user has the bus hold too many descriptors.
+/// The user has reached the quota.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct OverShare;
+pub(crate) struct QuotaReached;
 
-impl Holders {
+impl FdQuotas {
     /// With a share of `open_files`, the descriptors that the process may have open.
     pub(crate) const fn within(open_files: u64) -> Self {
-        Self { users: BTreeMap::new(), max: open_files / SHARE }
+        Self { users: BTreeMap::new(), max: open_files / QUOTA_DIVISOR }
     }
 
-    /// Moves descriptors that have come from a user to those that are held. Whatever the limit is, a
-    /// user that has nothing held may send one message. If it is exceeded, all of them are closed.
+    /// Counts descriptors that were received from a user, and moves them to `counted`. A user without
+    /// open descriptors may always send one message. If the quota is reached, all of `fds` are closed.
     pub(crate) fn take(
         &mut self,
         user: Option<u32>,
         fds: &mut Vec<OwnedFd>,
-        held: &mut Vec<HeldFd>,
-    ) -> Result<(), OverShare> {
+        counted: &mut Vec<CountedFd>,
+    ) -> Result<(), QuotaReached> {
         let count = self.users.entry(user).or_default();
         if count.get() > 0 && count.get() + fds.len() as u64 > self.max {
             fds.clear();
-            return Err(OverShare);
+            return Err(QuotaReached);
         }
-        held.extend(fds.drain(..).map(|fd| HeldFd::counted(fd, count)));
+        counted.extend(fds.drain(..).map(|fd| CountedFd::counted(fd, count)));
         if self.users.len() > USERS_KEPT {
             self.users.retain(|_, count| count.get() > 0);
         }
@@ -86,10 +86,10 @@ impl Holders {
     }
 }
 
-/// One user may have the bus hold this part of the descriptors that it may have open.
-const SHARE: u64 = 4;
+/// The quota is the limit of open files divided by this.
+const QUOTA_DIVISOR: u64 = 4;
 
-/// Users that are remembered although they have nothing held.
+/// Users without open descriptors that may stay in the map.
 const USERS_KEPT: usize = 64;
 
 #[cfg(test)]
@@ -104,24 +104,28 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_a_quarter_held_and_always_one_message() {
+    fn the_quota_is_a_quarter_and_one_message_always_fits() {
         let (one, other) = (Some(1000), Some(1001));
-        let mut holders = Holders::within(64);
-        let mut held = Vec::new();
+        let mut quotas = FdQuotas::within(64);
+        let mut counted = Vec::new();
         let mut fds = open(20);
-        assert_eq!(holders.take(one, &mut fds, &mut held), Ok(()), "it has nothing held");
-        held.truncate(10);
+        assert_eq!(quotas.take(one, &mut fds, &mut counted), Ok(()), "it has nothing counted");
+        counted.truncate(10);
         for (user, count, expected) in [
             (one, 6, Ok(())),
-            (one, 1, Err(OverShare)),
+            (one, 1, Err(QuotaReached)),
             (other, 16, Ok(())),
-            (other, 1, Err(OverShare)),
+            (other, 1, Err(QuotaReached)),
         ] {
             let mut fds = open(count);
-            assert_eq!(holders.take(user, &mut fds, &mut held), expected, "{user:?}");
+            assert_eq!(quotas.take(user, &mut fds, &mut counted), expected, "{user:?}");
             assert!(fds.is_empty());
         }
-        held.clear();
-        assert_eq!(holders.take(one, &mut open(16), &mut held), Ok(()), "what left counts no more");
+        counted.clear();
+        assert_eq!(
+            quotas.take(one, &mut open(16), &mut counted),
+            Ok(()),
+            "what left counts no more"
+        );
     }
 }

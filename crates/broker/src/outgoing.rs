@@ -18,10 +18,10 @@ use sys::transfer::{MAX_DESCRIPTORS, Shortage, Wait, send};
 use wire::message::{FixedHeader, MessageType};
 
 pub(crate) use crate::back_pressure::Load;
-use crate::held_fds::HeldFd;
+use crate::fd_quota::CountedFd;
 
 /// Descriptors that travel with one message, for all its recipients.
-pub(crate) type SharedFds = Rc<[HeldFd]>;
+pub(crate) type SharedFds = Rc<[CountedFd]>;
 
 /// A message to queue.
 pub(crate) struct Outgoing<'m> {

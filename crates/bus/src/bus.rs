@@ -72,7 +72,7 @@ pub struct Bus {
     pub(crate) traces: Traces,
     /// When the first thing happened.
     pub(crate) started: Option<Time>,
-    /// The user because of whom the bus emits signals while it handles an input.
+    /// The account that pays for the signals that the bus emits while it handles the current input.
     pub(crate) acting: Account,
     pub(crate) now: Time,
 }

@@ -210,7 +210,7 @@ impl Bus {
     /// whether there is room for it.
     #[cold]
     fn charge_own(&mut self, to: PeerId, bytes: u64, fds: u32, urgency: Urgency) -> bool {
-        // A signal is on the account of the user because of whom it is emitted.
+        // The user who caused the signal pays for it.
         let account = if urgency == Urgency::Passing { self.acting } else { Account::Nobody };
         let peer = &self.peers[to];
         let has_room = !peer.is_full(fds) && !self.is_over_share(account, peer, fds);

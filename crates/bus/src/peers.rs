@@ -292,7 +292,7 @@ impl Peer {
             || self.shares.is_some()
     }
 
-    /// Puts one message on its account, and on that of the user who sent it.
+    /// Adds one message to the queue's totals and to the share of `account`.
     #[cold]
     pub(crate) fn charge_to(&mut self, account: Account, bytes: u64, fds: u64) {
         let queued = self.queued;
@@ -345,7 +345,7 @@ impl Peer {
 /// A queue is crowded when it holds more than this part of what it may.
 const CROWDED: u64 = 4;
 
-/// A queue is no longer crowded when it holds this part, or less.
+/// A crowded queue stays crowded until it holds at most this part of its limit.
 const SPARSE: u64 = 8;
 
 /// All connections, by the index that the daemon gave them.

@@ -50,8 +50,8 @@ use crate::authority::SystemAuthority;
 use crate::back_pressure::Loads;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
+use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::UserFds;
-use crate::held_fds::Holders;
 use crate::listen::Listener;
 use crate::log::Log;
 use crate::metrics::{Metrics, Place};
@@ -144,7 +144,7 @@ pub struct EventLoop {
     /// Descriptors that were written and not received.
     user_fds: UserFds,
     /// Descriptors that came and were not written.
-    holders: Holders,
+    fd_quotas: FdQuotas,
     reload: Box<dyn Reload>,
     changes: Changes,
     log: Log,
@@ -240,7 +240,7 @@ impl EventLoop {
             paused_outputs: Vec::new(),
             held_fds: BTreeMap::new(),
             user_fds: UserFds::within(sys::rlimit::open_files_max()),
-            holders: Holders::within(sys::rlimit::open_files_max()),
+            fd_quotas: FdQuotas::within(sys::rlimit::open_files_max()),
             changes,
             log: parts.log,
             reporter: Reporter::default(),

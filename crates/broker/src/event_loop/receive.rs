@@ -17,7 +17,7 @@ use super::deliver::Origin;
 use super::{Buffers, EventLoop, SCRATCH_LEN};
 use crate::back_pressure::Limits;
 use crate::connection::{End, Phase};
-use crate::held_fds::OverShare;
+use crate::fd_quota::QuotaReached;
 use crate::login::WrongNonce;
 use crate::outgoing::{SharedFds, Stretch, Tenure};
 
@@ -135,9 +135,9 @@ impl EventLoop {
         if !self.buffers.fds.is_empty() {
             let user = kernel_user(&self.bus, peer);
             let count = self.buffers.fds.len() as u32;
-            match self.holders.take(user, &mut self.buffers.fds, &mut connection.fds) {
+            match self.fd_quotas.take(user, &mut self.buffers.fds, &mut connection.fds) {
                 Ok(()) => framer.received_fds(count),
-                Err(OverShare) => framer.lost_fds(),
+                Err(QuotaReached) => framer.lost_fds(),
             }
         }
         Ok(())

@@ -25,7 +25,8 @@ fn write(queue: &mut Queue, socket: &OwnedFd) -> Progress {
 }
 
 fn open_files(count: usize) -> SharedFds {
-    let open = || HeldFd::from(OwnedFd::from(File::open("/dev/null").expect("it is always there")));
+    let open =
+        || CountedFd::from(OwnedFd::from(File::open("/dev/null").expect("it is always there")));
     (0..count).map(|_| open()).collect()
 }
 
