@@ -96,12 +96,14 @@ test("a query that matches nothing says why, until it matches", async () => {
   await waitForShown(page, 0);
   await expect
     .poll(() => said.textContent())
-    .toMatch(/^No message matches: no message has the member getall; GetAll occurs \d+ times/);
+    .toMatch(
+      /^No message matches: no message has the member getall \(names are case-sensitive\); GetAll occurs \d+ times/,
+    );
   expect(await box.getAttribute("aria-invalid")).toBe("false");
   await box.fill("dbus.member == GetAll");
   await expect
     .poll(() => said.textContent())
-    .toContain("Unknown field dbus.member; did you mean member?");
+    .toContain("Unknown field dbus.member. Did you mean member?");
   await box.fill("member:GetAll");
   await waitForShown(page, await selected("member:GetAll"));
   expect(await said.isVisible()).toBe(false);

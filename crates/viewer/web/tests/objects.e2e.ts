@@ -63,6 +63,61 @@ test("a property is set from a form, and its change arrives", async () => {
   expect(returned).toMatchObject({ results: [{ type: "s", data: "performance" }] });
 });
 
+test("Enter sends a form, and a text has several lines on request", async () => {
+  const { bus, address } = await demo();
+  await using _ = bus;
+  await using program = await view("--live", "--allow-calls", "--address", address);
+  const method = "&method=com.example.Battery1.SetPowerProfile";
+  const page = await pages.open(`${program.line}${BATTERY}${method}`);
+  const objects = page.getByRole("main");
+  const text = objects.getByRole("textbox", { name: /profile/ });
+  const failed = objects.locator(".objects-outcome .objects-failed");
+  const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
+  await text.fill("performance");
+  await text.press("Enter");
+  await expect.poll(() => profile.textContent()).toContain("performance");
+  expect(await text.inputValue()).toBe("performance");
+  await text.press("Shift+Enter");
+  expect(await text.inputValue()).toBe("performance\n");
+  await text.press("Enter");
+  await expect.poll(() => failed.textContent()).toContain("performance");
+  await text.fill("a");
+  await objects.getByRole("button", { name: /Several lines/ }).click();
+  await text.press("Enter");
+  expect(await text.inputValue()).toBe("a\n");
+  await text.fill("saver");
+  await text.press("Control+Enter");
+  await expect.poll(() => profile.textContent()).toContain("saver");
+});
+
+test("arguments are typed as one text of GVariant, and what is wrong is shown in its place", async () => {
+  const { bus, address } = await demo();
+  await using _ = bus;
+  await using program = await view("--live", "--allow-calls", "--address", address);
+  const method = "&method=com.example.Battery1.SetPowerProfile";
+  const page = await pages.open(`${program.line}${BATTERY}${method}`);
+  const objects = page.getByRole("main");
+  await objects.getByRole("textbox", { name: /profile/ }).fill("it's");
+  await objects.getByRole("button", { name: "GVariant text" }).click();
+  const text = objects.getByRole("textbox", { name: /GVariant text, s$/ });
+  expect(await text.inputValue()).toBe("'it\\'s'");
+  await objects.getByText("1 argument, valid").waitFor();
+  await text.fill("('saver', 7)");
+  await objects.getByText(/expected 1, got 2/).waitFor();
+  await text.fill("saver");
+  await objects.getByText("Expected a value (texts have quotes)").waitFor();
+  expect(await objects.locator(".query-place mark").textContent()).toBe("s");
+  expect(await text.getAttribute("aria-invalid")).toBe("true");
+  expect(await objects.getByRole("button", { name: "Copy busctl" }).isDisabled()).toBe(true);
+  // What is typed last is what is sent, read or not.
+  await text.fill("'saver'");
+  await text.press("Enter");
+  const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
+  await expect.poll(() => profile.textContent()).toContain("saver");
+  await objects.getByRole("button", { name: "GVariant text" }).click();
+  expect(await objects.getByRole("textbox", { name: /profile/ }).inputValue()).toBe("saver");
+});
+
 test("a name that comes is there by itself, and gone when it goes", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
@@ -119,7 +174,7 @@ test("without the word of the user nothing is called", async () => {
     `${await program.nextLine()}${BATTERY}&property=com.example.Battery1.PowerProfile`,
   );
   const objects = page.getByRole("main");
-  await objects.getByText("This page looks only.").waitFor();
+  await objects.getByText("Read-only.").waitFor();
   const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
   await expect.poll(() => profile.locator(".objects-value").textContent()).toContain("balanced");
   expect(await profile.getByRole("button", { name: /^Set/ }).count()).toBe(0);

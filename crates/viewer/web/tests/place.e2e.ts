@@ -20,6 +20,7 @@ test("a link shows the same", async () => {
   await one.locator("body").click({ position: { x: 5, y: 5 } });
   await one.keyboard.press("j");
   await expect.poll(() => one.url()).toContain("message=");
+  await addressIsWritten(one);
   const { shown } = await counts(one);
   const other = await pages.open(one.url());
   await waitForShown(other, shown);
@@ -27,6 +28,11 @@ test("a link shows the same", async () => {
   const number = new URL(one.url()).hash.match(/message=(\d+)/)?.[1];
   await other.getByLabel("Details").getByText(`message ${number}`).first().waitFor();
 });
+
+/** The page changes its address with some delay. */
+function addressIsWritten(page: Page): Promise<void> {
+  return page.waitForTimeout(300);
+}
 
 /** Opens a view, does something there, and opens the link to it once more. */
 async function reopened(
@@ -37,6 +43,7 @@ async function reopened(
   const before = one.url();
   await act(one);
   await expect.poll(() => one.url()).not.toBe(before);
+  await addressIsWritten(one);
   return { one, other: await pages.open(one.url()) };
 }
 
@@ -44,14 +51,14 @@ test("a link shows the same table of the statistics, sorted the same", async () 
   await using program = await view(inject("recording"));
   const firstRow = (page: Page) => page.getByRole("grid").getByRole("row").nth(1).textContent();
   const { one, other } = await reopened(`${program.line}#view=statistics`, async (page) => {
-    await page.getByRole("tab", { name: "By …" }).click();
+    await page.getByRole("tab", { name: "Group by" }).click();
     await page.getByRole("main").getByRole("combobox").selectOption("path");
     await page.getByRole("columnheader", { name: "path" }).getByRole("button").click();
   });
   expect(new URL(one.url()).hash).toBe("#view=statistics&tab=by&by=path&sort=path");
   const sorted = other.getByRole("columnheader", { name: "path" });
   await expect.poll(() => sorted.getAttribute("aria-sort")).toBe("ascending");
-  expect(await other.getByRole("tab", { selected: true }).textContent()).toBe("By …");
+  expect(await other.getByRole("tab", { selected: true }).textContent()).toBe("Group by");
   expect(await firstRow(other)).toBe(await firstRow(one));
   await other.getByRole("tab", { name: "Sizes" }).click();
   await expect.poll(() => new URL(other.url()).hash).toBe("#view=statistics&tab=sizes&by=path");
@@ -88,7 +95,7 @@ test("a link shows the same finding", async () => {
   await using program = await view(inject("recording"));
   const shown = (page: Page) => page.getByRole("article").textContent();
   const { one, other } = await reopened(`${program.line}#view=findings`, async (page) => {
-    await page.getByLabel("Grouped by").selectOption("rule");
+    await page.getByLabel("Group by").selectOption("rule");
     await page.locator(".finding-item").last().click();
   });
   expect(new URL(one.url()).hash).toMatch(/&finding=L\d+&finding=.+&finding=.*&group=rule$/);
@@ -137,4 +144,52 @@ test("details tell what was said, and of the call its answer", async () => {
   await details.getByText("busctl", { exact: true }).first().waitFor();
   await page.keyboard.press("p");
   await expect.poll(() => page.url()).not.toContain(`message=${call.number}`);
+});
+
+test("Back leads to the view before, as it was", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=findings`);
+  const current = page.locator('.tabs [aria-current="page"]');
+  const polling = page.locator(".finding-item", { hasText: "polling" }).first();
+  await polling.click();
+  const before = page.url();
+  await page.getByRole("button", { name: "Show these in the sequence" }).click();
+  await expect.poll(() => current.textContent()).toBe("Sequence");
+  await expect.poll(() => page.url()).toContain("q=");
+  await page.keyboard.press("j");
+  await page.goBack();
+  await expect.poll(() => current.textContent()).toBe("Findings");
+  expect(page.url()).toBe(before);
+  expect(await polling.getAttribute("aria-current")).toBe("true");
+  await page.goForward();
+  await expect.poll(() => current.textContent()).toBe("Sequence");
+  await expect.poll(() => page.url()).toContain("q=");
+});
+
+test("a drag changes the address seldom, and a copied link is of what is shown", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  await page.evaluate(() => {
+    const replace = history.replaceState.bind(history);
+    history.replaceState = (...change) => {
+      document.documentElement.dataset.changes = `${changes() + 1}`;
+      replace(...change);
+    };
+    const changes = (): number => Number(document.documentElement.dataset.changes ?? 0);
+  });
+  const box = await page.getByLabel("Traffic", { exact: true }).boundingBox();
+  if (box === null) throw new Error("the traffic is not shown");
+  const [x, y] = [box.x + box.width * 0.3, box.y + box.height * 0.5];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  const begun = performance.now();
+  for (let turn = 1; turn <= 100; turn++) await page.mouse.move(x + turn * 3, y);
+  await page.mouse.up();
+  const changes = await page.evaluate(() => Number(document.documentElement.dataset.changes ?? 0));
+  expect(changes).toBeLessThanOrEqual(2 + (performance.now() - begun) / 200);
+  await page.getByRole("button", { name: "Link" }).click();
+  const now = page.url();
+  expect(now).toContain("span=");
+  await addressIsWritten(page);
+  expect(page.url()).toBe(now);
 });

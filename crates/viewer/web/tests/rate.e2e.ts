@@ -101,7 +101,7 @@ const FLOOD = { bursts: 1, perBurst: 60_000, pauseMicros: 0, size: 2_000 };
 
 /** The messages of which the page knows since it looks. */
 async function seen(page: Page): Promise<number> {
-  const text = (await page.locator(".progress-live").textContent()) ?? "";
+  const text = (await page.locator(".progress-live").getAttribute("title")) ?? "";
   const [digits = "0"] = text.match(/[\d,]+/) ?? [];
   return Number(digits.replaceAll(",", ""));
 }

@@ -1,7 +1,7 @@
 // Every view of the page, with the numbers that the program tells without it.
 
 import { expect, inject, test } from "vitest";
-import { counts, usePages } from "./support/browser";
+import { counts, usePages, waitForShown } from "./support/browser";
 import { run, view } from "./support/program";
 
 const pages = usePages();
@@ -46,12 +46,80 @@ test("findings are those of lint", async () => {
   const told = page.getByText(/^\d+ findings/);
   await expect.poll(async () => number(await told.textContent())).toBe(report.findings.length);
   expect(report.findings.length).toBeGreaterThan(2);
+  // In the order of the report, too.
+  const items = page.locator(".finding-item .finding-says");
+  expect(await items.allTextContents()).toEqual(
+    report.findings.map(({ who, says }: { who: { label: string }; says: string }) =>
+      `${who.label} ${says}`.replace(/\s+/g, " "),
+    ),
+  );
 });
 
 /** What a program has printed that ended with a status that tells of what it has found. */
 function printed(error: { stdout: string }): string {
   return error.stdout;
 }
+
+test("a finding shows its messages, with the replies of calls", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=findings`);
+  const report = JSON.parse(await run("lint", inject("recording"), "--json").catch(printed));
+  const polling = report.findings.find(({ rule }: { rule: string }) => rule === "L12");
+  await page.locator(".finding-item", { hasText: "polling" }).first().click();
+  const lines = page.locator(".evidence");
+  expect(await lines.locator(".evidence-number").allTextContents()).toEqual(
+    polling.evidence.first.map((one: number) => one.toLocaleString("en")),
+  );
+  expect(await lines.first().textContent()).toMatch(/demo-poller.* → .*GetAll\d.* (µs|ms)$/);
+  expect(await page.getByText("What is wrong").count()).toBe(0);
+  // Enter does the same as the button.
+  await page.locator("main").focus();
+  await page.keyboard.press("Enter");
+  const calls = (await stats(polling.query)).summary.calls;
+  const query = polling.query.replace("from:", "name:").replace(" to:", " name:");
+  const { summary } = await stats(query);
+  await waitForShown(page, summary.messages ?? 0);
+  expect(summary.calls).toBe(calls);
+  // The recording may end before the last reply.
+  expect([calls, Number(calls) - 1]).toContain(summary.returns);
+});
+
+test("a row of the statistics is selected by a click, and filters by Enter and two clicks", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=statistics&tab=durations`);
+  const all = (await counts(page)).shown;
+  const row = page.getByRole("grid").getByRole("row").filter({ hasText: "Search" }).first();
+  await row.click();
+  expect(await row.getAttribute("aria-selected")).toBe("true");
+  const bar = page.getByRole("toolbar", { name: "Selected row" });
+  await bar.getByRole("button", { name: "Filter by this" }).waitFor();
+  expect((await counts(page)).shown).toBe(all);
+  await page.keyboard.press("Enter");
+  const query = "interface:com.example.Archive1 member:Search name:com.example.Archive";
+  const found = (await stats(query)).summary.messages ?? 0;
+  await waitForShown(page, found);
+  await page.getByRole("button", { name: "Clear the filter" }).click();
+  await waitForShown(page, all);
+  // The row has its place again when the other rows are back.
+  await expect.poll(() => page.getByRole("grid").getByRole("row").count()).toBeGreaterThan(2);
+  await row.dblclick();
+  await waitForShown(page, found);
+});
+
+test("durations have all their columns in sight on a window of 1440 pixels", async () => {
+  await using program = await view(inject("recording"));
+  const size = { width: 1440, height: 900 };
+  const hash = "#view=statistics&tab=durations&message=5";
+  const page = await pages.open(`${program.line}${hash}`, { size });
+  const main = await page.getByRole("main").boundingBox();
+  await page.locator(".details-title").getByText("message 5", { exact: true }).waitFor();
+  for (const name of [/^p50/, /^p90/, /^p99/, /^max/, /^total/]) {
+    const box = await page.getByRole("columnheader", { name }).boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(
+      (main?.x ?? 0) + (main?.width ?? 0),
+    );
+  }
+});
 
 test("who was blocked is as timeline tells", async () => {
   await using program = await view(inject("recording"));

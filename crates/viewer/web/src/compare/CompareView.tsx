@@ -2,8 +2,10 @@
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
+import { useKeys } from "../keys/useKeys";
 import type { CompareTab } from "../state/comparison";
 import { useStore } from "../state/context";
+import type { Store } from "../state/store";
 import { Differences } from "./Differences";
 import { SideBySide } from "./SideBySide";
 import { type Side, sidesOf } from "./sides";
@@ -43,18 +45,33 @@ export function CompareView(): JSX.Element {
 function HowToCompare(): JSX.Element {
   return (
     <div class="empty">
-      <p>There is one recording here. To see what is different between two, open both:</p>
+      <p>Only one recording is open. To compare, open two:</p>
       <p>
         <code>diligence view BEFORE AFTER</code>
       </p>
-      <p>Each keeps its clock, its buses and its connections; a query selects in both of them.</p>
+      <p>Each keeps its clock, its buses and its connections. The filter applies to both.</p>
     </div>
   );
+}
+
+/** Shows the other tab. */
+function toggleTab({ comparison }: Store): void {
+  const { tab } = comparison.peek();
+  const other = TABS.find(({ name }) => name !== tab)?.name ?? tab;
+  comparison.value = { ...comparison.peek(), tab: other };
 }
 
 function TabList(): JSX.Element {
   const store = useStore();
   const comparison = store.comparison.value;
+  useKeys("Compare", () => [
+    {
+      keys: ["v"],
+      about: "Switch between differences and side by side",
+      words: "tab table diagram",
+      run: () => toggleTab(store),
+    },
+  ]);
   const choose = (tab: CompareTab): void => {
     store.comparison.value = { ...comparison, tab };
   };

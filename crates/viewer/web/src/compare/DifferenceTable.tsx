@@ -23,7 +23,11 @@ export function DifferenceTable({ table }: { readonly table: TableData }): JSX.E
       label="Methods and signals that are different"
       table={shown}
       render={render}
-      onChoose={(row) => showBeside(store, row)}
+      use={{
+        label: "Show side by side",
+        hint: "show its messages side by side",
+        run: (row) => showBeside(store, row),
+      }}
       widths={WIDTHS}
     />
   );

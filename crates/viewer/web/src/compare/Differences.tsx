@@ -59,7 +59,7 @@ export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX
         ) : answer === undefined ? (
           <p class="empty">Comparing …</p>
         ) : answer.table.rows.length === 0 ? (
-          <p class="empty">Nothing is different beyond noise.</p>
+          <p class="empty">Nothing differs significantly.</p>
         ) : (
           <DifferenceTable table={answer.table} />
         )}
@@ -91,5 +91,5 @@ function inWords({ members: [before, after], table }: Found): string {
   const of = (word: string): number =>
     table.rows.filter((row) => String(row[0]).split(", ").includes(word)).length;
   const sizes = `${counted(before, "method or signal", "methods and signals")} before, ${after} after`;
-  return `${sizes}: ${of("new")} new, ${of("gone")} gone, ${counted(table.rows.length, "is", "are")} different beyond noise.`;
+  return `${sizes}: ${of("new")} new, ${of("gone")} gone, ${counted(table.rows.length, "differs", "differ")} significantly.`;
 }

@@ -121,7 +121,7 @@ function PairBar({ linked }: { readonly linked: Linked | undefined }): JSX.Eleme
   return (
     <div class="sequence-bar" role="toolbar" aria-label="Both sequence diagrams">
       <Choice
-        label="Times are counted"
+        label="Time origin"
         title="From the first message of each recording, or on one clock for both"
         value={comparison.alignment}
         options={{ start: "From the start of each", clock: "On one clock" }}
@@ -130,14 +130,14 @@ function PairBar({ linked }: { readonly linked: Linked | undefined }): JSX.Eleme
         }}
       />
       <Choice
-        label="Down goes"
+        label="Vertical axis"
         title="A line for each pair of messages, or to scale with time (o)"
         value={down.value}
         options={{ order: "In order", time: "To scale" }}
         onChoose={(value: "order" | "time") => (down.value = value)}
       />
       <Choice
-        label="Times are"
+        label="Time format"
         title="How times are told (c)"
         value={timeStyle.value}
         options={{ start: "Since start", wall: "Time of day", delta: "Since last" }}
@@ -160,7 +160,7 @@ function DifferenceButtons({ linked }: { readonly linked: Linked }): JSX.Element
       {button("↓ Difference", "To the difference below (x)", () => linked.stepDifferent(1))}
       {linked.shift.value === 0
         ? null
-        : button("Align again", "Has both sides see the same time again", () =>
+        : button("Align again", "Show the same time on both sides again", () =>
             linked.straighten(),
           )}
     </>

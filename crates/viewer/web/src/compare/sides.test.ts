@@ -22,6 +22,7 @@ const bus = (label: string, file: number) => ({
   label,
   file,
   address: null,
+  redacted: false,
   method: "trace" as const,
 });
 

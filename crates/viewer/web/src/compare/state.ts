@@ -27,9 +27,9 @@ export function compareState(store: Store): CompareState {
       down: signal("order"),
       grouping: signal("connection"),
       order: signal("appearance"),
+      merging: signal({ merges: "nothing", expanded: new Set<string>() }),
       folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
       timeStyle: signal("start"),
-      frozen: signal(undefined),
       textWidth: remembered<number | null>("compare-text-width", null, numberOf),
     },
   };

@@ -8,36 +8,44 @@ import { numberOf, remembered } from "../state/remember";
 import { DetailsPanel } from "./DetailsPanel";
 import { detailsKeys } from "./detailsKeys";
 
-/** Widths in pixels: at first, and at least. */
-const WIDTH = 360;
+/** Widths in pixels: at first, on a window that is wide and on others, and at least. */
+const WIDTH_WIDE = 360;
+const WIDTH_NARROW = 300;
 const WIDTH_MIN = 260;
 
-const width = remembered("details-width", WIDTH, numberOf);
+/** Windows are wide from so many pixels on. */
+const WINDOW_WIDE = 1600;
+
+/** The width that somebody has chosen. */
+const chosen = remembered<number | null>("details-width", null, numberOf);
 const isOpen = remembered("details-open", true, (kept) =>
   typeof kept === "boolean" ? kept : undefined,
 );
 
 /** Everything about the selected message, in a panel that can be made wider, or put away. */
-export function DetailsAside(): JSX.Element {
+export function DetailsAside(): JSX.Element | null {
   const store = useStore();
   useKeys("Details", () => detailsKeys(store, toggle));
-  if (!isOpen.value) return <Closed />;
   const isUsed = store.selected.value !== undefined;
+  // Without a message the panel has the headlines, which the other views show themselves.
+  if (!isUsed && store.view.value !== "sequence") return null;
+  if (!isOpen.value) return <Closed />;
+  const width = clamped(chosen.value ?? (innerWidth < WINDOW_WIDE ? WIDTH_NARROW : WIDTH_WIDE));
   return (
     <aside
       class={`details${isUsed ? "" : " details-unused"}`}
       aria-label="Details"
-      style={{ "--details-width": `${clamped(width.value)}px` }}
+      style={{ "--details-width": `${width}px` }}
     >
       <Edge
         label="Width of the details"
         class="details-edge"
-        width={clamped(width.value)}
+        width={width}
         least={WIDTH_MIN}
         most={widthMax()}
         wider="left"
         widthAt={(clientX) => innerWidth - clientX}
-        onWidth={(to = WIDTH) => (width.value = clamped(to))}
+        onWidth={(to) => (chosen.value = to === undefined ? null : clamped(to))}
       />
       <DetailsPanel onClose={toggle} />
     </aside>

@@ -15,7 +15,7 @@ import { Others } from "./Others";
 import { Recipients } from "./Recipients";
 import { Section } from "./Section";
 import { Arguments } from "./ValueTree";
-import { Way } from "./Way";
+import { InBusTime, Way } from "./Way";
 
 export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const store = useStore();
@@ -38,8 +38,8 @@ export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX
       <button
         type="button"
         class="plain details-close"
-        title="Put away (i)"
-        aria-label="Put the details away"
+        title="Close (i)"
+        aria-label="Close the details"
         onClick={onClose}
       >
         ×
@@ -59,7 +59,7 @@ function Nothing(): JSX.Element {
   return (
     <>
       <Headlines />
-      <p class="empty">Select a message to see all that is known of it.</p>
+      <p class="empty">Select a message to see its details.</p>
     </>
   );
 }
@@ -68,7 +68,7 @@ function Told({ details }: { readonly details: Details }): JSX.Element {
   const recording = useStore().recording.value;
   const subject = recording.subjectOf(details.id);
   const method = recording.buses[recording.bus.get(details.id)]?.method ?? "unknown";
-  const { deliveries, problem } = details;
+  const { deliveries, problem, in_bus } = details;
   const isTimed = details.phases !== null || details.duration_ns !== null;
   return (
     <>
@@ -87,10 +87,19 @@ function Told({ details }: { readonly details: Details }): JSX.Element {
           <Way details={details} method={method} />
         </Section>
       ) : null}
+      {in_bus === null ? null : (
+        <Section title="Time in the bus">
+          <InBusTime inBus={in_bus} />
+        </Section>
+      )}
       {deliveries === null ? null : (
         <Section title="Recipients" note={count(deliveries.length)}>
           {deliveries.length === 0 ? <p class="note">{nobody(details)}</p> : null}
-          <Recipients deliveries={deliveries} peers={peersOf(recording, details.id)} />
+          <Recipients
+            deliveries={deliveries}
+            queued={in_bus?.routed_after_ns ?? null}
+            peers={peersOf(recording, details.id)}
+          />
         </Section>
       )}
       {recording.member.get(subject) === 0 ? null : <Others subject={subject} />}
@@ -103,12 +112,12 @@ function Told({ details }: { readonly details: Details }): JSX.Element {
 
 function nobody({ destination }: Details): string {
   const isForBus = destination.name === "org.freedesktop.DBus";
-  return isForBus ? "The bus itself has taken it." : "No connection got a copy.";
+  return isForBus ? "Handled by the bus itself." : "No connection got a copy.";
 }
 
 function ArgumentsOrNone({ details }: { readonly details: Details }): JSX.Element {
   if (details.arguments.length > 0) return <Arguments values={details.arguments} />;
-  const why = details.signature === "" ? "It has none." : "They cannot be read.";
+  const why = details.signature === "" ? "No arguments." : "The arguments cannot be read.";
   return <p class="note">{why}</p>;
 }
 

@@ -14,8 +14,10 @@ export function Fact({ name, children, menu }: FactProps): JSX.Element {
   return (
     <div class="fact">
       <dt>{name}</dt>
-      <dd onContextMenu={(event) => menu && openMenu(event, menu())}>{children}</dd>
-      {menu === undefined ? null : <MenuButton name={name} menu={menu} />}
+      <dd onContextMenu={(event) => menu && openMenu(event, menu())}>
+        {children}
+        {menu === undefined ? null : <MenuButton name={name} menu={menu} />}
+      </dd>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 // What the header of a message says, and what is known beside it.
 
 import type { ComponentChildren, JSX } from "preact";
-import type { Process, Recording } from "../model/recording";
-import { bytes, count, sinceStart, timeOfDay } from "../parts/format";
+import { ENDING_WORDS, type Ending, outcomeOf, paceOf } from "../model/outcome";
+import { NONE, type Process, type Recording } from "../model/recording";
+import { bytes, count, duration, sinceStart, timeOfDay } from "../parts/format";
 import type { MenuItem } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
 import { copyItems, filterItems } from "../query/filterMenu";
@@ -23,6 +24,7 @@ export function Facts({ details, subject }: FactsProps): JSX.Element {
   const recording = store.recording.value;
   return (
     <dl class="facts">
+      <DurationFact recording={recording} row={details.id} />
       <Texts details={details} recording={recording} subject={subject} />
       <PartyFacts name="From" field="from" party={details.sender} />
       <PartyFacts name="To" field="to" party={details.destination} />
@@ -31,6 +33,33 @@ export function Facts({ details, subject }: FactsProps): JSX.Element {
     </dl>
   );
 }
+
+interface DurationProps {
+  readonly recording: Recording;
+  readonly row: number;
+}
+
+/** How long the call took that this message is or answers, and how it ended. */
+function DurationFact({ recording, row }: DurationProps): JSX.Element | null {
+  const call = recording.callOf(row);
+  if (call === NONE) return null;
+  const { ending, waited } = outcomeOf(recording, call);
+  if (waited === undefined) return null;
+  const text = duration(waited);
+  return (
+    <Fact name="Duration" menu={() => copyItems(text)}>
+      <strong class={`pace-${paceOf(waited)}`}>{text}</strong>
+      <span class="note">{ENDING_NOTES[ending] ?? ENDING_WORDS[ending]}</span>
+    </Fact>
+  );
+}
+
+/** What is said beside a duration, if it is more than how the call ended. */
+const ENDING_NOTES: Readonly<Partial<Record<Ending, string>>> = {
+  waiting: "no reply until the recording ended",
+  "caller-left": "until the caller left, without a reply",
+  "callee-left": "until the service left, without a reply",
+};
 
 interface TextFactProps {
   readonly name: string;
@@ -147,6 +176,8 @@ function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
 /** When it was, on both clocks. */
 function Times({ details }: { readonly details: Details }): JSX.Element {
   const { wall_ns, since_start_ns } = details.at;
+  const { at } = useStore().recording.value;
+  const isEarlier = details.id > 0 && at.get(details.id) < at.get(details.id - 1);
   const time = timeOfDay(BigInt(wall_ns));
   const since = sinceStart(since_start_ns);
   return (
@@ -155,6 +186,11 @@ function Times({ details }: { readonly details: Details }): JSX.Element {
       <span class="note" title="Time of day, in the zone of this computer">
         {time}
       </span>
+      {isEarlier ? (
+        <span class="note">
+          received before the message above: messages are in the order in which the bus routed them
+        </span>
+      ) : null}
     </Fact>
   );
 }
@@ -166,7 +202,7 @@ function Rest({ details }: { readonly details: Details }): JSX.Element {
     <>
       <Fact name="Serial" menu={() => filterItems(store, "serial", serial)}>
         {serial}
-        {reply_serial === 0 ? null : <span class="note">answers {reply_serial}</span>}
+        {reply_serial === 0 ? null : <span class="note">reply to {reply_serial}</span>}
       </Fact>
       <TextFact name="Signature" field="sig" value={signature} />
       <Fact name="Size" menu={() => filterItems(store, "size", size)}>

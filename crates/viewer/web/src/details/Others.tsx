@@ -4,7 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Kind } from "../model/recording";
-import { count, counted, duration } from "../parts/format";
+import { count, duration } from "../parts/format";
 import { useStore } from "../state/context";
 import { Bars } from "./Bars";
 import { Follower } from "./follow";
@@ -68,9 +68,9 @@ function Calls({ siblings, subject }: PartProps): JSX.Element {
     <>
       {histogram === undefined ? null : <Bars histogram={histogram} own={own} />}
       <p class="note">
-        {counted(answered, "is answered", "are answered")}
+        {count(answered)} answered
         {failed === 0 ? "" : `, ${count(failed)} with an error`}
-        {unanswered === 0 ? "" : `, ${count(unanswered)} not`}
+        {unanswered === 0 ? "" : `, ${count(unanswered)} unanswered`}
       </p>
       {slowest.length < 2 ? null : <Slowest rows={slowest} subject={subject} />}
     </>

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import type { Bus } from "../model/recording";
 import { duration, share } from "../parts/format";
-import type { Details } from "./answer";
-import { type Part, partsOf, total } from "./phases";
+import type { Details, InBus } from "./answer";
+import { busPartsOf, type Part, partsOf, total } from "./phases";
 
 interface WayProps {
   readonly details: Details;
@@ -14,7 +14,10 @@ interface WayProps {
 /** The time of a call and its reply: the way as the bus has noted it, or what a monitor saw. */
 export function Way({ details, method }: WayProps): JSX.Element | null {
   const { phases, duration_ns } = details;
-  if (phases !== null) return <Phases parts={partsOf(phases)} whole={total(phases)} />;
+  if (phases !== null) {
+    const about = "From when the bus received the call until the reply had left it";
+    return <Phases parts={partsOf(phases)} whole={total(phases)} about={about} />;
+  }
   if (duration_ns === null) return null;
   return (
     <p class="way-duration">
@@ -28,12 +31,24 @@ export function Way({ details, method }: WayProps): JSX.Element | null {
   );
 }
 
+/** For how long the bus had a message, by phases. */
+export function InBusTime({ inBus }: { readonly inBus: InBus }): JSX.Element {
+  const { phases, total_ns } = inBus;
+  const about =
+    total_ns === null
+      ? "From when the bus received the message; not all copies were written"
+      : "From when the bus received the message until the last copy had left it";
+  return <Phases parts={busPartsOf(phases)} whole={total(phases)} about={about} />;
+}
+
 function Phases({
   parts,
   whole,
+  about,
 }: {
   readonly parts: readonly Part[];
   readonly whole: number;
+  readonly about: string;
 }): JSX.Element {
   const seen = parts.filter(({ ns }) => ns > 0);
   return (
@@ -62,7 +77,7 @@ function Phases({
           ))}
         </tbody>
         <tfoot>
-          <tr title="From when the bus received the call until the reply had left it">
+          <tr title={about}>
             <th scope="row">in all</th>
             <td>{duration(whole)}</td>
             <td />

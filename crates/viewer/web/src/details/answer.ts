@@ -26,6 +26,7 @@ export interface Details {
   readonly partner: number | null;
   readonly duration_ns: number | null;
   readonly phases: readonly Phase[] | null;
+  readonly in_bus: InBus | null;
   readonly deliveries: readonly Delivery[] | null;
   readonly commands: readonly Command[];
 }
@@ -37,15 +38,29 @@ export interface Party {
   readonly label: string | null;
 }
 
-/** A part of the way of a call and its reply. */
+/** For how long the bus had a message. */
+export interface InBus {
+  /** They add up to the total. */
+  readonly phases: readonly Phase[];
+  /** When the bus had decided who gets it, and queued the copies. */
+  readonly routed_after_ns: number;
+  /** Until the last copy was written; null if not all of them were. */
+  readonly total_ns: number | null;
+}
+
+/** A part of the way of a call and its reply, or of the time of a message in the bus. */
 export interface Phase {
   readonly phase: string;
   readonly ns: number;
 }
 
-/** A copy: who got it, when it was written, and how many match rules had asked for it. */
+/**
+ * A copy: who got it, when its first bytes and when all of them had left the bus, and how many match
+ * rules had asked for it.
+ */
 export interface Delivery {
   readonly recipient: string;
+  readonly begun_after_ns: number | null;
   readonly written_after_ns: number | null;
   readonly rules: number;
 }

@@ -11,22 +11,27 @@ export function detailsKeys(store: Store, toggle: () => void): readonly KeyBindi
   return [
     {
       keys: ["i"],
-      about: "opens the details of the selected message, or puts them away",
+      about: "Show or hide the details panel",
       run: toggle,
     },
     {
       keys: ["p"],
-      about: "from a call to its reply, and back",
+      about: "Go from a call to its reply, and back",
       when,
       run: () => goToPartner(store),
     },
     {
       keys: ["]"],
-      about: "to the next call of the same method, or signal of the same name",
+      about: "Next call of this method, or signal of this name",
       when,
       run: () => goBeside(store, 1),
     },
-    { keys: ["["], about: "to the one before", when, run: () => goBeside(store, -1) },
+    {
+      keys: ["["],
+      about: "Previous call of this method, or signal of this name",
+      when,
+      run: () => goBeside(store, -1),
+    },
   ];
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { partsOf, total } from "./phases";
+import { busPartsOf, partsOf, total } from "./phases";
 
 test("parts of the bar have their shares", () => {
   const phases = [
@@ -16,4 +16,12 @@ test("parts of the bar have their shares", () => {
 
 test("a way that took no time has no shares", () => {
   expect(partsOf([{ phase: "service", ns: 0 }])[0]?.share).toBe(0);
+});
+
+test("each phase of a message in the bus is explained", () => {
+  const names = ["start", "receive", "wait", "route", "dispatch", "match", "send"];
+  const parts = busPartsOf(names.map((phase) => ({ phase, ns: 10 })));
+  expect(parts.map(({ name }) => name)).toEqual(names);
+  expect(parts.every(({ about }) => about !== "")).toBe(true);
+  expect(parts[0]?.look).toBe("phase-start");
 });

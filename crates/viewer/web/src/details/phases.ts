@@ -14,12 +14,21 @@ export interface Part {
   readonly look: string;
 }
 
-/** The parts of the bar, in their order. */
+/** The parts of the bar of a call, in their order. */
 export function partsOf(phases: readonly Phase[]): readonly Part[] {
+  return divided(phases, ABOUT);
+}
+
+/** The parts of the bar of a message in the bus, in their order. */
+export function busPartsOf(phases: readonly Phase[]): readonly Part[] {
+  return divided(phases, ABOUT_BUS);
+}
+
+function divided(phases: readonly Phase[], about: Readonly<Record<string, string>>): Part[] {
   const whole = total(phases);
   return phases.map(({ phase, ns }) => ({
     name: phase,
-    about: ABOUT[phase] ?? "",
+    about: about[phase] ?? "",
     ns,
     share: whole === 0 ? 0 : ns / whole,
     look: `phase-${phase.replace(/\W+/g, "-")}`,
@@ -39,4 +48,14 @@ const ABOUT: Readonly<Record<string, string>> = {
   "bus wait": "the reply waits for the bus, which is busy or has no processor",
   "route reply": "the bus finds out who gets the reply",
   "send reply": "the reply waits for the caller to take it, and is copied",
+};
+
+const ABOUT_BUS: Readonly<Record<string, string>> = {
+  start: "the bus holds the message until the service that it starts owns the name",
+  receive: "the bus reads the bytes from the socket of the sender",
+  wait: "the bus routes other messages that it read together with this one",
+  route: "the bus receives the message and finds the recipients; the stages were not measured",
+  dispatch: "the bus finds the recipients and checks limits and policy",
+  match: "the bus searches its match rules for recipients",
+  send: "the bus queues and writes the copies, until the last one is written",
 };

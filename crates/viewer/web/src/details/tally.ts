@@ -40,9 +40,9 @@ export class Tally {
     return this.slow.map(({ row }) => row);
   }
 
-  /** Durations by their size; undefined if there are none. */
+  /** Durations by their size; undefined if there are fewer than two: one has no spread. */
   get histogram(): Histogram | undefined {
-    if (this.answered === 0) return undefined;
+    if (this.answered < 2) return undefined;
     const first = classOf(this.min);
     const last = classOf(this.max);
     const width = Math.ceil((last - first + 1) / BARS_MAX);

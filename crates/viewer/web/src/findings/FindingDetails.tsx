@@ -2,8 +2,7 @@
 
 import type { JSX } from "preact";
 import { CopyButton } from "../parts/CopyButton";
-import { count, counted } from "../parts/format";
-import { useStore } from "../state/context";
+import { Evidence } from "./Evidence";
 import { costWords, type Finding, type Rule, SEVERITY_WORDS, textOf, whoWords } from "./model";
 
 interface FindingDetailsProps {
@@ -28,11 +27,11 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
       <dl>
         <dt>Who</dt>
         <dd>{whoWords(finding.who)}</dd>
-        <dt>Costs</dt>
-        <dd>{cost.length > 0 ? cost.join(", ") : "nothing that shows"}</dd>
+        <dt>Cost</dt>
+        <dd>{cost.length > 0 ? cost.join(", ") : "none measured"}</dd>
         <dt>Confidence</dt>
         <dd>{finding.confidence}</dd>
-        <dt>Shown by</dt>
+        <dt>Messages</dt>
         <dd>
           <Evidence finding={finding} />
         </dd>
@@ -40,7 +39,7 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
         <dd>{finding.advice}</dd>
         {finding.check && (
           <>
-            <dt>Whether it helped</dt>
+            <dt>Check again with</dt>
             <dd>
               <code>{finding.check}</code>
             </dd>
@@ -52,59 +51,27 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
   );
 }
 
-/** The messages that show it, and the way to all of them. */
-function Evidence({ finding }: { readonly finding: Finding }): JSX.Element {
-  const store = useStore();
-  const { evidence, query } = finding;
-  const { before } = store.recording.value;
-  const showAll = (): void => {
-    store.setQuery(query);
-    const first = evidence.first[0];
-    if (first !== undefined) store.selectNumber(first);
-    store.view.value = "sequence";
-  };
-  return (
-    <div class="finding-evidence">
-      {evidence.first.length === 0 && "the recording as a whole"}
-      {evidence.first.map((number) => (
-        <button
-          key={number}
-          type="button"
-          class="number"
-          disabled={number <= before}
-          aria-pressed={store.selected.value === number - 1 - before}
-          onClick={() => store.selectNumber(number)}
-        >
-          {count(number)}
-        </button>
-      ))}
-      {evidence.count > evidence.first.length && (
-        <span>of {counted(evidence.count, "message", "messages")}</span>
-      )}
-      {query !== "" && (
-        <button type="button" class="copy" title={query} onClick={showAll}>
-          Show these in the sequence
-        </button>
-      )}
-    </div>
-  );
-}
-
 function Explanation({ rule }: { readonly rule: Rule }): JSX.Element {
   return (
-    <section class="finding-rule" aria-label="The rule">
+    <section class="finding-rule" aria-label="Rule">
       <h3>
         <code>{rule.id}</code> {rule.title}
       </h3>
       <p>{rule.meaning}</p>
       {rule.thresholds.length > 0 && (
-        <ul>
-          {rule.thresholds.map((threshold) => (
-            <li key={threshold}>{threshold}</li>
-          ))}
-        </ul>
+        <>
+          <p>Reported from these limits on:</p>
+          <ul>
+            {rule.thresholds.map((threshold) => (
+              <li key={threshold}>{threshold}</li>
+            ))}
+          </ul>
+        </>
       )}
-      <p class="findings-extent">Needs {rule.needs}.</p>
+      {rule.needs !== ANYTHING && <p class="findings-extent">Needs {rule.needs}.</p>}
     </section>
   );
 }
+
+/** What the rules need that can be checked in every recording. */
+const ANYTHING = "any recording";

@@ -2,10 +2,14 @@
 
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useKeys } from "../keys/useKeys";
 import { CopyButton } from "../parts/CopyButton";
 import { counted } from "../parts/format";
 import { useShownWhen } from "../parts/shown";
+import { useStore } from "../state/context";
 import { FindingDetails } from "./FindingDetails";
+import { findingsKeys } from "./findingsKeys";
 import {
   costHeadline,
   distinct,
@@ -14,8 +18,6 @@ import {
   type Finding,
   GROUPINGS,
   type Grouping,
-  grouped,
-  isWanted,
   keyOf,
   type Report,
   SEVERITIES,
@@ -33,7 +35,7 @@ export function FindingsView(): JSX.Element {
   if (report === undefined) {
     return (
       <p class="empty" role="status">
-        {problem ?? "Looking for what is wrong…"}
+        {problem ?? "Checking…"}
       </p>
     );
   }
@@ -44,8 +46,8 @@ export function FindingsView(): JSX.Element {
 function NothingFound({ report }: { readonly report: Report }): JSX.Element {
   return (
     <div class="findings-nothing">
-      <h2>Nothing is wrong that would show</h2>
-      <p>{extentOf(report)} None of them has found anything.</p>
+      <h2>No problems found</h2>
+      <p>{extentOf(report)}</p>
       <Rules rules={report.rules} isOpen={true} />
     </div>
   );
@@ -58,17 +60,17 @@ interface FoundProps {
 }
 
 function Found({ report, isWaiting, reporter }: FoundProps): JSX.Element {
+  const store = useStore();
   const { filter, grouping, open } = reporter;
-  const wanted = report.findings.filter((finding) => isWanted(finding, filter.value));
-  const groups = grouped(wanted, grouping.value);
-  const shown = groups.flatMap(({ findings }) => findings);
-  const key = open.value && keyOf(open.value);
-  const opened = shown.find((finding) => keyOf(finding) === key) ?? shown[0];
+  const groups = reporter.groups.value;
+  const shown = reporter.shown.value;
+  const opened = reporter.opened.value;
+  useKeys("Findings", () => findingsKeys(store, reporter));
   return (
     <div class="findings">
       <Toolbar report={report} filter={filter} grouping={grouping} shown={shown} />
       <div class="findings-body">
-        <article class="finding" aria-label="The finding">
+        <article class="finding" aria-label="Finding">
           {opened && (
             <FindingDetails
               finding={opened}
@@ -76,7 +78,7 @@ function Found({ report, isWaiting, reporter }: FoundProps): JSX.Element {
             />
           )}
         </article>
-        <nav class="findings-list" aria-label="Findings" onKeyDown={moveFocus}>
+        <nav class="findings-list" aria-label="Findings">
           {groups.map((group) => (
             <section key={group.title} aria-label={group.title}>
               <h2>
@@ -92,30 +94,15 @@ function Found({ report, isWaiting, reporter }: FoundProps): JSX.Element {
               ))}
             </section>
           ))}
-          {shown.length === 0 && <p class="empty">No finding is like that.</p>}
+          {shown.length === 0 && <p class="empty">No findings match these filters.</p>}
           <p class="findings-extent" role="status">
-            {extentOf(report)} {isWaiting && "Looking again…"}
+            {extentOf(report)} {isWaiting && "Checking again…"}
           </p>
           <Rules rules={report.rules} isOpen={false} />
         </nav>
       </div>
     </div>
   );
-}
-
-/** Arrows go from one finding to the next. */
-function moveFocus(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
-  const way = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  if (way === 0) return;
-  const items = [...event.currentTarget.querySelectorAll<HTMLElement>(".finding-item")];
-  const next = items[items.findIndex(isFocused) + way];
-  next?.focus();
-  next?.click();
-  event.preventDefault();
-}
-
-function isFocused(element: Element): boolean {
-  return element === document.activeElement;
 }
 
 interface ItemProps {
@@ -126,6 +113,11 @@ interface ItemProps {
 
 function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
   const item = useShownWhen<HTMLButtonElement>(isOpen);
+  // The focus goes along if it is among the findings.
+  useEffect(() => {
+    const isAmong = document.activeElement?.closest(".findings-list") !== null;
+    if (isOpen && isAmong) item.current?.focus({ preventScroll: true });
+  }, [isOpen]);
   return (
     <button
       type="button"
@@ -174,7 +166,7 @@ function Toolbar({ report, filter, grouping, shown }: ToolbarProps): JSX.Element
         onChoose={(who) => change({ who })}
       />
       <label>
-        Grouped by{" "}
+        Group by{" "}
         <select
           value={grouping.value}
           onChange={(event) => {

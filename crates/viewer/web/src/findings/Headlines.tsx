@@ -1,12 +1,14 @@
 // What is slow and what is wrong, in a few lines, for those who have just opened the page.
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { batch, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import { isEverything } from "../page/saveMessages";
 import { duration } from "../parts/format";
 import { whenIdle } from "../parts/idle";
 import type { Cell, TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
+import { settledSelection } from "../statistics/asked";
 import { costHeadline, type Finding, keyOf, worst } from "./model";
 import { type Reporter, useReporter } from "./report";
 import "./findings.css";
@@ -57,18 +59,19 @@ function useAskedAtRest(reporter: Reporter): void {
 function Lines(): JSX.Element {
   const { report, problem } = useReporter("asks").state.value;
   const slow = useSlow();
+  const isPart = !isEverything(useStore().selection.value);
   return (
     <div class="headlines">
       <Section title="What is slow">
         {slow === undefined && <li>…</li>}
-        {slow?.length === 0 && <li>Nobody has waited for an answer.</li>}
+        {slow?.length === 0 && <li>No program waited for a reply.</li>}
         {slow?.map((wait) => (
           <SlowLine key={`${wait.caller} ${wait.member} ${wait.callee}`} wait={wait} />
         ))}
       </Section>
-      <Section title="What is wrong">
+      <Section title={isPart ? "What is wrong, in the whole recording" : "What is wrong"}>
         {report === undefined && <li>{problem ?? "…"}</li>}
-        {report?.findings.length === 0 && <li>Nothing that would show.</li>}
+        {report?.findings.length === 0 && <li>No problems found.</li>}
         {worst(report?.findings ?? [], LINES).map((finding) => (
           <WrongLine key={keyOf(finding)} finding={finding} />
         ))}
@@ -111,7 +114,7 @@ function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
       <button type="button" onClick={() => store.selectMessage(wait.row)}>
         <b class="headline-amount">{duration(wait.total)}</b>
         <span>
-          <b>{wait.caller}</b> waited {times} for <b>{lastPart(wait.member)}</b> of {wait.callee}
+          <b>{wait.caller}</b> waited for {wait.callee} <b>{lastPart(wait.member)}</b> {times}
           {wait.calls > 1 && `, at most ${duration(wait.longest)}`}
         </span>
       </button>
@@ -122,12 +125,13 @@ function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
 function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const store = useStore();
   const reporter = useReporter("shows");
-  const show = (): void => {
-    const first = finding.evidence.first[0];
-    if (first !== undefined) store.selectNumber(first);
-    reporter.open.value = finding;
-    store.view.value = "findings";
-  };
+  const show = (): void =>
+    batch(() => {
+      const first = finding.evidence.first[0];
+      if (first !== undefined) store.selectNumber(first);
+      reporter.open.value = finding;
+      store.view.value = "findings";
+    });
   return (
     <li>
       <button type="button" class={`severity-${finding.severity}`} onClick={show}>
@@ -149,6 +153,7 @@ function lastPart(member: string): string {
 function useSlow(): readonly Wait[] | undefined {
   const store = useStore();
   const turn = useSignal(0);
+  const settled = settledSelection(store);
   useSignalEffect(() => {
     if (!store.isLive.value) return;
     const timer = setInterval(() => {
@@ -159,9 +164,8 @@ function useSlow(): readonly Wait[] | undefined {
   const asked = useAnswer<{ readonly blocked: TableData }>(() => {
     turn.value;
     const isKnown = store.progress.value.state !== "loading";
-    const query = store.query.value;
-    const hidden = [...store.hidden.value];
-    return isKnown ? { ask: "timeline", query, hidden } : undefined;
+    const selection = settled.value;
+    return isKnown && selection ? { ask: "timeline", ...selection } : undefined;
   });
   return asked.value.answer && waitsOf(asked.value.answer.blocked);
 }

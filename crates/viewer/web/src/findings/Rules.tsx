@@ -6,11 +6,11 @@ interface RulesProps {
   readonly isOpen: boolean;
 }
 
-/** What was looked for. */
+/** The rules that were checked. */
 export function Rules({ rules, isOpen }: RulesProps): JSX.Element {
   return (
     <details class="findings-rules" open={isOpen}>
-      <summary>What was looked for</summary>
+      <summary>All rules</summary>
       <ul>
         {rules.map((rule) => (
           <li key={rule.id} title={rule.meaning}>

@@ -75,7 +75,7 @@ export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
   high: "High",
   med: "Medium",
   low: "Low",
-  info: "To know",
+  info: "Info",
 };
 
 /** Which findings are wanted. Undefined is any. */
@@ -199,10 +199,10 @@ export function textOf(finding: Finding): string {
   return lines.filter((line) => typeof line === "string" && line !== "").join("\n");
 }
 
-/** What was looked at, in a sentence. */
+/** What was checked, in a sentence. */
 export function extentOf({ rules, messages, connections, span_ns }: Report): string {
-  const what = `${counted(messages, "message", "messages")} of ${counted(connections, "connection", "connections")}`;
-  return `${count(rules.length)} rules looked at ${what} in ${duration(span_ns)}.`;
+  const extent = `${duration(span_ns)} recorded, ${counted(connections, "connection", "connections")}`;
+  return `${count(rules.length)} rules checked ${counted(messages, "message", "messages")} (${extent}).`;
 }
 
 /** The values there are, each once, in the order of texts. */

@@ -1,11 +1,20 @@
 // Asks for findings, for all that show them.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Moved } from "../source/source";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import { type Filter, type FindingName, type Grouping, NO_FILTER, type Report } from "./model";
+import {
+  type Filter,
+  type FindingName,
+  type Grouping,
+  grouped,
+  isWanted,
+  keyOf,
+  NO_FILTER,
+  type Report,
+} from "./model";
 
 /** What is known of findings. While they are asked for again, the last ones stay. */
 export interface Reported {
@@ -21,10 +30,27 @@ const REST = 10;
 /** Findings of one recording: asked for once when it is whole, and from time to time of a bus. */
 export class Reporter {
   readonly state = signal<Reported>({ report: undefined, problem: undefined, isWaiting: false });
-  /** The finding that is looked at; the first one of those that are shown without. */
+  /** The name of the finding that was opened. */
   readonly open = signal<FindingName | undefined>(undefined);
   readonly filter = signal<Filter>(NO_FILTER);
   readonly grouping = signal<Grouping>("severity");
+  /** The findings that are shown, in their groups. */
+  readonly groups = computed(() => {
+    const all = this.state.value.report?.findings ?? [];
+    const wanted = all.filter((finding) => isWanted(finding, this.filter.value));
+    return grouped(wanted, this.grouping.value);
+  });
+  /** The same in one list. */
+  readonly shown = computed(() => this.groups.value.flatMap(({ findings }) => findings));
+  /** The finding that is shown with its details: the first one unless another is open. */
+  readonly opened = computed(() => {
+    const open = this.open.value;
+    const key = open && keyOf(open);
+    const shown = this.shown.value;
+    // Two buses may have findings of one name; one that was opened here is itself.
+    const found = shown.find((one) => one === open) ?? shown.find((one) => keyOf(one) === key);
+    return found ?? shown[0];
+  });
   /** Whether somebody wants to know although it takes a while. */
   readonly isWanted = signal(false);
   private users = 0;

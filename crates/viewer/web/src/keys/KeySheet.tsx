@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type KeyPart, keyName, keyParts } from "./keys";
+import { type KeyNote, keyName, keyParts, sheetOf } from "./keys";
 
 const isOpen = signal(false);
 
@@ -45,8 +45,8 @@ function Sheet(): JSX.Element {
           </button>
         </header>
         <div class="sheet-parts">
-          {keyParts.value.map((part) => (
-            <Part key={part.name} part={part} />
+          {sheetOf(keyParts.value).map(([name, keys]) => (
+            <Part key={name} name={name} keys={keys} />
           ))}
         </div>
       </div>
@@ -54,12 +54,17 @@ function Sheet(): JSX.Element {
   );
 }
 
-function Part({ part }: { readonly part: KeyPart }): JSX.Element {
+interface PartProps {
+  readonly name: string;
+  readonly keys: readonly KeyNote[];
+}
+
+function Part({ name, keys: listed }: PartProps): JSX.Element {
   return (
     <section>
-      <h3>{part.name}</h3>
+      <h3>{name}</h3>
       <dl>
-        {part.bindings.map(({ keys, about }) => (
+        {listed.map(({ keys, about }) => (
           <div key={about}>
             <dt>
               {keys.map((key) => (

@@ -1,4 +1,4 @@
-// All that can be done, found by writing.
+// The palette: all actions, found by their words.
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -11,12 +11,12 @@ import { keyName, keyParts } from "./keys";
 
 const isOpen = signal(false);
 
-/** Opens the list of all that can be done. */
+/** Opens the palette. */
 export function openPalette(): void {
   isOpen.value = true;
 }
 
-/** The list of all that can be done, if it is open. */
+/** The palette, if it is open. */
 export function Palette(): JSX.Element | null {
   return isOpen.value ? <List /> : null;
 }
@@ -37,7 +37,7 @@ function List(): JSX.Element {
     <dialog
       class="palette"
       ref={dialog}
-      aria-label="What can be done"
+      aria-label="Command palette"
       onClose={() => (isOpen.value = false)}
       onClick={(event) => event.target === dialog.current && close()}
     >
@@ -76,11 +76,11 @@ function Input({ text, marked, length, onEnter }: InputProps): JSX.Element {
     <input
       class="palette-input"
       role="combobox"
-      aria-label="What to do"
+      aria-label="Command or message number"
       aria-expanded="true"
       aria-controls="palette-list"
       aria-activedescendant={`palette-${marked.value}`}
-      placeholder="What to do, or the number of a message"
+      placeholder="Command, or the number of a message"
       value={text.value}
       onInput={(event) => {
         text.value = event.currentTarget.value;
@@ -103,7 +103,7 @@ function Commands({ commands, marked, onChoose }: CommandsProps): JSX.Element {
     list.current?.children[marked]?.scrollIntoView({ block: "nearest" });
   }, [marked]);
   return (
-    <div class="offers" id="palette-list" role="listbox" aria-label="What can be done" ref={list}>
+    <div class="offers" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
       {commands.map((command, place) => (
         <div
           key={`${command.part} ${command.about}`}
@@ -132,5 +132,5 @@ function goTo(store: Store, text: string): readonly Command[] {
   const row = number === undefined ? -1 : number - 1 - recording.before;
   if (number === undefined || row < 0 || row >= recording.length) return [];
   const run = (): void => store.selectMessage(row);
-  return [{ part: "Go", about: `to message ${count(number)}`, keys: [], run }];
+  return [{ part: "Go", about: `Go to message ${count(number)}`, keys: [], run }];
 }

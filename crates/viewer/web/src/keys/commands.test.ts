@@ -7,19 +7,31 @@ const PARTS: KeyPart[] = [
   {
     name: "Everywhere",
     bindings: [
-      { keys: ["t"], about: "light or dark", run },
-      { keys: ["Escape"], about: "unselects the message", when: () => false, run },
+      { keys: ["t"], about: "Switch the theme", words: "light dark", run },
+      { keys: ["Escape"], about: "Clear the selection", when: () => false, run },
     ],
+    notes: [{ keys: ["Home"], about: "First row" }],
   },
-  { name: "Query", bindings: [{ keys: ["/"], about: "writes a query", run }] },
+  {
+    name: "Filter",
+    bindings: [
+      { keys: ["/"], about: "Edit the filter", words: "query search", run },
+      { keys: [], about: "Clear the filter", run },
+      { keys: [], about: "Search the theme", run },
+    ],
+    notes: [],
+  },
 ];
 
 test.each([
-  ["", ["light or dark", "writes a query"]],
-  ["DARK", ["light or dark"]],
-  ["query writes", ["writes a query"]],
-  ["every light", ["light or dark"]],
-  ["unselects", []],
+  ["", ["Switch the theme", "Edit the filter", "Clear the filter", "Search the theme"]],
+  ["DARK", ["Switch the theme"]],
+  ["filter edit", ["Edit the filter"]],
+  ["every light", ["Switch the theme"]],
+  ["search", ["Search the theme", "Edit the filter"]],
+  ["the", ["Edit the filter", "Switch the theme", "Clear the filter", "Search the theme"]],
+  ["selection", []],
+  ["first", []],
 ])("what has the words %j", (text, expected) => {
   expect(commandsWith(PARTS, text).map(({ about }) => about)).toEqual(expected);
 });

@@ -10,18 +10,23 @@ export interface Command {
   readonly run: KeyBinding["run"];
 }
 
-/** What can be done now and has all of these words, in the order of the parts. */
+/**
+ * The actions that can run now and have all of these words; first those that are called so, the shortest
+ * first, then those of which only a part or another word is.
+ */
 export function commandsWith(parts: readonly KeyPart[], text: string): readonly Command[] {
-  const words = text.toLowerCase().split(/\s+/);
+  const wanted = text.toLowerCase().split(/\s+/);
+  const has = (told: string): boolean => wanted.every((word) => told.toLowerCase().includes(word));
   const all = parts.flatMap(({ name, bindings }) =>
     bindings
       .filter(({ when }) => when?.() ?? true)
-      .map(({ about, keys, run }) => ({ part: name, about, keys, run })),
+      .map(({ about, words = "", keys, run }) => ({ part: name, about, words, keys, run })),
   );
-  return all.filter(({ part, about }) => {
-    const told = `${part} ${about}`.toLowerCase();
-    return words.every((word) => told.includes(word));
-  });
+  const found = all.filter(({ part, about, words }) => has(`${part} ${about} ${words}`));
+  const isNamed = ({ about }: Command): boolean => has(about);
+  const named = found.filter(isNamed);
+  if (text.trim() !== "") named.sort((one, other) => one.about.length - other.about.length);
+  return [...named, ...found.filter((one) => !isNamed(one))];
 }
 
 /** The number of the message that a text asks for, from 1. */

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { bindingFor, isPressed, type KeyPart, keyName, type Pressed, parseChord } from "./keys";
+import {
+  bindingFor,
+  isPressed,
+  type KeyPart,
+  keyName,
+  type Pressed,
+  parseChord,
+  sheetOf,
+} from "./keys";
 
 function press(key: string, held: string[] = []): Pressed {
   return {
@@ -37,8 +45,8 @@ test("the part that came last has the first say, while it can act", () => {
   const page = { keys: ["Escape"], about: "unselects", run };
   const panel = { keys: ["Escape"], about: "closes", when: () => isOpen, run };
   const parts: KeyPart[] = [
-    { name: "page", bindings: [page] },
-    { name: "panel", bindings: [panel] },
+    { name: "page", bindings: [page], notes: [] },
+    { name: "panel", bindings: [panel], notes: [] },
   ];
   expect(bindingFor(parts, press("Escape"))).toBe(page);
   isOpen = true;
@@ -54,4 +62,18 @@ test.each([
   ["+", "+"],
 ])("%j is called %s", (text, expected) => {
   expect(keyName(text)).toBe(expected);
+});
+
+test("the sheet has a part once, with its notes, and no action without a key", () => {
+  const run = (): void => {};
+  const named = (about: string, keys: string[]) => ({ keys, about, run });
+  const sheet = sheetOf([
+    { name: "page", bindings: [named("Save", []), named("Edit", ["/"])], notes: [] },
+    { name: "palette only", bindings: [named("Export", [])], notes: [] },
+    { name: "page", bindings: [], notes: [{ keys: ["Home"], about: "First row" }] },
+    { name: "page", bindings: [], notes: [{ keys: ["Home"], about: "First row" }] },
+  ]);
+  expect(sheet.map(([name, keys]) => [name, keys.map(({ about }) => about)])).toEqual([
+    ["page", ["Edit", "First row"]],
+  ]);
 });

@@ -2,28 +2,39 @@
 
 import { signal } from "@preact/signals";
 
-/** Keys that do something, told in a sentence. */
+/** An action of the page. The sheet of keys and the palette name it. */
 export interface KeyBinding {
-  /** Any of them does it: `g`, `Shift+G`, `ArrowUp`, `Ctrl+Shift+P`, `?`. */
+  /** Any of them runs it: `g`, `Shift+G`, `ArrowUp`, `Ctrl+Shift+P`, `?`. Without one, only the palette has it. */
   readonly keys: readonly string[];
+  /** What it does, in the imperative: `Zoom in`. */
   readonly about: string;
-  /** Whether they do it now; always if it is not said. */
+  /** Other words by which people search for it: `export download`. */
+  readonly words?: string;
+  /** Whether it can run now; always if it is absent. */
   readonly when?: () => boolean;
   readonly run: (event: KeyboardEvent) => void;
 }
 
-/** The keys of one part of the page. */
+/** Keys that an element handles itself while it has the focus. Only the sheet of keys names them. */
+export type KeyNote = Pick<KeyBinding, "keys" | "about">;
+
+/** The actions and keys of one part of the page. */
 export interface KeyPart {
   readonly name: string;
   readonly bindings: readonly KeyBinding[];
+  readonly notes: readonly KeyNote[];
 }
 
 /** The parts that are there now, in the order in which they came. */
 export const keyParts = signal<readonly KeyPart[]>([]);
 
 /** Adds the keys of a part; gives what takes them away. The part that came last has the first say. */
-export function registerKeys(name: string, bindings: readonly KeyBinding[]): () => void {
-  const part: KeyPart = { name, bindings };
+export function registerKeys(
+  name: string,
+  bindings: readonly KeyBinding[],
+  notes: readonly KeyNote[] = [],
+): () => void {
+  const part: KeyPart = { name, bindings, notes };
   keyParts.value = [...keyParts.peek(), part];
   return () => {
     keyParts.value = keyParts.peek().filter((other) => other !== part);
@@ -69,6 +80,18 @@ export function bindingFor(parts: readonly KeyPart[], event: Pressed): KeyBindin
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** What the sheet of keys shows: parts of one name together, without actions that have no key. */
+export function sheetOf(parts: readonly KeyPart[]): readonly [name: string, keys: KeyNote[]][] {
+  const sheet = new Map<string, KeyNote[]>();
+  for (const { name, bindings, notes } of parts) {
+    const known = sheet.get(name) ?? [];
+    const isNew = ({ keys, about }: KeyNote): boolean =>
+      keys.length > 0 && !known.some((other) => other.about === about);
+    sheet.set(name, [...known, ...[...bindings, ...notes].filter(isNew)]);
+  }
+  return [...sheet].filter(([, keys]) => keys.length > 0);
 }
 
 /** How a key is called on the sheet: `Ctrl+Shift+P`, `↑`. */

@@ -1,11 +1,15 @@
 // Keys of parts of the page, for as long as they are shown.
 
 import { useEffect } from "preact/hooks";
-import { bindingFor, type KeyBinding, keyParts, registerKeys } from "./keys";
+import { bindingFor, type KeyBinding, type KeyNote, keyParts, registerKeys } from "./keys";
 
-/** Has these keys act while the part is shown. */
-export function useKeys(name: string, bindings: () => readonly KeyBinding[]): void {
-  useEffect(() => registerKeys(name, bindings()), []);
+/** Has these keys act while the part is shown, and the sheet name `notes` too. */
+export function useKeys(
+  name: string,
+  bindings: () => readonly KeyBinding[],
+  notes?: readonly KeyNote[],
+): void {
+  useEffect(() => registerKeys(name, bindings(), notes), []);
 }
 
 /** Has the keys of all parts act, except where text is written or something else has taken them. */

@@ -55,6 +55,8 @@ export interface Bus {
   readonly label: string;
   readonly address: string | null;
   readonly method: "unknown" | "trace" | "monitor" | "eavesdrop";
+  /** Whether the contents of its messages were removed. */
+  readonly redacted: boolean;
   /** The place of its file among {@link Recording.files}. */
   readonly file: number;
 }

@@ -3,7 +3,10 @@
 import type { JSX } from "preact";
 import { typeWords } from "../details/values";
 import { copyText } from "../parts/copy";
+import { counted } from "../parts/format";
 import { oneLine } from "../parts/seen";
+import { MarkedPlace } from "../query/MarkedPlace";
+import { sentence as asSentence } from "../query/wrongPlace";
 import { useStore } from "../state/context";
 import { type Draft, REPEAT_MAX } from "./calling";
 import { busctl, gdbus } from "./commands";
@@ -11,6 +14,8 @@ import { FieldInput, VariantTypes } from "./FieldInput";
 import { Outcome } from "./Outcome";
 import type { Method } from "./protocol";
 import type { Session } from "./session";
+import { submitOnEnter } from "./submit";
+import type { TextRead } from "./textEntry";
 import { signatureOf } from "./types";
 
 interface FormProps {
@@ -27,20 +32,26 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
     void draft.make((call, answer, durations) => session.remember(call, answer, durations));
   };
   if (draft.types === undefined) {
-    return <p class="banner">The object tells types that are none, so nothing can be sent.</p>;
+    return (
+      <p class="banner">The object declares an invalid type, so the method cannot be called.</p>
+    );
   }
   return (
-    <form class="objects-call" onSubmit={make} onKeyDown={(event) => submitOnEnter(event)}>
+    <form class="objects-call" onSubmit={make} onKeyDown={submitOnEnter}>
       <VariantTypes />
-      {draft.types.map((type, place) => (
-        <ArgumentLine
-          key={place}
-          draft={draft}
-          place={place}
-          type={signatureOf(type)}
-          name={method.arguments[place]?.name ?? `argument ${place + 1}`}
-        />
-      ))}
+      {draft.entry.value === "text" ? (
+        <TextInput draft={draft} />
+      ) : (
+        draft.types.map((type, place) => (
+          <ArgumentLine
+            key={place}
+            draft={draft}
+            place={place}
+            type={signatureOf(type)}
+            name={method.arguments[place]?.name ?? `argument ${place + 1}`}
+          />
+        ))
+      )}
       <Buttons draft={draft} />
       <Progress method={method} draft={draft} />
     </form>
@@ -82,6 +93,49 @@ function ArgumentLine({ draft, place, type, name }: LineProps): JSX.Element | nu
   );
 }
 
+/** All arguments as one text. */
+function TextInput({ draft }: { readonly draft: Draft }): JSX.Element {
+  const { typed, signature } = draft;
+  const read = typed.read.value;
+  const isWrong = read.state === "wrong";
+  return (
+    <div class={isWrong ? "objects-field objects-typed wrong" : "objects-field objects-typed"}>
+      <textarea
+        aria-label={`Arguments as GVariant text, ${signature}`}
+        aria-invalid={isWrong}
+        aria-describedby={TYPED_ID}
+        spellcheck={false}
+        placeholder="'text', 7, {'key': <true>}"
+        value={typed.text.value}
+        onInput={(event) => typed.type(event.currentTarget.value)}
+      />
+      <div id={TYPED_ID} role="status">
+        <TypedState read={read} text={typed.text.value} />
+      </div>
+    </div>
+  );
+}
+
+interface TypedProps {
+  readonly read: TextRead;
+  readonly text: string;
+}
+
+/** What the text is, and where it is wrong. */
+function TypedState({ read, text }: TypedProps): JSX.Element | null {
+  if (read.state === "reading") return null;
+  if (read.state === "right") {
+    return <p class="note">{counted(read.arguments.length, "argument", "arguments")}, valid</p>;
+  }
+  const { sentence, column } = read;
+  return (
+    <>
+      {column === undefined ? null : <MarkedPlace text={text} column={column} />}
+      <p class="objects-field-problem">{asSentence(sentence)}</p>
+    </>
+  );
+}
+
 function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
   const { bus } = useStore();
   const isWaiting = draft.progress.value.state === "waiting";
@@ -92,7 +146,7 @@ function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
         type="submit"
         class="objects-button main"
         disabled={isWaiting || !isAllowed}
-        title={isAllowed ? "Ctrl+Enter" : "Calls are not allowed: start it with --allow-calls"}
+        title={isAllowed ? "Enter" : "Read-only. Restart with --allow-calls to call methods"}
       >
         Call
       </button>
@@ -101,6 +155,17 @@ function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
           Stop
         </button>
       ) : null}
+      {draft.types?.length === 0 ? null : (
+        <button
+          type="button"
+          class="objects-button"
+          aria-pressed={draft.entry.value === "text"}
+          title="Type all arguments as one text, as gdbus takes them"
+          onClick={() => (draft.entry.peek() === "text" ? draft.useFields() : draft.useText())}
+        >
+          GVariant text
+        </button>
+      )}
       <label>
         times{" "}
         <input
@@ -111,13 +176,13 @@ function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
           onInput={(event) => (draft.repeat.value = event.currentTarget.valueAsNumber || 1)}
         />
       </label>
-      <label title="Somebody may be asked for a password">
+      <label title="The service may ask you for a password">
         <input
           type="checkbox"
           checked={draft.isInteractive.value}
           onChange={(event) => (draft.isInteractive.value = event.currentTarget.checked)}
         />{" "}
-        may ask for a password
+        Allow interactive authorization
       </label>
       <CopyButtons draft={draft} />
     </div>
@@ -139,11 +204,11 @@ function CopyButtons({ draft }: { readonly draft: Draft }): JSX.Element {
           key={name}
           type="button"
           class="objects-button"
-          title={call === undefined ? "Not all arguments are right" : `Copy as ${name} command`}
+          title={call === undefined ? "Some arguments are not valid" : `Copy as ${name} command`}
           disabled={call === undefined}
           onClick={() => copy(words)}
         >
-          copy {name}
+          Copy {name}
         </button>
       ))}
     </span>
@@ -169,7 +234,7 @@ function Progress({
     case "waiting":
       return (
         <p class="note" role="status">
-          {progress.of === 1 ? "Waiting…" : `${progress.done} of ${progress.of} are answered…`}
+          {progress.of === 1 ? "Waiting…" : `${progress.done} of ${progress.of} answered…`}
         </p>
       );
     case "refused":
@@ -185,10 +250,4 @@ function Progress({
   }
 }
 
-/** Enter alone makes a line in a text. */
-function submitOnEnter(event: KeyboardEvent): void {
-  const { currentTarget: form, ctrlKey, metaKey, key } = event;
-  if (key !== "Enter" || !(ctrlKey || metaKey) || !(form instanceof HTMLFormElement)) return;
-  event.preventDefault();
-  form.requestSubmit();
-}
+const TYPED_ID = "typed-arguments";

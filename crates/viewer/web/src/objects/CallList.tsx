@@ -16,7 +16,7 @@ interface ListProps {
 export function CallList({ session }: ListProps): JSX.Element {
   const calls = session.history.value;
   if (calls.length === 0) {
-    return <p class="empty">No calls yet. Those that are made here are listed, newest first.</p>;
+    return <p class="empty">No calls yet. Calls made here are listed, newest first.</p>;
   }
   return (
     <ul class="objects-log" aria-label="Calls">
@@ -35,7 +35,7 @@ function CallLine({ past, session }: ListProps & { readonly past: PastCall }): J
       <button
         type="button"
         class="objects-member"
-        title={`${oneLine(call.service)} ${oneLine(call.path)} ${call.interface}: open it with these arguments`}
+        title={`${oneLine(call.service)} ${oneLine(call.path)} ${call.interface}: open with these arguments`}
         onClick={() => session.reopen(past)}
       >
         <time>{timeOfDay(BigInt(past.at) * 1_000_000n).slice(DAY_LENGTH, -MICROS)}</time>

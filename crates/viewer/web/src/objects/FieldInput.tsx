@@ -1,9 +1,11 @@
 // A control for a value of any type.
 
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { typeWords } from "../details/values";
 import { hintOf, type TextCode } from "./basic";
 import { type Entry, type Field, problemOf, replaced, variantField, withOneMore } from "./form";
+import { MANY_LINES } from "./submit";
 
 interface FieldProps<F = Field> {
   readonly field: F;
@@ -56,8 +58,7 @@ function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
   const change = (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }): void =>
     onChange({ ...field, text: event.currentTarget.value });
   const shared = { "aria-label": label, placeholder: hintOf(code), value: text, onInput: change };
-  // A text can have several lines.
-  if (code === "s") return <textarea rows={Math.min(LINES_MAX, lineCount(text))} {...shared} />;
+  if (code === "s") return <LinesInput label={label} shared={shared} />;
   return (
     <input
       type="text"
@@ -65,6 +66,33 @@ function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
       inputMode={isNumber(code) ? "decimal" : "text"}
       {...shared}
     />
+  );
+}
+
+interface LinesProps {
+  readonly label: string;
+  readonly shared: JSX.IntrinsicElements["textarea"] & { readonly value: string };
+}
+
+/** A text. Enter sends it, Shift+Enter begins a line; if it is to have several lines, Enter does that too. */
+function LinesInput({ label, shared }: LinesProps): JSX.Element {
+  const { value } = shared;
+  const isLong = useSignal(value.includes("\n"));
+  const rows = Math.min(LINES_MAX, Math.max(lineCount(value), isLong.value ? LINES_LONG : 1));
+  return (
+    <div class="objects-field-lines">
+      <textarea rows={rows} data-lines={isLong.value ? MANY_LINES : undefined} {...shared} />
+      <button
+        type="button"
+        class="objects-button"
+        aria-pressed={isLong.value}
+        aria-label={`¶ Several lines: ${label}`}
+        title="Several lines: Enter begins a line, Ctrl+Enter sends"
+        onClick={() => (isLong.value = !isLong.value)}
+      >
+        ¶
+      </button>
+    </div>
   );
 }
 
@@ -251,6 +279,8 @@ function lineCount(text: string): number {
 }
 
 const LINES_MAX = 8;
+/** Lines of a text that is to have several. */
+const LINES_LONG = 3;
 /** Characters of bytes in a line. */
 const BYTES_LINE = 48;
 const TYPES_ID = "variant-types";

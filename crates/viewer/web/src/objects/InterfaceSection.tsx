@@ -56,7 +56,7 @@ function Members(props: SectionProps): JSX.Element {
     <div class="objects-members">
       <About annotations={one.annotations} />
       {one.failure === undefined ? null : (
-        <p class="banner">Not all values at once: {one.failure.sentence}</p>
+        <p class="banner">Some values are missing: {one.failure.sentence}</p>
       )}
       <Part title="Properties" length={one.properties.length}>
         {one.properties.map((property) => (
@@ -152,7 +152,7 @@ function Undescribed({ one }: { readonly one: Interface }): JSX.Element | null {
   if (entries.length === 0) return null;
   return (
     <>
-      <h4>Properties that it does not describe</h4>
+      <h4>Undescribed properties</h4>
       <Arguments values={entries.map(([name, value]) => toldValue(value, name))} />
     </>
   );
@@ -169,7 +169,7 @@ export function About({
   return (
     <div class="objects-about">
       {isDeprecated ? <span class="objects-mark">deprecated</span> : null}
-      {isNoReply ? <span class="objects-mark">has no reply</span> : null}
+      {isNoReply ? <span class="objects-mark">no reply</span> : null}
       {doc === "" ? null : <SeenText text={doc} />}
       {others.map(({ name, value }, at) => (
         <div key={at} class="note">

@@ -32,13 +32,18 @@ export function NamesPane({ session }: PaneProps): JSX.Element {
           value={session.nameFilter.value}
           onInput={(event) => (session.nameFilter.value = event.currentTarget.value)}
         />
-        <button type="button" title="Ask again" onClick={() => void session.refreshNames()}>
+        <button
+          type="button"
+          title="Refresh (r)"
+          aria-label="Refresh the names"
+          onClick={() => void session.refreshNames()}
+        >
           ⟳
         </button>
       </div>
       <div class="objects-list">
         {problem === undefined ? null : <p class="banner">{problem}</p>}
-        {value !== undefined && !isFound ? <p class="empty">No name is like this.</p> : null}
+        {value !== undefined && !isFound ? <p class="empty">No name matches.</p> : null}
         {groups.map((group) => (
           <Group key={group.kind} group={group} session={session} />
         ))}
@@ -60,7 +65,7 @@ function Group({ group, session }: GroupProps): JSX.Element | null {
   if (group.names.length === 0) return null;
   return (
     <div class="objects-group">
-      <h3>
+      <h2>
         <button
           type="button"
           class="section-fold"
@@ -70,7 +75,7 @@ function Group({ group, session }: GroupProps): JSX.Element | null {
           <span>{group.title}</span>
           <span class="section-note">{count(group.names.length)}</span>
         </button>
-      </h3>
+      </h2>
       {isOpen ? (
         <ul aria-label={group.title}>
           {group.names.map((name) => (
@@ -92,9 +97,7 @@ function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.E
         type="button"
         class={isRun ? "objects-name" : "objects-name idle"}
         aria-current={session.service.value === name.name}
-        title={
-          isRun ? oneLine(name.name) : `${oneLine(name.name)} does not run; the bus can start it`
-        }
+        title={isRun ? oneLine(name.name) : `${oneLine(name.name)}: not running, can be started`}
         onClick={() => session.chooseService(name.name)}
         onKeyDown={(event) => moveFocus(event, ".objects-list", ".objects-name")}
         onContextMenu={(event) => openMenu(event, items())}
@@ -111,17 +114,19 @@ function Who({ session }: PaneProps): JSX.Element | null {
   const name = session.names.state.value.value?.find((one) => one.name === session.service.value);
   if (name === undefined) return null;
   return (
-    <dl class="objects-who" aria-label={`Who has ${name.name}`}>
-      {whoFacts(name).map(([what, text]) => (
-        <div key={what}>
-          <dt>{what}</dt>
-          <dd>
-            <SeenText text={text} />
-          </dd>
-        </div>
-      ))}
-      {name.is_activatable ? <p class="note">The bus can start it.</p> : null}
+    <div class="objects-who" role="group" aria-label={`Owner of ${name.name}`}>
+      <dl>
+        {whoFacts(name).map(([what, text]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>
+              <SeenText text={text} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {name.is_activatable ? <p class="note">The bus can start this service.</p> : null}
       {name.failure === undefined ? null : <p class="banner">{name.failure.sentence}</p>}
-    </dl>
+    </div>
   );
 }

@@ -48,9 +48,14 @@ function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.E
       <h2>{oneLine(path)}</h2>
       <span class="note">
         {oneLine(service)}
-        {took === undefined ? "" : `, asked in ${duration(took)}`}
+        {took === undefined ? "" : `, loaded in ${duration(took)}`}
       </span>
-      <button type="button" title="Ask again" onClick={() => void session.refreshObject()}>
+      <button
+        type="button"
+        title="Refresh (r)"
+        aria-label="Refresh the object"
+        onClick={() => void session.refreshObject()}
+      >
         ⟳
       </button>
       <button
@@ -73,7 +78,7 @@ function Tabs({ session }: PaneProps): JSX.Element {
     ["calls", `Calls ${session.history.value.length || ""}`],
   ];
   return (
-    <div class="choices objects-tabs" role="group" aria-label="What is shown of the object">
+    <div class="choices objects-tabs" role="group" aria-label="Parts of the object">
       {tabs.map(([tab, title]) => (
         <button
           key={tab}
@@ -94,8 +99,7 @@ function Access(): JSX.Element | null {
   if (bus.value === "call") return null;
   return (
     <p class="note objects-access">
-      This page looks only. To call methods and set properties, start it with{" "}
-      <code>--allow-calls</code>.
+      Read-only. Restart with <code>--allow-calls</code> to call methods and set properties.
     </p>
   );
 }
@@ -103,10 +107,10 @@ function Access(): JSX.Element | null {
 function Shown({ session }: PaneProps): JSX.Element {
   const { value, problem, isWaiting } = session.object.state.value;
   if (session.tab.value === "calls") return <CallList session={session} />;
-  if (session.place.value === undefined) return <p class="empty">Choose an object.</p>;
+  if (session.place.value === undefined) return <p class="empty">Select an object.</p>;
   if (session.tab.value === "signals") return <SignalList session={session} />;
   if (problem !== undefined) return <p class="banner">{problem}</p>;
-  if (value === undefined) return <p class="empty">{isWaiting ? "Asking…" : ""}</p>;
+  if (value === undefined) return <p class="empty">{isWaiting ? "Loading…" : ""}</p>;
   return <Members object={value} session={session} />;
 }
 
@@ -117,7 +121,7 @@ function Members({ object, session }: PaneProps & { readonly object: ObjectFound
   const place = { service: object.service, path: object.path };
   return (
     <>
-      {object.interfaces.length === 0 ? <p class="empty">It has no interfaces.</p> : null}
+      {object.interfaces.length === 0 ? <p class="empty">The object has no interfaces.</p> : null}
       {[...own, ...common].map((one) => (
         <InterfaceSection key={one.name} one={one} place={place} session={session} />
       ))}

@@ -2,10 +2,12 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { useKeys } from "../keys/useKeys";
 import { useStore } from "../state/context";
 import { session } from "./address";
 import { NamesPane } from "./NamesPane";
 import { ObjectPane } from "./ObjectPane";
+import { OBJECTS_NOTES, objectsKeys } from "./objectsKeys";
 import { TreePane } from "./TreePane";
 
 export function ObjectsView(): JSX.Element {
@@ -17,12 +19,9 @@ export function ObjectsView(): JSX.Element {
 function NoBus(): JSX.Element {
   return (
     <div class="objects-none">
-      <h2>There is no running bus to ask</h2>
-      <p>
-        This page shows a recording: which messages there were. What services offer, with values,
-        calls and signals, a bus tells while it runs.
-      </p>
-      <p>Start the page with a bus instead:</p>
+      <h2>No live bus</h2>
+      <p>This page shows a recording. Objects can only be browsed on a running bus.</p>
+      <p>Start the page with a live bus instead:</p>
       <pre>{LIVE}</pre>
     </div>
   );
@@ -30,6 +29,7 @@ function NoBus(): JSX.Element {
 
 function Browser(): JSX.Element {
   useEffect(() => session.follow(), []);
+  useKeys("Objects", () => objectsKeys(session), OBJECTS_NOTES);
   return (
     <div class="objects">
       <NamesPane session={session} />
@@ -40,4 +40,4 @@ function Browser(): JSX.Element {
 }
 
 const LIVE =
-  "diligence view --live                 look at the session bus\ndiligence view --live --allow-calls   and call methods, set properties";
+  "diligence view --live                 browse the session bus\ndiligence view --live --allow-calls   and call methods, set properties";

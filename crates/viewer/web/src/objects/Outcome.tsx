@@ -37,7 +37,7 @@ interface ResultsProps {
 
 function Results({ returned, results }: ResultsProps): JSX.Element {
   const { results: values, descriptors } = returned;
-  if (values.length === 0) return <p class="note">It returned nothing.</p>;
+  if (values.length === 0) return <p class="note">No return value.</p>;
   const named = values.map((value, place) => toldValue(value, results[place]?.name));
   return (
     <>

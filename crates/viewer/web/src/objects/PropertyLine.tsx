@@ -18,6 +18,7 @@ import { About } from "./InterfaceSection";
 import { sentenceOf } from "./loaded";
 import type { Property } from "./protocol";
 import { isSameMember, type Member, memberKey, type Place, type Session } from "./session";
+import { submitOnEnter } from "./submit";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 import { readSingle, type Type } from "./types";
@@ -82,14 +83,14 @@ function Value({ property }: { readonly property: Property }): JSX.Element {
   const { value, failure } = property;
   if (value !== undefined) return <Arguments values={[toldValue(value, property.name)]} />;
   if (failure !== undefined) return <span class="objects-failed">{failure.sentence}</span>;
-  return <span class="note">can only be set</span>;
+  return <span class="note">write-only</span>;
 }
 
 type SettingProps = PropertyProps & { readonly onDone: () => void };
 
 function Setting(props: SettingProps): JSX.Element {
   const type = readSingle(props.property.type);
-  if (type === undefined) return <p class="banner">The object tells a type that is none.</p>;
+  if (type === undefined) return <p class="banner">The object declares an invalid type.</p>;
   return <SettingForm {...props} type={type} />;
 }
 
@@ -105,7 +106,7 @@ function SettingForm(props: SettingProps & { readonly type: Type }): JSX.Element
     if (problem.value === undefined && "value" in readField(field.value)) props.onDone();
   };
   return (
-    <form class="objects-call" onSubmit={(event) => void set(event)}>
+    <form class="objects-call" onSubmit={(event) => void set(event)} onKeyDown={submitOnEnter}>
       <VariantTypes />
       <FieldInput
         field={field.value}

@@ -29,7 +29,7 @@ export function SignalList({ session }: ListProps): JSX.Element {
           aria-pressed={log.isPaused.value}
           onClick={() => log.togglePause()}
         >
-          {log.isPaused.value ? `Go on${unseen === 0 ? "" : `, ${count(unseen)} new`}` : "Pause"}
+          {log.isPaused.value ? `Resume${unseen === 0 ? "" : `, ${count(unseen)} new`}` : "Pause"}
         </button>
         <button type="button" class="objects-button" onClick={() => log.clear()}>
           Clear
@@ -39,7 +39,7 @@ export function SignalList({ session }: ListProps): JSX.Element {
       {session.watchProblem.value === undefined ? null : (
         <p class="banner">{session.watchProblem.value}</p>
       )}
-      {lines.length === 0 ? <p class="empty">None yet: those that come are shown here.</p> : null}
+      {lines.length === 0 ? <p class="empty">No signals yet.</p> : null}
       <ul class="objects-log" aria-label="Signals">
         {lines.map((line) => (
           <Line key={line.number} line={line} />
@@ -53,7 +53,7 @@ function Line({ line }: { readonly line: LogLine }): JSX.Element {
   const { heard } = line;
   if ("lost" in heard) {
     const lost = counted(heard.lost.count, "signal was", "signals were");
-    return <li class="banner">{lost} lost: more came than could be taken.</li>;
+    return <li class="banner">{lost} lost: they came faster than they could be read.</li>;
   }
   return <SignalLine signal={heard.signal} />;
 }

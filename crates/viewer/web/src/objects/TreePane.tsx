@@ -34,15 +34,15 @@ export function TreePane({ session }: PaneProps): JSX.Element {
   const name = names?.find((one) => one.name === service);
   return (
     <section class="objects-tree" aria-label="Objects" aria-busy={isWaiting}>
-      {service === undefined ? <p class="empty">Choose a name to see its objects.</p> : null}
+      {service === undefined ? <p class="empty">Select a name to see its objects.</p> : null}
       {service !== undefined && names !== undefined && name === undefined ? (
-        <p class="empty">Nobody has the name {oneLine(service)} now.</p>
+        <p class="empty">The name {oneLine(service)} has no owner now.</p>
       ) : null}
       {name !== undefined && !isRunning(name) ? (
         <NotRunning key={name.name} name={name.name} session={session} />
       ) : null}
       {problem === undefined ? null : <p class="banner">{problem}</p>}
-      {value === undefined && isWaiting ? <p class="empty">Asking…</p> : null}
+      {value === undefined && isWaiting ? <p class="empty">Loading…</p> : null}
       {value === undefined ? null : <Objects tree={value} session={session} />}
     </section>
   );
@@ -58,10 +58,10 @@ function NotRunning({ name, session }: PaneProps & { readonly name: string }): J
   };
   return (
     <div class="objects-idle">
-      <p>It does not run, and is not started by being looked at.</p>
+      <p>Not running. Browsing does not start it.</p>
       {bus.value === "call" ? (
         <button type="button" class="objects-button" onClick={() => void start()}>
-          Start it
+          Start
         </button>
       ) : null}
       {problem.value === undefined ? null : <p class="banner">{problem.value}</p>}
@@ -87,7 +87,12 @@ function Objects({ tree, session }: PaneProps & { readonly tree: Tree }): JSX.El
           value={filter}
           onInput={(event) => (session.treeFilter.value = event.currentTarget.value)}
         />
-        <button type="button" title="Ask again" onClick={() => void session.refreshTree()}>
+        <button
+          type="button"
+          title="Refresh (r)"
+          aria-label="Refresh the objects"
+          onClick={() => void session.refreshTree()}
+        >
           ⟳
         </button>
       </div>

@@ -17,11 +17,11 @@ export function readBasic(code: TextCode, text: string): Read {
     case "o":
       return PATH.test(text) ? { value: text } : { problem: PATH_PROBLEM };
     case "g":
-      return readTypes(text) === undefined ? { problem: "is no signature" } : { value: text };
+      return readTypes(text) === undefined ? { problem: "Not a valid signature" } : { value: text };
     case "d":
       return readDouble(text.trim());
     case "h":
-      return { problem: "a file descriptor cannot be sent from a page" };
+      return { problem: "A page cannot send file descriptors" };
     default:
       return readWhole(code, text.trim());
   }
@@ -30,8 +30,8 @@ export function readBasic(code: TextCode, text: string): Read {
 /** Reads bytes in hexadecimal, with or without blanks between them. */
 export function readBytes(text: string): Read<number[]> {
   const digits = text.replace(/^\s*0x/i, "").replace(/[\s:,]/g, "");
-  if (!/^[0-9a-f]*$/i.test(digits)) return { problem: "only hexadecimal digits, such as 00 ff" };
-  if (digits.length % 2 !== 0) return { problem: "half a byte: each has two digits" };
+  if (!/^[0-9a-f]*$/i.test(digits)) return { problem: "Only hexadecimal digits, such as 00 ff" };
+  if (digits.length % 2 !== 0) return { problem: "Incomplete byte: each has two digits" };
   return { value: (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)) };
 }
 
@@ -61,10 +61,10 @@ function readWhole(code: BasicCode, text: string): Read {
   const range = rangeOf(code);
   const number = wholeNumber(text);
   if (range === undefined || number === undefined) {
-    return { problem: text === "" ? "a number is missing" : "is no whole number" };
+    return { problem: text === "" ? "A number is missing" : "Not a whole number" };
   }
   const [low, high] = range;
-  if (number < low || number > high) return { problem: `must be from ${low} to ${high}` };
+  if (number < low || number > high) return { problem: `Must be from ${low} to ${high}` };
   // JSON keeps 53 bits of a number.
   return { value: "xt".includes(code) ? String(number) : Number(number) };
 }
@@ -80,20 +80,20 @@ function readDouble(text: string): Read {
   if (word !== undefined && word.toLowerCase() === "nan") return { value: "NaN" };
   if (word !== undefined) return { value: sign === "-" ? "-Infinity" : "Infinity" };
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) {
-    return { problem: text === "" ? "a number is missing" : "is no number" };
+    return { problem: text === "" ? "A number is missing" : "Not a number" };
   }
   const number = Number(text);
-  return Number.isFinite(number) ? { value: number } : { problem: "is larger than a double holds" };
+  return Number.isFinite(number) ? { value: number } : { problem: "Larger than a double can hold" };
 }
 
 function readText(text: string): Read {
-  if (text.includes("\0")) return { problem: "no text of D-Bus has a 0 byte" };
-  if (/\p{Cs}/u.test(text)) return { problem: "has half of a character" };
+  if (text.includes("\0")) return { problem: "A D-Bus string cannot contain a NUL byte" };
+  if (/\p{Cs}/u.test(text)) return { problem: "Contains an unpaired surrogate" };
   return { value: text };
 }
 
 const PATH = /^\/$|^(\/[A-Za-z0-9_]+)+$/;
-const PATH_PROBLEM = "is no object path: /like/this, of letters, digits and _";
+const PATH_PROBLEM = "Not a valid object path, such as /org/example/Object_1";
 
 const WIDTHS: Readonly<Record<string, { readonly bits: number; readonly isSigned: boolean }>> = {
   y: { bits: 8, isSigned: false },

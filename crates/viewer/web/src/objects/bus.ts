@@ -1,5 +1,6 @@
 // Asking a bus by way of the program that serves the page.
 
+import { DISCONNECTED } from "../source/source";
 import { LineReader } from "./lines";
 import type {
   Answer,
@@ -10,6 +11,7 @@ import type {
   ObjectFound,
   PropertyName,
   Tree,
+  Typed,
   Watched,
   WatchLine,
   Wish,
@@ -50,6 +52,11 @@ export function askObject(service: string, path: string): Promise<ObjectFound> {
 /** Calls a method. */
 export function callMethod(call: Call, manner: Manner = {}): Promise<Answer> {
   return ask<Answer>({ do: "call", call, manner });
+}
+
+/** Reads arguments that are typed as one text of GVariant. Nothing is sent. */
+export function askTyped(signature: string, text: string): Promise<Typed> {
+  return ask<Typed>({ do: "read", signature, text });
 }
 
 /** Sets a property. */
@@ -102,7 +109,10 @@ async function* linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchL
 }
 
 async function ask<T>(wish: Wish): Promise<T> {
-  const response = await fetch("bus", { method: "POST", body: JSON.stringify(wish) });
+  const request = fetch("bus", { method: "POST", body: JSON.stringify(wish) });
+  const response = await request.catch(() => {
+    throw new BusFailure(DISCONNECTED);
+  });
   if (!response.ok) throw new BusFailure(await unanswered(response));
   return told<T>(await response.json());
 }

@@ -2,9 +2,11 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { BusFailure, callMethod } from "./bus";
-import { emptyField, type Field, readFields, replaced } from "./form";
+import { variantTexts } from "./commands";
+import { emptyField, type Field, fieldOf, readFields, replaced } from "./form";
 import { sentenceOf } from "./loaded";
-import type { Answer, Call, Manner, Method } from "./protocol";
+import type { Answer, Call, Json, Manner, Method } from "./protocol";
+import { TextEntry } from "./textEntry";
 import { readTypes, type Type } from "./types";
 
 /** What has become of the call. */
@@ -31,6 +33,11 @@ export class Draft {
   /** Undefined if the types are none: nothing can be typed for them. */
   readonly types: readonly Type[] | undefined;
   readonly fields: Signal<readonly Field[]>;
+  /** Whether the arguments are in the fields, or typed as one text. */
+  readonly entry = signal<"fields" | "text">("fields");
+  readonly typed: TextEntry;
+  /** The types of all arguments. */
+  readonly signature: string;
   /** Whether it was to be called, so that what is missing is told. */
   readonly isTried = signal(false);
   readonly repeat = signal(1);
@@ -42,18 +49,21 @@ export class Draft {
     readonly target: Omit<Call, "signature" | "arguments">,
     method: Method,
   ) {
-    this.types = readTypes(method.arguments.map(({ type }) => type).join(""));
-    this.fields = signal((this.types ?? []).map(emptyField));
     this.signature = method.arguments.map(({ type }) => type).join("");
+    this.types = readTypes(this.signature);
+    this.fields = signal((this.types ?? []).map(emptyField));
+    this.typed = new TextEntry(this.signature);
   }
-
-  private readonly signature: string;
 
   /** The call that is written, or what is wrong with it. */
   call(): Call | undefined {
-    const read = readFields(this.fields.value);
+    const read = this.entry.value === "text" ? this.typed.value : readFields(this.fields.value);
     if ("problem" in read || this.types === undefined) return undefined;
-    return { ...this.target, signature: this.signature, arguments: read.value };
+    return this.with(read.value);
+  }
+
+  private with(values: readonly Json[]): Call {
+    return { ...this.target, signature: this.signature, arguments: values };
   }
 
   /** Has another argument in this place; what was said of the last one is about another call. */
@@ -62,11 +72,32 @@ export class Draft {
     if (this.progress.peek().state === "refused") this.progress.value = { state: "none" };
   }
 
+  /** Has the arguments typed as one text, at first as the fields have them. */
+  useText(): void {
+    const read = readFields(this.fields.peek());
+    if ("value" in read) this.typed.type(variantTexts(this.with(read.value)).join(", "));
+    this.entry.value = "text";
+  }
+
+  /** Has the arguments in fields, at first as the text has them. */
+  useFields(): void {
+    const read = this.typed.read.peek();
+    if (read.state === "right") this.setFields(read.arguments);
+    this.entry.value = "fields";
+  }
+
+  /** Shows these arguments in the fields. */
+  setFields(values: readonly Json[]): void {
+    this.fields.value = (this.types ?? []).map((type, at) => fieldOf(type, values[at] ?? null));
+    this.entry.value = "fields";
+  }
+
   /** Makes the call, as often as wanted one after the other, and tells of it when it is done. */
   async make(
     told: (call: Call, answer: Answer, durations: readonly number[]) => void,
   ): Promise<void> {
     this.isTried.value = true;
+    if (this.entry.peek() === "text") await this.typed.settle();
     const call = this.call();
     if (call === undefined || this.progress.peek().state === "waiting") return;
     const manner: Manner = this.isInteractive.peek() ? { authorization: "interactive" } : {};

@@ -37,10 +37,10 @@ export function withChanges(object: ObjectFound, changes: Changes): ObjectFound 
 
 /** Of which properties a change is told, as the word for it says. */
 export const EMITS: Readonly<Record<Property["emits_change"], string>> = {
-  value: "changes are told",
-  invalidates: "changes are told without the value",
+  value: "emits changes",
+  invalidates: "invalidates only",
   const: "never changes",
-  no: "changes are not told",
+  no: "no change signal",
 };
 
 function withValues(one: Interface, values: Changes["values"]): Interface {

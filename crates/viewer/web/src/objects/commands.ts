@@ -22,8 +22,7 @@ export function busctl(call: Call, address: string): string {
 
 /** The command of GLib that makes the call. */
 export function gdbus(call: Call, address: string): string {
-  const types = readTypes(call.signature) ?? [];
-  const words = types.map((type, at) => variantText(type, call.arguments[at] ?? null));
+  const words = variantTexts(call);
   const target = ["--dest", call.service, "--object-path", call.path];
   const method = ["--method", `${call.interface}.${call.method}`];
   const dashes = words.some((word) => word.startsWith("-")) ? ["--"] : [];
@@ -37,6 +36,12 @@ export function gdbus(call: Call, address: string): string {
     ...dashes,
     ...words,
   ]);
+}
+
+/** The arguments of a call as GLib writes them. */
+export function variantTexts(call: Pick<Call, "signature" | "arguments">): string[] {
+  const types = readTypes(call.signature) ?? [];
+  return types.map((type, at) => variantText(type, call.arguments[at] ?? null));
 }
 
 /** Words of a command line of a shell. */

@@ -94,7 +94,7 @@ test.each<[string, Json, string]>([
       ["a", "1"],
       ["a", "2"],
     ],
-    "a key is there twice",
+    "Duplicate key",
   ],
   [
     "a{us}",
@@ -102,9 +102,9 @@ test.each<[string, Json, string]>([
       [1, ""],
       [1, ""],
     ],
-    "a key is there twice",
+    "Duplicate key",
   ],
-  ["o", "no path", "is no object path: /like/this, of letters, digits and _"],
+  ["o", "no path", "Not a valid object path, such as /org/example/Object_1"],
   ["ay", [1, 2], ""],
   ["as", ["a", "a"], ""],
 ])("of %s %j is wrong: %j", (signature, data, problem) => {
@@ -119,7 +119,7 @@ test("keys that are written in two ways are the same key", () => {
     { key: key("0x10"), value },
   ];
   const field: Field = { kind: "dictionary", key: "u", value: typeOf("s"), entries };
-  expect(problemOf(field)).toBe("a key is there twice");
+  expect(problemOf(field)).toBe("Duplicate key");
 });
 
 test.each(["", "a", "ss", "\u202e"])("%j is no type of a variant", (type) => {

@@ -176,5 +176,5 @@ function listOf(data: Json): readonly Json[] {
   return Array.isArray(data) ? data : [];
 }
 
-const TWICE = "a key is there twice";
-const NO_TYPE = "is not one type, such as s, u or a{sv}";
+const TWICE = "Duplicate key";
+const NO_TYPE = "Not a single type, such as s, u or a{sv}";

@@ -158,7 +158,13 @@ export type Wish =
       readonly signature: string;
       readonly value: Json;
     }
-  | { readonly do: "call"; readonly call: Call; readonly manner?: Manner };
+  | { readonly do: "call"; readonly call: Call; readonly manner?: Manner }
+  | { readonly do: "read"; readonly signature: string; readonly text: string };
+
+/** What a text of GVariant says: arguments, or what is wrong at which character, from 1. */
+export type Typed =
+  | { readonly arguments: readonly Json[] }
+  | { readonly problem: { readonly sentence: string; readonly column: number | null } };
 
 /** How something is called. */
 export interface Manner {

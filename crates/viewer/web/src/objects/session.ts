@@ -4,7 +4,6 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { askName, askNames, askObject, askTree, callMethod, hearing } from "./bus";
 import { Draft, type PastCall } from "./calling";
 import { type Changes, changesOf, withChanges } from "./changes";
-import { fieldOf } from "./form";
 import { Latest, sentenceOf } from "./loaded";
 import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
 import { firstPath } from "./objectTree";
@@ -171,14 +170,13 @@ export class Session implements Listener {
   reopen({ call }: PastCall): void {
     const { service, path } = call;
     const types = readTypes(call.signature) ?? [];
-    const parts = types.map((type, at) => fieldOf(type, call.arguments[at] ?? null));
     const given = types.map((_, at) => ({ type: typeAt(call.signature, at) }));
     const method = { name: call.method, arguments: given, results: [], annotations: [] };
     batch(() => {
       this.show(service, { service, path });
       this.tab.value = "members";
       this.open.value = { is: "method", interface: call.interface, name: call.method };
-      this.draftOf({ service, path }, call.interface, method).fields.value = parts;
+      this.draftOf({ service, path }, call.interface, method).setFields(call.arguments);
     });
   }
 

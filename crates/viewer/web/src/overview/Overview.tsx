@@ -15,6 +15,7 @@ export function Overview(): JSX.Element {
     return { from: 0, until: Math.max(store.recording.value.end, LENGTH_MIN) };
   });
   const playhead = useComputed(() => timeOfSelected(store));
+  const hits = useComputed(() => timesOfHits(store));
   return (
     <TrafficPlot
       label="Traffic over the whole time"
@@ -22,6 +23,7 @@ export function Overview(): JSX.Element {
       whole={whole}
       span={store.span}
       playhead={playhead}
+      hits={hits}
       onSpan={(span) => {
         store.span.value = span;
       }}
@@ -33,6 +35,13 @@ function timeOfSelected(store: Store): number | undefined {
   const row = store.selected.value;
   const recording = store.recording.value;
   return row === undefined || row >= recording.length ? undefined : recording.at.get(row);
+}
+
+function timesOfHits(store: Store): readonly number[] {
+  const recording = store.recording.value;
+  const hits = store.hits.value;
+  if (hits === undefined || hits.recording !== recording) return [];
+  return Array.from(hits.rows, (row) => recording.at.get(row));
 }
 
 /** Nanoseconds that are shown at least. */

@@ -18,13 +18,20 @@ interface TrafficPlotProps {
   /** The stretch that is chosen. */
   readonly span: ReadonlySignal<Span | undefined>;
   readonly playhead: ReadonlySignal<number | undefined>;
+  /** The times of messages that were searched for. */
+  readonly hits?: ReadonlySignal<readonly number[]>;
   readonly onSpan: (span: Span | undefined) => void;
 }
 
 export function TrafficPlot(props: TrafficPlotProps): JSX.Element {
   const { counted, whole, span, playhead, onSpan } = props;
   const canvas = useCanvas(() => {
-    const picture = { counted: counted.value, whole: whole.value, playhead: playhead.value };
+    const picture = {
+      counted: counted.value,
+      whole: whole.value,
+      playhead: playhead.value,
+      hits: props.hits?.value ?? NO_HITS,
+    };
     return (sheet) => paintTraffic(sheet, picture);
   });
   const brush = useBrush(props);
@@ -39,6 +46,7 @@ export function TrafficPlot(props: TrafficPlotProps): JSX.Element {
       class={`traffic-plot grip-${brush.grip.value}`}
       role="group"
       aria-label={`${props.label}. Drag, or press + and the arrow keys, to choose a stretch of time; Escape chooses all.`}
+      title="Messages over time, on a square-root scale. Drag to choose a time range."
       tabIndex={0}
       onKeyDown={press}
       onPointerDown={brush.down}
@@ -157,6 +165,8 @@ function End({ label, at, other, left, whole, onSpan }: EndProps): JSX.Element {
     />
   );
 }
+
+const NO_HITS: readonly number[] = [];
 
 /** Pixels from an end in which it is had, and that the pointer must be moved before it drags. */
 const REACH = 6;

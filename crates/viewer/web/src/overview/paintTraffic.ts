@@ -6,7 +6,7 @@ import { count } from "../parts/format";
 import type { Sheet } from "../parts/useCanvas";
 import type { Span } from "../state/store";
 import type { Counted } from "./counting";
-import { highest, KINDS, spread, ticks, totalOf } from "./traffic";
+import { highest, KINDS, type Peak, peakOf, spread, ticks, totalOf } from "./traffic";
 
 /** What is painted. */
 export interface TrafficPicture {
@@ -14,9 +14,14 @@ export interface TrafficPicture {
   readonly whole: Span;
   /** The time of the selected message. */
   readonly playhead: number | undefined;
+  /** The times of messages that were searched for. */
+  readonly hits: readonly number[];
 }
 
-export function paintTraffic(sheet: Sheet, { counted, whole, playhead }: TrafficPicture): void {
+export function paintTraffic(
+  sheet: Sheet,
+  { counted, whole, playhead, hits }: TrafficPicture,
+): void {
   const { width, colours } = sheet;
   const columns = Math.max(1, Math.floor(width / BAR));
   const all = spread(counted.all, whole.from, whole.until, columns);
@@ -27,8 +32,9 @@ export function paintTraffic(sheet: Sheet, { counted, whole, playhead }: Traffic
     paintAll(sheet, all, most);
     for (const kind of STACK) paintKind(sheet, shown, kind, most);
     paintErrors(sheet, shown);
-    paintPeak(sheet, (most * columns * 1e9) / (whole.until - whole.from));
+    paintPeak(sheet, peakOf(counted.all, whole));
   }
+  paintHits(sheet, hits, whole);
   if (playhead !== undefined) paintPlayhead(sheet, playhead, whole, colours);
 }
 
@@ -98,8 +104,25 @@ function paintErrors({ context, height, colours }: Sheet, shown: Float64Array): 
   }
 }
 
-function paintPeak({ context, colours }: Sheet, perSecond: number): void {
-  const text = `up to ${count(perSecond)}/s`;
+/** A mark above the bars for each place with hits of a search. */
+function paintHits({ context, width, colours }: Sheet, hits: readonly number[], whole: Span): void {
+  context.fillStyle = colours.accent;
+  const scale = width / (whole.until - whole.from);
+  let last = -1;
+  for (const at of hits) {
+    const x = Math.round((at - whole.from) * scale);
+    if (x !== last) context.fillRect(x - 1, 0, 2, HIT);
+    last = x;
+  }
+}
+
+/** The rate of the busiest interval, and how long that is. */
+export function peakLabel({ messages, interval }: Peak): string {
+  return `up to ${count((messages * 1e9) / interval)}/s over ${tickLabel(interval, interval)}`;
+}
+
+function paintPeak({ context, colours }: Sheet, peak: Peak): void {
+  const text = peakLabel(peak);
   context.font = FONT;
   context.textBaseline = "top";
   context.textAlign = "left";
@@ -171,5 +194,6 @@ const BAR = 2;
 const AXIS = 14;
 const ABOVE = 4;
 const MARK = 3;
+const HIT = 5;
 const TICK_ROOM = 110;
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';

@@ -1,5 +1,7 @@
 // Messages over time, counted in buckets that are all equally long.
 
+import type { Span } from "../state/store";
+
 /** Types of messages that are counted apart: `Kind` of the model. */
 export const KINDS = 5;
 
@@ -91,6 +93,26 @@ export function highest(columns: Float64Array): number {
   return most;
 }
 
+/** The most messages in an interval, and how long it is in nanoseconds. */
+export interface Peak {
+  readonly messages: number;
+  readonly interval: number;
+}
+
+/**
+ * The busiest of the intervals of one second. Of less than a second it is the longest interval that fits in,
+ * of a time that is counted more coarsely the shortest one that can be told apart.
+ */
+export function peakOf(traffic: Traffic, { from, until }: Span): Peak {
+  const length = until - from;
+  const short = INTERVALS.findLast((interval) => interval <= Math.min(length, SECOND));
+  const fine = INTERVALS.find((interval) => interval >= Math.max(traffic.width, SECOND));
+  const interval = length < SECOND ? (short ?? length) : (fine ?? length);
+  const columns = Math.max(1, Math.ceil(length / interval));
+  const messages = highest(spread(traffic, from, from + columns * interval, columns));
+  return { messages: Math.round(messages), interval };
+}
+
 /** The messages of a column, of all types. */
 export function totalOf(columns: ArrayLike<number>, column: number): number {
   let sum = 0;
@@ -116,6 +138,11 @@ function roundStep(least: number): number {
 
 /** Seconds. */
 const CLOCK_STEPS = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
+
+const SECOND = 1e9;
+
+/** Intervals in which messages are counted, in nanoseconds. */
+const INTERVALS = [1e6, 1e7, 1e8, SECOND, 1e10, 6e10, 6e11, 3.6e12, 3.6e13];
 
 /** Half of them are used at least, once there are more messages than in the first second. */
 const BUCKETS = 4096;

@@ -13,11 +13,13 @@ import { Overview } from "../overview/Overview";
 import { count, counted } from "../parts/format";
 import { MenuHost } from "../parts/Menu";
 import { Chips } from "../query/Chips";
+import { Empty } from "../query/Empty";
+import { FindBar } from "../query/FindBar";
 import { QueryBar } from "../query/QueryBar";
 import { SequenceView } from "../sequence/SequenceView";
 import { ServicesAside, ServicesButton } from "../services/ServicesAside";
 import { useStore } from "../state/context";
-import type { ViewName } from "../state/views";
+import { VIEWS, type ViewName } from "../state/views";
 import { StatisticsView } from "../statistics/StatisticsView";
 import { TimelineView } from "../timeline/TimelineView";
 import { Header } from "./Header";
@@ -37,27 +39,50 @@ export function App(): JSX.Element {
   const View = PARTS[store.view.value];
   useEffect(listenForKeys, []);
   return (
-    <div class="page">
+    <div class={`page page-${store.view.value}`}>
       <PageKeys />
+      <SkipLink />
       <Header />
-      <div class="bar">
+      <section class="bar" aria-label="What is shown">
         <QueryBar />
         <Chips />
         <ServicesButton />
         <Counts />
-      </div>
-      <div class="overview">
+      </section>
+      <section class="overview" aria-label="Traffic">
         <Overview />
-      </div>
+      </section>
       <ServicesAside />
-      <main class="view" aria-label={store.view.value}>
+      <main
+        class={store.isBusy.value ? "view view-busy" : "view"}
+        id={MAIN}
+        tabIndex={-1}
+        aria-label={titleOf(store.view.value)}
+        aria-busy={store.isBusy.value}
+      >
         <View />
+        <FindBar />
+        <Empty />
       </main>
       <DetailsAside />
       <MenuHost />
       <KeySheet />
       <Palette />
     </div>
+  );
+}
+
+/** Leads past the head of the page and the list of services, which may be long. */
+function SkipLink(): JSX.Element {
+  // The part of the address behind # holds what is shown.
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    document.getElementById(MAIN)?.focus();
+  };
+  return (
+    <a class="skip" href={`#${MAIN}`} onClick={skip}>
+      Skip to the view
+    </a>
   );
 }
 
@@ -68,19 +93,33 @@ function PageKeys(): null {
   return null;
 }
 
+function titleOf(view: ViewName): string {
+  return VIEWS.find(({ name }) => name === view)?.title ?? view;
+}
+
 function Counts(): JSX.Element {
   const store = useStore();
   store.grown.value;
-  const all = store.recording.value.length;
-  const shown = store.visible.value.rows.length;
+  const span = store.span.value;
+  const shown = store.shown.value.length;
+  const all = store.isLive.value ? Math.max(shown, store.total.value) : store.total.value;
   // Of a bus there are always some that were not asked for yet.
-  const isLimited = store.query.value !== "" || store.hidden.value.size > 0;
+  const isLimited = store.query.value !== "" || store.hidden.value.size > 0 || span !== undefined;
   const isPart = shown !== all && (isLimited || !store.isLive.value);
   return (
-    <output class="counts" title="Messages that are shown; what the recorder itself asked is not">
+    <output class="counts" title={aboutCounts(store.recorderNote.value)}>
       {isPart ? `${count(shown)} of ` : ""}
       {store.recording.value.before > 0 ? "the last " : ""}
       {counted(all, "message", "messages")}
+      {store.isLive.value ? " since watching began" : ""}
     </output>
   );
+}
+
+/** Where the view is, for the link that leads there. */
+const MAIN = "main";
+
+/** What is counted, and how many messages of the recorder are not. */
+function aboutCounts(recorderNote: string | undefined): string {
+  return recorderNote === undefined ? "Messages shown." : `Messages shown. ${recorderNote}.`;
 }

@@ -5,13 +5,15 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { toggleKeySheet } from "../keys/KeySheet";
 import { CopyButton } from "../parts/CopyButton";
-import { count, rate } from "../parts/format";
-import { action, openMenu } from "../parts/openMenu";
+import { count, counted, rate } from "../parts/format";
 import { useStore } from "../state/context";
 import { missingWords } from "../state/missing";
 import { nextTheme, type Theme, theme } from "../state/theme";
+import { link } from "../state/url";
 import { VIEWS } from "../state/views";
 import { Rate } from "./rate";
+import { SaveButton } from "./SaveButton";
+import { type Status, statusOf } from "./status";
 
 export function Header(): JSX.Element {
   const store = useStore();
@@ -23,12 +25,14 @@ export function Header(): JSX.Element {
         {store.title.value}
       </span>
       <ProgressMark />
+      <RedactedMark />
       <MissingMark />
+      <PauseButton />
       <div class="tools">
         <CopyButton
           label="Link"
-          title="Copy the address of exactly what is seen: view, query, time, message"
-          text={() => location.href}
+          title="Copy a link to exactly this: view, filter, time range, message"
+          text={link}
         />
         <SaveButton />
         <ThemeButton />
@@ -69,26 +73,65 @@ function Tabs(): JSX.Element {
 function ProgressMark(): JSX.Element {
   const progress = useStore().progress.value;
   if (progress.state === "live") return <LiveMark />;
-  const why = "why" in progress ? progress.why : undefined;
+  return <StatusMark status={statusOf(useStore())} />;
+}
+
+function StatusMark({ status }: { readonly status: Status }): JSX.Element {
   return (
-    <span class={`progress progress-${progress.state}`} role="status" title={why}>
-      {why ?? (progress.state === "whole" ? "complete" : "reading…")}
+    <span class={`progress progress-${status.state}`} role="status" title={status.about}>
+      {status.words}
     </span>
   );
 }
 
-/** Says of a bus how many messages there were and how many come, often enough to be read. */
+/** Says that texts and numbers of messages were replaced when the recording was saved or made. */
+function RedactedMark(): JSX.Element | null {
+  const store = useStore();
+  store.grown.value;
+  if (!store.recording.value.buses.some(({ redacted }) => redacted)) return null;
+  return (
+    <span class="missing redacted" role="note" title="The contents of messages were removed.">
+      redacted
+    </span>
+  );
+}
+
+/** Stops the page, or shows what has come since. */
+function PauseButton(): JSX.Element | null {
+  const store = useStore();
+  if (store.progress.value.state !== "live") return null;
+  const isPaused = store.isPaused.value;
+  const held = store.held.value;
+  return (
+    <button
+      type="button"
+      class="plain pause"
+      aria-pressed={isPaused}
+      title={isPaused ? "Resume the live view" : "Pause the live view: all views and numbers"}
+      onClick={() => store.togglePause()}
+    >
+      {isPaused ? `Resume${held > 0 ? ` (${count(held)} more)` : ""}` : "Pause"}
+    </button>
+  );
+}
+
+/** Says that a bus is watched and how many messages come, often enough to be read. */
 function LiveMark(): JSX.Element {
   const store = useStore();
   const seen = useMemo(() => new Rate(), []);
   const told = useSignal("");
+  const messages = useSignal(0);
   useEffect(() => {
     const look = (): void => {
       const recording = store.recording.peek();
-      const messages = recording.before + recording.length;
-      seen.note(performance.now(), messages);
+      if (store.isPaused.peek()) {
+        told.value = "paused";
+        return;
+      }
+      messages.value = recording.before + recording.length;
+      seen.note(performance.now(), messages.value);
       const perSecond = seen.perSecond;
-      told.value = `${count(messages)}${perSecond === undefined ? "" : ` · ${rate(perSecond)}`}`;
+      told.value = perSecond === undefined ? "live" : `live · ${rate(perSecond)}`;
     };
     look();
     const timer = setInterval(look, LOOK_MS);
@@ -96,8 +139,8 @@ function LiveMark(): JSX.Element {
   }, [store]);
   return (
     <span
-      class="progress progress-live"
-      title="messages since the page looks, and how many come now"
+      class={`progress progress-${store.isPaused.value ? "paused" : "live"}`}
+      title={`${counted(messages.value, "message", "messages")} since this page opened, and current rate`}
     >
       <span class="sr-only">live: </span>
       {told.value}
@@ -117,27 +160,6 @@ function MissingMark(): JSX.Element | null {
   );
 }
 
-/** Saves the page with the recording as one file, unless it is that already. */
-function SaveButton(): JSX.Element | null {
-  const { saves } = useStore().source;
-  if (saves === undefined) return null;
-  const items = [
-    action("Save as one file that needs nothing else", () => location.assign(saves.whole)),
-    action("Save without what messages say", () => location.assign(saves.redacted)),
-  ];
-  return (
-    <button
-      type="button"
-      class="plain"
-      title="Save the page with the recording, to send it to somebody"
-      aria-haspopup="menu"
-      onClick={(event) => openMenu(event, items)}
-    >
-      Save
-    </button>
-  );
-}
-
 function ThemeButton(): JSX.Element {
   const { sign, words } = LOOKS[theme.value];
   return (
@@ -154,9 +176,9 @@ function ThemeButton(): JSX.Element {
 }
 
 const LOOKS: Record<Theme, { readonly sign: string; readonly words: string }> = {
-  system: { sign: "◐", words: "Colours: as the desktop has them" },
-  light: { sign: "☀", words: "Colours: light" },
-  dark: { sign: "☾", words: "Colours: dark" },
+  system: { sign: "◐", words: "Theme: system" },
+  light: { sign: "☀", words: "Theme: light" },
+  dark: { sign: "☾", words: "Theme: dark" },
 };
 
 const LOOK_MS = 500;

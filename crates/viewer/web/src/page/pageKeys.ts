@@ -1,41 +1,113 @@
-// Keys of the page as a whole.
+// Keys and actions of the page as a whole.
 
 import { batch } from "@preact/signals";
 import { toggleKeySheet } from "../keys/KeySheet";
 import type { KeyBinding } from "../keys/keys";
 import { openPalette } from "../keys/Palette";
+import { copyText } from "../parts/copy";
 import type { Store } from "../state/store";
-import { nextTheme, theme } from "../state/theme";
+import { nextTheme, THEMES, theme } from "../state/theme";
+import { link } from "../state/url";
 import { VIEWS } from "../state/views";
+import { saveBindings } from "./saving";
 
-/** What keys do wherever one is. */
+/** What keys do in every view. */
 export function pageKeys(store: Store): readonly KeyBinding[] {
-  const views = VIEWS.map(({ name, title, about }, place) => ({
-    keys: [String(place + 1)],
-    about: `${title}: ${lowered(about)}`,
-    run: () => {
-      store.view.value = name;
-    },
-  }));
   return [
-    ...views,
+    ...viewKeys(store),
     {
       keys: ["t"],
-      about: "light, dark, or as the desktop has it",
+      about: "Theme: light, dark, or system",
+      words: "switch color mode appearance night",
       run: () => {
         theme.value = nextTheme(theme.peek());
       },
     },
-    { keys: ["?"], about: "shows all keys", run: toggleKeySheet },
+    { keys: ["?"], about: "Show all keys", words: "help shortcuts keyboard", run: toggleKeySheet },
     {
       keys: [":", "Ctrl+Shift+P"],
-      about: "finds what can be done by its words, or a message by its number",
+      about: "Command palette; or go to a message by number",
       run: openPalette,
     },
     {
       keys: ["Escape"],
-      about: "unselects the message, then the stretch of time",
+      about: "Clear the selection, then the time range",
+      words: "unselect deselect reset",
       run: () => unselect(store),
+    },
+    ...clearing(store),
+    {
+      keys: [],
+      about: "Copy a link to exactly this",
+      words: "share address url permalink",
+      run: () => void copyText(link()),
+    },
+    ...saveBindings(store),
+    ...THEMES.map(
+      (name): KeyBinding => ({
+        keys: [],
+        about: `Theme: ${name}`,
+        words: "color mode appearance",
+        run: () => {
+          theme.value = name;
+        },
+      }),
+    ),
+  ];
+}
+
+function viewKeys(store: Store): KeyBinding[] {
+  return VIEWS.map(({ name, title, about, words }, place) => ({
+    keys: [String(place + 1)],
+    about: `Go to ${title}`,
+    words: `view ${about} ${words}`,
+    run: () => {
+      store.view.value = name;
+    },
+  }));
+}
+
+/** Takes back what limits the messages that are shown, each alone and all at once. */
+function clearing(store: Store): KeyBinding[] {
+  const isFiltered = (): boolean => store.draft.peek() !== "";
+  const isRange = (): boolean => store.span.peek() !== undefined;
+  const isHiding = (): boolean => store.hidden.peek().size > 0;
+  const showWholeTime = (): void => {
+    store.span.value = undefined;
+  };
+  return [
+    {
+      keys: [],
+      about: "Clear the filter",
+      words: "reset query remove",
+      when: isFiltered,
+      run: () => store.setQuery(""),
+    },
+    {
+      keys: [],
+      about: "Clear the time range",
+      words: "reset span whole zoom out remove",
+      when: isRange,
+      run: showWholeTime,
+    },
+    {
+      keys: [],
+      about: "Show all services",
+      words: "clear reset hidden ticks",
+      when: isHiding,
+      run: () => store.setHidden([]),
+    },
+    {
+      keys: [],
+      about: "Show all messages",
+      words: "clear reset everything filter time range services",
+      when: () => isFiltered() || isRange() || isHiding(),
+      run: () =>
+        batch(() => {
+          store.setQuery("");
+          showWholeTime();
+          store.setHidden([]);
+        }),
     },
   ];
 }
@@ -45,8 +117,4 @@ function unselect(store: Store): void {
     if (store.selected.peek() === undefined) store.span.value = undefined;
     else store.selectMessage(undefined);
   });
-}
-
-function lowered(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

@@ -2,7 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useId, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { TABLE_NOTES } from "../keys/tableNotes";
+import { useKeys } from "../keys/useKeys";
 import { laidOut, pulled, usualWidth, type Width, widthOf } from "./columns";
 import { TableHead } from "./TableHead";
 import { type RenderCell, TableRow } from "./TableRow";
@@ -21,8 +23,12 @@ interface DataTableProps {
   readonly onSort?: (sort: Sort) => void;
   /** The place of the row that is marked. */
   readonly marked?: number | undefined;
-  /** Told of the place of a row that is chosen. */
+  /** Told of the place of a row that is used: by Enter, and by {@link usedBy}. */
   readonly onChoose?: (place: number) => void;
+  /** What of the pointer uses a row. A click always selects it. */
+  readonly usedBy?: "click" | "double-click";
+  /** Called with the place of the selected row, and with undefined when that row is gone. */
+  readonly onSelect?: (place: number | undefined) => void;
   /** Told of a cell that is clicked with the other button, or by the key for menus. */
   readonly onMenu?: (event: MouseEvent, place: number, column: number) => void;
   /** What stands in a cell, if it is not its text; the same function as long as it says the same. */
@@ -35,32 +41,47 @@ interface DataTableProps {
 
 /** A table with a row for each thing. Its first column stays when the others scroll. */
 export function DataTable(props: DataTableProps): JSX.Element {
-  const { table, label, marked, onChoose } = props;
+  const { table, label, marked, onChoose, usedBy = "click" } = props;
   const id = useId();
   const { sort, onSort } = useSorting(props);
-  const active = useSignal<number | undefined>(undefined);
+  const active = useSignal<ActiveRow | undefined>(undefined);
   const scroller = useRef<HTMLDivElement>(null);
   const order = useMemo(() => sorted(table, sort), [table, sort?.column, sort?.descending]);
   const rows = useVirtualRows(scroller, order.length, ROW_HEIGHT, ROW_HEIGHT);
   const { widths, pull } = useColumns(props, scroller);
   const whole = widths.reduce((sum, width) => sum + width, 0);
   const style = { "--columns": widths.map((width) => `${width}px`).join(" "), minWidth: whole };
+  const activePlace = active.value && placeOfActive(table, active.value);
+  const activeIndex = activePlace === undefined ? undefined : order.indexOf(activePlace);
+  const select = (place: number): void => {
+    active.value = { place, texts: textsOf(table, place) };
+  };
+  useKeys("Tables", () => [], TABLE_NOTES);
+  useEffect(() => props.onSelect?.(activePlace), [activePlace]);
   const moveTo = (index: number): void => {
-    active.value = index;
+    select(order[index] ?? 0);
     rows.scrollTo(index);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.target !== scroller.current || event.altKey || event.ctrlKey || event.metaKey) return;
     const page = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2;
-    const next = rowAfter(event.key, { at: active.value, count: order.length, page });
-    const place = order[active.value ?? -1];
+    const next = rowAfter(event.key, { at: activeIndex, count: order.length, page });
     if (next !== undefined) moveTo(next);
-    else if (event.key === "Enter" && place !== undefined) onChoose?.(place);
-    else if (isMenuKey(event) && place !== undefined) openByKey(`${id}-${place}`);
+    else if (event.key === "Enter" && activePlace !== undefined) onChoose?.(activePlace);
+    else if (isMenuKey(event) && activePlace !== undefined) openByKey(`${id}-${activePlace}`);
     else return;
     event.preventDefault();
   };
-  const activePlace = active.value === undefined ? undefined : order[active.value];
+  const click = (event: MouseEvent): void => {
+    const place = placeOf(event);
+    if (place === undefined) return;
+    select(place);
+    if (usedBy === "click") onChoose?.(place);
+  };
+  const doubleClick = (event: MouseEvent): void => {
+    const place = placeOf(event);
+    if (place !== undefined && usedBy === "double-click") onChoose?.(place);
+  };
   return (
     <div
       class={`data-table${onChoose ? " choosable" : ""}`}
@@ -72,7 +93,8 @@ export function DataTable(props: DataTableProps): JSX.Element {
       ref={scroller}
       tabIndex={0}
       onKeyDown={press}
-      onClick={(event) => choose(event, onChoose)}
+      onClick={click}
+      onDblClick={doubleClick}
       onContextMenu={(event) => openMenuOf(event, props)}
     >
       <div class="data-whole" role="presentation" style={style}>
@@ -96,7 +118,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
                 top={start - ROW_HEIGHT}
                 id={`${id}-${place}`}
                 state={`${marked === place ? "marked" : ""}${activePlace === place ? " active" : ""}`}
-                isSelected={marked === place}
+                isSelected={marked === place || activePlace === place}
                 render={props.render}
               />
             );
@@ -140,9 +162,23 @@ function useColumns(
   return { widths: found, pull };
 }
 
-function choose(event: MouseEvent, onChoose: DataTableProps["onChoose"]): void {
-  const place = placeOf(event);
-  if (place !== undefined) onChoose?.(place);
+/** The selected row: its place and its texts. In the table of a live bus, rows change places. */
+interface ActiveRow {
+  readonly place: number;
+  readonly texts: string;
+}
+
+function textsOf({ columns, rows }: TableData, place: number): string {
+  const cells = columns.map(({ unit }, column) =>
+    unit === "text" ? rows[place]?.[column] : undefined,
+  );
+  return JSON.stringify(cells.filter((cell) => cell !== undefined));
+}
+
+function placeOfActive(table: TableData, { place, texts }: ActiveRow): number | undefined {
+  if (place < table.rows.length && textsOf(table, place) === texts) return place;
+  const found = table.rows.findIndex((_, other) => textsOf(table, other) === texts);
+  return found < 0 ? undefined : found;
 }
 
 function openMenuOf(event: MouseEvent, { onMenu }: DataTableProps): void {

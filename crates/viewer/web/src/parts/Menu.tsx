@@ -17,7 +17,12 @@ export { action, type MenuItem, openMenu } from "./openMenu";
 /** Shows the menu that `openMenu` has opened. There is one in the page. */
 export function MenuHost(): JSX.Element | null {
   const menu = openedMenu.value;
-  return menu === undefined ? null : <Menu menu={menu} />;
+  if (menu === undefined) return null;
+  return (
+    <section aria-label="Menu">
+      <Menu menu={menu} />
+    </section>
+  );
 }
 
 function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
@@ -35,6 +40,7 @@ function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
     <div
       class="menu"
       role="menu"
+      aria-label="Menu"
       ref={ref}
       onKeyDown={(event) => steer(event, menu.items)}
       onContextMenu={(event) => event.preventDefault()}
@@ -48,7 +54,13 @@ function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
 
 function Line({ item, place }: { readonly item: MenuItem; readonly place: number }): JSX.Element {
   if (item.kind === "separator") return <hr />;
-  if (item.kind === "heading") return <p class="menu-heading">{item.label}</p>;
+  if (item.kind === "heading") {
+    return (
+      <p class="menu-heading" role="presentation">
+        {item.label}
+      </p>
+    );
+  }
   const choose = (): void => {
     closeMenu();
     item.run();

@@ -1,9 +1,9 @@
 // A text from a message, in which nothing is unseen.
 
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { counted } from "./format";
-import { stretches } from "./seen";
+import { pieces, stretches } from "./seen";
 
 /** A text with marks for what is not seen in it; of a long one the beginning, and the rest on request. */
 export function SeenText({ text }: { readonly text: string }): JSX.Element {
@@ -17,7 +17,7 @@ export function SeenText({ text }: { readonly text: string }): JSX.Element {
             {stretch.text}
           </span>
         ) : (
-          stretch.text
+          <Broken key={place} text={stretch.text} />
         ),
       )}
       {isWhole.value ? null : (
@@ -26,6 +26,20 @@ export function SeenText({ text }: { readonly text: string }): JSX.Element {
         </button>
       )}
     </bdi>
+  );
+}
+
+/** A text that is broken where words of names end. */
+function Broken({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <>
+      {pieces(text).map((piece, place) => (
+        <Fragment key={place}>
+          {place === 0 ? null : <wbr />}
+          {piece}
+        </Fragment>
+      ))}
+    </>
   );
 }
 

@@ -20,6 +20,8 @@ const NAMES = {
   signal: "--signal",
   bus: "--bus",
   waiting: "--waiting",
+  slow: "--slow",
+  verySlow: "--very-slow",
   good: "--good",
 } as const;
 

@@ -47,6 +47,7 @@ const USUAL: Record<Unit, Width> = {
   time: { min: 84, share: 0 },
   share: { min: 68, share: 0 },
   rate: { min: 84, share: 0 },
+  mean: { min: 84, share: 0 },
 };
 
 /** Pixels of the text that the page is written in. */

@@ -50,6 +50,11 @@ export function rate(perSecond: number): string {
   return `${perSecond >= 1000 ? count(perSecond) : digits(perSecond)}/s`;
 }
 
+/** How many on average: `3.5`. */
+export function mean(number: number): string {
+  return number.toFixed(1);
+}
+
 /** `1 message`, `2 messages`. */
 export function counted(number: number, one: string, many: string): string {
   return `${count(number)} ${number === 1 ? one : many}`;

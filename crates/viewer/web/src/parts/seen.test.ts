@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneLine, stretches } from "./seen";
+import { oneLine, pieces, stretches } from "./seen";
 
 test.each<[string, string[]]>([
   ["plain text", ["plain text"]],
@@ -18,4 +18,14 @@ test.each<[string, string[]]>([
 test("one line", () => {
   expect(oneLine("a\nb")).toBe("a\\nb");
   expect(oneLine("abcdef", 3)).toBe("abc…");
+});
+
+test.each([
+  ["org.freedesktop.DBus", ["org.", "freedesktop.", "DBus"]],
+  ["UnknownMethod", ["Unknown", "Method"]],
+  ["/org/example", ["/", "org/", "example"]],
+  ["plain", ["plain"]],
+  ["", [""]],
+])("lines of %s end behind %o", (text, expected) => {
+  expect(pieces(text)).toEqual(expected);
 });

@@ -23,6 +23,14 @@ export function stretches(text: string): readonly Stretch[] {
   return found;
 }
 
+/**
+ * A text in pieces between which a line may end: behind dots, slashes and the like, and before capitals.
+ * Names are broken there rather than in a word.
+ */
+export function pieces(text: string): readonly string[] {
+  return text.split(/(?<=[./_:=-])(?=[^./_:=-])|(?<=[a-z0-9])(?=[A-Z])/);
+}
+
 /** A text in one line, with marks for what is not seen; no longer than `max`. */
 export function oneLine(text: string, max = Number.POSITIVE_INFINITY): string {
   const cut = text.length > max ? `${text.slice(0, max)}…` : text;

@@ -25,6 +25,8 @@ test.each<[Sort | undefined, number[]]>([
 
 test("cells have the units of their columns", () => {
   expect(shown(1_200_000, "time")).toBe("1.20 ms");
+  expect(shown(3.26, "mean")).toBe("3.3");
+  expect(shown(4, "mean")).toBe("4.0");
   expect(shown(null, "time")).toBe("");
   expect(shown("<b>", "text")).toBe("<b>");
 });

@@ -1,10 +1,10 @@
 // Tables as they are told: columns with units, and rows of numbers and texts.
 
-import { bytes, count, duration, rate, share } from "./format";
+import { bytes, count, duration, mean, rate, share } from "./format";
 import { oneLine } from "./seen";
 
 /** What is in a column. Times are in nanoseconds, shares from 0 to 1. */
-export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate";
+export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mean";
 
 export interface TableColumn {
   readonly name: string;
@@ -19,6 +19,8 @@ export type Cell = string | number | null;
 export interface TableData {
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly Cell[])[];
+  /** What to know before its numbers are believed. */
+  readonly notes?: readonly string[];
 }
 
 /** By which column rows are sorted. */
@@ -56,6 +58,7 @@ const AMOUNTS: Record<Unit, (number: number) => string> = {
   time: duration,
   share,
   rate,
+  mean,
 };
 
 /** A row with the columns that its cells are of. */

@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import type { QueryProblem } from "../state/store";
-import { around, sentence } from "./wrongPlace";
+import { MarkedPlace } from "./MarkedPlace";
+import { sentence } from "./wrongPlace";
 
 interface ProblemProps {
   readonly query: string;
@@ -20,25 +21,8 @@ export function Problem({ query, problem, note }: ProblemProps): JSX.Element {
       role="status"
       hidden={text === undefined}
     >
-      {problem?.column === undefined ? null : <Place query={query} column={problem.column} />}
+      {problem?.column === undefined ? null : <MarkedPlace text={query} column={problem.column} />}
       {text === undefined ? null : <p>{sentence(text)}</p>}
     </div>
-  );
-}
-
-function Place({
-  query,
-  column,
-}: {
-  readonly query: string;
-  readonly column: number;
-}): JSX.Element {
-  const { before, at, behind } = around(query, column);
-  return (
-    <code class="query-place">
-      {before}
-      <mark>{at}</mark>
-      {behind}
-    </code>
   );
 }

@@ -1,5 +1,6 @@
 // The query that selects what is shown.
 
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { useKeys } from "../keys/useKeys";
@@ -16,19 +17,25 @@ export function QueryBar(): JSX.Element {
   const store = useStore();
   const input = useRef<HTMLInputElement>(null);
   const completing = useCompletion();
-  useKeys("Query", () => [
-    { keys: ["/"], about: "writes a query", run: () => input.current?.select() },
+  useKeys("Filter", () => [
+    { keys: ["/"], about: "Edit the filter", run: () => input.current?.select() },
   ]);
+  const isWriting = useSignal(false);
   const isEmpty = store.draft.value === "";
+  const problem = store.queryProblem.value;
+  const shown = problem?.isUnfinished && isWriting.value ? undefined : problem;
   return (
     <div class="query" role="search">
-      <QueryInput input={input} completing={completing} />
+      <QueryInput input={input} completing={completing} isWriting={isWriting} />
+      {store.isBusy.value ? (
+        <span class="query-busy" role="status" aria-label="Searching" title="Searching" />
+      ) : null}
       <button
         type="button"
         class="plain query-clear"
         hidden={isEmpty}
         title="Show all"
-        aria-label="Clear the query"
+        aria-label="Clear the filter"
         onClick={() => clear(store, input)}
       >
         ×
@@ -36,7 +43,7 @@ export function QueryBar(): JSX.Element {
       <button
         type="button"
         class="plain query-more"
-        title="Queries that were used, and those that are kept"
+        title="Recent and saved filters"
         aria-haspopup="menu"
         onClick={(event) => openQueries(event, store)}
       >
@@ -47,11 +54,7 @@ export function QueryBar(): JSX.Element {
           offered={completing.offered.value}
           onTake={(offer) => take(store, input, completing, offer)}
         />
-        <Problem
-          query={store.draft.value}
-          problem={store.queryProblem.value}
-          note={store.queryNote.value}
-        />
+        <Problem query={store.draft.value} problem={shown} note={store.queryNote.value} />
       </div>
     </div>
   );
@@ -60,14 +63,17 @@ export function QueryBar(): JSX.Element {
 interface InputProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly completing: Completing;
+  /** Whether somebody writes: a term that is not finished yet is no mistake then. */
+  readonly isWriting: Signal<boolean>;
 }
 
-function QueryInput({ input, completing }: InputProps): JSX.Element {
+function QueryInput({ input, completing, isWriting }: InputProps): JSX.Element {
   const store = useStore();
   const query = store.draft.value;
-  const isWrong = store.queryProblem.value !== undefined;
+  const problem = store.queryProblem.value;
+  const isWrong = problem !== undefined && !(problem.isUnfinished && isWriting.value);
   const offered = completing.offered.value;
-  const state = query === "" ? "" : isWrong ? " wrong" : " right";
+  const state = query === "" || (problem && !isWrong) ? "" : isWrong ? " wrong" : " right";
   return (
     <input
       class={`query-input${state}`}
@@ -87,11 +93,18 @@ function QueryInput({ input, completing }: InputProps): JSX.Element {
       placeholder="Filter: member:Get* dur>50ms, a word, or a match rule  ( / )"
       value={query}
       onInput={(event) => {
+        isWriting.value = true;
         store.typeQuery(event.currentTarget.value);
         suggest(event.currentTarget, completing);
       }}
-      onKeyDown={(event) => steer(event, store, input, completing)}
-      onBlur={() => leave(store, completing)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") isWriting.value = false;
+        steer(event, store, input, completing);
+      }}
+      onBlur={() => {
+        isWriting.value = false;
+        leave(store, completing);
+      }}
     />
   );
 }

@@ -13,9 +13,9 @@ export function filterItems(store: Store, field: Field, value: string | number):
 /** Lines of a menu that filter by a term. */
 export function termItems(store: Store, text: string): MenuItem[] {
   return [
-    action("Apply as filter", () => addTerm(store, text), text),
-    action("And not", () => addNotTerm(store, text), `!${text}`),
-    action("This alone", () => replaceQuery(store, text)),
+    action("Filter by this", () => addTerm(store, text), text),
+    action("Exclude", () => addNotTerm(store, text), `!${text}`),
+    action("Only this", () => replaceQuery(store, text)),
     { kind: "separator" },
   ];
 }

@@ -8,8 +8,8 @@ import { forget, noteUsed, save, savedQueries, usedQueries } from "./remembered"
 export function openQueries(event: MouseEvent | KeyboardEvent, store: Store): void {
   const query = store.draft.peek().trim();
   openMenu(event, [
-    ...group("Kept", savedQueries.peek(), store),
-    ...group("Used", usedQueries.peek(), store),
+    ...group("Saved", savedQueries.peek(), store),
+    ...group("Recent", usedQueries.peek(), store),
     ...keeping(query, store),
   ]);
 }
@@ -31,11 +31,11 @@ function keeping(query: string, store: Store): MenuItem[] {
   const items: MenuItem[] = [];
   const isKept = savedQueries.peek().includes(query);
   const isRight = store.queryProblem.peek() === undefined;
-  if (isKept) items.push(action("Keep this query no longer", () => forget(query)));
-  else if (query !== "" && isRight) items.push(action("Keep this query", () => save(query)));
+  if (isKept) items.push(action("Remove from saved filters", () => forget(query)));
+  else if (query !== "" && isRight) items.push(action("Save this filter", () => save(query)));
   if (usedQueries.peek().length > 0) {
-    items.push(action("Forget those that were used", () => (usedQueries.value = [])));
+    items.push(action("Clear recent", () => (usedQueries.value = [])));
   }
-  if (items.length === 0) items.push({ kind: "heading", label: "No queries yet" });
+  if (items.length === 0) items.push({ kind: "heading", label: "No filters yet" });
   return items;
 }

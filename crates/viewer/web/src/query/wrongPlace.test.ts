@@ -25,3 +25,13 @@ test.each<[string[], string, string[]]>([
 ])("%j with %j first, two at most", (texts, text, expected) => {
   expect(withFirst(texts, text, 2)).toEqual(expected);
 });
+
+test.each([
+  [
+    "column 1: unknown field membr; did you mean member?",
+    "Unknown field membr. Did you mean member?",
+  ],
+  ["no message has the member x", "No message has the member x"],
+])("%s", (message, expected) => {
+  expect(sentence(message)).toBe(expected);
+});

@@ -27,6 +27,8 @@ export function around(query: string, column: number): Wrong {
 
 /** The sentence without the column, which is shown. */
 export function sentence(message: string): string {
-  const words = message.replace(/^column \d+: /, "");
+  const words = message
+    .replace(/^column \d+: /, "")
+    .replace(/[;:] did you mean /, ". Did you mean ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

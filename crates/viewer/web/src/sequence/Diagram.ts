@@ -3,6 +3,7 @@
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { NONE } from "../model/recording";
 import { colours } from "../parts/colours";
+import { sinceStart } from "../parts/format";
 import { lowerBound } from "../state/visible";
 import {
   type Axis,
@@ -15,11 +16,14 @@ import {
   timeAt,
   yOfRow,
 } from "./model/axis";
+import type { Columns } from "./model/columns";
 import { type Geometry, geometryOf, xOf } from "./model/geometry";
 import { type Hit, hitAt } from "./model/hit";
-import { columnOf, EMPTY_SCENE, placeOf, rowOfLine, type Scene } from "./model/scene";
+import { EMPTY_SCENE, laneOf, placeOf, rowOfLine, type Scene } from "./model/scene";
 import { draw } from "./paint/draw";
+import { sideOf } from "./paint/edges";
 import { Labels } from "./paint/labels";
+import type { Box, Brush, FarEnd, Pen } from "./paint/pen";
 import { type Theme, themeOf } from "./paint/theme";
 import type { Subject } from "./subject";
 import { Viewport } from "./Viewport";
@@ -38,8 +42,8 @@ export class Diagram {
   /** Another number whenever another part is seen. */
   readonly moved = signal(0);
   readonly hovered = signal<number | undefined>(undefined);
-  /** Where columns begin, of how many pixels. */
-  readonly divided = signal({ left: 0, width: 0 });
+  /** Where columns begin, of how many pixels, and the width of the times. */
+  readonly divided = signal({ left: 0, time: 0, width: 0 });
   readonly viewport: Viewport;
   geometry: Geometry = geometryOf({ width: 0, height: 0, columns: 0, scrollX: 0 });
   axis: Axis = { is: "order" };
@@ -55,6 +59,9 @@ export class Diagram {
   private isStale = true;
   private revealed: number | undefined;
   private readonly endings: (() => void)[] = [];
+  private readonly farEnds: FarEnd[] = [];
+  private readonly taken: Box[] = [];
+  private readonly longest = new WeakMap<Columns, number>();
 
   constructor(
     private readonly places: Places,
@@ -86,6 +93,8 @@ export class Diagram {
 
   /** What is at a place of the canvas. */
   hit(x: number, y: number): Hit {
+    const end = this.farEnds.find((box) => isIn(box, x, y));
+    if (end !== undefined) return { is: "end", row: end.row, lane: end.lane };
     return hitAt(this.scene.value, this.geometry, this.axis, this.viewport.offset, x, y);
   }
 
@@ -110,6 +119,38 @@ export class Diagram {
     }
     this.viewport.follow(other.viewport.offset + shift);
     this.viewport.followSideways(other.viewport.scrollX);
+  }
+
+  /** Has the scene be of what is shown now, without waiting for the next frame. */
+  refresh(): void {
+    if (this.isStale) this.renew();
+    this.measure();
+  }
+
+  /** Draws a part of the diagram on something else than the screen. */
+  drawOn(context: Brush, geometry: Geometry, offset: number): void {
+    const labels = new Labels(context);
+    labels.begin(this.scene.value.recording, this.theme.fonts, geometry.left);
+    const { axis, theme } = this;
+    const scene = this.scene.value;
+    const { timeStyle } = this.subject.state;
+    const own = { farEnds: [], hovered: NONE, taken: [], timeStyle: timeStyle.value };
+    draw({ context, labels, theme, scene, geometry, axis, offset, ...this.pointedOut(), ...own });
+  }
+
+  /** The room that the diagram has and needs, for a drawing of so many lanes that has what it needs. */
+  roomFor(lanes: number): Geometry {
+    const { gap, left, margin, time, width } = this.geometry;
+    const needed = left + 2 * margin + (lanes + 1) * gap + OVER;
+    return geometryOf({
+      width: Math.max(width, needed),
+      height: Number.POSITIVE_INFINITY,
+      columns: lanes,
+      scrollX: 0,
+      text: left - time,
+      time,
+      longest: this.longestName(this.scene.value.columns),
+    });
   }
 
   /** The row that is at the top; undefined if there is none. */
@@ -152,17 +193,37 @@ export class Diagram {
 
   /** Moves sideways so that one end of a message is seen at least, if none is. */
   private revealColumns(row: number): void {
+    const { geometry } = this;
+    const lanes = this.lanesOf(row);
+    const [first] = lanes;
+    if (first === undefined || lanes.some((lane) => sideOf(geometry, lane) === undefined)) return;
+    this.showLane(first);
+  }
+
+  /** Moves sideways so that a lane is seen, and one beside it if there is room for both. */
+  showLane(lane: number, other = lane): void {
+    const { geometry, viewport } = this;
+    const [x, beside] = [xOf(geometry, lane), xOf(geometry, other)];
+    const isRoom = Math.abs(x - beside) < geometry.width - geometry.left - 2 * BESIDE;
+    const middle = isRoom ? (x + beside) / 2 : x;
+    const by = middle - (geometry.left + geometry.width) / 2;
+    viewport.moveSideways(Math.max(0, viewport.scrollX + by));
+  }
+
+  /** Moves sideways to the end of a message that is not seen; if both are, to the recipient. */
+  showFarEnd(row: number): void {
+    const lanes = this.lanesOf(row);
+    const far = lanes.find((lane) => sideOf(this.geometry, lane) !== undefined) ?? lanes.at(-1);
+    if (far !== undefined) this.showLane(far, lanes.find((lane) => lane !== far) ?? far);
+  }
+
+  /** The lanes of the ends of a message: of its sender, then of its recipients. */
+  lanesOf(row: number): number[] {
     const scene = this.scene.value;
     const { recording } = scene;
-    const { geometry, viewport } = this;
-    const ends = [recording.from.get(row), recording.to.get(row)]
-      .map((peer) => columnOf(scene, peer))
-      .filter((column) => column !== NONE)
-      .map((column) => xOf(geometry, column));
-    const [first] = ends;
-    if (first === undefined || ends.some((x) => x > geometry.left && x < geometry.width)) return;
-    const middle = (geometry.left + geometry.width) / 2;
-    viewport.moveSideways(Math.max(0, viewport.scrollX + first - middle));
+    const peers = [recording.from.get(row), recording.to.get(row), ...recording.recipientsOf(row)];
+    const lanes = peers.map((peer) => laneOf(scene, this.axis, peer, row));
+    return [...new Set(lanes.filter((lane) => lane !== NONE))];
   }
 
   /** Sees columns further to the right, or to the left. */
@@ -231,6 +292,7 @@ export class Diagram {
       effect(() => {
         const { timeStyle, textWidth } = subject.state;
         void [this.hovered.value, timeStyle.value, textWidth.value];
+        void subject.hits?.(this.scene.value);
         this.request();
       }),
     );
@@ -252,6 +314,8 @@ export class Diagram {
       offset: this.viewport.offset,
       ...this.pointedOut(),
       timeStyle: this.subject.state.timeStyle.value,
+      farEnds: this.farEnds,
+      taken: this.taken,
     });
     // The drawing asks for no other one by moving while it is made.
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
@@ -259,7 +323,7 @@ export class Diagram {
     this.moved.value++;
   };
 
-  private pointedOut(): { selected: number; partner: number; hovered: number } {
+  private pointedOut(): Pick<Pen, "selected" | "partner" | "hovered" | "hits"> {
     const { recording } = this.scene.value;
     const selected = this.selected ?? NONE;
     const isThere = selected < recording.length;
@@ -267,6 +331,7 @@ export class Diagram {
       selected: isThere ? selected : NONE,
       partner: isThere ? recording.partnerOf(selected) : NONE,
       hovered: this.hovered.value ?? NONE,
+      hits: this.subject.hits?.(this.scene.value) ?? NO_HITS,
     };
   }
 
@@ -354,17 +419,62 @@ export class Diagram {
     }
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const scene = this.scene.value;
-    const columns = scene.columns.all.length;
-    const { scrollX } = this.viewport;
-    const text = this.subject.state.textWidth.value ?? undefined;
-    this.geometry = geometryOf({ width, height, columns, scrollX, text });
-    const { content, head, left } = this.geometry;
+    const { count: columns, usual } = scene.placement.lanes(this.axis.is);
+    this.geometry = geometryOf({
+      width,
+      height,
+      columns,
+      usual,
+      scrollX: this.viewport.scrollX,
+      text: this.subject.state.textWidth.value ?? undefined,
+      time: this.timeWidth(),
+      longest: this.longestName(scene.columns),
+    });
+    const { content, head, left, time } = this.geometry;
     const divided = this.divided.peek();
-    if (divided.left !== left || divided.width !== width) this.divided.value = { left, width };
+    if (divided.left !== left || divided.width !== width || divided.time !== time) {
+      this.divided.value = { left, time, width };
+    }
     const view = Math.max(0, height - head);
     this.viewport.resize(content, contentHeight(scene, this.axis), view, head);
   }
+
+  /** The width that the longest time needs, with what is beside it. */
+  private timeWidth(): number {
+    const { timeStyle } = this.subject.state;
+    const { recording } = this.scene.value;
+    const text = timeStyle.value === "wall" ? WIDE_TIME : sinceStart(recording.end);
+    return this.labels.width(`↑ ${text}`, this.theme.fonts.small) + TIME_AROUND;
+  }
+
+  /** The width of the longest name of a column, of those that are looked at for it. */
+  private longestName(columns: Columns): number {
+    const known = this.longest.get(columns);
+    if (known !== undefined) return known;
+    const { head } = this.theme.fonts;
+    const some = columns.all.slice(0, NAMES_MAX);
+    const width = Math.max(0, ...some.map(({ label }) => this.labels.cut(label, head, 1e4).width));
+    this.longest.set(columns, width);
+    return width;
+  }
 }
+
+function isIn(box: Box, x: number, y: number): boolean {
+  return x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+}
+
+/** The widest time of day. */
+const WIDE_TIME = "20:00:00.000000";
+/** Pixels beside times. */
+const TIME_AROUND = 16;
+/** Pixels that the last name of a picture may reach over its column. */
+const OVER = 200;
+/** Columns of which the names are measured. */
+const NAMES_MAX = 200;
+/** Pixels that are seen beside a column that is moved to. */
+const BESIDE = 40;
 
 /** Messages that are told of to those who cannot see them. */
 const SEEN_MAX = 100;
+
+const NO_HITS = new Uint32Array();

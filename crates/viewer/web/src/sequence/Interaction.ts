@@ -1,6 +1,7 @@
 // What pointer, wheel and keys do with the diagram.
 
 import { signal } from "@preact/signals";
+import { NONE } from "../model/recording";
 import { openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
@@ -8,7 +9,7 @@ import { LINE, yOfRow } from "./model/axis";
 import type { Hit } from "./model/hit";
 import { itemsOf } from "./model/menu";
 import { type Step, stepFrom } from "./model/navigate";
-import { toggleRun } from "./state";
+import { toggleGroup, toggleRun } from "./state";
 
 /** Something of the diagram, and where it is on the page. */
 export interface Pointed {
@@ -81,16 +82,40 @@ export class Interaction {
   /** Opens the menu of the selected message. */
   openMenu(event: KeyboardEvent): void {
     const row = this.diagram.selected;
-    if (row !== undefined) this.openFor(event, { is: "message", row, column: undefined });
+    if (row !== undefined) this.openFor(event, { is: "message", row });
+  }
+
+  /** Moves sideways to the end of the selected message that is not seen. */
+  showFarEnd(): void {
+    const row = this.diagram.selected;
+    if (row !== undefined) this.diagram.showFarEnd(row);
+  }
+
+  /** Expands the merged columns at the ends of the selected message, or merges them again. */
+  toggleGroups(): void {
+    const { scene, selected, subject } = this.diagram;
+    if (selected === undefined) return;
+    const { columns, recording } = scene.value;
+    const ends = [recording.from.get(selected), recording.to.get(selected)];
+    const keys = ends.map((peer) => columns.all[columns.ofPeer[peer] ?? NONE]?.group?.key);
+    const own = new Set(keys.filter((key) => key !== undefined));
+    for (const key of own) toggleGroup(subject.state, key);
+  }
+
+  private goToEnd(row: number, lane: number): void {
+    const { diagram } = this;
+    const other = diagram.lanesOf(row).find((one) => one !== lane);
+    diagram.select(row);
+    diagram.showLane(lane, other);
   }
 
   private openFor(event: MouseEvent | KeyboardEvent, hit: Hit): void {
-    openMenu(event, itemsOf(this.store, this.diagram.scene.value, hit));
+    openMenu(event, itemsOf(this.store, this.diagram, hit));
   }
 
   private readonly pointed = (event: PointerEvent): void => {
     const hit = this.hitOf(event);
-    this.diagram.hovered.value = hit.is === "message" || hit.is === "run" ? hit.row : undefined;
+    this.diagram.hovered.value = hit.is === "nothing" || hit.is === "column" ? undefined : hit.row;
     this.scroller.style.cursor = hit.is === "nothing" ? "" : "pointer";
     this.rested.value = undefined;
     clearTimeout(this.resting);
@@ -111,6 +136,7 @@ export class Interaction {
     const hit = this.hitOf(event);
     if (hit.is === "message") this.diagram.select(hit.row);
     else if (hit.is === "run") this.toggle(hit.row);
+    else if (hit.is === "end") this.goToEnd(hit.row, hit.lane);
     else if (hit.is === "column") this.openFor(event, hit);
   };
 
@@ -122,7 +148,7 @@ export class Interaction {
   private readonly menuAsked = (event: MouseEvent): void => {
     const hit = this.hitOf(event);
     this.left();
-    if (hit.is === "message" || hit.is === "run") this.diagram.select(hit.row);
+    if (hit.is !== "nothing" && hit.is !== "column") this.diagram.select(hit.row);
     this.openFor(event, hit);
   };
 

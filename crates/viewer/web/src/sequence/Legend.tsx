@@ -1,79 +1,217 @@
 // What the marks of the diagram mean.
 
-import type { JSX } from "preact";
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Ending } from "../model/outcome";
+import { INSIDE, RADIUS } from "./paint/endings";
+
+/** Whether the legend is shown. */
+export const isLegendOpen = signal(false);
+
+/** Shows the legend, or no longer. */
+export function toggleLegend(): void {
+  isLegendOpen.value = !isLegendOpen.value;
+}
 
 type Shape = readonly [mark: JSX.Element, meaning: string];
 
-const line = (color: string, end: JSX.Element | null, dash?: string): JSX.Element => (
-  <g style={{ stroke: `var(--${color})`, fill: `var(--${color})` }}>
-    <line x1="4" y1="9" x2="40" y2="9" stroke-dasharray={dash} />
-    {end}
+/** A part of the legend. */
+interface Part {
+  readonly title: string;
+  readonly shapes: readonly Shape[];
+}
+
+interface LineProps {
+  readonly color: string;
+  readonly dash?: string;
+  readonly strength?: number;
+  readonly children?: ComponentChildren;
+}
+
+function Line({ color, dash, strength = 1.5, children }: LineProps): JSX.Element {
+  return (
+    <g style={{ stroke: `var(--${color})`, fill: `var(--${color})` }} stroke-width={strength}>
+      <line x1="4" y1="9" x2="40" y2="9" stroke-dasharray={dash} />
+      {children}
+    </g>
+  );
+}
+
+const HEAD = <path d="M40 9l-8-3v6z" stroke="none" />;
+
+const arrow = (color: string, strength?: number): JSX.Element => (
+  <Line color={color} {...(strength === undefined ? {} : { strength })}>
+    {HEAD}
+  </Line>
+);
+
+const bracket = (color: string, isStrong = false): JSX.Element => (
+  <path
+    d="M30 3h-8q-8 0-8 6t8 6h8"
+    style={{ stroke: `var(--${color})`, fill: "none" }}
+    stroke-dasharray={isStrong ? undefined : "3 3"}
+    stroke-width={isStrong ? 2 : 1.5}
+  />
+);
+
+const ring = (ending: Ending, color: string): JSX.Element => (
+  <g style={{ stroke: `var(--${color})`, fill: "var(--paper)" }} transform="translate(22 9)">
+    <circle r={RADIUS} />
+    {(INSIDE[ending] ?? []).map(([x1, y1, x2, y2]) => (
+      <line key={`${x1} ${y1}`} x1={x1} y1={y1} x2={x2} y2={y2} />
+    ))}
   </g>
 );
-const head = <path d="M40 9l-8-3v6z" stroke="none" />;
 
-const MARKS: readonly Shape[] = [
-  [line("call", head), "a call"],
-  [line("return", head), "its return"],
-  [line("error", head), "its error"],
-  [
-    <path
-      key="arc"
-      d="M30 3h-8q-8 0-8 6t8 6h8"
-      style={{ stroke: "var(--return)", fill: "none" }}
-      stroke-dasharray="3 3"
-    />,
-    "from a reply to its call, with the time between them",
-  ],
-  [
-    <g key="bar">
-      <rect x="18" y="1" width="7" height="6" style={{ fill: "var(--waiting)" }} />
-      <rect x="18" y="7" width="7" height="10" style={{ fill: "var(--call)", opacity: 0.4 }} />
-    </g>,
-    "a call inside the bus, and then with its service",
-  ],
-  [
-    line("call", <circle cx="40" cy="9" r="4" style={{ fill: "var(--paper)" }} />),
-    "a call to a name that nobody owns",
-  ],
-  [line("signal", <circle cx="22" cy="9" r="4" />), "a signal, to those who got it"],
-  [
-    <circle
-      key="unheard"
-      cx="22"
-      cy="9"
-      r="4"
-      style={{ stroke: "var(--signal)", fill: "var(--paper)" }}
-    />,
-    "a signal that nobody listens to",
-  ],
-  [
-    <g key="rays" style={{ stroke: "var(--signal)", fill: "var(--signal)" }}>
-      <path d="M8 9h28M14 3l16 12M14 15l16-12" />
-      <circle cx="22" cy="9" r="4" />
-    </g>,
-    "a signal of which the recording does not know who got it",
-  ],
+const ground = (color: string): JSX.Element => (
+  <rect x="2" y="1" width="40" height="16" style={{ fill: `var(--${color})` }} />
+);
+
+const PARTS: readonly Part[] = [
+  {
+    title: "Calls and replies",
+    shapes: [
+      [arrow("call"), "Call"],
+      [arrow("return"), "Return"],
+      [
+        <Line key="error" color="error">
+          {HEAD}
+          <path d="M29 4v10" />
+        </Line>,
+        "Error",
+      ],
+      [arrow("slow"), "Call or return of a slow call: 100 ms or more"],
+      [arrow("very-slow"), "Very slow: 1 s or more"],
+      [bracket("return"), "From a reply to its call, with the duration"],
+      [bracket("very-slow", true), "The same of a very slow call"],
+      [
+        <g key="bar">
+          <rect x="18" y="1" width="7" height="6" style={{ fill: "var(--waiting)" }} />
+          <rect x="18" y="7" width="7" height="10" style={{ fill: "var(--call)", opacity: 0.4 }} />
+        </g>,
+        "The call is in the bus, then with its service",
+      ],
+      [
+        <text key="grey" x="4" y="13" style={{ fill: "var(--faint)" }} font-style="italic">
+          Get
+        </text>,
+        "Grey name: the reply to a call of this name",
+      ],
+    ],
+  },
+  {
+    title: "Calls without a reply of the service",
+    shapes: [
+      [ring("waiting", "very-slow"), "No reply until the end of the recording"],
+      [ring("caller-left", "very-slow"), "The caller left before there was a reply"],
+      [ring("timed-out", "error"), "Timed out: the bus replied instead of the service"],
+      [ring("callee-left", "error"), "The service left without a reply"],
+      [
+        <Line key="lost" color="call">
+          <circle cx="36" cy="9" r="4" style={{ fill: "var(--paper)" }} />
+          <path d="M34 7l4 4M34 11l4-4" />
+        </Line>,
+        "A call to a name that nobody owns",
+      ],
+    ],
+  },
+  {
+    title: "Signals",
+    shapes: [
+      [
+        <Line key="signal" color="signal">
+          {HEAD}
+          <circle cx="8" cy="9" r="4" />
+        </Line>,
+        "A signal, to the connections that got it",
+      ],
+      [
+        <circle
+          key="unheard"
+          cx="22"
+          cy="9"
+          r="4"
+          style={{ stroke: "var(--signal)", fill: "var(--paper)" }}
+        />,
+        "A signal that no match rule selects",
+      ],
+      [
+        <g key="rays" style={{ stroke: "var(--signal)", fill: "var(--signal)" }}>
+          <path d="M8 9h28M14 3l16 12M14 15l16-12" />
+          <circle cx="22" cy="9" r="4" />
+        </g>,
+        "A signal of which the recording does not have the recipients",
+      ],
+    ],
+  },
+  {
+    title: "Columns and rows",
+    shapes: [
+      [<path key="came" d="M22 4v14M15 4h14" style={{ stroke: "var(--soft)" }} />, "Connected"],
+      [
+        <path key="left" d="M22 0v9M17 4l10 10M17 14l10-10" style={{ stroke: "var(--soft)" }} />,
+        "Disconnected",
+      ],
+      [
+        <text key="far" x="0" y="13" style={{ fill: "var(--call)" }} font-size="10">
+          → name
+        </text>,
+        "An end that is out of view; a click scrolls there",
+      ],
+      [ground("marked"), "Selected"],
+      [ground("accent-soft"), "The reply or the call of the selected message"],
+      [
+        <text key="up" x="4" y="13" style={{ fill: "var(--soft)" }} font-size="11">
+          ↑ 1.2 s
+        </text>,
+        "Received before the message above: rows are in the order in which the bus routed them",
+      ],
+    ],
+  },
 ];
 
 export function Legend(): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const isOpen = isLegendOpen.value;
+  useEffect(() => {
+    if (!isOpen) return;
+    const press = (event: Event): void => {
+      if (!place.current?.contains(event.target as Node)) isLegendOpen.value = false;
+    };
+    addEventListener("pointerdown", press, true);
+    return () => removeEventListener("pointerdown", press, true);
+  }, [isOpen]);
   return (
-    <details class="sequence-marks">
-      <summary class="sequence-toggle" title="What the marks mean">
-        Marks
-      </summary>
-      <div class="sequence-marks-list">
-        <ul>
-          {MARKS.map(([mark, meaning]) => (
-            <li key={meaning}>
-              <svg width="44" height="18" aria-hidden="true" stroke-width="1.5">
-                {mark}
-              </svg>
-              {meaning}
-            </li>
+    <div class="sequence-marks" ref={place}>
+      <button
+        type="button"
+        class="sequence-toggle"
+        title="What the marks mean (l)"
+        aria-expanded={isOpen}
+        onClick={toggleLegend}
+      >
+        Legend
+      </button>
+      {isOpen ? (
+        <section class="sequence-marks-list" aria-label="Legend">
+          {PARTS.map(({ title, shapes }) => (
+            <div key={title}>
+              <h3>{title}</h3>
+              <ul>
+                {shapes.map(([mark, meaning]) => (
+                  <li key={meaning}>
+                    <svg width="44" height="18" aria-hidden="true" stroke-width="1.5">
+                      {mark}
+                    </svg>
+                    {meaning}
+                  </li>
+                ))}
+              </ul>
+            </div>
           ))}
-        </ul>
-      </div>
-    </details>
+        </section>
+      ) : null}
+    </div>
   );
 }

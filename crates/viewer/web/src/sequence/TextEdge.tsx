@@ -9,7 +9,7 @@ import { textAt, textBounds } from "./model/geometry";
 export function TextEdge({ diagram }: { readonly diagram: Diagram }): JSX.Element {
   const { textWidth } = diagram.subject.state;
   const place = useRef<HTMLDivElement>(null);
-  const { left, width } = diagram.divided.value;
+  const { left, time, width } = diagram.divided.value;
   const { least, most } = textBounds(width);
   const clamped = (text: number): number => Math.round(Math.min(Math.max(text, least), most));
   return (
@@ -18,12 +18,12 @@ export function TextEdge({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
         label="Width of the names of messages"
         class="sequence-edge"
         style={{ left: `${left - EDGE / 2}px` }}
-        width={textAt(width, left)}
+        width={textAt(width, left, time)}
         least={least}
         most={most}
         wider="right"
         widthAt={(clientX) =>
-          textAt(width, clientX - (place.current?.getBoundingClientRect().left ?? 0))
+          textAt(width, clientX - (place.current?.getBoundingClientRect().left ?? 0), time)
         }
         onWidth={(to) => (textWidth.value = to === undefined ? null : clamped(to))}
       />

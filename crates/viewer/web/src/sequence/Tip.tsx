@@ -47,8 +47,10 @@ function factsOf(diagram: Diagram, hit: Hit): Fact[] {
     }
     case "run":
       return runFacts(diagram.scene.value, hit.row);
+    case "end":
+      return [...messageFacts(diagram.scene.value, hit.row), ["click", "to scroll there"]];
     case "message":
-      return messageFacts(recording, hit.row);
+      return messageFacts(diagram.scene.value, hit.row);
   }
 }
 

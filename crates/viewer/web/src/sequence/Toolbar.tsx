@@ -1,13 +1,13 @@
 // How the diagram is looked at, to choose from.
 
 import type { JSX } from "preact";
-import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Diagram } from "./Diagram";
 import { Legend } from "./Legend";
 import type { Grouping, Order } from "./model/columns";
 import type { TimeStyle } from "./paint/pen";
-import { sequenceState, toggleFolding, togglePause } from "./state";
+import { PictureButton } from "./picture/PictureButton";
+import { sequenceState, toggleFolding, toggleMerging } from "./state";
 
 interface ToolbarProps {
   readonly diagram: Diagram | undefined;
@@ -15,33 +15,33 @@ interface ToolbarProps {
 
 export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
   const state = sequenceState(useStore());
-  const { down, folding, grouping, order, timeStyle } = state;
+  const { down, folding, grouping, merging, order, timeStyle } = state;
   return (
     <div class="sequence-bar" role="toolbar" aria-label="Sequence diagram">
       <Choice
-        label="Down goes"
+        label="Vertical axis"
         title="A line for each message, or to scale with time (o)"
         value={down.value}
         options={{ order: "In order", time: "To scale" }}
         onChoose={(value: "order" | "time") => (down.value = value)}
       />
       <Choice
-        label="A column is"
+        label="Columns"
         title="What has a column of its own"
         value={grouping.value}
         options={{ connection: "By service", process: "By process" }}
         onChoose={(value: Grouping) => (grouping.value = value)}
       />
       <Choice
-        label="Columns stand"
-        title="In which order columns stand"
+        label="Column order"
+        title="Columns only for those that talk in what is seen, or each in a place of its own"
         value={order.value}
-        options={{ appearance: "First seen", traffic: "Busiest" }}
+        options={{ compact: "In view", appearance: "All, first seen", traffic: "All, busiest" }}
         onChoose={(value: Order) => (order.value = value)}
       />
       <Choice
-        label="Times are"
-        title="How times are told (c)"
+        label="Time format"
+        title="Time format (c)"
         value={timeStyle.value}
         options={{ start: "Since start", wall: "Time of day", delta: "Since last" }}
         onChoose={(value: TimeStyle) => (timeStyle.value = value)}
@@ -56,8 +56,18 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
       >
         Fold
       </button>
+      <button
+        type="button"
+        class="sequence-toggle"
+        aria-pressed={merging.value.merges === "programs"}
+        title="One column for all short-lived connections of a program (Shift+E)"
+        onClick={() => toggleMerging(state)}
+      >
+        Merge
+      </button>
       {diagram === undefined ? null : <Stretch diagram={diagram} />}
-      <Pause diagram={diagram} />
+      <ToEnd diagram={diagram} />
+      {diagram === undefined ? null : <PictureButton diagram={diagram} />}
       <Legend />
     </div>
   );
@@ -109,27 +119,12 @@ function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element | null
   );
 }
 
-/** Holds a running bus still. */
-function Pause({ diagram }: ToolbarProps): JSX.Element | null {
-  const store = useStore();
-  if (!store.isLive.value) return null;
-  const state = sequenceState(store);
-  const frozen = state.frozen.value;
-  const more = frozen === undefined ? 0 : store.visible.value.rows.length - frozen.rows.length;
+/** Follows a running bus again. */
+function ToEnd({ diagram }: ToolbarProps): JSX.Element | null {
+  if (!useStore().isLive.value) return null;
   return (
-    <>
-      <button
-        type="button"
-        class="sequence-toggle"
-        aria-pressed={frozen !== undefined}
-        title="Hold the diagram still while messages go on (space)"
-        onClick={() => togglePause(state, store)}
-      >
-        {frozen === undefined ? "Pause" : `Paused${more > 0 ? `: ${count(more)} more` : ""}`}
-      </button>
-      <button type="button" class="sequence-toggle" onClick={() => diagram?.viewport.moveToEnd()}>
-        To the end
-      </button>
-    </>
+    <button type="button" class="sequence-toggle" onClick={() => diagram?.viewport.moveToEnd()}>
+      To the end
+    </button>
   );
 }

@@ -6,11 +6,11 @@ import type { AddressPart } from "../state/url";
 import { sequenceState } from "./state";
 
 export function sequenceAddress(store: Store): AddressPart {
-  const { down, folding, grouping, order, timeStyle } = sequenceState(store);
+  const { down, folding, grouping, merging, order, timeStyle } = sequenceState(store);
   return together([
     choiceInAddress("down", down, ["order", "time"]),
     choiceInAddress("columns", grouping, ["connection", "process"]),
-    choiceInAddress("order", order, ["appearance", "traffic"]),
+    choiceInAddress("order", order, ["compact", "appearance", "traffic"]),
     choiceInAddress("times", timeStyle, ["start", "wall", "delta"]),
     {
       write(fields) {
@@ -19,6 +19,15 @@ export function sequenceAddress(store: Store): AddressPart {
       read(fields) {
         const folds = fields.get("fold") === "nothing" ? "nothing" : "runs";
         if (folding.peek().folds !== folds) folding.value = { folds, unfolded: new Set() };
+      },
+    },
+    {
+      write(fields) {
+        if (merging.value.merges === "nothing") fields.set("merge", "nothing");
+      },
+      read(fields) {
+        const merges = fields.get("merge") === "nothing" ? "nothing" : "programs";
+        if (merging.peek().merges !== merges) merging.value = { merges, expanded: new Set() };
       },
     },
   ]);

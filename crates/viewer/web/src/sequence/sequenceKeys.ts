@@ -4,8 +4,15 @@ import type { KeyBinding } from "../keys/keys";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
 import type { Interaction } from "./Interaction";
+import { isLegendOpen, toggleLegend } from "./Legend";
 import type { Step } from "./model/navigate";
-import { nextTimeStyle, type SequenceState, toggleDown, toggleFolding, togglePause } from "./state";
+import {
+  nextTimeStyle,
+  type SequenceState,
+  toggleDown,
+  toggleFolding,
+  toggleMerging,
+} from "./state";
 
 /** What keys do while the diagram is shown. */
 export function sequenceKeys(
@@ -16,14 +23,25 @@ export function sequenceKeys(
   const step = (keys: readonly string[], about: string, to: Step): KeyBinding =>
     key(keys, about, () => interaction.step(to));
   return [
-    step(["j", "ArrowDown"], "to the message below", "next"),
-    step(["k", "ArrowUp"], "to the message above", "previous"),
-    key(["ArrowRight"], "unfolds the run", () => interaction.fold("unfold")),
-    key(["ArrowLeft"], "folds the run", () => interaction.fold("fold")),
-    key(["z"], "folds runs of like messages, or does not", () => toggleFolding(state)),
+    step(["j", "ArrowDown"], "Next message", "next"),
+    step(["k", "ArrowUp"], "Previous message", "previous"),
+    key(["ArrowRight"], "Unfold the repeated messages", () => interaction.fold("unfold")),
+    key(["ArrowLeft"], "Fold the repeated messages", () => interaction.fold("fold")),
+    key(["e"], "Expand or merge the columns of the selected message", () =>
+      interaction.toggleGroups(),
+    ),
+    key(["Shift+E"], "Merge short-lived connections of one program, or none", () =>
+      toggleMerging(state),
+    ),
+    key(["z"], "Fold or unfold repeated messages", () => toggleFolding(state)),
     ...diagramKeys(() => interaction, state),
+    key(["l"], "Show or hide the legend", toggleLegend),
     {
-      ...key([" "], "holds a running bus still, or lets it go on", () => togglePause(state, store)),
+      ...key(["Escape"], "Close the legend", toggleLegend),
+      when: () => isLegendOpen.peek(),
+    },
+    {
+      ...key([" "], "Pause or resume the live view", () => store.togglePause()),
       when: () => store.isLive.peek(),
     },
   ];
@@ -36,25 +54,24 @@ export function diagramKeys(active: () => Interaction, state: SequenceState): Ke
   const isTime = (): boolean => state.down.peek() === "time";
   const diagram = (): Diagram => active().diagram;
   return [
-    step(["Enter"], "from a call to its reply, and back", "partner"),
-    step(["n"], "to the next message that is shown of this type and member", "next-like"),
-    step(["Shift+N"], "to the one before", "previous-like"),
-    key(["f"], "puts the selected message into the middle", () => active().focus()),
-    key(["o"], "in order, or to scale with time", () => toggleDown(state)),
-    key(["c"], "times since the start, of the day, since the last message", () =>
-      nextTimeStyle(state),
+    step(["Enter"], "Go from a call to its reply, and back", "partner"),
+    step(["n"], "Next visible message of the same kind", "next-like"),
+    step(["Shift+N"], "Previous visible message of the same kind", "previous-like"),
+    key(["f"], "Center the selected message", () => active().focus()),
+    key(["o"], "Vertical axis: in order, or to scale with time", () => toggleDown(state)),
+    key(["c"], "Time format: since start, time of day, since last", () => nextTimeStyle(state)),
+    { ...key(["w"], "Zoom in", () => active().zoom(ZOOM)), when: isTime },
+    { ...key(["s"], "Zoom out", () => active().zoom(1 / ZOOM)), when: isTime },
+    key(["a"], "Scroll up", () => diagram().pan(-PAN_LINES)),
+    key(["d"], "Scroll down", () => diagram().pan(PAN_LINES)),
+    key(["Shift+ArrowRight"], "Scroll right", () => diagram().panColumns(1)),
+    key(["Shift+ArrowLeft"], "Scroll left", () => diagram().panColumns(-1)),
+    key(["g"], "Scroll to the end of the selected message that is out of view", () =>
+      active().showFarEnd(),
     ),
-    { ...key(["w"], "makes time larger", () => active().zoom(ZOOM)), when: isTime },
-    { ...key(["s"], "makes time smaller", () => active().zoom(1 / ZOOM)), when: isTime },
-    key(["a"], "moves up", () => diagram().pan(-PAN_LINES)),
-    key(["d"], "moves down", () => diagram().pan(PAN_LINES)),
-    key(["Shift+ArrowRight"], "to the columns further right", () => diagram().panColumns(1)),
-    key(["Shift+ArrowLeft"], "to the columns further left", () => diagram().panColumns(-1)),
-    key(["Home"], "to the beginning", () => diagram().viewport.moveTo(0)),
-    key(["End"], "to the end", () => diagram().viewport.moveToEnd()),
-    key(["ContextMenu", "Shift+F10"], "what can be done with the message", (event) =>
-      active().openMenu(event),
-    ),
+    key(["Home"], "Go to the beginning", () => diagram().viewport.moveTo(0)),
+    key(["End"], "Go to the end", () => diagram().viewport.moveToEnd()),
+    key(["ContextMenu", "Shift+F10"], "Open the context menu", (event) => active().openMenu(event)),
   ];
 }
 

@@ -1,27 +1,20 @@
 // How the diagram is looked at. It stays while other views are.
 
 import { type Signal, signal } from "@preact/signals";
-import type { Recording } from "../model/recording";
 import { numberOf, remembered } from "../state/remember";
 import type { Store } from "../state/store";
-import type { Grouping, Order } from "./model/columns";
+import type { Grouping, Merging, Order } from "./model/columns";
 import type { Folding } from "./model/runs";
 import type { TimeStyle } from "./paint/pen";
-
-/** What is shown while it is paused. */
-export interface Frozen {
-  readonly recording: Recording;
-  readonly rows: Uint32Array;
-}
 
 /** How the diagram is looked at. */
 export interface SequenceState {
   readonly down: Signal<"order" | "time">;
   readonly grouping: Signal<Grouping>;
   readonly order: Signal<Order>;
+  readonly merging: Signal<Merging>;
   readonly folding: Signal<Folding>;
   readonly timeStyle: Signal<TimeStyle>;
-  readonly frozen: Signal<Frozen | undefined>;
   /** The width of the names of messages in pixels, if somebody has chosen it; it is there the next time. */
   readonly textWidth: Signal<number | null>;
 }
@@ -35,10 +28,10 @@ export function sequenceState(store: Store): SequenceState {
   const state: SequenceState = {
     down: signal("order"),
     grouping: signal("connection"),
-    order: signal("appearance"),
+    order: signal("compact"),
+    merging: signal({ merges: "programs", expanded: new Set<string>() }),
     folding: signal({ folds: "runs", unfolded: new Set<number>() }),
     timeStyle: signal("start"),
-    frozen: signal(undefined),
     textWidth: remembered<number | null>("sequence-text-width", null, numberOf),
   };
   states.set(store, state);
@@ -50,6 +43,19 @@ export function toggleRun({ folding }: SequenceState, message: number): void {
   const unfolded = new Set(folding.value.unfolded);
   if (!unfolded.delete(message)) unfolded.add(message);
   folding.value = { ...folding.value, unfolded };
+}
+
+/** Gives each connection of a group a column of its own, or all of them one. */
+export function toggleGroup({ merging }: SequenceState, group: string): void {
+  const expanded = new Set(merging.value.expanded);
+  if (!expanded.delete(group)) expanded.add(group);
+  merging.value = { ...merging.value, expanded };
+}
+
+/** Merges short-lived connections of one program, or none. */
+export function toggleMerging({ merging }: SequenceState): void {
+  const merges = merging.value.merges === "programs" ? "nothing" : "programs";
+  merging.value = { merges, expanded: new Set() };
 }
 
 /** Folds all runs, or none. */
@@ -67,10 +73,4 @@ export function toggleDown({ down }: SequenceState): void {
 export function nextTimeStyle({ timeStyle }: SequenceState): void {
   const next = { start: "wall", wall: "delta", delta: "start" } as const;
   timeStyle.value = next[timeStyle.value];
-}
-
-/** Stops taking in what is new, or goes on. */
-export function togglePause(state: SequenceState, store: Store): void {
-  const now = { recording: store.recording.value, rows: store.visible.value.rows };
-  state.frozen.value = state.frozen.value === undefined ? now : undefined;
 }

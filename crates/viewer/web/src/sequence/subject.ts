@@ -3,7 +3,6 @@
 import type { Span, Store } from "../state/store";
 import type { Scene } from "./model/scene";
 import { sceneOf } from "./model/scene";
-import { shownIn } from "./model/shown";
 import type { SequenceState } from "./state";
 
 /** What stays in its place when the messages of a diagram are others. */
@@ -28,6 +27,8 @@ export interface Subject {
   scene(last: Scene | undefined): Scene | undefined;
   /** The row of the scene that is pointed out. */
   selected(scene: Scene): number | undefined;
+  /** Rows of messages that were searched for, in order. */
+  hits?(scene: Scene): Uint32Array;
   /** The row that is to be seen when another one is selected. */
   revealed(scene: Scene): number | undefined;
   select(scene: Scene, row: number): void;
@@ -54,20 +55,22 @@ export class StoreSubject implements Subject {
   watch(): void {
     const { store, state } = this;
     void [store.recording.value, store.visible.value, store.hidden.value, store.span.value];
-    void [state.frozen.value, state.grouping.value, state.order.value, state.folding.value];
+    void [state.grouping.value, state.order.value, state.folding.value];
+    void state.merging.value;
   }
 
   scene(last: Scene | undefined): Scene | undefined {
     if (this.isBetween(last)) return undefined;
     const { store, state } = this;
-    const frozen = state.frozen.value;
-    const recording = frozen?.recording ?? store.recording.value;
+    const recording = store.recording.value;
     this.shown = store.visible.value.rows;
-    const rows = shownIn(recording, frozen?.rows ?? this.shown, store.span.value);
+    const rows = store.shown.value;
     const columns = {
       grouping: state.grouping.value,
       order: state.order.value,
       hidden: store.hidden.value,
+      merging: state.merging.value,
+      growth: store.isLive.value ? ("live" as const) : ("complete" as const),
     };
     return sceneOf(recording, rows, state.folding.value, columns, last);
   }
@@ -75,6 +78,11 @@ export class StoreSubject implements Subject {
   selected(scene: Scene): number | undefined {
     const selected = this.store.selected.value;
     return selected === undefined ? undefined : selected + this.shift(scene);
+  }
+
+  hits({ recording }: Scene): Uint32Array {
+    const hits = this.store.hits.value;
+    return hits?.recording === recording ? hits.rows : NO_HITS;
   }
 
   revealed(scene: Scene): number | undefined {
@@ -104,3 +112,5 @@ export class StoreSubject implements Subject {
     return isOther && this.shown.length > 0 && this.store.visible.value.rows === this.shown;
   }
 }
+
+const NO_HITS = new Uint32Array();

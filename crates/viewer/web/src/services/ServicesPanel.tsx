@@ -45,7 +45,7 @@ export function ServicesPanel(): JSX.Element {
         <Ticks sections={sections} />
         <div class="services-choices">
           <select
-            aria-label="A line is"
+            aria-label="Group services by"
             value={grouping.value}
             onChange={(event) =>
               (grouping.value = event.currentTarget.value === "process" ? "process" : "connection")
@@ -55,7 +55,7 @@ export function ServicesPanel(): JSX.Element {
             <option value="process">By process</option>
           </select>
           <select
-            aria-label="Sorted by"
+            aria-label="Sort services by"
             value={sorting.value}
             onChange={(event) =>
               (sorting.value = event.currentTarget.value === "name" ? "name" : "traffic")
@@ -139,18 +139,24 @@ function useServices(): readonly Service[] {
 function useShown(): ReadonlySignal<Messages | undefined> {
   const store = useStore();
   return useFound(async (abort) => {
-    const rows = restingRows(store);
     const recording = store.recording.peek();
+    const rows = restingRows(store);
+    const span = store.span.peek() ?? ALWAYS;
     const messages = new Messages();
     const step = (from: number, to: number): void => {
       for (let at = from; at < to; at++) {
         const row = rows[at] as number;
         // What is shown may be of a recording that had more.
-        if (row < recording.length) messages.add(recording, row);
+        if (row >= recording.length) continue;
+        const time = recording.at.get(row);
+        if (time >= span.from && time < span.until) messages.add(recording, row);
       }
     };
     return (await inSlices(rows.length, step, abort)) ? messages : undefined;
   });
 }
+
+/** The whole recording. */
+const ALWAYS = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 const PAUSE_MS = 250;

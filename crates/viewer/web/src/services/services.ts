@@ -136,8 +136,11 @@ function precedence(one: Service, other: Service, sorting: Sorting): number {
   const bus = Number(other.standing === "bus") - Number(one.standing === "bus");
   if (bus !== 0) return bus;
   const traffic = sorting === "traffic" ? other.messages - one.messages : 0;
-  return traffic || one.label.localeCompare(other.label, "en", { numeric: true });
+  return traffic || BY_NUMBER.compare(one.label, other.label);
 }
+
+/** Compares labels, in which `:1.9` comes before `:1.10`. */
+const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 
 /** How much of services is shown. */
 export type Tick = "shown" | "hidden" | "mixed";

@@ -1,32 +1,43 @@
 // The program that serves this page.
 
 import { decode, type Frame, Framer } from "../format/frame";
-import { answered, type Question, type Source } from "./source";
+import { answered, Disconnected, type Question, type Source } from "./source";
 
 /** Asks the program at the address of the page. */
 export class HttpSource implements Source {
   readonly saves = { whole: "save/whole", redacted: "save/redacted" };
 
   async *frames(): AsyncGenerator<Frame> {
-    const response = await fetch("stream");
+    const response = await connected(fetch("stream"));
     if (!response.ok || response.body === null) throw new Error(failure(response));
     const reader = response.body.getReader();
     const framer = new Framer();
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await connected(reader.read());
       if (done) return;
       yield* framer.push(value);
     }
   }
 
   async ask(question: Question, before: number, signal?: AbortSignal): Promise<Frame> {
-    const response = await fetch(`ask?before=${before}`, {
-      method: "POST",
-      body: JSON.stringify(question),
-      signal: signal ?? null,
-    });
+    const response = await connected(
+      fetch(`ask?before=${before}`, {
+        method: "POST",
+        body: JSON.stringify(question),
+        signal: signal ?? null,
+      }),
+    );
     if (!response.ok) throw new Error(failure(response));
-    return answered(decode(new Uint8Array(await response.arrayBuffer())));
+    return answered(decode(new Uint8Array(await connected(response.arrayBuffer()))));
+  }
+}
+
+/** What browsers report as a TypeError is that nobody listens at the address of the page any more. */
+async function connected<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    throw error instanceof TypeError ? new Disconnected() : error;
   }
 }
 

@@ -15,11 +15,14 @@ export interface Selection {
 /** What can be asked. `crates/analyst/src/question.rs` says what is answered. */
 export type Question =
   | ({ readonly ask: "select" } & Selection)
+  | ({ readonly ask: "without" } & Selection)
   | { readonly ask: "complete"; readonly query: string; readonly cursor: number }
   | { readonly ask: "message"; readonly id: number }
   | ({ readonly ask: "summary" } & Selection)
   | ({ readonly ask: "statistics"; readonly subject: string } & Selection)
   | { readonly ask: "findings" }
+  | { readonly ask: "ending" }
+  | ({ readonly ask: "save"; readonly format: "pcapng" | "pcap" } & Selection)
   | ({ readonly ask: "timeline" } & Selection)
   | {
       readonly ask: "switches";
@@ -39,8 +42,20 @@ export class Refusal extends Error {
     message: string,
     /** The column of the query at which it is wrong, from 1, if it is the query that is wrong. */
     readonly column: number | undefined,
+    /** Whether more text behind the query may repair it. */
+    readonly isUnfinished = false,
   ) {
     super(message);
+  }
+}
+
+/** What the page says when the program that serves it has ended. */
+export const DISCONNECTED = "Diligence has stopped. Start it again and reload this page.";
+
+/** The program that serves the page has ended. */
+export class Disconnected extends Error {
+  constructor() {
+    super(DISCONNECTED);
   }
 }
 
@@ -64,6 +79,7 @@ export interface Source {
 export function answered(frame: Frame): Frame {
   if (frame.kind === "moved") throw new Moved("the oldest messages are gone");
   if (frame.kind !== "refusal") return frame;
-  const { message, column } = frame.head;
-  throw new Refusal(String(message), column === undefined ? undefined : Number(column));
+  const { message, column, unfinished } = frame.head;
+  const place = column === undefined ? undefined : Number(column);
+  throw new Refusal(String(message), place, unfinished === true);
 }

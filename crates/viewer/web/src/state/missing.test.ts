@@ -11,11 +11,8 @@ test.each<[Partial<Missing>, string[]]>([
       "2 messages are not shown: the program was faster than this page",
     ],
   ],
-  [{ disconnected: 1 }, ["what went over the bus after it had ended the connection is not shown"]],
-  [
-    { disconnected: 3 },
-    ["what went over the bus after it had ended the connection, 3 times, is not shown"],
-  ],
+  [{ disconnected: 1 }, ["the bus closed the connection; nothing after that was captured"]],
+  [{ disconnected: 3 }, ["the bus closed the connection 3 times; nothing after that was captured"]],
 ])("%o", (missing, expected) => {
   expect(missingWords({ ...NOTHING_MISSING, ...missing })).toEqual(expected);
 });

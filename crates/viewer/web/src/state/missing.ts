@@ -22,7 +22,7 @@ export function missingWords({ overrun, disconnected, skipped }: Missing): strin
   if (skipped > 0) words.push(`${notShown(skipped)}: the program was faster than this page`);
   if (disconnected > 0) {
     words.push(
-      `what went over the bus after it had ended the connection${times(disconnected)} is not shown`,
+      `the bus closed the connection${times(disconnected)}; nothing after that was captured`,
     );
   }
   return words;
@@ -33,5 +33,5 @@ function notShown(messages: number): string {
 }
 
 function times(disconnected: number): string {
-  return disconnected === 1 ? "" : `, ${disconnected} times,`;
+  return disconnected === 1 ? "" : ` ${disconnected} times`;
 }

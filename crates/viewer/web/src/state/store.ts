@@ -5,13 +5,13 @@ import type { Frame } from "../format/frame";
 import { VERSION } from "../format/frame";
 import { Recording } from "../model/recording";
 import type { Question, Selection, Source } from "../source/source";
-import { Moved, Refusal } from "../source/source";
+import { DISCONNECTED, Disconnected, Moved, Refusal } from "../source/source";
 import type { Comparison } from "./comparison";
 import { type Missing, NOTHING_MISSING } from "./missing";
 import { movedTo } from "./moved";
 import { Selector } from "./selector";
 import type { ViewName } from "./views";
-import { type Visible, visibleAfter, visibleOf } from "./visible";
+import { shownIn, type Visible, visibleAfter, visibleOf } from "./visible";
 
 /** How far the recording has come. */
 export type Progress =
@@ -19,6 +19,8 @@ export type Progress =
   | { readonly state: "whole" }
   | { readonly state: "live" }
   | { readonly state: "ended"; readonly why: string }
+  /** The program that serves the page has ended. */
+  | { readonly state: "disconnected"; readonly why: string }
   | { readonly state: "failed"; readonly why: string };
 
 /** What can be done on a bus: nothing, since there is only a recording; look at it; call methods too. */
@@ -28,6 +30,8 @@ export type BusAccess = "none" | "look" | "call";
 export interface QueryProblem {
   readonly message: string;
   readonly column: number | undefined;
+  /** Whether more text behind the query may repair it. */
+  readonly isUnfinished: boolean;
 }
 
 /** The state of the page. Parts of it change it by its methods, and are told by its signals. */
@@ -39,6 +43,8 @@ export class Store {
   readonly title = signal("");
   readonly isLive = signal(false);
   readonly progress = signal<Progress>({ state: "loading" });
+  /** Why the recording is incomplete; undefined while that is not known. */
+  readonly incomplete = signal<readonly string[] | undefined>(undefined);
   /** What of a bus is not shown. */
   readonly missing = signal<Missing>(NOTHING_MISSING);
   /** What can be done on the bus, if it is one that can be asked. */
@@ -53,9 +59,22 @@ export class Store {
   readonly draft = signal("");
   /** The query that was asked for last, right or not. */
   private readonly wanted = signal("");
+  /** The query that was refused last; the one before it goes on selecting. */
+  private readonly refused = signal<string | undefined>(undefined);
   readonly queryProblem = signal<QueryProblem | undefined>(undefined);
   /** Why the query matches no message, if it matches none. */
   readonly queryNote = signal<string | undefined>(undefined);
+  /** How many messages a query can select, and what is said of those of the recorder, if they are hidden. */
+  readonly total = signal(0);
+  readonly recorderNote = signal<string | undefined>(undefined);
+  /** Whether the messages that are shown are those of an earlier query, as the answer takes long. */
+  readonly isBusy = signal(false);
+  /** Whether what comes from a running bus is held back. */
+  readonly isPaused = signal(false);
+  /** Messages that are held back. */
+  readonly held = signal(0);
+  /** Messages that were searched for; all others are still shown. */
+  readonly hits = signal<Hits | undefined>(undefined);
   /** Connections that are unticked: their columns and all messages they are involved in are hidden. */
   readonly hidden = signal<ReadonlySet<number>>(new Set());
   /** The stretch of time that is looked at, in nanoseconds since the first message. */
@@ -65,11 +84,20 @@ export class Store {
   /** The messages that are shown: by query and ticks, not by time. */
   readonly visible = signal<Visible>(visibleOf(0));
 
+  /** The rows of the messages that are shown: by query, ticks and time. */
+  readonly shown = computed<Uint32Array>(() => {
+    this.grown.value;
+    return shownIn(this.recording.value, this.visible.value.rows, this.span.value);
+  });
+
   /** Query and ticks, as questions have them; all that is counted is counted of these. */
   readonly selection = computed<Selection>(() => {
     const hidden = [...this.hidden.value];
     const span = this.span.value;
-    return { query: this.query.value, hidden, from: span?.from, until: span?.until };
+    // The program knows what has come since the page was paused.
+    const end = this.isPaused.value ? this.recording.value.end + 1 : undefined;
+    const until = span?.until ?? end;
+    return { query: this.query.value, hidden, from: span?.from, until };
   });
 
   private readonly selector = new Selector((question, abort) => this.ask(question, abort));
@@ -78,6 +106,10 @@ export class Store {
   /** Until when nobody is told that a recording has grown that is still read. */
   private toldUntil = 0;
   private typing: ReturnType<typeof setTimeout> | undefined;
+  private readonly frames = new HeldFrames();
+  private busy: ReturnType<typeof setTimeout> | undefined;
+  /** The query and the ticks that were answered last. */
+  private answered = "";
 
   constructor(readonly source: Source) {
     effect(() => this.select());
@@ -86,10 +118,37 @@ export class Store {
   /** Takes in the recording until its end. */
   async load(): Promise<void> {
     try {
-      for await (const frame of this.source.frames()) this.take(frame);
+      for await (const frame of this.source.frames()) this.receive(frame);
+      const { state } = this.progress.peek();
+      if (state === "loading" || (state === "live" && !this.isPaused.peek())) this.disconnect();
     } catch (error) {
-      this.progress.value = { state: "failed", why: String(error) };
+      if (error instanceof Disconnected) this.disconnect();
+      else this.progress.value = { state: "failed", why: String(error) };
     }
+  }
+
+  /** Holds all that comes from a running bus back, or shows it. */
+  togglePause(): void {
+    this.isPaused.value = !this.isPaused.peek();
+    if (this.isPaused.peek()) return;
+    batch(() => {
+      for (const frame of this.frames.release()) this.take(frame);
+      this.held.value = 0;
+    });
+  }
+
+  private disconnect(): void {
+    this.progress.value = { state: "disconnected", why: DISCONNECTED };
+  }
+
+  private receive(frame: Frame): void {
+    if (!this.isPaused.peek()) {
+      this.take(frame);
+      return;
+    }
+    this.frames.hold(frame);
+    const { before, length } = this.recording.peek();
+    this.held.value = Math.max(0, this.frames.end - before - length);
   }
 
   /** Has a query select from now on, if it is one. */
@@ -125,8 +184,31 @@ export class Store {
   }
 
   /** Asks about the recording that is shown. */
-  ask(question: Question, abort?: AbortSignal): Promise<Frame> {
-    return this.source.ask(question, this.recording.peek().before, abort);
+  async ask(question: Question, abort?: AbortSignal): Promise<Frame> {
+    try {
+      return await this.source.ask(question, this.recording.peek().before, abort);
+    } catch (error) {
+      if (error instanceof Disconnected) this.disconnect();
+      throw error;
+    }
+  }
+
+  /** Searches for messages among those that are shown; an empty query ends the search. */
+  async find(query: string): Promise<void> {
+    if (query.trim() === "") {
+      this.hits.value = undefined;
+      return;
+    }
+    const recording = this.recording.peek();
+    try {
+      const { columns } = await this.ask({ ask: "select", query, hidden: [] });
+      const found = visibleOf(recording.length, columns.get("selected"));
+      const rows = this.visible.peek().rows.filter((row) => found.has(row));
+      this.hits.value = { query, rows, recording, problem: undefined };
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      this.hits.value = { query, rows: new Uint32Array(), recording, problem };
+    }
   }
 
   private take(frame: Frame): void {
@@ -169,6 +251,7 @@ export class Store {
   private reset(before: number): void {
     this.next = new Recording();
     this.next.before = before;
+    this.frames.startAt(before);
   }
 
   /** Shows what was told anew, if it is all there; says whether. Rows, places and times are others. */
@@ -199,39 +282,116 @@ export class Store {
   private end(why: string | null): void {
     this.grown.value++;
     this.progress.value = why === null ? { state: "whole" } : { state: "ended", why };
+    const rest = this.recording.peek().length > AT_ONCE_MAX ? REST_MS : 0;
+    setTimeout(() => void this.askEnding(), rest);
+  }
+
+  private async askEnding(): Promise<void> {
+    try {
+      const { head } = await this.ask({ ask: "ending" });
+      this.incomplete.value = (head.answer as { readonly incomplete: string[] }).incomplete;
+    } catch {
+      // Then it is not known.
+    }
+  }
+
+  /** Says that the page is busy if another query or other ticks are not answered soon. */
+  private watchBusy(wish: string): void {
+    clearTimeout(this.busy);
+    if (wish === this.answered) return;
+    this.busy = setTimeout(() => {
+      this.isBusy.value = true;
+    }, BUSY_MS);
   }
 
   /** Finds the messages that are shown, whenever that may have changed. */
   private select(): void {
-    const query = this.wanted.value;
+    const wanted = this.wanted.value;
+    const query = wanted === this.refused.value ? this.query.peek() : wanted;
     const hidden = [...this.hidden.value];
     this.grown.value;
     const recording = this.recording.value;
     if (recording.length === 0) return;
+    const wish = JSON.stringify([query, hidden]);
+    this.watchBusy(wish);
     this.selector.select({ query, hidden, of: recording }, (found) => {
       // It is asked again once the page has been told what is left.
       if (found instanceof Moved) return;
+      clearTimeout(this.busy);
+      this.answered = wish;
       batch(() => {
-        this.queryProblem.value = problemOf(found);
-        this.queryNote.value = noteOf(found);
+        this.isBusy.value = false;
+        const problem = problemOf(found);
+        if (found instanceof Refusal) this.refused.value = query;
+        if (problem !== undefined || query === wanted) this.queryProblem.value = problem;
+        this.queryNote.value = textOf(found, "note");
         if (found instanceof Error) return;
         this.query.value = query;
+        this.total.value = Number(found.head.total ?? recording.length);
+        this.recorderNote.value = textOf(found, "recorder");
         this.visible.value = visibleOf(recording.length, found.columns.get("selected"));
       });
     });
   }
 }
 
-function problemOf(found: Frame | Error): QueryProblem | undefined {
-  if (!(found instanceof Error)) return undefined;
-  const column = found instanceof Refusal ? found.column : undefined;
-  return { message: found.message, column };
+/** Frames that came while the page was paused. */
+class HeldFrames {
+  private frames: Frame[] = [];
+  private before = 0;
+  /** How many messages there were on the bus until the last of these frames. */
+  end = 0;
+
+  hold(frame: Frame): void {
+    const { head } = frame;
+    if (frame.kind === "reset") {
+      // All messages are told again behind it.
+      this.frames = this.frames.filter(({ kind }) => kind !== "messages" && kind !== "reset");
+      this.before = Number(head.before);
+    }
+    if (frame.kind === "messages") {
+      const end = this.before + Number(head.first) + Number(head.count);
+      this.end = Math.max(this.end, end);
+    }
+    this.frames.push(frame);
+  }
+
+  release(): readonly Frame[] {
+    const { frames } = this;
+    this.frames = [];
+    return frames;
+  }
+
+  /** From now on rows are counted from this message. */
+  startAt(before: number): void {
+    this.before = before;
+  }
 }
 
-function noteOf(found: Frame | Error): string | undefined {
+function problemOf(found: Frame | Error): QueryProblem | undefined {
+  if (!(found instanceof Error)) return undefined;
+  if (!(found instanceof Refusal)) {
+    return { message: found.message, column: undefined, isUnfinished: false };
+  }
+  const { message, column, isUnfinished } = found;
+  return { message, column, isUnfinished };
+}
+
+function textOf(found: Frame | Error, key: string): string | undefined {
   if (found instanceof Error) return undefined;
-  const { note } = found.head;
-  return typeof note === "string" ? note : undefined;
+  const text = found.head[key];
+  return typeof text === "string" ? text : undefined;
+}
+
+/** Messages that were searched for. */
+export interface Hits {
+  readonly query: string;
+  /** Their rows, in order; only those of messages that are shown. */
+  readonly rows: Uint32Array;
+  /** The recording they are rows of. */
+  readonly recording: Recording;
+  /** What is wrong with the query, if anything. */
+  readonly problem: string | undefined;
 }
 
 /** A stretch of time, in nanoseconds since the first message. */
@@ -239,6 +399,13 @@ export interface Span {
   readonly from: number;
   readonly until: number;
 }
+
+/** An answer that takes longer than this is waited for visibly. */
+const BUSY_MS = 200;
+
+/** A recording with more messages is asked about once the page has had time to draw. */
+const AT_ONCE_MAX = 300_000;
+const REST_MS = 2000;
 
 /** So often it is shown how far a recording was read. */
 const LOADING_MS = 1000;

@@ -82,6 +82,8 @@ function fieldsOf(hash: string): URLSearchParams {
 
 /** Has the store and parts of the page follow the address, and the address these. */
 export function followAddress(store: Store, parts: readonly AddressPart[]): void {
+  const address = new AddressWriter();
+  writer = address;
   // What the address names and is looked for in what is told of the recording.
   let hidden: readonly string[] | undefined;
   let message: number | undefined;
@@ -113,7 +115,10 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
     message = undefined;
     if (row >= 0) store.selectMessage(row);
   };
-  addEventListener("hashchange", read);
+  addEventListener("hashchange", () => {
+    address.discard();
+    read();
+  });
   read();
   effect(() => {
     store.grown.value;
@@ -134,9 +139,70 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
       message: selected === undefined ? message : selected + 1 + recording.before,
     };
     const hash = formatPlace(place, parts);
-    if (hidden !== undefined) return;
-    if (hash !== location.hash) {
-      history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
-    }
+    if (hidden === undefined) address.write(hash);
   });
+}
+
+/** The address of what the page shows now. */
+export function link(): string {
+  writer?.flush();
+  return location.href;
+}
+
+let writer: AddressWriter | undefined;
+
+/** Browsers refuse more than 200 changes of the address in 30 s. A drag changes it with each move. */
+const WRITE_INTERVAL_MS = 200;
+
+/**
+ * Writes the part of the address behind its #, at most once in `WRITE_INTERVAL_MS`. Another view is
+ * another entry of the history, written at once, so that Back leads to the view before. Everything else
+ * changes the current entry.
+ */
+class AddressWriter {
+  /** What the running code wrote last; it is looked at when that code has ended. */
+  private next: string | undefined;
+  /** What waits for the timer. */
+  private delayed: string | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  write(hash: string): void {
+    if (this.next === undefined) queueMicrotask(() => this.settle());
+    this.next = hash;
+  }
+
+  /** Forgets what waits: the address was changed by another. */
+  discard(): void {
+    this.delayed = undefined;
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    const hash = this.delayed;
+    this.delayed = undefined;
+    if (hash !== undefined && hash !== location.hash) history.replaceState(null, "", urlOf(hash));
+  }
+
+  private settle(): void {
+    const hash = this.next ?? "";
+    this.next = undefined;
+    if (parsePlace(hash).view !== parsePlace(location.hash).view) {
+      this.flush();
+      history.pushState(null, "", urlOf(hash));
+      return;
+    }
+    this.delayed = hash;
+    if (this.timer === undefined) this.writeAndWait();
+  }
+
+  private writeAndWait(): void {
+    this.timer = undefined;
+    if (this.delayed === undefined) return;
+    this.flush();
+    this.timer = setTimeout(() => this.writeAndWait(), WRITE_INTERVAL_MS);
+  }
+}
+
+function urlOf(hash: string): string {
+  return `${location.pathname}${location.search}${hash}`;
 }

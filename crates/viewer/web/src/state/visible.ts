@@ -1,6 +1,8 @@
 // Which messages are shown.
 
 import type { Numbers } from "../format/frame";
+import type { Recording } from "../model/recording";
+import type { Span } from "./store";
 
 /** The messages that are shown, in their order. */
 export interface Visible {
@@ -42,6 +44,34 @@ function rowsOf(bits: Numbers, length: number): Uint32Array {
   }
   while (count > 0 && (rows[count - 1] as number) >= length) count--;
   return rows.slice(0, count);
+}
+
+/**
+ * The rows of a stretch of time, of those that are shown. Messages of which nothing is told yet are
+ * left out: what is shown may be of a recording that had more.
+ */
+export function shownIn(
+  recording: Recording,
+  rows: Uint32Array,
+  span: Span | undefined,
+): Uint32Array {
+  const length = recording.length;
+  const isWhole = rows.length === 0 || (rows[rows.length - 1] as number) < length;
+  if (span === undefined && isWhole) return rows;
+  const known = isWhole ? rows : rows.subarray(0, lowerBound(rows, length));
+  return span === undefined ? known : within(recording.at.slice(0, length), known, span);
+}
+
+/** The rows whose times are in a span. Times of a recording need not ascend, so each is looked at. */
+function within(at: Float64Array, rows: Uint32Array, { from, until }: Span): Uint32Array {
+  const found = new Uint32Array(rows.length);
+  let count = 0;
+  for (let place = 0; place < rows.length; place++) {
+    const row = rows[place] as number;
+    const time = at[row] as number;
+    if (time >= from && time < until) found[count++] = row;
+  }
+  return found.slice(0, count);
 }
 
 /** The first place in ascending numbers whose number is not less than this one. */

@@ -11,7 +11,7 @@ export function BySubject(): JSX.Element {
   return (
     <div class="by-subject">
       <label class="chooser">
-        By{" "}
+        Group by{" "}
         <select
           value={subject.value}
           onChange={(event) => chooseSubject(event.currentTarget.value)}
@@ -24,7 +24,7 @@ export function BySubject(): JSX.Element {
         </select>
       </label>
       <div class="fill">
-        <Answered asked={asked.value} empty="There is nothing of that in what is selected.">
+        <Answered asked={asked.value} empty="No messages are selected.">
           {(told) => (
             <SubjectTable
               key={told.subject}

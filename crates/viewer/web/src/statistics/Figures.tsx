@@ -20,7 +20,7 @@ export function Figures(): JSX.Element {
         {({ table }) => <SizeFigures table={table} />}
       </Answered>
       <section class="figure-with-table">
-        <Answered asked={recipients.value} empty="No signals for all are selected.">
+        <Answered asked={recipients.value} empty="No broadcast signals are selected.">
           {({ table }) => <RecipientsFigure table={table} />}
         </Answered>
       </section>
@@ -44,20 +44,20 @@ function SizeFigures({ table }: { readonly table: TableData }): JSX.Element {
     <>
       <ColumnChart
         title="Messages by size"
-        about={`Most messages have ${most?.name} bytes: ${share(Number(part))} of all.`}
-        axis="bytes of a message, in half decades"
+        about={`${share(Number(part))} of messages are ${most?.name} bytes.`}
+        axis="message size in bytes"
         columns={columns((place) => Number(cellOf({ table, place }, "messages")), count)}
       />
       <ColumnChart
         title="Time by size"
-        about="How long callers have waited for returns, all together, by the larger one of call and return."
-        axis="bytes of a message, in half decades"
+        about="Total waiting time, by the larger of call and reply."
+        axis="message size in bytes"
         columns={columns((place) => times?.[place] ?? 0, duration)}
       />
       <ColumnChart
         title="Bytes by size"
-        about="What messages of a size are together, on the wire."
-        axis="bytes of a message, in half decades"
+        about="Total bytes on the wire, by message size."
+        axis="message size in bytes"
         columns={columns((place) => Number(cellOf({ table, place }, "bytes")), bytes)}
       />
     </>
@@ -93,8 +93,8 @@ function RecipientsFigure({ table }: { readonly table: TableData }): JSX.Element
   const nobody = table.rows.findIndex((_, place) => number(place, "recipients") === 0);
   const about =
     nobody < 0
-      ? "How many connections get each signal that is for all."
-      : `${share(number(nobody, "share"))} of all signals reach nobody.`;
+      ? "How many connections get each broadcast signal."
+      : `${share(number(nobody, "share"))} of broadcast signals reach no connection.`;
   return (
     <>
       <ColumnChart
@@ -104,7 +104,7 @@ function RecipientsFigure({ table }: { readonly table: TableData }): JSX.Element
         columns={columns}
       />
       <div class="small-table">
-        <SubjectTable subject="recipients" label="Signals by how many get them" table={table} />
+        <SubjectTable subject="recipients" label="Signals by number of recipients" table={table} />
       </div>
     </>
   );

@@ -9,9 +9,12 @@ interface HistogramProps {
   readonly measure: Measure;
 }
 
-/** Bins from the left, each as high as the root of its part, so that single slow ones are seen. */
+/**
+ * Bins from the left, each as high as the root of its part, so that single slow ones are seen. One value has
+ * no spread, and the columns beside it say it.
+ */
 export function Histogram({ spread, measure }: HistogramProps): JSX.Element | null {
-  if (spread === undefined) return null;
+  if (spread === undefined || valuesIn(spread) < 2) return null;
   const most = spread.bins.reduce((one, other) => Math.max(one, other), 1);
   const path = Array.from(spread.bins, (messages, bin) => {
     if (messages === 0) return "";
@@ -31,6 +34,10 @@ export function Histogram({ spread, measure }: HistogramProps): JSX.Element | nu
       <path d={path.join("")} />
     </svg>
   );
+}
+
+function valuesIn({ bins }: Spread): number {
+  return bins.reduce((sum, values) => sum + values, 0);
 }
 
 /** The same in words: where most are, and up to where they go. */

@@ -132,7 +132,7 @@ function SpreadTable(props: MeasuredProps): JSX.Element {
       sort={{ column: table.columns.findIndex(({ key }) => key === props.sort), descending: true }}
       render={render}
       messageOf={messageOf}
-      widths={{ ...WIDTHS, spread: "minmax(110px, 1fr)" }}
+      widths={{ ...WIDTHS, spread: "minmax(90px, 1fr)" }}
       about={ABOUT}
     />
   );
@@ -192,6 +192,8 @@ const FREQUENCIES = [
   "rate_per_s",
   "calls",
   "signals",
+  "recipients_mean",
+  "peak_recipients",
   "bytes",
   "type",
 ];
@@ -204,12 +206,12 @@ const DURATIONS = [
   "member",
   "service",
   "calls",
-  "total_ns",
-  "mean_ns",
   "p50_ns",
   "p90_ns",
   "p99_ns",
   "max_ns",
+  "total_ns",
+  "mean_ns",
   "errors",
   "time_outs",
   "callee_left",
@@ -220,11 +222,18 @@ const DURATIONS = [
 ];
 
 const WIDTHS = {
-  member: "minmax(230px, 4fr)",
-  service: "minmax(120px, 2fr)",
+  member: "minmax(210px, 4fr)",
+  service: "minmax(110px, 2fr)",
+  p50_ns: "74px",
+  p90_ns: "74px",
+  p99_ns: "74px",
+  max_ns: "74px",
+  total_ns: "74px",
+  mean_ns: "74px",
   type: "64px",
   messages: "84px",
   calls: "64px",
+  peak_recipients: "112px",
 };
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -236,12 +245,14 @@ const MARKS: Readonly<Record<string, string>> = {
 
 /** What columns are. */
 const ABOUT: Readonly<Record<string, string>> = {
-  messages: "Messages: calls, and what answers them",
+  messages: "Messages: calls and their replies",
   share: "Part of all messages that are selected",
-  total_ns: "Time from call to return, all together",
-  p50_ns: "What half of the calls do not exceed",
-  p90_ns: "What 9 of 10 calls do not exceed",
-  p99_ns: "What 99 of 100 calls do not exceed",
+  recipients_mean: "Recipients of each broadcast signal on average",
+  peak_recipients: "Recipients of the broadcast signal with the most",
+  total_ns: "Time from call to return, of all calls",
+  p50_ns: "Median: half of the calls are faster",
+  p90_ns: "9 of 10 calls are faster",
+  p99_ns: "99 of 100 calls are faster",
   errors: "Calls that got an error; their times are not among the others",
   time_outs: "Calls that the bus answered because the callee had not replied in time",
   callee_left: "Calls that the bus answered because the callee had disconnected",
@@ -249,5 +260,5 @@ const ABOUT: Readonly<Record<string, string>> = {
   caller_left: "Calls whose caller disconnected before there was a reply",
   waiting: "Calls without a reply when the recording ended",
   failed_total_ns: "How long callers waited for all calls that did not return",
-  spread: "How often each duration or size was, in steps that are 1.8 times the one before",
+  spread: "Histogram of durations or sizes; each bin is 1.8 times the one before",
 };

@@ -15,7 +15,7 @@ import { Answered, SubjectTable } from "./SubjectTable";
 export function Rules(): JSX.Element {
   const asked = useStatistics(() => "rules");
   return (
-    <Answered asked={asked.value} empty="Nobody has set a match rule.">
+    <Answered asked={asked.value} empty="No connection has set a match rule.">
       {({ table }) => <RuleTable table={table} />}
     </Answered>
   );
@@ -66,23 +66,20 @@ export function Replies(): JSX.Element {
   const asked = useStatistics(() => "replies");
   const messageOf = (row: Row): RowMenu["message"] => {
     const found = rowOf(store, row);
-    return found === undefined ? undefined : { row: found, about: "Show the message" };
+    return found === undefined ? undefined : { row: found, about: SHOW };
   };
   return (
     <Answered
       asked={asked.value}
-      empty="Every call that wants an answer has got one, and every answer belongs to a call."
+      empty="Every call that wants a reply has one, and every reply belongs to a call."
     >
       {({ table }) => (
         <SubjectTable
           subject="replies"
-          label="Calls and answers that miss each other"
+          label="Calls without a reply, and replies without a call"
           table={table}
           messageOf={messageOf}
-          onChoose={(row) => {
-            const found = rowOf(store, row);
-            if (found !== undefined) showMessage(store, found);
-          }}
+          use={{ label: SHOW, hint: "show the message", run: (row) => show(store, row) }}
           widths={{ member: "minmax(240px, 3fr)" }}
         />
       )}
@@ -90,8 +87,15 @@ export function Replies(): JSX.Element {
   );
 }
 
+function show(store: Store, row: Row): void {
+  const found = rowOf(store, row);
+  if (found !== undefined) showMessage(store, found);
+}
+
 /** The message that a row names by its number, from 1. */
 function rowOf(store: Store, row: Row): number | undefined {
   const found = Number(cellOf(row, "number")) - 1;
   return found >= 0 && found < store.recording.peek().length ? found : undefined;
 }
+
+const SHOW = "Show the message";

@@ -1,12 +1,14 @@
 // How often, how long, how large: numbers of what is selected.
 
 import type { JSX } from "preact";
+import { useKeys } from "../keys/useKeys";
 import { BySubject } from "./BySubject";
 import { chooseTab, TABS, type TabName, tab } from "./chosen";
 import { Figures } from "./Figures";
 import { Durations, Frequencies, Sizes } from "./MemberTabs";
 import { Replies, Rules } from "./RulesAndReplies";
 import { SummaryHead } from "./SummaryHead";
+import { statisticsKeys, stepTab } from "./statisticsKeys";
 import { TrafficOverTime } from "./TrafficOverTime";
 
 interface Tab {
@@ -15,11 +17,11 @@ interface Tab {
 }
 
 const CONTENTS: Readonly<Record<TabName, Tab>> = {
-  frequencies: { title: "Frequencies", Content: Frequencies },
+  frequencies: { title: "Counts", Content: Frequencies },
   durations: { title: "Durations", Content: Durations },
   sizes: { title: "Sizes", Content: Sizes },
-  by: { title: "By …", Content: BySubject },
-  figures: { title: "Figures", Content: Figures },
+  by: { title: "Group by", Content: BySubject },
+  figures: { title: "Charts", Content: Figures },
   time: { title: "Over time", Content: TrafficOverTime },
   rules: { title: "Rules", Content: Rules },
   replies: { title: "Replies", Content: Replies },
@@ -27,6 +29,7 @@ const CONTENTS: Readonly<Record<TabName, Tab>> = {
 
 export function StatisticsView(): JSX.Element {
   const { title, Content } = CONTENTS[tab.value];
+  useKeys("Statistics", statisticsKeys);
   return (
     <div class="statistics">
       <SummaryHead />
@@ -40,13 +43,12 @@ export function StatisticsView(): JSX.Element {
 
 function TabList(): JSX.Element {
   const press = (event: KeyboardEvent): void => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const step = event.shiftKey ? undefined : { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const place = (TABS.indexOf(tab.value) + step + TABS.length) % TABS.length;
-    chooseTab(TABS[place] ?? TABS[0]);
+    stepTab(step);
     const list = event.currentTarget as HTMLElement;
-    (list.children[place] as HTMLElement).focus();
+    (list.children[TABS.indexOf(tab.value)] as HTMLElement).focus();
   };
   return (
     <div class="subtabs" role="tablist" aria-label="Statistics" onKeyDown={press}>

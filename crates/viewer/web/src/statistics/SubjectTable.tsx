@@ -1,5 +1,6 @@
-// A table of the statistics: a click filters by a row.
+// A table of the statistics: a click selects a row, with which several things can be done.
 
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DataTable } from "../parts/DataTable";
 import { openMenu } from "../parts/Menu";
@@ -9,7 +10,8 @@ import type { Asked } from "../state/answer";
 import { useStore } from "../state/context";
 import type { Told } from "./asked";
 import { sorting } from "./chosen";
-import { filterByRow, type RowMenu, rowItems } from "./rowMenu";
+import { RowActions } from "./RowActions";
+import { filterUse, type RowMenu, type RowUse, rowItems } from "./rowMenu";
 
 interface SubjectTableProps {
   /** The name of the table. */
@@ -20,30 +22,39 @@ interface SubjectTableProps {
   readonly render?: RenderCell;
   readonly widths?: Readonly<Record<string, string>>;
   readonly about?: Readonly<Record<string, string>>;
-  /** What a click does, if it does not filter. */
-  readonly onChoose?: (row: Row) => void;
+  /** What Enter and a double click do, if they do not filter. */
+  readonly use?: RowUse;
   /** The message that a row stands for. */
   readonly messageOf?: (row: Row) => RowMenu["message"];
 }
 
 export function SubjectTable(props: SubjectTableProps): JSX.Element {
   const store = useStore();
-  const { subject, table, messageOf, onChoose, sort, ...shown } = props;
+  const { subject, table, messageOf, sort, use = filterUse(store, subject), ...shown } = props;
+  const selected = useSignal<number | undefined>(undefined);
+  const place = selected.value;
+  const isThere = place !== undefined && place < table.rows.length;
   return (
-    <DataTable
-      {...shown}
-      {...sorting(table, sort)}
-      table={table}
-      onChoose={(place) =>
-        onChoose === undefined
-          ? filterByRow(store, subject, { table, place })
-          : onChoose({ table, place })
-      }
-      onMenu={(event, place, column) => {
-        const row = { table, place };
-        openMenu(event, rowItems({ store, subject, row, column, message: messageOf?.(row) }));
-      }}
-    />
+    <div class="subject-table">
+      <DataTable
+        {...shown}
+        {...sorting(table, sort)}
+        table={table}
+        usedBy="double-click"
+        onChoose={(place) => use.run({ table, place })}
+        onSelect={(place) => (selected.value = place)}
+        onMenu={(event, place, column) => {
+          const row = { table, place };
+          openMenu(event, rowItems({ store, subject, row, column, message: messageOf?.(row) }));
+        }}
+      />
+      <RowActions
+        subject={subject}
+        use={use}
+        row={isThere ? { table, place } : undefined}
+        messageOf={messageOf}
+      />
+    </div>
   );
 }
 
@@ -60,7 +71,16 @@ export function Answered({ asked, empty, children }: AnsweredProps): JSX.Element
   if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
   if (answer === undefined) return <p class="empty">{isWaiting ? "Counting …" : ""}</p>;
   if (answer.table.rows.length === 0) return <p class="empty">{empty}</p>;
-  return children(answer);
+  return (
+    <>
+      {answer.table.notes?.map((note) => (
+        <p key={note} class="note">
+          {sentence(note)}
+        </p>
+      ))}
+      {children(answer)}
+    </>
+  );
 }
 
 /** A refusal as a sentence. */

@@ -33,7 +33,7 @@ export function SummaryHead(): JSX.Element {
 }
 
 function Notes({ caveats, ended }: SummaryTold): JSX.Element | null {
-  const notes = [...caveats, ...ended.map((why) => `it has ended because ${why}`)];
+  const notes = [...caveats, ...ended.map((why) => `the recording stopped: ${why}`)];
   if (notes.length === 0) return null;
   return (
     <ul class="notes">

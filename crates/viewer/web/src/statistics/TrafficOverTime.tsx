@@ -30,14 +30,15 @@ export function TrafficOverTime(): JSX.Element {
           </span>
         ))}
         <span class="legend-item of-hidden">not selected</span>
-        <span>Bars are as high as the square root of what they count.</span>
+        <span>Square-root scale. Double-click a row to select its time.</span>
       </p>
       <div class="traffic-large">
         <Overview />
       </div>
       <div class="fill">
         <DataTable
-          label="Traffic over time; a row chooses its stretch"
+          label="Traffic over time"
+          usedBy="double-click"
           table={table}
           {...sorting(table)}
           onChoose={(place) => {

@@ -19,7 +19,7 @@ export type TabName = (typeof TABS)[number];
 
 /** What tables there are that have no tab of their own. */
 export const SUBJECTS = [
-  { name: "service", about: "those who are called, or emit" },
+  { name: "service", about: "services that are called, or emit" },
   { name: "interface", about: "interfaces" },
   { name: "path", about: "objects" },
   { name: "member", about: "methods and signals" },
@@ -30,7 +30,8 @@ export const SUBJECTS = [
   { name: "type", about: "calls, returns, errors, signals" },
   { name: "error", about: "names of errors" },
   { name: "bus", about: "buses" },
-  { name: "switches", about: "switches of processes for each call" },
+  { name: "dispatch", about: "time in the bus, by phase" },
+  { name: "switches", about: "context switches of each call" },
 ] as const;
 
 export type SubjectName = (typeof SUBJECTS)[number]["name"];

@@ -30,6 +30,12 @@ test.each<[string, Record<string, Cell>, string | undefined]>([
     { member: "a.B.C", service: "(unknown)", type: "return" },
     "type:return interface:a.B member:C",
   ],
+  [
+    "dispatch",
+    { member: "a.B.C", service: "(unknown)", type: "signal" },
+    "type:signal interface:a.B member:C",
+  ],
+  ["dispatch", { member: "(all)", service: null, type: null }, undefined],
   ["sender", { sender: "demo-poller (:1.9)" }, "from::1.9"],
   ["process", { process: "demo[42]" }, "pid:42"],
   ["process", { process: "(unknown)" }, undefined],

@@ -17,6 +17,7 @@ type Terms = readonly (string | undefined)[];
 const TERMS: Readonly<Record<string, (row: Row, recording: Recording) => Terms>> = {
   member: memberTerms,
   "member-size": (row, recording) => [...typed(row), ...memberTerms(row, recording)],
+  dispatch: (row, recording) => [...typed(row), ...memberTerms(row, recording)],
   compare: memberTerms,
   service: (row, recording) => [named(recording, "name", row, "service")],
   interface: (row) => [valued("interface", row, "interface")],

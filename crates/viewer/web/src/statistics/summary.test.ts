@@ -35,8 +35,8 @@ test("what is wrong has a tile only if it is there", () => {
     "errors: 10 5 %",
     "signals: 100 50 %",
     "on the wire: 4.00 KiB 2.00 KiB/s",
-    "from first to last: 2.00 s ",
-    "of the bus itself: 20 10 %",
+    "duration: 2.00 s ",
+    "to or from the bus: 20 10 %",
     "timed out: 3 ",
   ]);
 });

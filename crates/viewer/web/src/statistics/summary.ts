@@ -65,8 +65,8 @@ export function tiles(summary: Summary): Tile[] {
       value: bytes(summary.bytes),
       beside: seconds > 0 ? `${bytes(summary.bytes / seconds)}/s` : "",
     },
-    { name: "from first to last", kind: "plain", value: duration(span_ns), beside: "" },
-    tile("of the bus itself", "plain", summary.driver_messages),
+    { name: "duration", kind: "plain", value: duration(span_ns), beside: "" },
+    tile("to or from the bus", "plain", summary.driver_messages),
     ...wrong.map(({ key, name }) => ({ ...tile(name, "bad", summary[key]), beside: "" })),
   ];
 }
@@ -79,10 +79,10 @@ const WRONG: readonly { readonly key: keyof Summary; readonly name: string }[] =
   { key: "unknown_outcome", name: "outcome unknown" },
   { key: "late", name: "answered late" },
   { key: "undelivered", name: "not delivered" },
-  { key: "orphans", name: "answers to no call" },
+  { key: "orphans", name: "replies without a call" },
   { key: "unknown_call", name: "call unknown" },
   { key: "cut", name: "cut" },
-  { key: "redacted", name: "crossed out" },
-  { key: "invalid", name: "not valid" },
-  { key: "unknown", name: "of unknown type" },
+  { key: "redacted", name: "redacted" },
+  { key: "invalid", name: "invalid" },
+  { key: "unknown", name: "unknown type" },
 ];

@@ -2,6 +2,8 @@
 
 import type { JSX } from "preact";
 import { oneLine } from "../parts/seen";
+import { drawable, fitting } from "../sequence/model/text";
+import { sequenceState, toggleGroup } from "../sequence/state";
 import { type Placed, RULER, seen } from "./layout";
 import type { Timeline } from "./state";
 
@@ -50,6 +52,18 @@ function AllHead({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   );
 }
 
+/** A name without its beginning if that has no room, beside a text of so many letters. */
+function cut(name: string, beside: number): string {
+  const letters = beside === 0 ? LETTERS : Math.max(LETTERS_LEAST, LETTERS - SIGNS - beside);
+  return fitting((text) => text.length, drawable(name), letters);
+}
+
+/** Letters that have room in a line, of which the signs beside two names take some. */
+const LETTERS = 23;
+const SIGNS = 3;
+/** A service has so many letters at least; its program is cut off. */
+const LETTERS_LEAST = 13;
+
 interface HeadProps {
   readonly timeline: Timeline;
   readonly placed: Placed;
@@ -57,13 +71,13 @@ interface HeadProps {
 }
 
 function Head({ timeline, placed, top }: HeadProps): JSX.Element {
-  const { key, title, subtitle, about, isBus } = placed.track;
+  const { key, title, subtitle, about, group, isBus } = placed.track;
   const name = oneLine(title, NAME_MOST);
   const words = [title, subtitle, about].filter((text) => text !== "");
   const style = { transform: `translateY(${top}px)`, height: `${placed.height}px` };
   return (
     <li
-      class={`timeline-head${isBus ? " bus" : ""}`}
+      class={`timeline-head${isBus ? " bus" : ""}${placed.isCollapsed ? " collapsed" : ""}`}
       style={style}
       title={words.map((text) => oneLine(text, NAME_MOST)).join("\n")}
     >
@@ -85,7 +99,21 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
       >
         ⌖
       </button>
-      {placed.isCollapsed || <span class="timeline-subtitle">{oneLine(subtitle, NAME_MOST)}</span>}
+      {placed.isCollapsed && group?.isMerged === true ? null : (
+        <span class={`timeline-subtitle${placed.isCollapsed ? " beside" : ""}`}>
+          {cut(subtitle, placed.isCollapsed ? name.length : 0)}
+        </span>
+      )}
+      {group === undefined ? null : (
+        <button
+          type="button"
+          class="timeline-plain timeline-group"
+          title={group.isMerged ? "A track for each process" : "One track for all of this program"}
+          onClick={() => toggleGroup(sequenceState(timeline.store), group.key)}
+        >
+          {group.isMerged ? "Expand" : "Merge"}
+        </button>
+      )}
     </li>
   );
 }

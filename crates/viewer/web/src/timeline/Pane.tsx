@@ -16,6 +16,7 @@ interface TimeAnswer {
   readonly blocked: TableData;
   readonly slowest: TableData;
   readonly shares: TableData | null;
+  readonly failed_starts: TableData;
   readonly start_ups: readonly StartUp[];
 }
 
@@ -26,10 +27,15 @@ const TABS = [
     about: "Who did nothing else until which call was answered",
   },
   { name: "slowest", title: "Slowest calls", about: "The calls that took longest" },
-  { name: "members", title: "By member", about: "Methods and signals in the time that is seen" },
-  { name: "shares", title: "Part of the bus", about: "What part of the time of calls the bus has" },
+  { name: "members", title: "By member", about: "Methods and signals in the visible time" },
+  { name: "shares", title: "Bus overhead", about: "Share of the time of calls that the bus takes" },
   { name: "starts", title: "Start-ups", about: "How services came up, and what they waited for" },
-  { name: "calls", title: "As a list", about: "The messages of the time that is seen" },
+  {
+    name: "failed_starts",
+    title: "Failed starts",
+    about: "Services that did not start, and which service is to blame",
+  },
+  { name: "calls", title: "List", about: "The messages of the visible time" },
 ] as const;
 type TabName = (typeof TABS)[number]["name"];
 
@@ -150,6 +156,7 @@ const NOTHING = {
   blocked: "Nobody waited for an answer in the time that is seen.",
   slowest: "No call was answered in the time that is seen.",
   shares: "No call was answered in the time that is seen.",
+  failed_starts: "No service failed to start while this was recorded.",
 } as const;
 
 function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
@@ -240,6 +247,11 @@ const WIDTHS: Readonly<Record<string, string>> = {
   member: "minmax(150px, 3fr)",
   service: "minmax(100px, 2fr)",
   parties: "minmax(160px, 3fr)",
+  because_of: "minmax(100px, 2fr)",
+  calls: "60px",
+  waited_ns: "84px",
+  wanted_by: "minmax(100px, 2fr)",
+  why: "minmax(200px, 5fr)",
   type: "64px",
   kind: "64px",
 };

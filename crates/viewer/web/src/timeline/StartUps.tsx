@@ -83,7 +83,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
     <div class="starts-path">
       <div class="starts-title">
         <span>
-          From when {startUp.milestones[0]?.what} to {startUp.milestones.at(-1)?.what}:{" "}
+          From {startUp.milestones[0]?.what} to {startUp.milestones.at(-1)?.what}:{" "}
           {duration(length)}
         </span>
         <button type="button" onClick={show}>
@@ -131,13 +131,13 @@ function ComesUp({ until }: { readonly until: string }): JSX.Element {
   return (
     <li class="starts-step" style={{ left: "0%", width: until, top: 0 }}>
       <div class="starts-bar before-bus" title="What a process does before it is on the bus">
-        comes up
+        starting
       </div>
     </li>
   );
 }
 
-const STEP_HEIGHT = 20;
+const STEP_HEIGHT = 26;
 
 /** The longest steps, in their order. */
 function drawnSteps(path: readonly Step[]): readonly Step[] {

@@ -4,12 +4,15 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useKeys } from "../keys/useKeys";
 import { duration } from "../parts/format";
+import { sequenceState, toggleMerging } from "../sequence/state";
+import { Choice } from "../sequence/Toolbar";
 import { useStore } from "../state/context";
 import { Holding, timelineKeys } from "./hands";
 import { linesOf } from "./label";
 import { Pane } from "./Pane";
 import { useProcessors } from "./processors";
 import { Surface } from "./Surface";
+import type { TrackFilter, TrackOrder } from "./selection";
 import { Timeline } from "./state";
 import "./timeline.css";
 
@@ -56,7 +59,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
         <Swatch name="signal" title="A signal, or a call that wants no answer">
           sends
         </Swatch>
-        <Swatch name="error" title="Answered with an error, or never">
+        <Swatch name="error" title="Replied to with an error, or never">
           error
         </Swatch>
         {hasProcessors && (
@@ -65,6 +68,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
           </Swatch>
         )}
       </ul>
+      <TrackChoice timeline={timeline} />
       <output class="timeline-length">{tracks ? duration(until - from) : "arranging…"}</output>
       <div class="timeline-buttons">
         <button
@@ -107,6 +111,49 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
         <kbd>D</kbd> move, <kbd>F</kbd> focus, <kbd>,</kbd>
         <kbd>.</kbd> previous and next
       </span>
+    </div>
+  );
+}
+
+/** Which tracks are shown, in which order. */
+function TrackChoice({ timeline }: { readonly timeline: Timeline }): JSX.Element {
+  const { filter, merging, store } = timeline;
+  const change = (to: Partial<TrackFilter>): void => {
+    filter.value = { ...filter.value, ...to };
+  };
+  const { order, shows, text } = filter.value;
+  return (
+    <div class="timeline-choice" role="group" aria-label="Tracks">
+      <Choice
+        label="Track order"
+        title="Order of the tracks"
+        value={order}
+        options={{ appearance: "First seen", busiest: "Busiest", "longest-wait": "Longest wait" }}
+        onChoose={(to: TrackOrder) => change({ order: to })}
+      />
+      <button
+        type="button"
+        aria-pressed={shows === "waiting"}
+        title="Show only tracks that wait for a reply"
+        onClick={() => change({ shows: shows === "waiting" ? "all" : "waiting" })}
+      >
+        With waits
+      </button>
+      <button
+        type="button"
+        aria-pressed={merging.value.merges === "programs"}
+        title="One track for all short-lived processes of a program"
+        onClick={() => toggleMerging(sequenceState(store))}
+      >
+        Merge
+      </button>
+      <input
+        type="search"
+        aria-label="Find a track"
+        placeholder="Find a track"
+        value={text}
+        onInput={(event) => change({ text: event.currentTarget.value })}
+      />
     </div>
   );
 }

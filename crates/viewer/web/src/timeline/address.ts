@@ -3,19 +3,29 @@
 import type { Store } from "../state/store";
 import { type AddressPart, formatSpan, parseSpan } from "../state/url";
 import { arrangedOn } from "./arrangement";
+import { ALL_TRACKS, type TrackOrder } from "./selection";
+
+const ORDERS: readonly TrackOrder[] = ["appearance", "busiest", "longest-wait"];
 
 /**
- * Pins and marks, of each as many as there are. Which tracks are collapsed is not in it: all may be, and
+ * Which tracks are shown in which order, pins and marks, of each as many as there are. Which tracks are collapsed is not in it: all may be, and
  * of a large bus the address would be too long to be sent.
  */
 export function timelineAddress(store: Store): AddressPart {
-  const { pinned, marked } = arrangedOn(store);
+  const { filter, pinned, marked } = arrangedOn(store);
   return {
     write(fields) {
+      const { order, shows, text } = filter.value;
+      if (order !== ALL_TRACKS.order) fields.set("tracks", order);
+      if (shows !== ALL_TRACKS.shows) fields.set("with", shows);
+      if (text !== "") fields.set("track", text);
       for (const key of pinned.value) fields.append("pin", key);
       for (const span of marked.value) fields.append("mark", formatSpan(span));
     },
     read(fields) {
+      const order = ORDERS.find((one) => one === fields.get("tracks")) ?? ALL_TRACKS.order;
+      const shows = fields.get("with") === "waiting" ? "waiting" : "all";
+      filter.value = { order, shows, text: fields.get("track") ?? "" };
       pinned.value = new Set(fields.getAll("pin"));
       const spans = fields.getAll("mark").map(parseSpan);
       marked.value = spans.filter((span) => span !== undefined);

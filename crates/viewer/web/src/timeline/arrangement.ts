@@ -3,12 +3,15 @@
 import { effect, type Signal, signal } from "@preact/signals";
 import { movedSpan } from "../state/moved";
 import type { Span, Store } from "../state/store";
+import { ALL_TRACKS, type TrackFilter } from "./selection";
 
 /** What is not as usual. */
 export interface Arranged {
   /** Tracks by their keys. */
   readonly pinned: Signal<ReadonlySet<string>>;
   readonly collapsed: Signal<ReadonlySet<string>>;
+  /** Which tracks are shown, and in which order. */
+  readonly filter: Signal<TrackFilter>;
   /** Spans of time to be found again. */
   readonly marked: Signal<readonly Span[]>;
 }
@@ -22,6 +25,7 @@ export function arrangedOn(store: Store): Arranged {
   const arranged: Arranged = {
     pinned: signal(new Set<string>()),
     collapsed: signal(new Set<string>()),
+    filter: signal(ALL_TRACKS),
     marked: signal([]),
   };
   arrangements.set(store, arranged);

@@ -121,15 +121,21 @@ function wheelOn(surface: HTMLElement, timeline: Timeline): () => void {
 /** What keys do for as long as they are held, in a second. */
 const HELD: Readonly<Record<string, Held>> = {
   w: {
-    about: "closer, for as long as it is held",
+    about: "Zoom in (hold)",
     move: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** -seconds, middle(timeline)),
   },
   s: {
-    about: "farther",
+    about: "Zoom out (hold)",
     move: (timeline, seconds) => timeline.zoom(ZOOM_SPEED ** seconds, middle(timeline)),
   },
-  a: { about: "earlier", move: (timeline, seconds) => timeline.pan(-PAN_SPEED * seconds) },
-  d: { about: "later", move: (timeline, seconds) => timeline.pan(PAN_SPEED * seconds) },
+  a: {
+    about: "Scroll to earlier (hold)",
+    move: (timeline, seconds) => timeline.pan(-PAN_SPEED * seconds),
+  },
+  d: {
+    about: "Scroll to later (hold)",
+    move: (timeline, seconds) => timeline.pan(PAN_SPEED * seconds),
+  },
 };
 
 interface Held {
@@ -143,18 +149,23 @@ function middle(timeline: Timeline): number {
 
 /** The keys of the timeline. */
 export function timelineKeys(timeline: Timeline, holding: Holding): readonly KeyBinding[] {
-  const once = (key: string, about: string, run: () => void): KeyBinding => ({
+  const once = (key: string, about: string, run: KeyBinding["run"]): KeyBinding => ({
     keys: [key],
     about,
     run,
   });
   return [
-    ...Object.entries(HELD).map(([key, { about }]) => once(key, about, () => holding.hold(key))),
-    once("f", "looks at the selected message from near", () => timeline.focus()),
-    once("m", "marks it, or what is seen, or no longer", () => timeline.mark()),
-    once(".", "to the next one of the same track", () => timeline.step(1)),
-    once(",", "to the one before", () => timeline.step(-1)),
-    once("0", "all there is", () => timeline.look(undefined)),
+    ...Object.entries(HELD).map(([key, { about, move }]) =>
+      // The palette runs it without a key that could be let go.
+      once(key, about, (event) =>
+        event.key.toLowerCase() === key ? holding.hold(key) : move(timeline, STEP_SECONDS),
+      ),
+    ),
+    once("f", "Zoom to the selected message", () => timeline.focus()),
+    once("m", "Add or remove a mark", () => timeline.mark()),
+    once(".", "Next call of the same track", () => timeline.step(1)),
+    once(",", "Previous call of the same track", () => timeline.step(-1)),
+    once("0", "Zoom to the whole recording", () => timeline.look(undefined)),
   ];
 }
 
@@ -192,6 +203,9 @@ export class Holding {
     requestAnimationFrame((next) => this.turn(next));
   }
 }
+
+/** For so long a key counts as held if an action is run once. */
+const STEP_SECONDS = 0.5;
 
 /** Seconds that one frame counts for at most. */
 const TURN_MAX = 0.1;

@@ -1,5 +1,6 @@
 // Words for spans.
 
+import { ENDING_WORDS, outcomeOf } from "../model/outcome";
 import { Kind, NONE, type Recording } from "../model/recording";
 import { duration, sinceStart } from "../parts/format";
 import { oneLine } from "../parts/seen";
@@ -57,9 +58,14 @@ function partyOf(recording: Recording, peer: number): string {
 function timesOf(recording: Recording, row: number, role: Role): string[] {
   if (role === "bus") return busTimes(recording, row);
   const at = `at ${sinceStart(recording.at.get(row))}`;
+  const call = recording.callOf(row);
+  if (call === NONE) return [at];
+  const { ending, waited } = outcomeOf(recording, call);
+  if (ending === "waiting" || ending === "caller-left") {
+    return [`${at}, ${ENDING_WORDS[ending]} after ${duration(waited ?? 0)}`];
+  }
   const length = recording.durationOf(row);
-  if (length === undefined)
-    return [recording.kind.get(row) === Kind.Call ? `${at}, no answer` : at];
+  if (length === undefined) return [at];
   const reply = recording.partner.get(row);
   const answer = recording.kind.get(reply) === Kind.Error ? "error" : "answered";
   const error = recording.kind.get(reply) === Kind.Error ? recording.member.get(reply) : undefined;

@@ -13,9 +13,12 @@ export class Spans {
   private readonly row: number[] = [];
   private readonly isError: number[] = [];
   private readonly busy: number[] = [];
+  /** The nanoseconds of the longest span. */
+  longest = 0;
 
   /** Adds a span that stands for a message; `busy` are the nanoseconds of it that count, if not all. */
   add(from: number, until: number, row: number, isError: boolean, busy = until - from): void {
+    this.longest = Math.max(this.longest, until - from);
     this.busy.push(busy);
     this.from.push(from);
     this.until.push(Math.max(from, until));

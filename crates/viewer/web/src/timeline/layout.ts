@@ -42,8 +42,10 @@ export interface Layout {
   readonly height: number;
 }
 
-/** Which tracks are not as usual, by their keys. */
+/** Which tracks are shown, and which are not as usual, by their keys. */
 export interface Arrangement {
+  /** The places of the tracks that are shown, in their order. */
+  readonly shown: readonly number[];
   readonly pinned: ReadonlySet<string>;
   readonly collapsed: ReadonlySet<string>;
   readonly hasProcessors: boolean;
@@ -62,11 +64,15 @@ export function layoutOf(tracks: readonly Track[], arrangement: Arrangement): La
     byTrack[number] = placed;
     return top + placed.height;
   };
-  for (const [number, track] of tracks.entries()) {
+  const shown = arrangement.shown.flatMap((number): [number, Track][] => {
+    const track = tracks[number];
+    return track === undefined ? [] : [[number, track]];
+  });
+  for (const [number, track] of shown) {
     if (!arrangement.pinned.has(track.key) || pinnedHeight > most) continue;
     pinnedHeight = place(track, number, pinnedHeight, true);
   }
-  for (const [number, track] of tracks.entries()) {
+  for (const [number, track] of shown) {
     if (byTrack[number] === undefined) height = place(track, number, height, false);
   }
   const placed = byTrack.filter((one) => one !== undefined);

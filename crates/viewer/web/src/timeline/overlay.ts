@@ -1,13 +1,14 @@
 // Draws what moves with the pointer, and what is selected.
 
-import { Kind, NONE } from "../model/recording";
+import { NONE } from "../model/recording";
 import { sinceStart } from "../parts/format";
 import type { Span } from "../state/store";
 import type { Lanes } from "./lanes";
 import { type Layout, laneTop, type Placed, RULER, screenTop } from "./layout";
+import { ticksOf } from "./ruler";
 import type { Marks, Scene } from "./scene";
-import { pixelOf } from "./stretch";
-import { type Role, servesOf, waitsOf } from "./tracks";
+import { pixelOf, type Stretch } from "./stretch";
+import { type Role, servantOf, servesOf, waitsOf } from "./tracks";
 
 type Canvas = CanvasRenderingContext2D;
 
@@ -47,11 +48,33 @@ function drawPointer(canvas: Canvas, { stretch, height, colours }: Scene, x: num
   canvas.textBaseline = "middle";
   const width = canvas.measureText(label).width + 8;
   const left = Math.min(x + 4, stretch.width - width);
+  hideLabels(canvas, stretch, colours.ground, left, left + width);
   canvas.fillStyle = colours.raised;
   canvas.fillRect(left, 2, width, RULER - 5);
   canvas.fillStyle = colours.ink;
   canvas.fillText(label, left + 4, RULER / 2);
 }
+
+/** Covers the labels of the ruler that would be beside another text, or below it. */
+function hideLabels(
+  canvas: Canvas,
+  stretch: Stretch,
+  ground: string,
+  left: number,
+  right: number,
+): void {
+  canvas.fillStyle = ground;
+  for (const { at, label } of ticksOf(stretch)) {
+    const from = pixelOf(stretch, at) + 3;
+    const width = canvas.measureText(label).width + 4;
+    if (from < right + LABEL_GAP && from + width > left - LABEL_GAP) {
+      canvas.fillRect(from, 1, width, RULER - 3);
+    }
+  }
+}
+
+/** Pixels between the label of the pointer and those of the ruler. */
+const LABEL_GAP = 6;
 
 /** A place of a span on the screen. */
 interface Box {
@@ -68,16 +91,23 @@ function drawMessage(canvas: Canvas, scene: Scene, row: number, colour: string):
   canvas.fillStyle = colour;
   canvas.lineWidth = 1.5;
   const call = recording.callOf(row);
-  const reply = call === NONE ? NONE : recording.partner.get(call);
   outline(canvas, boxOf(scene, recording.bus.get(row), "bus", row));
-  if (reply !== NONE) drawCall(canvas, scene, call, reply);
-  else drawFan(canvas, scene, row);
+  if (call === NONE) drawFan(canvas, scene, row);
+  else if (recording.partner.get(call) !== NONE) drawCall(canvas, scene, call);
+  else if (!drawWait(canvas, scene, call)) drawFan(canvas, scene, row);
 }
 
-function drawCall(canvas: Canvas, scene: Scene, call: number, reply: number): void {
+/** A call that waits for a reply in vain; says whether there is one. */
+function drawWait(canvas: Canvas, scene: Scene, call: number): boolean {
+  const waits = boxOf(scene, scene.recording.from.get(call), "waits", call);
+  outline(canvas, waits);
+  return waits !== undefined;
+}
+
+function drawCall(canvas: Canvas, scene: Scene, call: number): void {
   const { recording } = scene;
   const waits = boxOf(scene, recording.from.get(call), "waits", call);
-  const serves = boxOf(scene, recording.from.get(reply), "serves", call);
+  const serves = boxOf(scene, servantOf(recording, call), "serves", call);
   outline(canvas, waits);
   outline(canvas, serves);
   if (waits === undefined || serves === undefined) return;
@@ -186,13 +216,12 @@ export function placeOf(
 ): { readonly span: Span; readonly placed: readonly Placed[] } {
   const call = recording.callOf(row);
   const reply = call === NONE ? NONE : recording.partner.get(call);
-  const from = recording.at.get(call === NONE ? row : call);
-  const until = reply === NONE ? from : recording.writtenAt(reply);
-  const kind = recording.kind.get(row);
+  const at = recording.at.get(row);
+  const [from, until] = call === NONE ? [at, at] : waitsOf(recording, call, reply);
   const peers =
-    kind === Kind.Signal || reply === NONE
+    reply === NONE
       ? [recording.from.get(row)]
-      : [recording.from.get(call), recording.from.get(reply)];
+      : [recording.from.get(call), servantOf(recording, call)];
   const placed = peers.map((peer) => placedOf(tracks.trackOf(peer), layout));
   return {
     span: { from, until: Math.max(until, from) },

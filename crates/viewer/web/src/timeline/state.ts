@@ -2,12 +2,14 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
+import { type SequenceState, sequenceState } from "../sequence/state";
 import type { Span, Store } from "../state/store";
 import { type Arranged, arrangedOn } from "./arrangement";
 import { type Hit, neighbour } from "./hit";
 import type { Lanes } from "./lanes";
 import { type Layout, layoutOf, screenTop } from "./layout";
 import { placeOf } from "./overlay";
+import { selectedTracks } from "./selection";
 import {
   around,
   clamped,
@@ -36,6 +38,8 @@ export class Timeline {
   readonly marked: Arranged["marked"];
   readonly pinned: Arranged["pinned"];
   readonly collapsed: Arranged["collapsed"];
+  readonly filter: Arranged["filter"];
+  readonly merging: SequenceState["merging"];
 
   /** The stretch of time that is seen. */
   readonly stretch = computed<Stretch>(() => {
@@ -47,6 +51,7 @@ export class Timeline {
 
   readonly layout = computed<Layout>(() =>
     layoutOf(this.tracks.value?.tracks ?? [], {
+      shown: selectedTracks(this.tracks.value?.tracks ?? [], this.filter.value),
       pinned: this.pinned.value,
       collapsed: this.collapsed.value,
       hasProcessors: this.processors.value !== undefined,
@@ -62,7 +67,12 @@ export class Timeline {
   scrollTo: (top: number) => void = () => {};
 
   constructor(readonly store: Store) {
-    ({ marked: this.marked, pinned: this.pinned, collapsed: this.collapsed } = arrangedOn(store));
+    const { marked, pinned, collapsed, filter } = arrangedOn(store);
+    this.marked = marked;
+    this.pinned = pinned;
+    this.collapsed = collapsed;
+    this.filter = filter;
+    this.merging = sequenceState(store).merging;
   }
 
   /** Follows what is shown and what is selected; gives what ends that. */
@@ -74,13 +84,16 @@ export class Timeline {
     const ends = [
       effect(() => {
         const visible = this.store.visible.value;
+        const merging = this.merging.value;
         const recording = this.store.recording.peek();
-        worker.begin(() => tracksOf(recording, visible));
+        worker.begin(() => tracksOf(recording, visible, merging));
       }),
       effect(() => {
         const row = this.store.selected.value;
         const isKnown = this.tracks.value !== undefined;
         if (row === undefined || !isKnown || row === this.ownSelection) return;
+        // While a recording is read, its track may come later.
+        if ((this.placeOf(row)?.placed.length ?? 0) === 0) return;
         this.ownSelection = row;
         this.show(row);
       }),
@@ -187,6 +200,8 @@ export class Timeline {
     const wanted = showing(stretch, this.spanOf(row), this.whole().until);
     if (wanted !== stretch) this.look(clamped(wanted, this.whole().until));
     this.scrollToMessage(row);
+    // Of a page that has just been opened, the tracks are not there yet to be scrolled.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.scrollToMessage(row)));
   }
 
   private spanOf(row: number): Span {

@@ -125,7 +125,7 @@ test.each<[string, readonly Message[], string[]]>([
       { at: 3, kind: CALL, from: 0, to: 1 },
       { at: 3e9, kind: CALL, from: 2, to: 1 },
     ],
-    ["program7 sends 3..3! 3000000000..3000000000"],
+    ["program7 sends 3000000000..3000000000", "program7 waits 3..3000000000!"],
   ],
   [
     "a signal of another connection of a process",
@@ -154,12 +154,15 @@ function tracksWith(...lanes: number[]): Track[] {
   return lanes.map((count, place) => {
     const spans = Array.from({ length: count }, (): [number, number] => [0, 100]);
     const sections = [{ role: "waits", lanes: lanesOf(spans) }] as const;
-    return { key: `track ${place}`, title: "", subtitle: "", about: "", isBus: false, sections };
+    const counts = { messages: count, longestWait: 100 };
+    const names = { key: `track ${place}`, title: "", subtitle: "", about: "" };
+    return { ...names, ...counts, isBus: false, sections };
   });
 }
 
 test("pinned tracks stay, collapsed ones are low", () => {
   const layout = layoutOf(tracksWith(5, 5, 5), {
+    shown: [0, 1, 2],
     pinned: new Set(["track 2"]),
     collapsed: new Set(["track 0"]),
     hasProcessors: false,
@@ -184,6 +187,7 @@ test.each<[number, number, number | undefined]>([
 ])("at %d, %d is the row %o", (x, y, expected) => {
   const none = new Set<string>();
   const layout = layoutOf(tracksWith(3), {
+    shown: [0],
     pinned: none,
     collapsed: none,
     hasProcessors: false,
@@ -220,4 +224,36 @@ test("steps go through all lanes in the order of time, and back", () => {
 
 test("a reply is called as its call is", () => {
   expect(nameOf(recordingOf(PAIR), 1)).toBe("Get");
+});
+
+test("short-lived processes of a program have one track until it is expanded", () => {
+  const recording = recordingOf([
+    { at: 0, kind: CALL, from: 0, to: 1 },
+    { at: 1, kind: CALL, from: 2, to: 1 },
+    { at: 2, kind: CALL, from: 3, to: 1 },
+    { at: 9, kind: SIGNAL, from: 1 },
+  ]);
+  for (const id of [0, 2, 3]) {
+    const process = { pid: 20 + id, uid: 0, comm: "ask", exe: null, command: [], unit: null };
+    const known = { names: [], why: null, arrived: null, recorder: false };
+    const unique = `:1.${id}`;
+    recording.peers[id] = { id, bus: 0, unique, label: "ask", left: 5, process, ...known };
+  }
+  const all = visibleOf(4, Uint8Array.of(15));
+  const titles = (merges: "programs" | "nothing", expanded: readonly string[] = []): string[] =>
+    finished(tracksOf(recording, all, { merges, expanded: new Set(expanded) })).tracks.map(
+      ({ title, group }) => `${title}${group === undefined ? "" : ` ${group.isMerged}`}`,
+    );
+  expect(titles("programs")).toEqual(["ask × 3 true", "program8"]);
+  expect(titles("programs", ["program 0/ask"])).toEqual([
+    "ask false",
+    "program8",
+    "ask false",
+    "ask false",
+  ]);
+  expect(titles("nothing")).toEqual(["ask", "program8", "ask", "ask"]);
+  const tracks = finished(tracksOf(recording, all, { merges: "programs", expanded: new Set() }));
+  expect(new Set([0, 2, 3].map((id) => tracks.trackOf(id))).size).toBe(1);
+  // They have waited until they left.
+  expect(told(tracks)).toContain("ask × 3 waits 0..5! 1..5! 2..5!");
 });

@@ -1,6 +1,8 @@
 // Who did what when: a track for each bus and each process, made of the messages that are shown.
 
-import { type Bus, Flag, Kind, NONE, type Peer, type Recording } from "../model/recording";
+import { isUnanswered, type Outcome, outcomeOf } from "../model/outcome";
+import { type Bus, Kind, NONE, type Peer, type Recording } from "../model/recording";
+import { GROUP_MIN, isPassing, type Merging, programOf } from "../sequence/model/columns";
 import type { Visible } from "../state/visible";
 import { type Lanes, Spans } from "./lanes";
 import { isPause, type Work } from "./order";
@@ -28,6 +30,18 @@ export interface Track {
   readonly about: string;
   readonly isBus: boolean;
   readonly sections: readonly Section[];
+  /** How many spans and points it has. */
+  readonly messages: number;
+  /** Nanoseconds of the longest wait for a reply. */
+  readonly longestWait: number;
+  /** The group of short-lived connections that it is, or that it is one of. */
+  readonly group?: Group;
+}
+
+/** Short-lived connections of one program. */
+export interface Group {
+  readonly key: string;
+  readonly isMerged: boolean;
 }
 
 /** All tracks that have anything on them. */
@@ -44,9 +58,13 @@ export interface Tracks {
 }
 
 /** Puts the messages that are shown on tracks. */
-export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> {
+export function* tracksOf(
+  recording: Recording,
+  visible: Visible,
+  merging: Merging = NO_MERGING,
+): Work<Tracks> {
   const { end } = recording;
-  const drafts = draftsOf(recording);
+  const drafts = draftsOf(recording, merging);
   const drawing = new Drawing(recording, visible, drafts);
   for (const [step, row] of visible.rows.entries()) {
     drawing.add(row);
@@ -58,8 +76,10 @@ export function* tracksOf(recording: Recording, visible: Visible): Work<Tracks> 
     const sections = yield* sectionsOf(draft);
     if (sections.length === 0) continue;
     for (const peer of draft.peers) places.set(peer, tracks.length);
-    const { key, title, subtitle, about, isBus } = draft;
-    tracks.push({ key, title, subtitle, about, isBus, sections });
+    const { key, title, subtitle, about, isBus, group, spans } = draft;
+    const messages = sections.reduce((sum, { lanes }) => sum + lanes.length, 0);
+    const counted = { sections, messages, longestWait: spans.waits.longest };
+    tracks.push({ key, title, subtitle, about, isBus, ...counted, ...(group ? { group } : {}) });
   }
   return {
     recording,
@@ -78,6 +98,7 @@ interface Draft {
   /** What else there is to know of it. */
   readonly about: string;
   readonly isBus: boolean;
+  readonly group?: Group;
   readonly peers: number[];
   readonly spans: Readonly<Record<Role, Spans>>;
 }
@@ -88,12 +109,13 @@ interface Drafts {
   readonly byBus: readonly Draft[];
 }
 
-function draftsOf(recording: Recording): Drafts {
+function draftsOf(recording: Recording, merging: Merging): Drafts {
+  const groups = groupsOf(recording, merging);
   const byBus = recording.buses.map((bus, place) => busDraft(bus, place, recording.buses.length));
   const byKey = new Map<string, Draft>();
   const byPeer = recording.peers.map((peer) => {
     const bus = byBus[peer.bus];
-    const draft = peer.unique === DRIVER && bus ? bus : processDraft(byKey, peer);
+    const draft = peer.unique === DRIVER && bus ? bus : processDraft(byKey, peer, merging, groups);
     draft.peers.push(peer.id);
     return draft;
   });
@@ -109,19 +131,50 @@ function busDraft(bus: Bus, place: number, count: number): Draft {
 }
 
 /** The draft of the process of a connection; of one whose process is not known its own. */
-function processDraft(byKey: Map<string, Draft>, peer: Peer): Draft {
+function processDraft(
+  byKey: Map<string, Draft>,
+  peer: Peer,
+  merging: Merging,
+  groups: Groups,
+): Draft {
   const { process } = peer;
+  const program = isPassing(peer) ? programOf(peer) : undefined;
+  const size = groups.get(program ?? "");
+  const isMerged = size !== undefined && !merging.expanded.has(program ?? "");
   const isKnown = process?.pid != null;
-  const key = isKnown ? `process ${process.pid} ${process.comm}` : `${peer.bus} ${peer.unique}`;
+  const own = isKnown ? `process ${process.pid} ${process.comm}` : `${peer.bus} ${peer.unique}`;
+  const key = isMerged ? (program ?? own) : own;
   const known = byKey.get(key);
   if (known !== undefined) return known;
-  const title = (isKnown ? process.comm : null) ?? peer.label;
-  const subtitle = isKnown ? nameOf(peer) : "";
-  const about = isKnown ? `process ${process.pid}` : "process unknown";
-  const draft = { key, title, subtitle, about, isBus: false, peers: [], spans: noSpans() };
+  const name = (isKnown ? process.comm : null) ?? peer.label;
+  const group = size === undefined ? {} : { group: { key: program ?? "", isMerged } };
+  const common = { key, isBus: false, peers: [], spans: noSpans(), ...group };
+  const draft = isMerged
+    ? { ...common, title: `${name} × ${size}`, subtitle: "short-lived connections", about: "" }
+    : {
+        ...common,
+        title: name,
+        subtitle: isKnown ? nameOf(peer) : "",
+        about: isKnown ? `process ${process.pid}` : "process unknown",
+      };
   byKey.set(key, draft);
   return draft;
 }
+
+/** How many short-lived connections programs have, if they are enough to be merged. */
+type Groups = ReadonlyMap<string, number>;
+
+function groupsOf(recording: Recording, { merges }: Merging): Groups {
+  const sizes = new Map<string, number>();
+  if (merges === "nothing") return sizes;
+  for (const peer of recording.peers) {
+    const program = isPassing(peer) ? programOf(peer) : undefined;
+    if (program !== undefined) sizes.set(program, (sizes.get(program) ?? 0) + 1);
+  }
+  return new Map([...sizes].filter(([, size]) => size >= GROUP_MIN));
+}
+
+const NO_MERGING: Merging = { merges: "nothing", expanded: new Set() };
 
 /** What a connection is called besides its program. */
 function nameOf(peer: Peer): string {
@@ -176,21 +229,25 @@ class Drawing {
 
   private addCall(row: number): void {
     const reply = this.recording.partner.get(row);
-    if (this.recording.durationOf(row) !== undefined) this.addPair(row, reply);
-    else this.addPoint(row, this.isForgotten(row));
+    const outcome = outcomeOf(this.recording, row);
+    if (isUnanswered(outcome) && (outcome.waited ?? 0) > 0) this.addWait(row, outcome);
+    else if (this.recording.durationOf(row) !== undefined) this.addPair(row, reply);
+    else this.addPoint(row, false);
   }
 
-  /** Whether a call without an answer should have got one. */
-  private isForgotten(call: number): boolean {
-    const wantsNone = (this.recording.flags.get(call) & Flag.NoReplyExpected) !== 0;
-    return !wantsNone && this.recording.end - this.recording.at.get(call) > ANSWER_DUE;
+  /** A caller that waits until it leaves, or until the recording ends. */
+  private addWait(call: number, { ending, waited = 0 }: Outcome): void {
+    const { recording, drafts } = this;
+    const at = recording.at.get(call);
+    // A reply to what was called last may still come.
+    const isError = ending === "caller-left" || waited > REPLY_DUE;
+    drafts.byPeer[recording.from.get(call)]?.spans.waits.add(at, at + waited, call, isError);
   }
 
   /** What answers a call that is not shown itself shows the call. */
   private addReply(row: number): void {
     const call = this.recording.callOf(row);
-    if (call === NONE || this.visible.has(call)) return;
-    if (this.recording.durationOf(row) !== undefined) this.addPair(call, row);
+    if (call !== NONE && !this.visible.has(call)) this.addCall(call);
   }
 
   private addPair(call: number, reply: number): void {
@@ -199,7 +256,7 @@ class Drawing {
     const waits = waitsOf(recording, call, reply);
     const serves = servesOf(recording, call, reply);
     drafts.byPeer[recording.from.get(call)]?.spans.waits.add(...waits, call, isError);
-    drafts.byPeer[recording.from.get(reply)]?.spans.serves.add(...serves, call, isError);
+    drafts.byPeer[servantOf(recording, call)]?.spans.serves.add(...serves, call, isError);
   }
 
   private addPoint(row: number, isError: boolean): void {
@@ -208,9 +265,20 @@ class Drawing {
   }
 }
 
+/** Who works on a call: its callee, also if the bus has replied in its place. */
+export function servantOf(recording: Recording, call: number): number {
+  const { ending } = outcomeOf(recording, call);
+  const isReplaced = ending === "timed-out" || ending === "callee-left";
+  const callee = recording.to.get(call);
+  return isReplaced && callee !== NONE ? callee : recording.from.get(recording.partner.get(call));
+}
+
 /** From when to when the caller waited: until the bus had given it the reply, if that is known. */
 export function waitsOf(recording: Recording, call: number, reply: number): [number, number] {
-  return [recording.at.get(call), recording.writtenAt(reply)];
+  const at = recording.at.get(call);
+  const outcome = outcomeOf(recording, call);
+  if (reply !== NONE && !isUnanswered(outcome)) return [at, recording.writtenAt(reply)];
+  return [at, at + (outcome.waited ?? 0)];
 }
 
 /** From when to when the callee had a call: from when the bus had given it to it, if that is known. */
@@ -226,8 +294,8 @@ export function deliveredAfter(recording: Recording, row: number): number {
   return delivered === NONE ? 0 : delivered;
 }
 
-/** Nanoseconds after which most calls have their answers; before, one may still come. */
-const ANSWER_DUE = 2e9;
+/** Nanoseconds after which most calls have their replies; before, one may still come. */
+const REPLY_DUE = 2e9;
 
 /** What buses are called among their connections. */
 const DRIVER = "org.freedesktop.DBus";

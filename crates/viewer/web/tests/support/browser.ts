@@ -70,7 +70,7 @@ type Cookies = Awaited<ReturnType<BrowserContext["cookies"]>>;
 
 /** Waits until the page has all of its recording, or what there is of its bus so far. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForSelector(".progress-whole, .progress-live");
+  await page.waitForSelector(".progress-whole, .progress-incomplete, .progress-live");
   await page.waitForFunction(() =>
     /[1-9]/.test(document.querySelector(".counts")?.textContent ?? ""),
   );

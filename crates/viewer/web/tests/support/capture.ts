@@ -47,10 +47,15 @@ export function writeCapture(file: string, messages: Iterable<readonly [number, 
   closeSync(out);
 }
 
-/** Calls with their returns, some of them slow, and signals between them: `count` messages. */
-export function* traffic(count: number): Generator<[number, Message]> {
+/**
+ * Calls with their returns, some of them slow, and signals between them: `count` messages of so many
+ * clients, each of which is there for a part of the time.
+ */
+export function* traffic(count: number, clients = 7): Generator<[number, Message]> {
   for (let serial = 1; serial <= count; serial += 4) {
-    const client = `:1.${10 + (serial % 7)}`;
+    // A few clients at a time, which are others later.
+    const gone = clients <= TOGETHER ? 0 : Math.floor((serial / count) * (clients - TOGETHER));
+    const client = `:1.${10 + gone + (serial % Math.min(clients, TOGETHER))}`;
     const service = `:1.${(serial >> 2) % 5}`;
     const member = `Get${(serial >> 2) % 40}`;
     const at = serial * 25;
@@ -64,6 +69,9 @@ export function* traffic(count: number): Generator<[number, Message]> {
     yield [at + 90, { type: 4, serial: serial + 3, ...signal, interface: "org.example.Other" }];
   }
 }
+
+/** Clients that talk at a time. */
+const TOGETHER = 7;
 
 function marshal(message: Message): Buffer {
   const fields = new Writer();

@@ -2,7 +2,7 @@
 
 import type { Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
-import type { Scene } from "../../sequence/model/scene";
+import { fixedPlacement, type Scene } from "../../sequence/model/scene";
 import { type Gathered, gather } from "../../sequence/model/slices";
 import type { Alignment } from "../../state/comparison";
 import type { Span } from "../../state/store";
@@ -149,6 +149,7 @@ function putTogether(
       recording,
       lines: lines[place],
       columns: columns[place],
+      placement: fixedPlacement(columns[place]),
       folding: NO_FOLDING,
       origin,
       noteOf: (row) => noteOf(differenceOf(recording, counterparts, row)),

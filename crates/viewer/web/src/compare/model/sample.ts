@@ -37,6 +37,7 @@ export function bothOf(before: readonly Sample[], after: readonly Sample[]): Rec
   recording.buses = BEFORE_AND_AFTER.map(({ name }, file) => ({
     label: name,
     address: null,
+    redacted: false,
     method: "trace",
     file,
   }));

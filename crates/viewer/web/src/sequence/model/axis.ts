@@ -73,6 +73,18 @@ export function slotsSeen(
   return { start, end: slotAt(scene.clock, timeAt(axis, bottom)) };
 }
 
+/** The lines of what is seen, whatever goes down. */
+export function seenLines(scene: Scene, axis: Axis, top: number, bottom: number): Range {
+  if (axis.is === "order") return linesSeen(scene, top, bottom);
+  const { start, end } = slotsSeen(scene, axis, top, bottom);
+  const lineAt = (slot: number): number => {
+    const place = scene.clock.places[Math.min(slot, scene.rows.length - 1)];
+    return place === undefined ? 0 : lineOf(scene.lines, place);
+  };
+  const first = lineAt(start);
+  return { start: first, end: Math.max(first, lineAt(Math.max(start, end - 1))) + 1 };
+}
+
 /** Scales that make sense: from all of a long recording down to a nanosecond for each pixel. */
 export function clampScale(scale: number, length: number, view: number): number {
   const whole = Math.max(1, view - 2 * MARGIN) / Math.max(1, length);

@@ -6,8 +6,28 @@ import type { Tally } from "./tally";
 /** What has a column of its own. */
 export type Grouping = "connection" | "process";
 
-/** In which order columns stand. */
-export type Order = "appearance" | "traffic";
+/** Where columns stand. */
+export type Order =
+  /** In lanes that are used again: a column has one only while it takes part. */
+  | "compact"
+  /** Each in a place of its own, in the order of its first message. */
+  | "appearance"
+  /** Each in a place of its own, the busiest first. */
+  | "traffic";
+
+/** Which short-lived connections have one column together. */
+export interface Merging {
+  readonly merges: "programs" | "nothing";
+  /** Keys of groups of which each connection has its own column all the same. */
+  readonly expanded: ReadonlySet<string>;
+}
+
+/** Short-lived connections of one program. */
+export interface Group {
+  readonly key: string;
+  readonly program: string;
+  readonly size: number;
+}
 
 export interface Column {
   /** A name of it that no other column has. */
@@ -16,6 +36,13 @@ export interface Column {
   readonly peers: readonly Peer[];
   readonly bus: number;
   readonly messages: number;
+  /** The group that it stands for, or that it is one of while the group is expanded. */
+  readonly group?: Group;
+}
+
+/** Whether a column stands for all connections of a group. */
+export function isMerged({ group, peers }: Column): boolean {
+  return group !== undefined && peers.length === group.size;
 }
 
 export interface Columns {
@@ -29,6 +56,9 @@ export interface ColumnOptions {
   readonly grouping: Grouping;
   readonly order: Order;
   readonly hidden: ReadonlySet<number>;
+  readonly merging: Merging;
+  /** Whether more messages come. */
+  readonly growth: "complete" | "live";
 }
 
 /** The name of the bus itself. */
@@ -43,19 +73,67 @@ export const DRIVER = "org.freedesktop.DBus";
  * arrows cross as few others as they can, and one tick takes it away.
  */
 export function columnsOf(recording: Recording, tally: Tally, options: ColumnOptions): Columns {
-  const groups = new Map<string, Peer[]>();
+  const { grouping, hidden, merging, order } = options;
+  const programs = merging.merges === "programs" ? groupsOf(recording, tally, hidden) : NO_GROUPS;
+  const columns = new Map<string, { peers: Peer[]; group: Group | undefined }>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
-    if (peer === undefined || options.hidden.has(id)) continue;
-    const key = keyOf(peer, options.grouping);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [peer]);
-    else group.push(peer);
+    if (peer === undefined || hidden.has(id)) continue;
+    const group = programs.get(programOf(peer) ?? "");
+    const isOne = group !== undefined && isShortLived(peer, tally);
+    const isTogether = isOne && !merging.expanded.has(group.key);
+    const key = isTogether ? group.key : keyOf(peer, grouping);
+    const known = columns.get(key);
+    if (known === undefined) columns.set(key, { peers: [peer], group: isOne ? group : undefined });
+    else known.peers.push(peer);
   }
-  const all = [...groups].map(([key, peers]) => column(key, peers, tally));
-  all.sort((one, other) => precedence(one, other, options.order));
+  const all = [...columns].map(([key, { peers, group }]) => column(key, peers, group, tally));
+  all.sort((one, other) => precedence(one, other, order));
   return { all, ofPeer: places(recording, all) };
 }
+
+/** Groups of short-lived connections by their keys; fewer than {@link GROUP_MIN} make none. */
+function groupsOf(
+  recording: Recording,
+  tally: Tally,
+  hidden: ReadonlySet<number>,
+): ReadonlyMap<string, Group> {
+  const sizes = new Map<string, number>();
+  for (const id of tally.appeared) {
+    const peer = recording.peers[id];
+    if (peer === undefined || hidden.has(id) || !isShortLived(peer, tally)) continue;
+    const key = programOf(peer);
+    if (key !== undefined) sizes.set(key, (sizes.get(key) ?? 0) + 1);
+  }
+  const groups = new Map<string, Group>();
+  for (const [key, size] of sizes) {
+    const program = key.slice(key.indexOf("/") + 1);
+    if (size >= GROUP_MIN) groups.set(key, { key, program, size });
+  }
+  return groups;
+}
+
+/** What the connections of one program on one bus have in common; undefined if that is not known. */
+export function programOf({ bus, process }: Peer): string | undefined {
+  const program = process?.comm ?? undefined;
+  return program === undefined ? undefined : `program ${bus}/${program}`;
+}
+
+/** Whether a connection came to ask something and left again: it has no name, and few messages. */
+function isShortLived(peer: Peer, tally: Tally): boolean {
+  return isPassing(peer) && (tally.messages[peer.id] ?? 0) <= SHORT_MAX;
+}
+
+/** Whether a connection without a name has left before the recording ended. */
+export function isPassing({ left, names, recorder, unique }: Peer): boolean {
+  return names.length === 0 && !recorder && unique !== DRIVER && left !== null;
+}
+
+const NO_GROUPS: ReadonlyMap<string, Group> = new Map();
+/** Fewer connections than these are not merged. */
+export const GROUP_MIN = 3;
+/** A connection with more messages is of interest by itself. */
+const SHORT_MAX = 100;
 
 /** What connections have in common that have one column. */
 export function keyOf(peer: Peer, grouping: Grouping): string {
@@ -64,11 +142,18 @@ export function keyOf(peer: Peer, grouping: Grouping): string {
   return isGrouped ? `${peer.bus}/${pid}` : `${peer.bus}/${peer.unique}`;
 }
 
-function column(key: string, peers: readonly Peer[], tally: Tally): Column {
+function column(
+  key: string,
+  peers: readonly Peer[],
+  group: Group | undefined,
+  tally: Tally,
+): Column {
   const named = peers.find(({ names }) => names.length > 0) ?? (peers[0] as Peer);
-  const more = peers.length > 1 ? ` +${peers.length - 1}` : "";
   const messages = peers.reduce((sum, { id }) => sum + (tally.messages[id] ?? 0), 0);
-  return { key, label: named.label + more, peers, bus: named.bus, messages };
+  const known = { key, peers, bus: named.bus, messages, ...(group === undefined ? {} : { group }) };
+  const more = peers.length > 1 ? ` +${peers.length - 1}` : "";
+  const isOne = group !== undefined && group.size === peers.length;
+  return { ...known, label: isOne ? `${group.program} × ${group.size}` : named.label + more };
 }
 
 /** Sorting keeps the order of appearance where this says nothing. */

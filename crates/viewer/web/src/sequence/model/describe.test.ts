@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { columnFacts, messageFacts, receiverOf, runFacts, sentenceOf } from "./describe";
-import { allRows, call, peer, recordingOf, reply, signal } from "./sample";
+import { ALONE, allRows, call, peer, recordingOf, reply, signal } from "./sample";
 import { sceneOf } from "./scene";
 
 const RECORDING = recordingOf(
@@ -19,6 +19,8 @@ const RECORDING = recordingOf(
   [peer(1), peer(2, { names: ["org.example.Mail"], left: 7, why: "it sent\u0007too much" })],
 );
 
+const NO_FOLDING = { folds: "nothing", unfolded: new Set<number>() } as const;
+
 test.each([
   [0, "call Get, from :1.1, to org.example.Mail, 1.50 ms"],
   [1, "return Get, from org.example.Mail, to :1.1, 1.50 ms"],
@@ -35,8 +37,10 @@ test.each([
 });
 
 test("times stand in facts as they do elsewhere, hostile texts as they can be seen", () => {
-  expect(messageFacts(RECORDING, 0)).toContainEqual(["at", "0.000\u2009000 s"]);
-  expect(messageFacts(RECORDING, 2)).toContainEqual(["answered", "not in this recording"]);
+  const scene = sceneOf(RECORDING, allRows(RECORDING), NO_FOLDING, ALONE);
+  expect(messageFacts(scene, 0)).toContainEqual(["at", "0.000\u2009000 s"]);
+  expect(messageFacts(scene, 0)).toContainEqual(["duration", "1.50 ms"]);
+  expect(messageFacts(scene, 2)).toContainEqual(["outcome", "no reply for 3.00 ms"]);
   const column = { peers: [RECORDING.peers[2] ?? peer(2)], bus: 0, messages: 3 };
   expect(columnFacts(RECORDING, column)).toEqual([
     ["names", "org.example.Mail"],
@@ -48,12 +52,7 @@ test("times stand in facts as they do elsewhere, hostile texts as they can be se
 
 test("a run says how many messages it has in which time", () => {
   const folding = { folds: "runs", unfolded: new Set<number>() } as const;
-  const columns = {
-    grouping: "connection",
-    order: "appearance",
-    hidden: new Set<number>(),
-  } as const;
-  const facts = runFacts(sceneOf(RECORDING, allRows(RECORDING), folding, columns), 5);
+  const facts = runFacts(sceneOf(RECORDING, allRows(RECORDING), folding, ALONE), 5);
   expect(facts[0]).toEqual(["run", "5 messages of Evil\\u202E\\nName, one after the other"]);
   expect(facts[1]).toEqual(["in", "2.00 ms"]);
 });

@@ -1,11 +1,12 @@
 // What is pointed at, in words.
 
+import { ENDING_WORDS, outcomeOf } from "../../model/outcome";
 import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
 import { oneLine } from "../../parts/seen";
 import type { Column } from "./columns";
 import { lineOf } from "./runs";
-import { markOf, placeOf, type Scene } from "./scene";
+import { isBeforeLast, markOf, placeOf, type Scene } from "./scene";
 
 /** A name and what belongs to it. */
 export type Fact = readonly [name: string, value: string];
@@ -48,12 +49,12 @@ export function receiverOf(recording: Recording, row: number): string {
 }
 
 /** What is known of a message at a glance. */
-export function messageFacts(recording: Recording, row: number): Fact[] {
+export function messageFacts(scene: Scene, row: number): Fact[] {
+  const { recording } = scene;
   const subject = recording.subjectOf(row);
   const face = textOf(recording, subject, "interface");
   const member = textOf(recording, subject, "member");
   const kind = recording.kind.get(row);
-  const length = recording.durationOf(row);
   const facts: Fact[] = [
     [KINDS[kind] ?? KINDS[0], face === "" ? member : `${face}.${member}`],
     ["error", kind === Kind.Error ? textOf(recording, row, "member") : ""],
@@ -61,10 +62,8 @@ export function messageFacts(recording: Recording, row: number): Fact[] {
     ["from", nameOf(recording, recording.from.get(row))],
     ["to", receiverOf(recording, row)],
     ["at", sinceStart(recording.at.get(row))],
-    [
-      "answered",
-      length === undefined ? unanswered(recording, row) : durationText(recording, row, length),
-    ],
+    ["earlier", isBeforeLast(scene, row) ? EARLIER : ""],
+    durationFact(recording, row),
     ["size", bytes(recording.size.get(row))],
   ];
   return facts.filter(([, value]) => value !== "");
@@ -85,21 +84,31 @@ export function runFacts(scene: Scene, row: number): Fact[] {
   ];
 }
 
-function unanswered(recording: Recording, row: number): string {
-  const wantsNone = (recording.flags.get(row) & 1) === 1;
-  return recording.kind.get(row) === Kind.Call && !wantsNone ? "not in this recording" : "";
+/** How long a call took, or how else it ended. */
+function durationFact(recording: Recording, row: number): Fact {
+  const call = recording.callOf(row);
+  if (call === NONE) return ["duration", ""];
+  const { ending, waited } = outcomeOf(recording, call);
+  const isReplied = ending === "returned" || ending === "failed";
+  if (isReplied) {
+    return ["duration", waited === undefined ? "" : durationText(recording, call, waited)];
+  }
+  if (ending === "no-reply-expected") return ["duration", ""];
+  const after = waited === undefined ? "" : ` after ${duration(waited)}`;
+  return [
+    "outcome",
+    ending === "waiting" ? `no reply for ${duration(waited ?? 0)}` : ENDING_WORDS[ending] + after,
+  ];
 }
 
 /** How long a call took, and how much of that it was inside the bus, if that is known. */
-function durationText(recording: Recording, row: number, length: number): string {
-  const call = recording.callOf(row);
+function durationText(recording: Recording, call: number, length: number): string {
   const inBus = [call, recording.partnerOf(call)].reduce(
     (sum, part) => sum + (recording.writtenAt(part) - recording.at.get(part)),
     0,
   );
-  const whole = `after ${duration(length)}`;
-  if (inBus === 0) return whole;
-  return `${whole}: ${duration(inBus)} in the bus, ${duration(length - inBus)} by the service`;
+  if (inBus === 0) return duration(length);
+  return `${duration(length)}: ${duration(inBus)} in the bus, ${duration(length - inBus)} by the service`;
 }
 
 /** What is known of a column at a glance. */
@@ -148,5 +157,7 @@ function told(text: string): string {
 }
 
 const TEXT_MAX = 400;
+const EARLIER =
+  "received before the message above; rows are in the order in which the bus routed them";
 /** Connections of one process that are told of. */
 const PEERS_MAX = 3;

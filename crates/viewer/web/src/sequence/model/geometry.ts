@@ -15,6 +15,7 @@ export interface Geometry {
   /** Room for the arcs of the outer columns. */
   readonly margin: number;
   readonly gap: number;
+  /** The number of lanes in which columns stand. */
   readonly columns: number;
   /** The width of all, seen or not. */
   readonly content: number;
@@ -26,28 +27,35 @@ export interface Room {
   readonly width: number;
   readonly height: number;
   readonly columns: number;
+  /** The number of lanes that should have room; all of them without. */
+  readonly usual?: number;
   readonly scrollX: number;
+  /** The width that times need, and the longest name of a column. */
+  readonly time?: number;
+  readonly longest?: number;
   /** The width of the names of messages, if somebody has chosen it. */
   readonly text?: number | undefined;
 }
 
 /** Divides the room. */
-export function geometryOf({ width, height, columns, scrollX, text: chosen }: Room): Geometry {
+export function geometryOf(room: Room): Geometry {
+  const { width, height, columns, usual = columns, scrollX, text: chosen } = room;
   const sizes = sizesOf(width);
-  const { time } = sizes;
-  const usual = clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
+  const time = Math.max(sizes.time, Math.ceil(room.time ?? 0));
+  const wide = clamp(Math.round(width * TEXT_SHARE), sizes.textMin, TEXT_MAX);
   const bounds = textBounds(width);
-  const left = time + (chosen === undefined ? usual : clamp(chosen, bounds.least, bounds.most));
+  const left = time + (chosen === undefined ? wide : clamp(chosen, bounds.least, bounds.most));
   const margin = clamp(Math.round((width - left) * MARGIN_SHARE), sizes.marginMin, MARGIN_MAX);
   const gapFor = (free: number): number =>
-    clamp(Math.floor((free - left - 2 * margin) / Math.max(1, columns)), sizes.gapMin, GAP_MAX);
+    clamp(Math.floor((free - left - 2 * margin) / Math.max(1, usual)), sizes.gapMin, GAP_MAX);
   const headStyle = gapFor(width) < STRAIGHT_MIN ? "turned" : "straight";
-  const over = headStyle === "turned" ? OVER : 0;
+  const turned = turnedHead(room.longest ?? LONGEST, height);
+  const over = headStyle === "turned" ? Math.round(turned * OVER) : 0;
   const gap = gapFor(width - over);
   return {
     width,
     height,
-    head: headStyle === "turned" ? HEAD_TURNED : HEAD_STRAIGHT,
+    head: headStyle === "turned" ? turned : HEAD_STRAIGHT,
     headStyle,
     time,
     left,
@@ -59,6 +67,17 @@ export function geometryOf({ width, height, columns, scrollX, text: chosen }: Ro
   };
 }
 
+/** The height that turned names need, of so many pixels the longest. */
+function turnedHead(longest: number, height: number): number {
+  const most = Math.max(HEAD_LEAST, Math.min(HEAD_MOST, height * HEAD_SHARE));
+  return clamp(Math.ceil(longest * Math.sin(TURN)) + HEAD_AROUND, HEAD_LEAST, Math.round(most));
+}
+
+/** The room for a turned name. */
+export function turnedWidth({ head }: Geometry): number {
+  return (head - HEAD_AROUND) / Math.sin(TURN);
+}
+
 /** How wide the names of messages may be made: columns keep some room. */
 export function textBounds(width: number): { readonly least: number; readonly most: number } {
   const { textMin } = sizesOf(width);
@@ -66,8 +85,8 @@ export function textBounds(width: number): { readonly least: number; readonly mo
 }
 
 /** The width of the names of messages, if of so many pixels in all they end at this one. */
-export function textAt(width: number, left: number): number {
-  return Math.round(left) - sizesOf(width).time;
+export function textAt(width: number, left: number, time = sizesOf(width).time): number {
+  return Math.round(left) - time;
 }
 
 function sizesOf(width: number): typeof LARGE {
@@ -119,8 +138,14 @@ const GAP_MAX = 230;
 /** Names are straight where there is room for this much of them. */
 const STRAIGHT_MIN = 170;
 const HEAD_STRAIGHT = 30;
-const HEAD_TURNED = 104;
-/** How far the last name reaches over its column. */
-const OVER = 64;
+/** Bounds of the height of turned names: pixels, and what part of the whole it may be. */
+const HEAD_LEAST = 72;
+const HEAD_MOST = 156;
+const HEAD_SHARE = 0.3;
+/** Pixels above and below turned names, and of a name of which the length is not known. */
+const HEAD_AROUND = 26;
+const LONGEST = 134;
+/** How far the last name reaches over its column, in heights of the names. */
+const OVER = 0.62;
 /** By which names are turned. */
 export const TURN = Math.PI / 5;

@@ -1,6 +1,6 @@
 // What is at a place of the canvas.
 
-import { type Axis, LINE, MARGIN, timeAt } from "./axis";
+import { type Axis, LINE, MARGIN, seenLines, timeAt } from "./axis";
 import { slotAt } from "./clock";
 import { columnAt, type Geometry, TURN } from "./geometry";
 import { rowOfLine, type Scene } from "./scene";
@@ -9,7 +9,9 @@ import { rowOfLine, type Scene } from "./scene";
 export type Hit =
   | { readonly is: "nothing" }
   | { readonly is: "column"; readonly column: number }
-  | { readonly is: "message"; readonly row: number; readonly column: number | undefined }
+  | { readonly is: "message"; readonly row: number }
+  /** The name of an end of a message that is outside of what is seen, and the lane of that end. */
+  | { readonly is: "end"; readonly row: number; readonly lane: number }
   /** The number of messages of a run, which folds and unfolds it. */
   | { readonly is: "run"; readonly row: number };
 
@@ -24,31 +26,36 @@ export function hitAt(
   x: number,
   y: number,
 ): Hit {
-  if (y < geometry.head) return headHit(geometry, x, y);
+  if (y < geometry.head) return headHit(scene, geometry, axis, offset, x, y);
   const down = y - geometry.head + offset;
-  const column = columnAt(geometry, x);
-  if (axis.is === "time") return timeHit(scene, axis, down, column);
+  if (axis.is === "time") return timeHit(scene, axis, down);
   const line = Math.floor(down / LINE);
   const row = rowOfLine(scene, line);
   if (row === undefined) return NOTHING;
   const isRun = scene.lines.run[line] !== 0;
   const isAtNumber = x > geometry.left - RUN_WIDTH && x < geometry.left;
-  return isRun && isAtNumber ? { is: "run", row } : { is: "message", row, column };
+  return isRun && isAtNumber ? { is: "run", row } : { is: "message", row };
 }
 
-function headHit(geometry: Geometry, x: number, y: number): Hit {
+function headHit(
+  scene: Scene,
+  geometry: Geometry,
+  axis: Axis,
+  offset: number,
+  x: number,
+  y: number,
+): Hit {
+  if (x < geometry.left) return NOTHING;
   const lean = geometry.headStyle === "turned" ? (geometry.head - y) / Math.tan(TURN) : 0;
-  const column = columnAt(geometry, Math.max(geometry.left, x) - (x < geometry.left ? 0 : lean));
-  return x < geometry.left || column === undefined ? NOTHING : { is: "column", column };
+  const lane = columnAt(geometry, Math.max(geometry.left, x - lean));
+  const { start, end } = seenLines(scene, axis, offset, offset + geometry.height - geometry.head);
+  const lanes = scene.placement.lanes(axis.is);
+  const stay = lane === undefined ? undefined : lanes.firstIn(lane, start, end);
+  return stay === undefined ? NOTHING : { is: "column", column: stay.column };
 }
 
 /** The message that is nearest in time, if it is near. */
-function timeHit(
-  scene: Scene,
-  axis: Axis & { readonly is: "time" },
-  y: number,
-  column: number | undefined,
-): Hit {
+function timeHit(scene: Scene, axis: Axis & { readonly is: "time" }, y: number): Hit {
   const { clock, rows } = scene;
   const slot = slotAt(clock, timeAt(axis, y));
   const distance = (at: number): number => {
@@ -59,7 +66,7 @@ function timeHit(
   };
   const nearest = distance(slot - 1) <= distance(slot) ? slot - 1 : slot;
   if (distance(nearest) > NEAR) return NOTHING;
-  return { is: "message", row: rows[clock.places[nearest] as number] as number, column };
+  return { is: "message", row: rows[clock.places[nearest] as number] as number };
 }
 
 const RUN_WIDTH = 84;

@@ -1,19 +1,43 @@
 // What can be done with what is pointed at.
 
+import type { ReadonlySignal } from "@preact/signals";
 import { NONE, type Peer, type Recording } from "../../model/recording";
+import { count } from "../../parts/format";
 import { action, type MenuItem } from "../../parts/openMenu";
 import { oneLine } from "../../parts/seen";
 import { addTerm, type Field, term } from "../../query/terms";
 import type { Store } from "../../state/store";
+import { type SequenceState, toggleGroup } from "../state";
+import { type Column, isMerged } from "./columns";
 import type { Hit } from "./hit";
 import type { Scene } from "./scene";
 
 /** The lines of the menu for what is pointed at. */
-export function itemsOf(store: Store, scene: Scene, hit: Hit): MenuItem[] {
+export function itemsOf(store: Store, { scene, subject }: Looked, hit: Hit): MenuItem[] {
   if (hit.is === "nothing") return [];
-  if (hit.is === "column") return serviceItems(store, scene.columns.all[hit.column]?.peers ?? []);
-  const { recording } = scene;
+  const { columns, recording } = scene.value;
+  if (hit.is === "column") {
+    const column = columns.all[hit.column];
+    return column === undefined ? [] : columnItems(store, subject.state, column);
+  }
   return [...messageItems(store, recording, hit.row), ...endItems(store, recording, hit.row)];
+}
+
+/** What a menu is of. */
+interface Looked {
+  readonly scene: ReadonlySignal<Scene>;
+  readonly subject: { readonly state: SequenceState };
+}
+
+function columnItems(store: Store, state: SequenceState, column: Column): MenuItem[] {
+  const { group, peers } = column;
+  if (group === undefined) return serviceItems(store, peers);
+  const isTogether = isMerged(column);
+  const all = `${oneLine(group.program, HINT_MAX)} × ${count(group.size)}`;
+  const label = isTogether ? "A column for each connection" : `Merge ${all}`;
+  const toggle = action(label, () => toggleGroup(state, group.key), "e");
+  if (!isTogether) return [...serviceItems(store, peers), toggle];
+  return [heading(all), toggle, action("Hide these connections", () => hide(store, peers))];
 }
 
 /** The name by which queries find a connection: a well-known one, or the unique one. */
@@ -46,7 +70,7 @@ function serviceItems(store: Store, peers: readonly Peer[]): MenuItem[] {
     action("Only this service", () => onlyService(store, first)),
     action("Hide this service", () => hide(store, peers)),
     filter(store, "Only what it sends", "from", name),
-    filter(store, "Only what it is sent", "to", name),
+    filter(store, "Only what it receives", "to", name),
   ];
 }
 

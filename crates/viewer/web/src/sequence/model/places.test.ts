@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clampScale, tickStep } from "./axis";
 import { columnAt, columnsSeen, geometryOf, textAt, xOf } from "./geometry";
 import { type Hit, hitAt } from "./hit";
-import { allRows, peer, recordingOf, signal } from "./sample";
+import { ALONE, allRows, peer, recordingOf, signal } from "./sample";
 import { sceneOf } from "./scene";
 import { ELEMENT_MAX, elementHeight, offsetAfter, offsetMax, scrollTopOf } from "./scroll";
 import { drawable, fitting } from "./text";
@@ -67,7 +67,7 @@ const SCENE = sceneOf(
   burst,
   allRows(burst),
   { folds: "runs", unfolded: new Set([0]) },
-  { grouping: "connection", order: "appearance", hidden: new Set() },
+  { ...ALONE, order: "compact" },
 );
 const GEOMETRY = geometryOf({ width: 1_000, height: 800, columns: 1, scrollX: 0 });
 const X = xOf(GEOMETRY, 0);
@@ -75,9 +75,9 @@ const X = xOf(GEOMETRY, 0);
 test.each<[number, number, Hit]>([
   [X, 5, { is: "column", column: 0 }],
   [5, 5, { is: "nothing" }],
-  [X, GEOMETRY.head + 40, { is: "message", row: 1, column: 0 }],
+  [X, GEOMETRY.head + 40, { is: "message", row: 1 }],
   [GEOMETRY.left - 10, GEOMETRY.head + 5, { is: "run", row: 0 }],
-  [GEOMETRY.left - 10, GEOMETRY.head + 40, { is: "message", row: 1, column: undefined }],
+  [GEOMETRY.left - 10, GEOMETRY.head + 40, { is: "message", row: 1 }],
   [X, GEOMETRY.head + 6 * 34 + 1, { is: "nothing" }],
 ])("at %d, %d is %o", (x, y, expected) => {
   expect(hitAt(SCENE, GEOMETRY, { is: "order" }, 0, x, y)).toEqual(expected);

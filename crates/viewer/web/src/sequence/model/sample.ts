@@ -2,6 +2,7 @@
 
 import type { Frame, Numbers } from "../../format/frame";
 import { Kind, NONE, type Peer, Recording } from "../../model/recording";
+import type { ColumnOptions } from "./columns";
 
 /** A message: when, what, from whom, to whom, and of a reply the row of its call. */
 export interface Sample {
@@ -100,3 +101,12 @@ export function add(
 export function allRows({ length }: Recording): Uint32Array {
   return Uint32Array.from({ length }, (_, row) => row);
 }
+
+/** A column for each connection, in the order of their first messages. */
+export const ALONE: ColumnOptions = {
+  grouping: "connection",
+  order: "appearance",
+  hidden: new Set(),
+  merging: { merges: "nothing", expanded: new Set() },
+  growth: "complete",
+};

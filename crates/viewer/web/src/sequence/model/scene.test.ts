@@ -1,19 +1,16 @@
 import { expect, test } from "vitest";
 import { Kind, NONE, type Peer } from "../../model/recording";
+import { shownIn } from "../../state/visible";
 import { yOfRow, yOfTime } from "./axis";
 import { slotAt } from "./clock";
 import { type ColumnOptions, columnsOf, DRIVER } from "./columns";
+import { keptOf } from "./kept";
 import { type Step, stepFrom } from "./navigate";
-import { add, allRows, call, peer, recordingOf, reply, type Sample, signal } from "./sample";
+import { ALONE, add, allRows, call, peer, recordingOf, reply, type Sample, signal } from "./sample";
 import { markOf, type Scene, sceneOf } from "./scene";
-import { keptOf, shownIn } from "./shown";
 import { Tally } from "./tally";
 
-const COLUMNS: ColumnOptions = {
-  grouping: "connection",
-  order: "appearance",
-  hidden: new Set(),
-};
+const COLUMNS = ALONE;
 const FOLDING = { folds: "runs", unfolded: new Set<number>() } as const;
 
 const process = (pid: number): Peer["process"] => ({
@@ -111,7 +108,8 @@ test("a scene that has grown is as one made at once", () => {
   const first = sceneOf(recording, allRows(recording), FOLDING, COLUMNS);
   add(recording, SAMPLES.slice(3));
   const grown = sceneOf(recording, allRows(recording), FOLDING, COLUMNS, first);
-  expect({ ...grown, recording: undefined }).toEqual({ ...scene(), recording: undefined });
+  const parts = { recording: undefined, placement: undefined };
+  expect({ ...grown, ...parts }).toEqual({ ...scene(), ...parts });
 });
 
 test("where messages are in order and to scale", () => {

@@ -2,11 +2,13 @@
 
 import { Kind, NONE, Recording } from "../../model/recording";
 import { lowerBound } from "../../state/visible";
+import type { Axis } from "./axis";
 import { farCalls } from "./calls";
 import { type Clock, clockOf } from "./clock";
 import { type ColumnOptions, type Columns, columnsOf } from "./columns";
+import { keptOf } from "./kept";
+import { Followed, fixedLanes, type Lanes, reusedLanes, type Staged } from "./lanes";
 import { type Folding, type Lines, lineOf, linesOf, spanOf } from "./runs";
-import { keptOf } from "./shown";
 import { Tally } from "./tally";
 
 export interface Scene {
@@ -15,6 +17,7 @@ export interface Scene {
   readonly rows: Uint32Array;
   readonly lines: Lines;
   readonly columns: Columns;
+  readonly placement: Placement;
   readonly clock: Clock;
   readonly tally: Tally;
   /** Calls whose replies are far away. */
@@ -26,6 +29,48 @@ export interface Scene {
   readonly noteOf: (row: number) => Note | undefined;
 }
 
+/** Where columns are. What takes long is worked out when it is asked for. */
+export class Placement {
+  private readonly known = new Map<Axis["is"], Lanes>();
+
+  constructor(
+    private readonly make: (axis: Axis["is"]) => Lanes,
+    /** What is gone on with when more messages come. */
+    readonly followed?: Followed,
+  ) {}
+
+  /** The lanes of columns, for what goes down. */
+  lanes(axis: Axis["is"]): Lanes {
+    const lanes = this.known.get(axis) ?? this.make(axis);
+    this.known.set(axis, lanes);
+    return lanes;
+  }
+}
+
+/** Each column in the lane of its own place. */
+export function fixedPlacement({ all }: Columns): Placement {
+  const lanes = fixedLanes(all.length);
+  return new Placement(() => lanes);
+}
+
+/** Where columns are. In a live diagram, what the last scene of the same messages has found out is gone on with. */
+function placementOf(
+  staged: Staged,
+  { growth, order }: ColumnOptions,
+  before: Placement | undefined,
+): Placement {
+  if (order !== "compact") return fixedPlacement(staged.columns);
+  if (growth === "complete") {
+    return new Placement((axis) => reusedLanes(staged, axis === "order" ? "screen" : "whole"));
+  }
+  const followed = before?.followed ?? new Followed("live");
+  return new Placement(
+    (axis) =>
+      axis === "order" ? reusedLanes(staged, "live", followed) : reusedLanes(staged, "whole"),
+    followed,
+  );
+}
+
 /** What is said of a message beside its name, and how much it matters. */
 export interface Note {
   readonly text: string;
@@ -35,13 +80,16 @@ export interface Note {
 /** A scene without notes, whose times are told from the first message. */
 const PLAIN: Pick<Scene, "origin" | "noteOf"> = { origin: 0, noteOf: () => undefined };
 
+const NO_COLUMNS: Columns = { all: [], ofPeer: new Uint32Array() };
+
 /** The scene without messages. */
 export const EMPTY_SCENE: Scene = {
   ...PLAIN,
   recording: new Recording(),
   rows: new Uint32Array(),
   lines: { count: 0, first: new Uint32Array(1), run: new Uint32Array() },
-  columns: { all: [], ofPeer: new Uint32Array() },
+  columns: NO_COLUMNS,
+  placement: fixedPlacement(NO_COLUMNS),
   clock: { times: new Float64Array(), places: new Uint32Array() },
   tally: new Tally(),
   far: [],
@@ -60,15 +108,16 @@ export function sceneOf(
   const kept = known === undefined ? 0 : keptOf(known.rows, rows);
   const tally = known !== undefined && kept > 0 ? known.tally : new Tally();
   tally.count(recording, rows, kept);
+  const lines = sceneLines(recording, rows, folding, known, kept);
+  const clock = clockOf(recording, rows, known?.clock, kept);
+  const goesOn = kept > 0 && known?.folding === folding;
+  const staged = { recording, rows, lines, clock, columns: columnsOf(recording, tally, columns) };
   return {
     ...PLAIN,
-    recording,
-    rows,
+    ...staged,
+    placement: placementOf(staged, columns, goesOn ? known?.placement : undefined),
     tally,
     folding,
-    lines: sceneLines(recording, rows, folding, known, kept),
-    columns: columnsOf(recording, tally, columns),
-    clock: clockOf(recording, rows, known?.clock, kept),
     far: farCalls(recording, rows, known?.far, kept),
   };
 }
@@ -94,6 +143,17 @@ export function placeOf(scene: Scene, row: number): number | undefined {
   return scene.rows[place] === row ? place : undefined;
 }
 
+/**
+ * Whether the time of a message is before that of the message above: messages are in the order in which
+ * the bus routed them, and their times are when the bus received them.
+ */
+export function isBeforeLast(scene: Scene, row: number): boolean {
+  const place = placeOf(scene, row) ?? 0;
+  if (place === 0) return false;
+  const { at } = scene.recording;
+  return at.get(row) < at.get(scene.rows[place - 1] as number);
+}
+
 /** The line in which a message is; undefined if it is not shown. */
 export function lineOfRow(scene: Scene, row: number): number | undefined {
   const place = placeOf(scene, row);
@@ -109,6 +169,13 @@ export function rowOfLine(scene: Scene, line: number): number | undefined {
 /** The column of a connection; {@link NONE} for nobody, and for who has none. */
 export function columnOf(scene: Scene, peer: number): number {
   return peer === NONE ? NONE : (scene.columns.ofPeer[peer] ?? NONE);
+}
+
+/** The lane of a connection where a message is; {@link NONE} if it has none there. */
+export function laneOf(scene: Scene, axis: Axis, peer: number, row: number): number {
+  const column = columnOf(scene, peer);
+  const line = column === NONE ? undefined : lineOfRow(scene, row);
+  return line === undefined ? NONE : scene.placement.lanes(axis.is).laneAt(column, line);
 }
 
 /** How a message is drawn. */

@@ -1,26 +1,30 @@
 // Calls from their beginning to their end: what the callee is busy with, and arcs from replies to calls.
 
-import { Kind, NONE } from "../../model/recording";
+import { type Outcome, outcomeOf, paceOf } from "../../model/outcome";
+import { NONE } from "../../model/recording";
 import { duration } from "../../parts/format";
 import { yOfRow } from "../model/axis";
 import { busShare } from "../model/calls";
 import { xOf } from "../model/geometry";
-import { columnOf, placeOf } from "../model/scene";
-import { bottomOf, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
+import { placeOf } from "../model/scene";
+import { colorOfEnding } from "./endings";
+import { colorOfPace } from "./marks";
+import { bottomOf, claim, isMarked, lane, onCanvas, type Pen, stroke, write } from "./pen";
+import type { Theme } from "./theme";
 
 /** Draws what a callee does from a call until its reply, and how long the call was inside the bus. */
 export function drawActivation(pen: Pen, call: number): void {
   const { context, scene, theme } = pen;
   const { recording } = scene;
   const reply = recording.partnerOf(call);
-  const column = columnOf(scene, recording.to.get(call));
+  const column = lane(pen, recording.to.get(call), call);
   const ends = endsOf(pen, call, reply);
   if (column === NONE || ends === undefined) return;
   const x = xOf(pen.geometry, column) - BAR / 2;
   const inBus = ends.top + (ends.bottom - ends.top) * busShare(recording, call, reply);
-  const isError = recording.kind.get(reply) === Kind.Error;
+  const outcome = outcomeOf(recording, call);
   context.globalAlpha = isMarked(pen, call) ? 0.6 : 0.3;
-  context.fillStyle = isError ? theme.error : theme.call;
+  context.fillStyle = outcome.ending === "returned" ? colorOfCall(theme, outcome) : theme.error;
   fillClipped(pen, x, inBus, ends.bottom);
   context.globalAlpha = 0.9;
   context.fillStyle = theme.waiting;
@@ -33,38 +37,53 @@ export function drawArc(pen: Pen, call: number): void {
   const { context, scene, theme } = pen;
   const bracket = bracketOf(pen, call);
   if (bracket === undefined) return;
-  const isError = scene.recording.kind.get(scene.recording.partnerOf(call)) === Kind.Error;
+  const outcome = outcomeOf(scene.recording, call);
   const isStrong = isMarked(pen, call);
-  context.strokeStyle = isError ? theme.error : theme.return;
-  context.lineWidth = isStrong ? 2 : 1;
-  context.setLineDash(isStrong ? [] : DASH);
+  const isVerySlow = paceOf(outcome.waited) === "very-slow";
+  context.strokeStyle = colorOfOutcome(theme, outcome);
+  context.lineWidth = isStrong || isVerySlow ? 2 : 1;
+  context.setLineDash(isStrong || isVerySlow ? [] : DASH);
   context.globalAlpha = isStrong ? 1 : 0.75;
   strokeBracket(pen, bracket);
   context.setLineDash([]);
   context.globalAlpha = 1;
 }
 
-/** Writes beside an arc how long the call took, if its end is seen. */
+/** Writes beside an arc how long the call took, if its end is seen and there is room. */
 export function drawDuration(pen: Pen, call: number): void {
-  const { context, scene, theme } = pen;
+  const { context, geometry, labels, scene, theme } = pen;
+  const { small } = theme.fonts;
   const bracket = bracketOf(pen, call);
-  const nanos = scene.recording.durationOf(call);
-  if (bracket === undefined || nanos === undefined) return;
-  const { bottom: y, side } = bracket;
-  if (y > pen.geometry.height + TEXT || y < pen.geometry.head) return;
+  const outcome = outcomeOf(scene.recording, call);
+  if (bracket === undefined || outcome.waited === undefined) return;
+  const { bottom, side } = bracket;
+  if (bottom - TEXT < geometry.head || bottom > geometry.height + TEXT) return;
   const x = bracket.x + bracket.bulge;
-  const isError = scene.recording.kind.get(scene.recording.partnerOf(call)) === Kind.Error;
-  const text = duration(nanos);
-  context.font = theme.fonts.small;
-  const width = context.measureText(text).width;
+  const text = duration(outcome.waited);
+  const width = labels.width(text, small) + 4;
+  const box = { x: side < 0 ? x - width : x + 2, y: bottom - TEXT, width, height: TEXT - 2 };
+  if (!claim(pen, box)) return;
   context.textAlign = side < 0 ? "right" : "left";
   context.fillStyle = theme.paper;
   context.globalAlpha = 0.8;
-  context.fillRect(side < 0 ? x - width - 4 : x + 2, y - TEXT, width + 4, TEXT - 2);
+  context.fillRect(box.x, box.y, box.width, box.height);
   context.globalAlpha = 1;
-  const color = isError ? theme.error : theme.return;
-  write(context, text, x + side * 4, y - TEXT / 2 - 1, theme.fonts.small, color);
+  const color = colorOfOutcome(theme, outcome);
+  write(context, text, x + side * 4, bottom - TEXT / 2 - 1, small, color);
   context.textAlign = "left";
+}
+
+/** The colour of what joins a call and its reply: slow, or how it ended. */
+function colorOfOutcome(theme: Theme, outcome: Outcome): string {
+  const slow = colorOfPace(theme, paceOf(outcome.waited));
+  return (
+    slow ?? (outcome.ending === "returned" ? theme.return : colorOfEnding(theme, outcome.ending))
+  );
+}
+
+/** The colour of what is done for a call. */
+function colorOfCall(theme: Theme, { waited }: Outcome): string {
+  return colorOfPace(theme, paceOf(waited)) ?? theme.call;
 }
 
 /** Where an arc is, and how far and to which side it reaches. */
@@ -77,10 +96,10 @@ interface Bracket extends Ends {
 function bracketOf(pen: Pen, call: number): Bracket | undefined {
   const { scene } = pen;
   const { recording } = scene;
-  const column = columnOf(scene, recording.from.get(call));
+  const column = lane(pen, recording.from.get(call), call);
   const ends = endsOf(pen, call, recording.partnerOf(call));
   if (column === NONE || ends === undefined) return undefined;
-  const callee = columnOf(scene, recording.to.get(call));
+  const callee = lane(pen, recording.to.get(call), call);
   const side = callee !== NONE && callee < column ? 1 : -1;
   const lines = (ends.bottom - ends.top) / BULGE_PIXELS;
   const bulge = side * Math.min(BULGE_MAX, 8 + 3 * Math.log2(1 + lines));
@@ -132,7 +151,7 @@ export function drawJoin(pen: Pen): void {
   if (pen.selected === NONE || pen.partner === NONE) return;
   const call = Math.min(pen.selected, pen.partner);
   const y = yOfRow(pen.scene, pen.axis, pen.partner);
-  const column = columnOf(pen.scene, pen.scene.recording.from.get(call));
+  const column = lane(pen, pen.scene.recording.from.get(call), call);
   if (y === undefined || column === NONE) return;
   const isAbove = y < pen.offset;
   if (!isAbove && y <= bottomOf(pen)) return;

@@ -4,9 +4,9 @@ import { NONE } from "../../model/recording";
 import { count } from "../../parts/format";
 import { type Axis, type Range, slotsSeen } from "../model/axis";
 import { xOf } from "../model/geometry";
-import { columnOf, type Mark, markOf } from "../model/scene";
-import { colorOfMark } from "./marks";
-import { type Pen, write } from "./pen";
+import { type Mark, markOf } from "../model/scene";
+import { colorOfRow } from "./marks";
+import { lane, type Pen, write } from "./pen";
 
 /**
  * Draws some messages of each few lines of pixels, evenly taken and as lines alone: as many
@@ -15,7 +15,7 @@ import { type Pen, write } from "./pen";
  */
 export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: Range): void {
   const { context, geometry, scene, theme } = pen;
-  const paths = new Map<string, Path2D>();
+  const paths = new Map<string, Line[]>();
   let drawn = 0;
   for (let y = geometry.head; y < geometry.height; y += PIXELS) {
     const top = y - geometry.head + pen.offset;
@@ -24,40 +24,45 @@ export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: 
     for (let slot = start; slot < end; slot += step, drawn++) {
       const row = scene.rows[scene.clock.places[slot] as number] as number;
       const mark = markOf(scene.recording, row);
-      addTo(pathOf(paths, colorOfMark(theme, mark)), pen, row, mark, y);
+      const line = lineOf(pen, row, mark, y);
+      if (line !== undefined)
+        pathOf(paths, colorOfRow(theme, scene.recording, row, mark)).push(line);
     }
   }
   context.globalAlpha = 0.4;
   context.lineWidth = 1;
-  for (const [color, path] of paths) {
+  for (const [color, lines] of paths) {
     context.strokeStyle = color;
-    context.stroke(path);
+    context.beginPath();
+    for (const [x1, x2, height] of lines) {
+      context.moveTo(x1, height);
+      context.lineTo(x2, height);
+    }
+    context.stroke();
   }
   context.globalAlpha = 1;
   drawNote(pen, drawn, seen.end - seen.start);
 }
 
-function pathOf(paths: Map<string, Path2D>, color: string): Path2D {
+/** A line from left to right, and its height. */
+type Line = readonly [x1: number, x2: number, y: number];
+
+function pathOf(paths: Map<string, Line[]>, color: string): Line[] {
   const known = paths.get(color);
   if (known !== undefined) return known;
-  const path = new Path2D();
+  const path: Line[] = [];
   paths.set(color, path);
   return path;
 }
 
-function addTo(path: Path2D, pen: Pen, row: number, mark: Mark, y: number): void {
+function lineOf(pen: Pen, row: number, mark: Mark, y: number): Line | undefined {
   const { geometry, scene } = pen;
-  const from = columnOf(scene, scene.recording.from.get(row));
-  const to = columnOf(scene, scene.recording.to.get(row));
-  if (from === NONE) return;
+  const from = lane(pen, scene.recording.from.get(row), row);
+  const to = lane(pen, scene.recording.to.get(row), row);
+  if (from === NONE) return undefined;
   const x = xOf(geometry, from);
-  if (to !== NONE && mark !== "lost") {
-    path.moveTo(x, y);
-    path.lineTo(xOf(geometry, to), y);
-  } else {
-    path.moveTo(x - DASH, y);
-    path.lineTo(x + DASH, y);
-  }
+  if (to !== NONE && mark !== "lost") return [x, xOf(geometry, to), y];
+  return [x - DASH, x + DASH, y];
 }
 
 /** Says that not everything is drawn. */

@@ -16,20 +16,30 @@ import {
 } from "../model/axis";
 import { NEAR_ROWS } from "../model/calls";
 import { spanOf } from "../model/runs";
-import { rowOfLine } from "../model/scene";
+import { placeOf, rowOfLine } from "../model/scene";
 import { drawActivation, drawArc, drawDuration, drawJoin } from "./calls";
 import { drawDense } from "./dense";
 import { drawHead } from "./head";
 import { drawLifelines } from "./lifelines";
 import { drawMark } from "./marks";
-import { amongColumns, bottomOf, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
-import { drawName, drawNote, drawRun, drawShortName, drawTime, formatTime } from "./texts";
+import { amongColumns, bottomOf, isHit, isMarked, onCanvas, type Pen, stroke, write } from "./pen";
+import {
+  drawCallEnd,
+  drawName,
+  drawNote,
+  drawRun,
+  drawShortName,
+  drawTime,
+  formatTime,
+} from "./texts";
 
 type TimeAxis = Axis & { readonly is: "time" };
 
 /** Draws all that is seen. */
 export function draw(pen: Pen): void {
-  const { context, geometry, theme } = pen;
+  const { context, farEnds, geometry, taken, theme } = pen;
+  farEnds.length = 0;
+  taken.length = 0;
   context.fillStyle = theme.paper;
   context.fillRect(0, 0, geometry.width, geometry.height);
   context.textBaseline = "middle";
@@ -63,6 +73,7 @@ function drawOrder(pen: Pen): void {
 
 /** The ground of a line that is pointed at or out. */
 function drawGround(pen: Pen, line: number): void {
+  drawHit(pen, line);
   const { context, geometry, theme } = pen;
   const has = (row: number): boolean => isInLine(pen, line, row);
   const isHovered = has(pen.hovered);
@@ -74,6 +85,18 @@ function drawGround(pen: Pen, line: number): void {
   if (color === theme.ground && !isHovered) return;
   context.fillStyle = color;
   context.fillRect(0, onCanvas(pen, line * LINE), geometry.width, LINE);
+}
+
+/** A stripe before a line with a message that was searched for. */
+function drawHit(pen: Pen, line: number): void {
+  const { context, hits, scene, theme } = pen;
+  if (hits.length === 0) return;
+  const first = scene.rows[scene.lines.first[line] as number] as number;
+  const last = scene.rows[(scene.lines.first[line + 1] as number) - 1] as number;
+  const hit = hits[lowerBound(hits, first)];
+  if (hit === undefined || hit > last) return;
+  context.fillStyle = theme.accent;
+  context.fillRect(0, onCanvas(pen, line * LINE), HIT_WIDTH, LINE);
 }
 
 function isInLine({ scene }: Pen, line: number, row: number): boolean {
@@ -109,9 +132,10 @@ function drawTexts(pen: Pen, line: number): void {
   drawTime(pen, row, y);
   const run = scene.lines.run[line] as number;
   const note = scene.noteOf(row);
+  const isNoted = run > 0 || note !== undefined;
   if (run > 0) drawRun(pen, run, spanOf(scene.lines, line) > 1, y);
   else if (note !== undefined) drawNote(pen, note, y);
-  drawName(pen, row, y, run > 0 || note !== undefined ? "beside-note" : "whole");
+  drawName(pen, row, y, isNoted ? "beside-note" : drawCallEnd(pen, row, y));
 }
 
 /** What is between calls and replies, of which one at least is among these places, or on either side. */
@@ -132,6 +156,8 @@ function drawCalls(pen: Pen, start: number, end: number): void {
   }
   if (calls.length <= BARS_MAX) for (const call of calls) drawActivation(pen, call);
   if (calls.length <= ARCS_MAX) for (const call of calls) drawArc(pen, call);
+  // Where there is room for one of two, it is that of the call that is pointed out.
+  calls.sort((one, other) => Number(isMarked(pen, other)) - Number(isMarked(pen, one)));
   if (calls.length <= DURATIONS_MAX) for (const call of calls) drawDuration(pen, call);
 }
 
@@ -160,7 +186,7 @@ function drawTimed(pen: Pen, axis: TimeAxis, slot: number): void {
   const row = scene.rows[scene.clock.places[slot] as number] as number;
   const y = onCanvas(pen, yOfRow(scene, axis, row) as number);
   const inBus = scene.recording.delivered.get(row);
-  if (isMarked(pen, row) || row === pen.hovered) drawBand(pen, row, y);
+  if (isMarked(pen, row) || row === pen.hovered || isHit(pen, row)) drawBand(pen, row, y);
   drawMark(pen, row, y, y + (inBus === NONE ? 0 : inBus * axis.scale));
 }
 
@@ -191,21 +217,37 @@ function drawTicks(pen: Pen, axis: TimeAxis): void {
   context.textAlign = "left";
 }
 
-/** The names of as many messages as there is room for. */
+/** The names of as many messages as there is room for: first of those that are pointed out. */
 function drawNames(pen: Pen, axis: TimeAxis, { start, end }: Range): void {
   const { scene } = pen;
+  const named = drawMarkedNames(pen, axis);
+  const free = (y: number): boolean => named.every((other) => Math.abs(other - y) >= NAME);
   let slot = start;
-  for (let free = pen.geometry.head + NAME / 2; slot < end; ) {
+  for (let next = pen.geometry.head + NAME / 2; slot < end; ) {
     const row = scene.rows[scene.clock.places[slot] as number] as number;
     const y = onCanvas(pen, yOfRow(scene, axis, row) as number);
-    if (y >= free) {
-      drawShortName(pen, row, y);
-      free = y + NAME;
+    if (y >= next) {
+      if (free(y)) drawShortName(pen, row, y);
+      next = y + NAME;
       // The next one that there is room for; those between are not looked at one by one.
-      const next = slotsSeen(scene, axis, free - pen.geometry.head + pen.offset, bottomOf(pen));
-      slot = Math.max(slot + 1, next.start);
+      const seen = slotsSeen(scene, axis, next - pen.geometry.head + pen.offset, bottomOf(pen));
+      slot = Math.max(slot + 1, seen.start);
     } else slot++;
   }
+}
+
+/** The names of the messages that are pointed at or out; gives their heights. */
+function drawMarkedNames(pen: Pen, axis: TimeAxis): number[] {
+  const heights: number[] = [];
+  for (const row of new Set([pen.selected, pen.hovered, pen.partner])) {
+    if (row === NONE || placeOf(pen.scene, row) === undefined) continue;
+    const y = onCanvas(pen, yOfRow(pen.scene, axis, row) as number);
+    const isSeen = y >= pen.geometry.head + NAME / 2 && y <= pen.geometry.height;
+    if (!isSeen || heights.some((other) => Math.abs(other - y) < NAME)) continue;
+    drawShortName(pen, row, y);
+    heights.push(y);
+  }
+  return heights;
 }
 
 /** Of more than these nothing could be told apart. */
@@ -217,3 +259,6 @@ const TICK_PIXELS = 64;
 const NAME = 17;
 /** Messages so far outside reach into what is seen. */
 const AROUND = 40;
+
+/** Pixels of the stripe before a hit. */
+const HIT_WIDTH = 4;

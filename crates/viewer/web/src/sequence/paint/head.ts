@@ -1,10 +1,11 @@
 // The names of the columns, which stay above them.
 
 import { colorOf } from "../../services/hue";
+import { seenLines } from "../model/axis";
 import type { Column } from "../model/columns";
-import { columnsSeen, TURN, xOf } from "../model/geometry";
+import { columnsSeen, TURN, turnedWidth, xOf } from "../model/geometry";
 import { drawable } from "../model/text";
-import { type Pen, stroke, write } from "./pen";
+import { bottomOf, type Pen, stroke, write } from "./pen";
 
 /** Draws the names of the columns, and what the columns at the left are. */
 export function drawHead(pen: Pen): void {
@@ -16,18 +17,27 @@ export function drawHead(pen: Pen): void {
   context.rect(geometry.left, 0, geometry.width, geometry.head);
   context.clip();
   const { start, end } = columnsSeen(geometry);
+  let bus: number | undefined;
   for (let place = start; place < end; place++) {
-    const column = pen.scene.columns.all[place];
+    const column = columnIn(pen, place);
     if (column === undefined) continue;
     drawColumnName(pen, column, xOf(geometry, place));
-    const isFirst = pen.scene.columns.all[place - 1]?.bus !== column.bus;
-    if (isFirst) drawBusName(pen, column.bus, xOf(geometry, place));
+    if (column.bus !== bus) drawBusName(pen, column.bus, xOf(geometry, place));
+    ({ bus } = column);
   }
   context.restore();
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   stroke(context, 0, geometry.head - 0.5, geometry.width, geometry.head - 0.5);
   drawTitles(pen);
+}
+
+/** The column that a lane has first of what is seen. */
+function columnIn(pen: Pen, lane: number): Column | undefined {
+  const { axis, scene } = pen;
+  const { start, end } = seenLines(scene, axis, pen.offset, bottomOf(pen));
+  const stay = scene.placement.lanes(axis.is).firstIn(lane, start, end);
+  return stay && scene.columns.all[stay.column];
 }
 
 function drawTitles(pen: Pen): void {
@@ -69,7 +79,7 @@ function drawBusName({ context, geometry, scene, theme }: Pen, bus: number, x: n
 function drawTurned(pen: Pen, column: Column, x: number): void {
   const { context, geometry, labels, theme } = pen;
   const { head } = theme.fonts;
-  const label = labels.cut(column.label, head, TURNED_WIDTH);
+  const label = labels.cut(column.label, head, turnedWidth(geometry));
   context.save();
   context.translate(x, geometry.head - 12);
   drawDot(pen, column, 0, 0);
@@ -92,5 +102,3 @@ function drawDot(pen: Pen, column: Column, x: number, y: number): void {
 }
 
 const TITLES = { start: "Time", wall: "Time of day", delta: "After" } as const;
-
-const TURNED_WIDTH = 134;

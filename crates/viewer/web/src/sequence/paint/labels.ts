@@ -24,7 +24,7 @@ export class Labels {
   private key = "";
   private strings: Recording | undefined;
 
-  constructor(private readonly context: CanvasRenderingContext2D) {}
+  constructor(private readonly context: Pick<CanvasRenderingContext2D, "font" | "measureText">) {}
 
   /** Forgets what is of another recording, or for other letters or another width. */
   begin(recording: Recording, fonts: Fonts, width: number): void {
@@ -55,6 +55,12 @@ export class Labels {
     const label = cut.text === ELLIPSIS ? NOTHING : cut;
     this.kept.set(key, label);
     return label;
+  }
+
+  /** How wide a text is. */
+  width(text: string, font: string): number {
+    this.context.font = font;
+    return this.context.measureText(text).width;
   }
 
   /** A text cut to a width, and not kept. */

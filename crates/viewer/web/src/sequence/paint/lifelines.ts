@@ -1,10 +1,13 @@
 // The lines of columns, from when somebody came until they left.
 
 import type { Peer } from "../../model/recording";
-import { yOfTime } from "../model/axis";
-import type { Column } from "../model/columns";
+import { colorOf } from "../../services/hue";
+import { seenLines, yOfLine, yOfTime } from "../model/axis";
+import { type Column, isMerged } from "../model/columns";
 import { columnsSeen, xOf } from "../model/geometry";
-import { onCanvas, type Pen, stroke, write } from "./pen";
+import type { Stay } from "../model/lanes";
+import { rowOfLine } from "../model/scene";
+import { bottomOf, claim, onCanvas, type Pen, stroke, write } from "./pen";
 
 /** When a column begins and ends, as far as that is known. */
 export interface Life {
@@ -24,30 +27,83 @@ export function lifeOf({ peers }: Column): Life {
   };
 }
 
-/** Draws the lines of all columns that are seen. */
+/** Draws the lines of all columns that are seen, and the names of those that begin below others. */
 export function drawLifelines(pen: Pen): void {
-  const { start, end } = columnsSeen(pen.geometry);
-  for (let place = start; place < end; place++) {
-    const column = pen.scene.columns.all[place];
-    if (column !== undefined) drawLifeline(pen, column, xOf(pen.geometry, place));
+  const { axis, geometry, scene } = pen;
+  const lanes = scene.placement.lanes(axis.is);
+  const lines = seenLines(scene, axis, pen.offset, bottomOf(pen));
+  const { start, end } = columnsSeen(geometry);
+  for (let lane = start; lane < end; lane++) {
+    const x = xOf(geometry, lane);
+    lanes.staysIn(lane, lines.start, lines.end).forEach((stay, place) => {
+      const column = scene.columns.all[stay.column];
+      if (column === undefined) return;
+      const top = drawLifeline(pen, column, stay, x);
+      // The first one has its name at the top.
+      if (place > 0) drawStart(pen, column, x, top);
+    });
   }
 }
 
-function drawLifeline(pen: Pen, column: Column, x: number): void {
+/** Draws the line of a column while it has a lane; gives where it begins on the canvas. */
+function drawLifeline(pen: Pen, column: Column, stay: Stay, x: number): number {
   // A column that is there for the sake of one beside it has nobody.
-  if (column.peers.length === 0) return;
+  if (column.peers.length === 0) return 0;
   const { context, geometry, theme } = pen;
-  const { arrived, left, why } = lifeOf(column);
-  const top = arrived === undefined ? 0 : canvasY(pen, arrived);
-  const bottom = left === undefined ? geometry.height : canvasY(pen, left);
+  const begin = topOf(pen, stay);
+  const end = endOf(pen, stay);
+  const { arrived, left, why } = isMerged(column) ? FOREVER : lifeOf(column);
+  const top = Math.max(begin, arrived === undefined ? begin : canvasY(pen, arrived));
+  const bottom = Math.min(end, left === undefined ? end : canvasY(pen, left));
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   const from = Math.max(top, geometry.head);
   const until = Math.min(bottom, geometry.height);
   if (until > from) stroke(context, Math.round(x) + 0.5, from, Math.round(x) + 0.5, until);
   context.strokeStyle = theme.soft;
-  if (arrived !== undefined && isSeen(pen, top)) stroke(context, x - 6, top, x + 6, top);
-  if (left !== undefined && isSeen(pen, bottom)) drawEnd(pen, x, bottom, why);
+  if (arrived !== undefined && top > begin && isSeen(pen, top))
+    stroke(context, x - 6, top, x + 6, top);
+  if (left !== undefined && bottom < end && isSeen(pen, bottom)) drawEnd(pen, x, bottom, why);
+  return begin;
+}
+
+/** Where on the canvas a column gets its lane, a little above its first message. */
+function topOf(pen: Pen, stay: Stay): number {
+  return stay.from === 0 ? Number.NEGATIVE_INFINITY : lineY(pen, stay.from) - ROOM;
+}
+
+function endOf(pen: Pen, stay: Stay): number {
+  if (stay.until >= pen.scene.lines.count - 1) return Number.POSITIVE_INFINITY;
+  return lineY(pen, stay.until) + ROOM;
+}
+
+function lineY({ axis, ...pen }: Pen, line: number): number {
+  const { scene } = pen;
+  const row = axis.is === "time" ? rowOfLine(scene, line) : undefined;
+  const y = row === undefined ? yOfLine(line) : yOfTime(scene, axis, scene.recording.at.get(row));
+  return y - pen.offset + pen.geometry.head;
+}
+
+/** The name of a column at the beginning of its line, where it is not at the top. */
+function drawStart(pen: Pen, column: Column, x: number, top: number): void {
+  const { context, geometry, labels, theme } = pen;
+  if (!isSeen(pen, top)) return;
+  const { small } = theme.fonts;
+  const label = labels.cut(column.label, small, Math.max(START_LEAST, geometry.gap * START_GAPS));
+  const left = Math.min(x + 6, geometry.width - label.width - 4);
+  const box = { x: left - 2, y: top - 7, width: label.width + 4, height: 14 };
+  if (!claim(pen, box)) return;
+  context.strokeStyle = theme.soft;
+  stroke(context, x - 6, top, x + 6, top);
+  context.fillStyle = theme.paper;
+  context.globalAlpha = 0.85;
+  context.fillRect(box.x, box.y, box.width, box.height);
+  context.globalAlpha = 1;
+  context.fillStyle = colorOf(column.label);
+  context.beginPath();
+  context.arc(x, top, 3, 0, 2 * Math.PI);
+  context.fill();
+  write(context, label.text, left, top, small, theme.ink);
 }
 
 function canvasY(pen: Pen, time: number): number {
@@ -68,4 +124,11 @@ function drawEnd(pen: Pen, x: number, y: number, why: string | undefined): void 
   write(context, label.text, x + 9, y, theme.fonts.small, theme.soft);
 }
 
+/** Connections of a merged column come and go: its line has no end of one. */
+const FOREVER: Life = { arrived: undefined, left: undefined, why: undefined };
 const WHY_WIDTH = 180;
+/** Pixels above the first message of a column, and below its last one. */
+const ROOM = 26;
+/** The width of a name at the beginning of a line: pixels at least, and how many lanes it may cover. */
+const START_LEAST = 120;
+const START_GAPS = 3;

@@ -1,10 +1,20 @@
 // The times and the names of messages, at the left.
 
+import {
+  ENDING_WORDS,
+  isFailure,
+  isUnanswered,
+  type Outcome,
+  outcomeOf,
+  paceOf,
+} from "../../model/outcome";
 import { Kind } from "../../model/recording";
 import { count, duration, sinceStart, timeOfDay } from "../../parts/format";
 import type { Geometry } from "../model/geometry";
-import { type Note, placeOf } from "../model/scene";
+import { isBeforeLast, type Note, placeOf } from "../model/scene";
+import { colorOfEnding } from "./endings";
 import type { Room } from "./labels";
+import { colorOfPace } from "./marks";
 import { type Pen, write } from "./pen";
 
 /** The time of a message, as it is told now. */
@@ -31,16 +41,18 @@ function deltaText({ scene }: Pen, row: number): string {
   return `${delta < 0 ? "" : "+"}${duration(delta)}`;
 }
 
-/** Writes the time of a message. */
+/** Writes the time of a message; with an arrow if it is before that of the message above. */
 export function drawTime(pen: Pen, row: number, y: number): void {
-  const { context, geometry, theme } = pen;
+  const { context, geometry, scene, theme } = pen;
+  const isEarlier = isBeforeLast(scene, row);
   context.textAlign = "right";
-  write(context, timeText(pen, row), geometry.time - 8, y, theme.fonts.small, theme.soft);
+  const text = `${isEarlier ? "↑ " : ""}${timeText(pen, row)}`;
+  write(context, text, geometry.time - 8, y, theme.fonts.small, theme.soft);
   context.textAlign = "left";
 }
 
 /** How much room names have: beside a note or the number of a run they have less. */
-export type NameRoom = "whole" | "beside-note";
+export type NameRoom = "whole" | "beside-note" | "beside-ending";
 
 /** Writes what a message is: path, interface and member; of a reply the member that it answers. */
 export function drawName(pen: Pen, row: number, y: number, room: NameRoom): void {
@@ -64,8 +76,8 @@ export function drawShortName(pen: Pen, row: number, y: number): void {
   const { recording, noteOf } = pen.scene;
   const kind = recording.kind.get(row);
   const note = noteOf(row);
-  const room = note === undefined ? "whole" : "beside-note";
   if (note !== undefined) drawNote(pen, note, y);
+  const room = note === undefined ? drawCallEnd(pen, row, y) : "beside-note";
   if (kind === Kind.Return) drawReturned(pen, row, y, room);
   else drawMember(pen, row, y, room, kind === Kind.Error ? pen.theme.error : pen.theme.ink);
 }
@@ -111,9 +123,40 @@ function drawReturned(
 }
 
 function roomOf(geometry: Geometry, what: keyof typeof TEXTS, room: NameRoom, font: string): Room {
-  const taken = (room === "beside-note" ? NOTE_ROOM : 0) + (what === "returned" ? INDENT : 0);
+  const taken = ROOMS[room].taken + (what === "returned" ? INDENT : 0);
   const width = geometry.left - geometry.time - 10 - taken;
-  return { id: TEXTS[what] * 2 + Number(room === "beside-note"), font, width };
+  return { id: TEXTS[what] * 3 + ROOMS[room].id, font, width };
+}
+
+/** Writes beside a call how long it took, or how else it ended; gives what room is left for its name. */
+export function drawCallEnd(pen: Pen, row: number, y: number): NameRoom {
+  const { context, geometry, scene, theme } = pen;
+  if (scene.recording.kind.get(row) !== Kind.Call) return "whole";
+  const outcome = outcomeOf(scene.recording, row);
+  const text = endText(outcome);
+  const pace = paceOf(outcome.waited);
+  const isPlain = pace === "quick" && outcome.ending === "returned";
+  const isNarrow = geometry.left - geometry.time < NARROW;
+  if (text === "" || (isPlain && isNarrow)) return "whole";
+  const isBad = isFailure(outcome) || isUnanswered(outcome);
+  const slow = colorOfPace(theme, pace);
+  const color = isBad ? colorOfEnding(theme, outcome.ending) : (slow ?? theme.soft);
+  if (isPlain) {
+    context.textAlign = "right";
+    write(context, text, geometry.left - 12, y, theme.fonts.small, color);
+    context.textAlign = "left";
+  } else if (pace === "very-slow") drawPill(pen, text, y, theme.paper, color);
+  else drawPill(pen, text, y, color, theme.raised);
+  return text.length > SHORT ? "beside-ending" : "beside-note";
+}
+
+/** How long a call took, and how it ended unless it got a reply of the service. */
+function endText(outcome: Outcome): string {
+  const { ending, waited } = outcome;
+  const time = waited === undefined ? "" : duration(waited);
+  if (ending === "returned" || ending === "failed") return time;
+  if (ending === "no-reply-expected" || ending === "unknown") return "";
+  return `${ENDING_WORDS[ending]} ${time}`.trim();
 }
 
 /** How many messages a folded or unfolded run has. */
@@ -142,5 +185,13 @@ function drawPill(pen: Pen, text: string, y: number, color: string, ground: stri
 }
 
 const INDENT = 14;
-const NOTE_ROOM = 66;
+const ROOMS = {
+  whole: { id: 0, taken: 0 },
+  "beside-note": { id: 1, taken: 66 },
+  "beside-ending": { id: 2, taken: 124 },
+} as const;
+/** A text of so many letters is short enough to stand where notes do. */
+const SHORT = 8;
+/** Where names have fewer pixels than these, what is as usual is left out. */
+const NARROW = 150;
 const TEXTS = { path: 0, member: 1, interface: 2, returned: 3 } as const;

@@ -1,0 +1,38 @@
+// Keys of the findings.
+
+import type { KeyBinding } from "../keys/keys";
+import type { Store } from "../state/store";
+import type { Finding } from "./model";
+import type { Reporter } from "./report";
+import { showMessages } from "./showMessages";
+
+/** What keys do while findings are shown. */
+export function findingsKeys(store: Store, reporter: Reporter): readonly KeyBinding[] {
+  const isThere = (): boolean => reporter.opened.peek() !== undefined;
+  const step = (by: number): void => {
+    reporter.open.value = neighbor(reporter.shown.peek(), reporter.opened.peek(), by);
+  };
+  return [
+    { keys: ["j", "ArrowDown"], about: "Next finding", when: isThere, run: () => step(1) },
+    { keys: ["k", "ArrowUp"], about: "Previous finding", when: isThere, run: () => step(-1) },
+    {
+      keys: ["Enter"],
+      about: "Show the messages of the finding in the sequence",
+      when: isThere,
+      run: () => {
+        const finding = reporter.opened.peek();
+        if (finding !== undefined) showMessages(store, finding);
+      },
+    },
+  ];
+}
+
+/** The finding so many places behind this one; at the ends the first or the last. */
+export function neighbor(
+  shown: readonly Finding[],
+  from: Finding | undefined,
+  by: number,
+): Finding | undefined {
+  const place = (from === undefined ? -1 : shown.indexOf(from)) + by;
+  return shown[Math.min(Math.max(place, 0), shown.length - 1)];
+}

@@ -1,0 +1,18 @@
+// What became of a call, in a few words.
+
+import { Flag, Kind, NONE, type Recording } from "../model/recording";
+import { duration } from "../parts/format";
+
+/** What became of a call: `601 ms`, `error after 3.00 ms`, `no reply`; nothing of signals. */
+export function outcomeOf(recording: Recording, row: number): string {
+  const call = recording.callOf(row);
+  if (call === NONE) return "";
+  const reply = recording.partnerOf(call);
+  if (reply === NONE) {
+    const isWanted = (recording.flags.get(call) & Flag.NoReplyExpected) === 0;
+    return isWanted ? "no reply" : "no reply wanted";
+  }
+  const length = recording.durationOf(call);
+  const time = length === undefined ? "" : duration(length);
+  return recording.kind.get(reply) === Kind.Error ? `error after ${time}` : time;
+}

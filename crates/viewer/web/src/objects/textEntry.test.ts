@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Typed } from "./protocol";
+import { TextEntry } from "./textEntry";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** An entry, and what it has asked to be read. */
+function entry() {
+  const asked: { readonly text: string; readonly answer: (typed: Typed) => void }[] = [];
+  const ask = (_: string, text: string): Promise<Typed> =>
+    new Promise((answer) => asked.push({ text, answer }));
+  return { entry: new TextEntry("s", ask), asked };
+}
+
+test("a text is read once nothing more is typed", async () => {
+  const { entry: typed, asked } = entry();
+  typed.type("'a");
+  await vi.advanceTimersByTimeAsync(60);
+  typed.type("'ab'");
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked.map(({ text }) => text)).toEqual(["'ab'"]);
+  expect(typed.value).toEqual({ problem: "Still checking" });
+  asked[0]?.answer({ arguments: ["ab"] });
+  await typed.settle();
+  expect(typed.value).toEqual({ value: ["ab"] });
+  expect(asked.length).toBe(1);
+});
+
+test("an answer about an older text is of no interest", async () => {
+  const { entry: typed, asked } = entry();
+  typed.type("'a'");
+  const first = typed.settle();
+  typed.type("'b'");
+  asked[0]?.answer({ arguments: ["a"] });
+  await first;
+  expect(typed.read.value).toEqual({ state: "reading" });
+  const second = typed.settle();
+  asked[1]?.answer({ problem: { sentence: "expected a value", column: 4 } });
+  await second;
+  expect(typed.read.value).toEqual({ state: "wrong", sentence: "expected a value", column: 4 });
+});

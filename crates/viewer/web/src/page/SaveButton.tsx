@@ -1,0 +1,29 @@
+// Saving: messages as a recording, or the page with the recording as one file.
+
+import type { JSX } from "preact";
+import { openMenu } from "../parts/openMenu";
+import { useStore } from "../state/context";
+import { saveItems, saveProblem } from "./saving";
+
+/** Saves messages, or the page with the recording as one file unless it is that already. */
+export function SaveButton(): JSX.Element {
+  const store = useStore();
+  return (
+    <>
+      {saveProblem.value !== "" && (
+        <span class="missing" role="alert" title={saveProblem.value}>
+          {saveProblem.value}
+        </span>
+      )}
+      <button
+        type="button"
+        class="plain"
+        title="Save messages, or the page with the recording"
+        aria-haspopup="menu"
+        onClick={(event) => openMenu(event, saveItems(store))}
+      >
+        Save
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import { signal } from "@preact/signals";
+import { expect, test } from "vitest";
+import type { Progress } from "../state/store";
+import { statusOf } from "./status";
+
+type Reasons = readonly string[] | undefined;
+
+test.each<[Progress, Reasons, string]>([
+  [{ state: "loading" }, undefined, "reading…"],
+  [{ state: "whole" }, undefined, "read"],
+  [{ state: "whole" }, [], "complete"],
+  [{ state: "whole" }, ["10 messages are missing"], "incomplete"],
+  [{ state: "live" }, undefined, "live"],
+  [{ state: "ended", why: "the bus is gone" }, undefined, "ended: the bus is gone"],
+  [{ state: "disconnected", why: "Start it again." }, [], "disconnected"],
+])("%j with %j", (progress, incomplete, words) => {
+  expect(statusOf({ progress: signal(progress), incomplete: signal(incomplete) }).words).toBe(
+    words,
+  );
+});

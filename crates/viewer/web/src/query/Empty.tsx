@@ -1,0 +1,74 @@
+// Why nothing is shown, and what to leave out so that something is.
+
+import type { JSX } from "preact";
+import { count } from "../parts/format";
+import { useAnswer } from "../state/answer";
+import { useStore } from "../state/context";
+import type { Store } from "../state/store";
+import type { ViewName } from "../state/views";
+import { sentence } from "./wrongPlace";
+
+/** How many messages there are without each part of the selection; null for a part that it does not have. */
+interface Without {
+  readonly query: number | null;
+  readonly hidden: number | null;
+  readonly time: number | null;
+}
+
+/** Views whose messages the selection chooses. */
+const CHOSEN: readonly ViewName[] = ["sequence", "statistics", "timeline"];
+
+/** Covers a view that has no messages, with buttons that leave a part of the selection out. */
+export function Empty(): JSX.Element | null {
+  const store = useStore();
+  const isEmpty = useIsEmpty(store);
+  return isEmpty && CHOSEN.includes(store.view.value) ? <Explanation /> : null;
+}
+
+function useIsEmpty(store: Store): boolean {
+  return store.total.value > 0 && store.shown.value.length === 0;
+}
+
+function Explanation(): JSX.Element {
+  const store = useStore();
+  const asked = useAnswer<Without>(() => ({ ask: "without", ...store.selection.value }));
+  const without = asked.value.answer;
+  const clearQuery = (): void => store.setQuery("");
+  const showServices = (): void => store.setHidden([]);
+  const showTime = (): void => {
+    store.span.value = undefined;
+  };
+  const showAll = (): void => {
+    clearQuery();
+    showServices();
+    showTime();
+  };
+  const parts = [
+    { title: "Clear the query", messages: without?.query, run: clearQuery },
+    { title: "Show all services", messages: without?.hidden, run: showServices },
+    { title: "Show the whole time", messages: without?.time, run: showTime },
+  ].filter(({ messages }) => typeof messages === "number");
+  const note = store.queryNote.value;
+  return (
+    <section class="nothing" aria-label="Nothing is selected">
+      <h2>No message is selected</h2>
+      {note === undefined ? null : <p>{sentence(note)}</p>}
+      <div class="nothing-parts">
+        {parts.map(({ title, messages, run }) => (
+          <button key={title} type="button" class="copy" onClick={run}>
+            {title} <span class="nothing-count">{leads(messages ?? 0)}</span>
+          </button>
+        ))}
+        {parts.length > 1 ? (
+          <button type="button" class="copy" onClick={showAll}>
+            Show everything
+          </button>
+        ) : null}
+      </div>
+    </section>
+  );
+}
+
+function leads(messages: number): string {
+  return messages === 0 ? "still none" : count(messages);
+}

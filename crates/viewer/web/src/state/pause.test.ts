@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import type { Frame } from "../format/frame";
+import { VERSION } from "../format/frame";
+import { Disconnected, type Question, type Source } from "../source/source";
+import { Store } from "./store";
+
+/** A source of which the test gives the frames, one after the other. */
+class ManualSource implements Source {
+  readonly asked: Question[] = [];
+  private readonly given: Frame[] = [];
+  private wake: (() => void) | undefined;
+  private isOver = false;
+  isGone = false;
+
+  give(kind: string, head: Record<string, unknown> = {}): void {
+    this.given.push({ kind, head: { kind, ...head }, columns: new Map() });
+    this.wake?.();
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.wake?.();
+  }
+
+  async *frames(): AsyncGenerator<Frame> {
+    for (;;) {
+      const frame = this.given.shift();
+      if (frame !== undefined) yield frame;
+      else if (this.isOver) return;
+      else await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  async ask(question: Question): Promise<Frame> {
+    this.asked.push(question);
+    if (this.isGone) throw new Disconnected();
+    return { kind: "answer", head: { kind: "answer", count: 0, total: 0 }, columns: new Map() };
+  }
+}
+
+function live(): { readonly source: ManualSource; readonly store: Store } {
+  const source = new ManualSource();
+  const store = new Store(source);
+  void store.load();
+  source.give("hello", { version: VERSION, title: "session", mode: "live" });
+  source.give("missing", { overrun: 0, disconnected: 0 });
+  return { source, store };
+}
+
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("what comes while the page is paused is shown when it goes on", async () => {
+  const { source, store } = live();
+  await settled();
+  store.togglePause();
+  source.give("missing", { overrun: 7, disconnected: 0 });
+  await settled();
+  expect(store.missing.value.overrun).toBe(0);
+  expect(store.selection.value.until).toBe(store.recording.value.end + 1);
+  store.togglePause();
+  expect(store.missing.value.overrun).toBe(7);
+  expect(store.selection.value.until).toBe(undefined);
+});
+
+test("held messages are counted once, also if the oldest go meanwhile", async () => {
+  const { source, store } = live();
+  await settled();
+  store.togglePause();
+  source.give("messages", { first: 0, count: 30 });
+  await settled();
+  expect(store.held.value).toBe(30);
+  source.give("reset", { before: 20 });
+  source.give("messages", { first: 0, count: 15 });
+  await settled();
+  expect(store.held.value).toBe(35);
+});
+
+test("a program that has ended is not a failed question", async () => {
+  const { source, store } = live();
+  await settled();
+  source.isGone = true;
+  await expect(store.ask({ ask: "findings" })).rejects.toThrow("has stopped");
+  expect(store.progress.value.state).toBe("disconnected");
+});
+
+test("a stream that stops without an end is a program that has ended", async () => {
+  const { source, store } = live();
+  source.end();
+  await settled();
+  expect(store.progress.value.state).toBe("disconnected");
+});

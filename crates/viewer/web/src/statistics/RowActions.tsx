@@ -1,0 +1,41 @@
+// What can be done with the selected row of a table, in a bar below it.
+
+import type { JSX } from "preact";
+import { CutText } from "../parts/CutText";
+import type { Row } from "../parts/table";
+import { useStore } from "../state/context";
+import { nameOfRow, type RowMenu, type RowUse, rowActions } from "./rowMenu";
+
+interface RowActionsProps {
+  /** The name of the table. */
+  readonly subject: string;
+  /** What Enter and a double click do. */
+  readonly use: RowUse;
+  /** The row that is selected. */
+  readonly row: Row | undefined;
+  readonly messageOf: ((row: Row) => RowMenu["message"]) | undefined;
+}
+
+export function RowActions({ subject, use, row, messageOf }: RowActionsProps): JSX.Element {
+  const store = useStore();
+  if (row === undefined) {
+    return (
+      <p class="row-actions note">
+        Select a row. Enter or a double click: {use.hint}. Right click: more.
+      </p>
+    );
+  }
+  const actions = rowActions({ store, subject, row, message: messageOf?.(row) }, use);
+  return (
+    <div class="row-actions" role="toolbar" aria-label="Selected row">
+      <span class="row-actions-name">
+        <CutText text={nameOfRow(row)} />
+      </span>
+      {actions.map(({ label, run }) => (
+        <button key={label} type="button" class="copy" onClick={run}>
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+// The investigations that docs/investigations.md describes, by keyboard alone and by mouse.
+//
+// With DILIGENCE_PICTURES, the pictures of that page are written to this folder.
+
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { usePages, waitForShown } from "./support/browser";
+import { desktopRecording, updatedRecording } from "./support/desktop";
+import { view } from "./support/program";
+
+const pages = usePages();
+const SIZE = { width: 1440, height: 900 };
+
+beforeAll(async () => {
+  await desktopRecording();
+  await updatedRecording();
+}, 300_000);
+
+/** Saves what the page shows, if pictures are wanted. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.DILIGENCE_PICTURES;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** Goes through the findings by key until one says all of this. */
+async function findingBy(page: Page, ...words: string[]): Promise<string> {
+  await page.keyboard.press("4");
+  await page.getByRole("article").waitFor();
+  for (let turn = 0; turn < FINDINGS_MAX; turn++) {
+    const text = (await page.getByRole("article").textContent()) ?? "";
+    if (words.every((word) => text.includes(word))) return text;
+    await page.keyboard.press("j");
+  }
+  throw new Error(`no finding says ${words.join(" and ")}`);
+}
+
+const FINDINGS_MAX = 40;
+
+test("why a start took so long, by keyboard", async () => {
+  await using program = await view(await desktopRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  const text = await findingBy(page, "services that start slowly", "org.example.Backup");
+  expect(text).toMatch(/took 3\.\d s to connect, and \d+ calls waited/);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url()).toContain("q=");
+});
+
+test("why a start took so long, by mouse", async () => {
+  await using program = await view(await desktopRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  await page.getByLabel("Views").getByRole("button", { name: "Timeline" }).click();
+  await page.getByRole("tab", { name: "Start-ups" }).click();
+  await page
+    .locator(".starts-list")
+    .getByRole("button", { name: /org\.example\.Backup/ })
+    .click();
+  for (const milestone of ["process started", "connected", "name acquired"]) {
+    await page.getByText(milestone).first().waitFor();
+  }
+  await picture(page, "slow-start");
+});
+
+test("who floods the bus and who pays for it, by keyboard", async () => {
+  await using program = await view(await desktopRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  const text = await findingBy(page, "floods of signals", "org.example.Sensors emits");
+  expect(text).toMatch(/[\d,]+ wake-ups/);
+  await picture(page, "flood");
+});
+
+test("who floods the bus and who pays for it, by mouse", async () => {
+  await using program = await view(await desktopRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  await page.getByLabel("Views").getByRole("button", { name: "Findings" }).click();
+  await page.locator(".finding-item").filter({ hasText: "org.example.Sensors emits" }).click();
+  await page.getByRole("article").getByText("3 connections").first().waitFor();
+  await page.getByRole("button", { name: "Show these in the sequence" }).click();
+  await waitForShown(page, 400);
+  await picture(page, "flood-sequence");
+});
+
+test("what changed between two recordings, by keyboard", async () => {
+  await using program = await view(await desktopRecording(), await updatedRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  await page.keyboard.press("5");
+  const rows = page.getByRole("grid").getByRole("row");
+  await expect.poll(() => rows.count()).toBeGreaterThan(3);
+  await page.keyboard.press("/");
+  await page.keyboard.type("member:Search");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(2);
+  expect(await rows.nth(1).textContent()).toMatch(/Search.*slower/);
+});
+
+test("what changed between two recordings, by mouse", async () => {
+  await using program = await view(await desktopRecording(), await updatedRecording());
+  const page = await pages.open(program.line, { size: SIZE });
+  await page.getByLabel("Views").getByRole("button", { name: "Compare" }).click();
+  const row = page.getByRole("grid").getByRole("row").filter({ hasText: "Indexer.Search" });
+  await expect.poll(() => row.textContent()).toContain("slower");
+  await picture(page, "changes");
+  await row.dblclick();
+  await expect.poll(() => page.url()).toContain("compare=sequences");
+});

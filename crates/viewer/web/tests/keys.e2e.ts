@@ -1,0 +1,126 @@
+// Keys, and the palette, which has all actions of the page.
+
+import type { Page } from "playwright-core";
+import { expect, inject, test } from "vitest";
+import { counts, usePages, waitForShown } from "./support/browser";
+import { view } from "./support/program";
+
+const pages = usePages();
+
+/** What the palette has for some words. */
+async function offered(page: Page, words: string): Promise<string[]> {
+  await page.keyboard.press(":");
+  await page.getByRole("combobox", { name: "Command" }).fill(words);
+  const offers = await page.getByRole("option").allTextContents();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  return offers;
+}
+
+/** Runs the first action that the palette has for some words. */
+async function command(page: Page, words: string): Promise<void> {
+  await page.keyboard.press(":");
+  await page.getByRole("combobox", { name: "Command" }).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+test.each([
+  ["", "export", /Save the messages shown as pcapng/],
+  ["", "download", /standalone HTML/],
+  ["", "redact", /Save without message contents/],
+  ["", "link", /Copy a link/],
+  ["", "zoom", /Go to Timeline/],
+  ["#view=timeline", "zoom", /Zoom in/],
+  ["", "legend", /Sequence/],
+  ["", "dark", /Theme: dark/],
+  ["", "filter", /Edit the filter/],
+  ["#q=type%3Acall", "clear", /Clear the filter/],
+  ["#span=0-1000000000", "clear", /Clear the time range/],
+  ["#view=statistics", "histogram", /Go to Statistics/],
+  ["#view=objects", "keyboard", /Show all keys/],
+])("on a page %s the word %s finds %s", async (hash, words, expected) => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}${hash}`);
+  expect((await offered(page, words)).join("\n")).toMatch(expected);
+});
+
+test("actions of the palette act", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#q=type%3Acall&span=0-1000000000`);
+  const { all } = await counts(page);
+  await command(page, "show all messages");
+  await expect.poll(() => new URL(page.url()).hash).toBe("");
+  await expect.poll(async () => (await counts(page)).shown).toBeGreaterThan(all / 2);
+  await command(page, "theme dark");
+  await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
+  const saving = page.waitForEvent("download");
+  await command(page, "export pcapng");
+  expect((await saving).suggestedFilename()).toMatch(/\.pcapng$/);
+  await command(page, "12");
+  await expect.poll(() => page.url()).toContain("message=12");
+});
+
+test("an action that a key does while it is held is done once by the palette", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=timeline`);
+  const length = page.locator(".timeline-length");
+  await expect.poll(() => length.textContent()).toMatch(/ s$/);
+  const before = Number.parseFloat((await length.textContent()) ?? "");
+  await command(page, "zoom in");
+  await expect
+    .poll(async () => Number.parseFloat((await length.textContent()) ?? ""))
+    .toBeLessThan(before);
+  const after = await length.textContent();
+  await page.waitForTimeout(500);
+  expect(await length.textContent()).toBe(after);
+});
+
+test.each([
+  ["statistics", "Statistics", ["Next tab", "Go to the table, next row"]],
+  ["findings", "Findings", ["Next finding", "Previous finding"]],
+  ["compare", "Compare", ["Switch between differences and side by side"]],
+])("the sheet has the keys of %s", async (name, part, keys) => {
+  const recording = inject("recording");
+  await using program = await view(recording, recording);
+  const page = await pages.open(`${program.line}#view=${name}`);
+  await page.getByRole("main").locator("button").first().waitFor();
+  await page.keyboard.press("?");
+  const section = page.getByRole("dialog").locator("section", {
+    has: page.getByRole("heading", { name: part, exact: true }),
+  });
+  for (const about of keys) await section.getByText(about, { exact: true }).waitFor();
+});
+
+test("rows are reached by keys, and tabs changed", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=statistics`);
+  const { shown } = await counts(page);
+  const rows = page.getByRole("grid").getByRole("row");
+  await rows.nth(2).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect.poll(() => rows.nth(2).getAttribute("aria-selected")).toBe("true");
+  await page.keyboard.press("k");
+  await expect.poll(() => rows.nth(1).getAttribute("aria-selected")).toBe("true");
+  const messages = await rows.nth(1).locator('[data-column="2"]').textContent();
+  await page.keyboard.press("Enter");
+  await waitForShown(page, Number(messages?.replaceAll(",", "")));
+  expect((await counts(page)).shown).toBeLessThan(shown);
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.getByRole("tab", { name: "Durations", selected: true }).waitFor();
+});
+
+test("findings are reached by keys", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(`${program.line}#view=findings`);
+  const items = page.locator(".finding-item");
+  await items.nth(2).waitFor();
+  for (const [key, place] of [
+    ["j", 1],
+    ["ArrowDown", 2],
+    ["k", 1],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect.poll(() => items.nth(place).getAttribute("aria-current")).toBe("true");
+  }
+});
