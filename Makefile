@@ -31,7 +31,10 @@ FUZZ_SECONDS ?= 300
 PROVE_STEPS ?= 1000000000
 PROVE_SOAK ?= 3600
 
-.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
+# Scenarios that are documented beside the comparison.
+SCENARIOS := ping-pong fan-out validation flood priority
+
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
@@ -145,9 +148,16 @@ bench: build
 	@scripts/bench-peers
 	$(PROGRAM) bench compare --json=$(TARGET)/bench.jsonl --report $(TARGET)/bench.html
 
-# What the last `make bench` has measured becomes the document and the table of the README.
+# The scenarios of docs/benchmarks.md besides that of `make bench`, about half an hour.
+bench-scenarios: $(SCENARIOS:%=bench-%)
+
+$(SCENARIOS:%=bench-%): bench-%: build
+	$(PROGRAM) bench $* --json=$(TARGET)/$*.jsonl
+
+# What was measured last becomes the document and the table of the README.
 bench-documents:
-	$(PROGRAM) bench render $(TARGET)/bench.jsonl --document docs/benchmarks.md --readme README.md
+	$(PROGRAM) bench render $(TARGET)/bench.jsonl $(wildcard $(SCENARIOS:%=$(TARGET)/%.jsonl)) \
+	    --document docs/benchmarks.md --readme README.md
 
 packages-boot packages-build packages-static packages-test: packages-%:
 	@scripts/debian-packages $*

@@ -27,17 +27,16 @@ pub fn status_number(pid: u32, key: &str) -> u64 {
     value.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// How long it has had a processor, in steps of 10 ms.
+/// How long its first thread has had a processor (`Documentation/scheduler/sched-stats.rst` of the kernel).
 ///
 /// # Panics
 ///
 /// When the process is not there.
 #[must_use]
 pub fn processor_time(pid: u32) -> Duration {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    let fields = text.rsplit_once(')').expect("a name in parentheses").1.split_whitespace();
-    let ticks = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number"));
-    Duration::from_millis(10 * ticks.sum::<u64>())
+    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("it runs");
+    let nanoseconds = text.split_whitespace().next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanoseconds.expect("a number"))
 }
 
 /// What its descriptors are open on.

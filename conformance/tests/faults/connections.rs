@@ -8,7 +8,7 @@ use diligence_conformance::{Bus, Config, Peer, Signal, eventually};
 
 use crate::form::{Form, raise_descriptors};
 use crate::gauge::{Gauge, Rest};
-use crate::latency::Latency;
+use crate::latency::{Cost, Latency};
 use crate::worker::{self, Role};
 
 /// Processes that hold them.
@@ -20,9 +20,12 @@ const OTHER_DESCRIPTORS: u64 = 128;
 /// Bytes that the bus may take for each connection; of a queue that was never used nothing.
 const BYTES_EACH: u64 = 8192;
 
-/// How much slower a call may be among all of them.
+/// How much more processor time a call may take among all of them.
 const SLOWER: u32 = 2;
-const NOISE: Duration = Duration::from_micros(300);
+const NOISE: Duration = Duration::from_micros(50);
+
+/// Calls that are made to measure one.
+const CALLS: u32 = 1000;
 
 #[test]
 fn thousands_of_connections() {
@@ -37,11 +40,13 @@ fn thousands_of_connections() {
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let rest = Rest::of(gauge, &mut asker);
+    let mut quiet = Bus::start(&config);
     let crowd = Crowd::watched(&bus, count);
     let each = (gauge.memory() - rest.memory) * 1024 / count as u64;
     assert!(each < BYTES_EACH, "{each} bytes for each");
-    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&bus);
-    assert!(among.median() < alone.median() * SLOWER + NOISE, "{alone} alone, {among} among all");
+    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&mut bus, &mut quiet);
+    quiet.stop();
+    assert!(among.processor < alone.processor * SLOWER + NOISE, "{alone} alone, {among} among all");
     let memory = rest.is_back(&mut asker);
     assert_eq!(bus.process().stderr(), "", "nobody has done anything wrong");
     form.tell(&format!(
@@ -54,9 +59,12 @@ fn thousands_of_connections() {
     let mut reference = start_reference(&config);
     let gauge = Gauge::of(&mut reference);
     let before = gauge.memory();
+    let mut quiet = start_reference(&config);
     let crowd = Crowd::watched(&reference, count);
     let each = (gauge.memory() - before) * 1024 / count as u64;
-    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&reference);
+    let Seen { came_in, login, alone, among, left_in } =
+        crowd.see_and_leave(&mut reference, &mut quiet);
+    quiet.stop();
     form.tell(&format!(
         "connections, the reference: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, \
          {among} among them; one more in {login}; all left, and told, in {left_in:?}"
@@ -69,21 +77,19 @@ struct Crowd {
     count: usize,
     processes: Vec<diligence_conformance::Running>,
     listener: Peer,
-    alone: Latency,
     came_in: Duration,
 }
 
 struct Seen {
     came_in: Duration,
     login: Latency,
-    alone: Latency,
-    among: Latency,
+    alone: Cost,
+    among: Cost,
     left_in: Duration,
 }
 
 impl Crowd {
     fn watched(bus: &Bus, count: usize) -> Self {
-        let alone = Latency::between(&mut [bus.peer(), bus.peer()], 1000);
         let mut listener = bus.peer();
         listener.add_match("type='signal',member='NameOwnerChanged'");
         let started = Instant::now();
@@ -93,13 +99,14 @@ impl Crowd {
         for process in &mut processes {
             worker::wait_until_there(process);
         }
-        Self { count, processes, listener, alone, came_in: started.elapsed() }
+        Self { count, processes, listener, came_in: started.elapsed() }
     }
 
-    /// Measures, has all killed, and checks that each was told of once when it came and once when
+    /// Measures beside a bus without them, has all killed, and checks that each was told of once when it came and once when
     /// it left.
-    fn see_and_leave(mut self, bus: &Bus) -> Seen {
-        let among = Latency::between(&mut [bus.peer(), bus.peer()], 1000);
+    fn see_and_leave(mut self, bus: &mut Bus, quiet: &mut Bus) -> Seen {
+        let [alone, among] = calls([quiet, bus]);
+        let bus = &*bus;
         let login = Latency::of((0..50).map(|_| login(bus)).collect());
         let came = self.here();
         let started = Instant::now();
@@ -111,7 +118,7 @@ impl Crowd {
             assert!(new.is_empty() && came.contains(name), "{name} was not there");
             assert!(left.insert(name.to_owned()), "{name} leaves once");
         }
-        let Self { came_in, alone, .. } = self;
+        let Self { came_in, .. } = self;
         Seen { came_in, login, alone, among, left_in: started.elapsed() }
     }
 
@@ -129,6 +136,20 @@ impl Crowd {
         });
         here
     }
+}
+
+/// What calls between two cost, on each of two buses.
+fn calls(buses: [&mut Bus; 2]) -> [Cost; 2] {
+    let [one, other] = buses.map(|bus| (Gauge::of(bus), [bus.peer(), bus.peer()]));
+    let (one_gauge, [mut one_caller, mut one_callee]) = one;
+    let (other_gauge, [mut other_caller, mut other_callee]) = other;
+    Cost::of_each(
+        CALLS,
+        [
+            (one_gauge, &mut || one_caller.round_trip(&mut one_callee)),
+            (other_gauge, &mut || other_caller.round_trip(&mut other_callee)),
+        ],
+    )
 }
 
 /// How long it takes to connect, log in and be answered.

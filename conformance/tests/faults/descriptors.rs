@@ -41,9 +41,9 @@ fn no_descriptor_is_left_for_a_while() {
     assert!(held <= DESCRIPTORS as usize, "{held}");
     let waiting = COMERS - (held - others);
 
-    let used = gauge.used();
+    let used = gauge.processor_time();
     std::thread::sleep(time);
-    let idle = gauge.used() - used;
+    let idle = gauge.processor_time() - used;
     let share = idle.as_millis() * 100 / time.as_millis();
     assert!(share <= IDLE_PERCENT, "{share} % of a processor while nothing can be done");
     let during = Latency::between(&mut pair, 200);

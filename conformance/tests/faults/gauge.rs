@@ -36,8 +36,8 @@ impl Gauge {
         open_files(self.pid).len()
     }
 
-    /// How long it has had a processor, in steps of 10 ms.
-    pub(crate) fn used(self) -> Duration {
+    /// How long it has had a processor.
+    pub(crate) fn processor_time(self) -> Duration {
         processor_time(self.pid)
     }
 }

@@ -5,6 +5,11 @@ use std::time::Duration;
 
 use diligence_conformance::Peer;
 
+use crate::gauge::Gauge;
+
+/// Parts in which an operation is measured.
+const BATCHES: u32 = 20;
+
 /// Times of many calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Latency {
@@ -34,6 +39,48 @@ impl Latency {
 
     pub(crate) fn longest(&self) -> Duration {
         self.percentile(100)
+    }
+}
+
+/// What an operation costs the bus, and how long it takes.
+#[derive(Debug, Clone)]
+pub(crate) struct Cost {
+    pub(crate) latency: Latency,
+    /// Processor time of the bus for one operation, in the batch that cost the least. Other
+    /// processes make some batches dearer: they take caches, the other half of a core, or the whole
+    /// processor from under a virtual machine. What the bus itself does is in every batch.
+    pub(crate) processor: Duration,
+}
+
+impl Cost {
+    /// Runs an operation `count` times, in [`BATCHES`]; it returns its latency.
+    pub(crate) fn of(gauge: Gauge, count: u32, mut operation: impl FnMut() -> Duration) -> Self {
+        let [cost] = Self::of_each(count, [(gauge, &mut operation)]);
+        cost
+    }
+
+    /// Runs several operations `count` times each, a batch of each in turn, so that other load on the machine
+    /// slows down all of them. Each operation comes with the gauge of its bus.
+    pub(crate) fn of_each<const N: usize>(
+        count: u32,
+        mut operations: [(Gauge, &mut dyn FnMut() -> Duration); N],
+    ) -> [Self; N] {
+        let mut seen = [const { (Vec::new(), Duration::MAX) }; N];
+        let each = count.div_ceil(BATCHES);
+        for _ in 0..BATCHES {
+            for ((gauge, operation), (times, processor)) in operations.iter_mut().zip(&mut seen) {
+                let before = gauge.processor_time();
+                times.extend((0..each).map(|_| operation()));
+                *processor = (*processor).min((gauge.processor_time() - before) / each);
+            }
+        }
+        seen.map(|(times, processor)| Self { latency: Latency::of(times), processor })
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} µs of the bus)", self.latency, self.processor.as_micros())
     }
 }
 

@@ -75,7 +75,7 @@ fn a_bus_that_does_what_it_does_for_long() {
         while started.elapsed().as_secs() < seconds {
             let calls = traffic.during(&bus, every);
             let (memory, descriptors) = (gauge.memory(), gauge.descriptors());
-            let (at, used) = (started.elapsed(), gauge.used());
+            let (at, used) = (started.elapsed(), gauge.processor_time());
             samples.push(Sample { at, memory, descriptors, used, calls });
             form.tell(&samples[samples.len() - 1].to_string());
         }

@@ -19,10 +19,10 @@ const QUEUE: u64 = 4_000_000;
 /// Bytes of each signal, without its header.
 const LEN: usize = 10_000;
 
-/// How much slower calls of others may be at the median: twice, and a bit that a machine with other
-/// things to do may take.
+/// How much slower calls of others may be at the median: twice, and what a busy machine may add. It is less than the
+/// bus may hold up a sender.
 const SLOWER: u32 = 2;
-const NOISE: Duration = Duration::from_micros(300);
+const NOISE: Duration = Duration::from_millis(5);
 
 /// How long who sends may be held up, once: the bus gives who does not read a second.
 const HELD_UP: Duration = Duration::from_millis(1500);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::model::{Message, Peer, PeerId, Role};
-use capture::record::{BusId, Method, Process, Time};
+use capture::record::{BusId, Content, Method, Process, Time};
 use serde_json::{Value, json};
 use wire::message::MessageType;
 
@@ -77,7 +77,7 @@ impl Feed {
         let start = start(capture);
         for message in capture.messages_from(self.messages).take(end - self.messages) {
             rows.push(&message, start);
-            let copies = message.deliveries().unwrap_or_default();
+            let copies: Vec<_> = message.copies().into_iter().flatten().collect();
             rows.copies.push(copies.len() as u32);
             for copy in copies {
                 rows.recipients.push(self.recipient(capture, message.bus(), copy.recipient));
@@ -146,6 +146,7 @@ fn buses(capture: &Capture) -> Vec<Value> {
             "label": capture.bus_label(BusId(index as u16)),
             "address": bus.address,
             "method": method,
+            "redacted": bus.content == Content::Redacted,
             "file": capture.file_of(BusId(index as u16)),
         })
     };
@@ -287,7 +288,7 @@ fn place(peer: Option<PeerId>) -> u32 {
 /// Where there is nobody, or nothing.
 const NONE: u32 = u32::MAX;
 
-/// A time that goes into `long`, for example that of a call that was held while its service started.
+/// Stands for a time in `long`: the bus held the call while its service started, for example.
 const LONG: u32 = NONE - 1;
 
 /// Messages in one frame.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use capture::Capture;
+use capture::save::FileFormat;
 use capture::statistics::Unknowable;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,12 @@ use crate::selection::{InvalidQuery, Selection, Stretch};
 pub enum Question {
     /// Which messages are meant: a bit for each, the lowest first.
     Select {
+        /// Those that are meant.
+        #[serde(flatten)]
+        selection: Selection,
+    },
+    /// For a selection that means nothing: how many messages there are without each part of it.
+    Without {
         /// Those that are meant.
         #[serde(flatten)]
         selection: Selection,
@@ -48,9 +55,19 @@ pub enum Question {
     },
     /// What is wrong with how the programs talk.
     Findings,
+    /// Why the recording is incomplete, if it is.
+    Ending,
     /// Who waited for whom, which calls took longest, how services came up.
     Timeline {
         /// Which calls count.
+        #[serde(flatten)]
+        selection: Selection,
+    },
+    /// Messages as a file: its bytes are a column.
+    Save {
+        /// In which format.
+        format: FileFormat,
+        /// Which messages; with each call its reply, and with each reply its call.
         #[serde(flatten)]
         selection: Selection,
     },
@@ -102,13 +119,18 @@ fn tell(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
         Question::Select { selection } => {
             let selected = selection.parse(capture)?;
             let (count, bits) = answers::select(capture, &selected);
-            let frame = Frame::new("answer").with("count", count);
-            let frame = match count == 0 && !selection.query.trim().is_empty() {
-                true => frame.with("note", answers::no_match(capture, &selected)),
-                false => frame,
+            let (hidden, total) = selected.of_recorder(capture);
+            let frame = Frame::new("answer")
+                .with("count", count)
+                .with("total", total)
+                .with("recorder", hidden.sentence());
+            let frame = match answers::note(capture, &selected, count) {
+                Some(note) => frame.with("note", note),
+                None => frame,
             };
             frame.with_column("selected", Column::U8(&bits))
         }
+        Question::Without { selection } => json(answers::without(capture, selection)?),
         Question::Complete { query, cursor } => json(answers::complete(capture, query, *cursor)),
         Question::Message { id } => json(answers::message(capture, *id)?),
         Question::Summary { selection } => {
@@ -117,10 +139,12 @@ fn tell(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
         Question::Statistics { subject, selection } => {
             json(answers::statistics(capture, subject, &selection.parse(capture)?)?)
         }
+        Question::Ending => json(answers::ending(capture)),
         Question::Findings => json(answers::findings(capture)),
         Question::Timeline { selection } => {
             json(answers::timeline(capture, &selection.parse(capture)?))
         }
+        Question::Save { format, selection } => answers::save(capture, selection, *format)?,
         Question::Switches { stretch } => answers::switches(capture, stretch),
         Question::Compare { before, after, selection } => {
             json(answers::compare(capture, before, after, &selection.parse(capture)?))
@@ -132,7 +156,9 @@ impl Refusal {
     fn frame(&self) -> Frame {
         let frame = Frame::new("refusal").with("message", self.to_string());
         match self {
-            Self::Query(InvalidQuery { column, .. }) => frame.with("column", column),
+            Self::Query(InvalidQuery { column, is_unfinished, .. }) => {
+                frame.with("column", column).with("unfinished", is_unfinished)
+            }
             _ => frame,
         }
     }
@@ -188,7 +214,12 @@ mod tests {
             (
                 "member:getall",
                 "note",
-                "No message matches: no message has the member getall; GetAll",
+                "No message matches: no message has the member getall (names are case-sensitive); GetAll",
+            ),
+            (
+                "member:GetAll recipients>3",
+                "note",
+                "Recipients are unknown in this recording, so recipients matches nothing: who gets",
             ),
             ("path=x", "message", "column 6: a path begins with /; did you mean path:/x"),
             ("dbus.member == Get", "message", "unknown field dbus.member; did you mean member?"),
@@ -199,5 +230,84 @@ mod tests {
         }
         assert_eq!(answered("member:GetAll").get("note"), None);
         assert_eq!(answered(" ").get("note"), None);
+    }
+
+    /// The file that answers a question.
+    fn file(capture: &Capture, question: &serde_json::Value) -> Vec<u8> {
+        let bytes = answer(capture, question.to_string().as_bytes()).into_bytes();
+        let json_len = u32::from_le_bytes(*bytes[4..].first_chunk().expect("a prefix")) as usize;
+        let (head, data) = bytes[8..].split_at(json_len);
+        let head: serde_json::Value = serde_json::from_slice(head).expect("JSON");
+        assert_eq!(
+            (&head["kind"], &head["columns"][0]["name"]),
+            (&json!("answer"), &json!("file"))
+        );
+        data[..head["columns"][0]["length"].as_u64().expect("a number") as usize].to_vec()
+    }
+
+    #[test]
+    fn messages_are_saved_whole_or_as_an_excerpt() {
+        let mut recording = Recording::new();
+        recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
+        recording.wait_ms(5).signal(":1.6", "/ org.example.Mail.Changed", &());
+        let capture = recording.capture();
+        let mut whole = Vec::new();
+        capture.write(&mut whole, capture::bodies::Bodies::Whole).expect("memory takes all");
+        assert_eq!(file(&capture, &json!({"ask": "save", "format": "pcapng"})), whole);
+        for (question, words) in [
+            (json!({"ask": "save", "format": "pcapng", "query": "member:GetAll"}), "member:GetAll"),
+            (json!({"ask": "save", "format": "pcapng", "until": 4e6}), "until 4.00 ms"),
+        ] {
+            let part = Capture::from_bytes(file(&capture, &question)).expect("a recording");
+            assert_eq!(part.messages().next().expect("one").member(), "GetAll");
+            let excerpts: Vec<_> = part.excerpts().map(|(_, it)| (&*it.query, it.of)).collect();
+            assert_eq!((part.len(), excerpts), (1, vec![(words, 2)]));
+        }
+        let pcap =
+            file(&capture, &json!({"ask": "save", "format": "pcap", "query": "type:signal"}));
+        assert!(pcap.starts_with(&0xA1B2_3C4D_u32.to_le_bytes()));
+        assert_eq!(Capture::from_bytes(pcap).expect("a recording").len(), 1);
+    }
+
+    /// The answer to a question, which is JSON.
+    fn told(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {
+        let bytes = answer(capture, question.to_string().as_bytes()).into_bytes();
+        let start = bytes.iter().position(|&byte| byte == b'{').expect("a head");
+        let mut heads = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter();
+        heads.next().expect("a head").expect("JSON")
+    }
+
+    #[test]
+    fn an_empty_selection_names_the_parts_that_exclude_everything() {
+        let mut recording = Recording::new();
+        recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
+        recording.wait_ms(5).signal(":1.6", "/ org.example.Mail.Changed", &());
+        let capture = recording.capture();
+        let peer = capture.messages().next().expect("one").from().expect("a sender").index();
+        let question =
+            json!({"ask": "without", "query": "member:GetAll", "hidden": [peer], "until": 1e6});
+        let expected = json!({"query": 0, "hidden": 1, "time": 0});
+        assert_eq!(told(&capture, &question)["answer"], expected);
+        let question = json!({"ask": "without", "query": "type:signal", "until": 1e6});
+        let expected = json!({"query": 1, "hidden": null, "time": 1});
+        assert_eq!(told(&capture, &question)["answer"], expected);
+    }
+
+    #[test]
+    fn messages_of_the_recorder_are_not_in_the_total_and_are_said_to_be_hidden() {
+        let mut recording = Recording::new();
+        recording.fact(capture::record::Fact::Recorder { unique: ":1.9".into() });
+        recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
+        recording.call(":1.9", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());
+        let capture = recording.capture();
+        let head = told(&capture, &json!({"ask": "select"}));
+        assert_eq!((&head["count"], &head["total"]), (&json!(1), &json!(1)));
+        let sentence = "1 message from or to the recorder is hidden; is:recorder shows it";
+        assert_eq!(head["recorder"], json!(sentence));
+        let head = told(&capture, &json!({"ask": "select", "query": "is:recorder"}));
+        assert_eq!((&head["count"], &head["total"]), (&json!(1), &json!(2)));
+        assert_eq!(head["recorder"], json!(null));
+        let head = told(&capture, &json!({"ask": "select", "query": "member:"}));
+        assert_eq!(head["unfinished"], json!(true));
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::time::Duration;
 
 use capture::Capture;
 use capture::model::Message;
-use capture::query::{Matcher, Query, QueryError};
+use capture::query::{Matcher, OfRecorder, Query, QueryError};
 use capture::record::Time;
+use capture::statistics::Unknowable;
+use capture::text::units;
 use serde::{Deserialize, Serialize};
 
 /// Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
@@ -19,23 +22,10 @@ pub struct Selection {
     /// Places of connections in the recording. A message that one of them sends, or is addressed to,
     /// is not meant; nor is a reply of which that is so.
     pub hidden: Vec<u32>,
-    /// Whether messages count that are there only because somebody has recorded.
-    pub scope: Scope,
     /// Nanoseconds since the first message, from which on messages are meant.
     pub from: Option<f64>,
     /// Nanoseconds since the first message, before which messages are meant.
     pub until: Option<f64>,
-}
-
-/// Which messages of a recording can be meant at all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// What the programs did.
-    #[default]
-    Traffic,
-    /// That, and what the recorder itself asked.
-    Recording,
 }
 
 /// A selection that was understood.
@@ -43,7 +33,6 @@ pub enum Scope {
 pub struct Selected {
     query: Query,
     hidden: HashSet<usize>,
-    scope: Scope,
     from: Option<Time>,
     until: Option<Time>,
 }
@@ -56,6 +45,28 @@ pub struct Selector<'s> {
 }
 
 impl Selection {
+    /// Whether all messages are meant, as nobody has asked for less.
+    pub(crate) fn is_everything(&self) -> bool {
+        let Self { query, hidden, from, until } = self;
+        query.trim().is_empty() && hidden.is_empty() && from.is_none() && until.is_none()
+    }
+
+    /// What is meant, in words for people.
+    pub(crate) fn words(&self) -> String {
+        let time = |nanos: f64| units::duration(Duration::from_nanos(nanos.max(0.0) as u64));
+        let hidden = self.hidden.len() as u64;
+        let parts = [
+            Some(self.query.trim().to_owned()),
+            self.from.map(|from| format!("from {}", time(from))),
+            self.until.map(|until| format!("until {}", time(until))),
+            (hidden > 0).then(|| {
+                format!("without {}", units::counted(hidden, "connection", "connections"))
+            }),
+        ];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
     /// Understands what is meant.
     ///
     /// # Errors
@@ -65,9 +76,9 @@ impl Selection {
         let start = start(capture);
         let time = |nanos: f64| Time(start.0.saturating_add(nanos as i64));
         Ok(Selected {
-            query: Query::parse(&self.query).map_err(InvalidQuery::from)?,
+            query: Query::parse(&self.query)
+                .map_err(|error| InvalidQuery::new(&error, &self.query))?,
             hidden: self.hidden.iter().map(|&peer| peer as usize).collect(),
-            scope: self.scope,
             from: self.from.map(time),
             until: self.until.map(time),
         })
@@ -77,21 +88,33 @@ impl Selection {
 impl Selected {
     /// Asks messages.
     pub fn selector(&self) -> Selector<'_> {
-        let matcher = match self.scope {
-            Scope::Traffic => self.query.traffic(),
-            Scope::Recording => self.query.matcher(),
-        };
-        Selector { selected: self, matcher }
+        Selector { selected: self, matcher: self.query.matcher() }
+    }
+
+    /// The messages of the recorder that the query would select, and how many messages there are that it
+    /// does not leave out.
+    pub(crate) fn of_recorder(&self, capture: &Capture) -> (OfRecorder, usize) {
+        (self.query.of_recorder(capture), self.query.total(capture))
+    }
+
+    /// Whether there is a query.
+    pub(crate) fn has_query(&self) -> bool {
+        self.query.expression().is_some()
+    }
+
+    /// Why the recipients for which the query asks are unknown; `None` if they are known, or if it does not
+    /// ask for them.
+    pub(crate) fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
+        self.query.unknown_recipients(capture)
     }
 
     /// Why no message is meant, for a selection that means none.
     pub(crate) fn no_match(&self, capture: &Capture) -> String {
         let all = Query::default();
-        let selector = Selector { selected: self, matcher: all.traffic() };
+        let selector = Selector { selected: self, matcher: all.matcher() };
+        let leaves_out = self.query.leaves_out();
         self.query.no_match(capture, &mut |message| {
-            selector.is_in_time(message)
-                && !selector.is_hidden(message)
-                && (self.scope == Scope::Recording || !message.is_of_recorder())
+            selector.is_in_time(message) && !selector.is_hidden(message) && !leaves_out(message)
         })
     }
 }
@@ -143,11 +166,14 @@ pub struct InvalidQuery {
     pub column: usize,
     /// What is wrong there, in a sentence.
     pub message: String,
+    /// Whether more text behind the query may repair it.
+    pub is_unfinished: bool,
 }
 
-impl From<QueryError> for InvalidQuery {
-    fn from(error: QueryError) -> Self {
-        Self { column: error.column, message: error.to_string() }
+impl InvalidQuery {
+    fn new(error: &QueryError, query: &str) -> Self {
+        let is_unfinished = error.is_unfinished(query);
+        Self { column: error.column, message: error.to_string(), is_unfinished }
     }
 }
 

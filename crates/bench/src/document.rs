@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 
 pub use headline::{HEADLINE_END, HEADLINE_START, MarkerError, headline, replace_headline};
 
+use crate::conclusions::conclusions;
 use crate::report::{HEADLINE_SCENARIO, in_order};
 use crate::result::{Metric, Record, Run};
 use crate::scenario_info::{Heading, ScenarioInfo};
@@ -55,6 +56,7 @@ fn introduction(records: &[Record]) -> String {
          process that only reads and writes, which no bus can beat; its share is the part of our \
          time that it takes too.\n"
     );
+    let _ = writeln!(text, "{WHAT_IS_MEASURED}\n");
     text
 }
 
@@ -76,6 +78,10 @@ fn section(heading: &Heading<'_>, scenario: &Scenario) -> String {
             text.push_str(&markdown::folded(&title, &table));
         }
     }
+    for sentence in conclusions(heading, scenario) {
+        let _ = writeln!(text, "- {}", escaped(&sentence));
+    }
+    text.push('\n');
     text + &failures(scenario)
 }
 
@@ -163,6 +169,16 @@ fn described(metric: Metric) -> String {
     let text = words::capitalised(&words::metric(metric));
     format!("{text} ({})", words::direction(metric.info().better))
 }
+
+/// What figures of calls are of.
+const WHAT_IS_MEASURED: &str = "\
+A call is an echo, as in dbus-ping-pong: the reply carries the payload of the call back. Sizes are those \
+of the payload in each direction; headers come on top, and the sentences under the tables of calls give \
+the sizes on the wire. Transfer rates of calls count the payload of both directions. Only *several calls \
+at once*, *32 calls in flight* and *what it costs to be watched* have empty replies, and \
+`bench ping-pong --reply empty` if it was measured. Streams and signals go one way. The sentences under \
+the tables are computed from the figures; a difference that is smaller than the spread of the rounds \
+counts as noise.";
 
 /// Whoever wants other figures measures again.
 const DO_NOT_EDIT: &str = "<!-- Written by `diligence bench` from the results of a run. -->";

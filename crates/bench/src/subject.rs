@@ -17,8 +17,10 @@ use crate::workload::{Audience, Conditions};
 pub enum Subject {
     /// Nothing: two processes with a socket between them.
     Direct,
-    /// A process in the place of a bus that only reads and writes.
+    /// A process in the place of a bus that only reads and writes, as fast as a process can.
     Floor,
+    /// The same process, which reads as much at once as the clients do.
+    Relay,
     /// A bus.
     Bus(Installed),
 }
@@ -29,7 +31,7 @@ pub enum Carrier {
     /// Nothing.
     Direct,
     /// A process that only reads and writes, at this socket file.
-    Floor(Box<Peer<Forwarder>>, PathBuf),
+    Forwarder(Box<Peer<Forwarder>>, PathBuf),
     /// A bus.
     Bus(RunningBus),
 }
@@ -41,6 +43,7 @@ impl Subject {
         match self {
             Self::Direct => "direct".to_owned(),
             Self::Floor => "floor".to_owned(),
+            Self::Relay => "relay".to_owned(),
             Self::Bus(bus) => bus.contestant().to_string(),
         }
     }
@@ -49,7 +52,7 @@ impl Subject {
     #[must_use]
     pub fn info(&self) -> SubjectInfo {
         match self {
-            Self::Direct | Self::Floor => {
+            Self::Direct | Self::Floor | Self::Relay => {
                 SubjectInfo { name: self.name(), version: String::new(), command: Vec::new() }
             }
             Self::Bus(bus) => bus.info(),
@@ -60,7 +63,7 @@ impl Subject {
     #[must_use]
     pub fn suits(&self, audience: Audience) -> bool {
         match (self, audience) {
-            (Self::Direct, audience) => audience == Audience::Anything,
+            (Self::Direct | Self::Relay, audience) => audience == Audience::Anything,
             (Self::Floor, audience) => {
                 matches!(audience, Audience::Anything | Audience::Carriers)
             }
@@ -77,13 +80,8 @@ impl Subject {
     pub fn start(&self, site: &Site, conditions: &Conditions) -> Result<Carrier, SubjectError> {
         match self {
             Self::Direct => Ok(Carrier::Direct),
-            Self::Floor => {
-                let path = site.new_file("floor");
-                let read_buffer = forwarder_buffer(conditions.read_buffer);
-                let role = Forwarder { path: path.clone(), read_buffer };
-                let forwarder = site.start(Part::Bus, role, &site.watch());
-                Ok(Carrier::Floor(Box::new(forwarder.map_err(SubjectError::Floor)?), path))
-            }
+            Self::Floor => forwarder(site, FORWARDER_BUFFER_LEN),
+            Self::Relay => forwarder(site, relay_buffer(conditions.read_buffer)),
             Self::Bus(bus) => {
                 let processor = site.processor(Part::Bus);
                 let body_validation = conditions.body_validation;
@@ -94,7 +92,14 @@ impl Subject {
     }
 }
 
-fn forwarder_buffer(size: ReadBuffer) -> usize {
+fn forwarder(site: &Site, read_buffer: usize) -> Result<Carrier, SubjectError> {
+    let path = site.new_file("forwarder");
+    let role = Forwarder { path: path.clone(), read_buffer };
+    let forwarder = site.start(Part::Bus, role, &site.watch());
+    Ok(Carrier::Forwarder(Box::new(forwarder.map_err(SubjectError::Forwarder)?), path))
+}
+
+fn relay_buffer(size: ReadBuffer) -> usize {
     match size {
         ReadBuffer::Ours => FORWARDER_BUFFER_LEN,
         ReadBuffer::Bytes(bytes) => bytes.max(1),
@@ -107,7 +112,7 @@ impl Carrier {
     pub fn pid(&self) -> Option<u32> {
         match self {
             Self::Direct => None,
-            Self::Floor(forwarder, _) => Some(forwarder.pid()),
+            Self::Forwarder(forwarder, _) => Some(forwarder.pid()),
             Self::Bus(bus) => bus.pid(),
         }
     }
@@ -117,11 +122,11 @@ impl Carrier {
     pub fn stage<'s>(&self, site: &'s Site, watch: Watch) -> Stage<'s> {
         let endpoint = match self {
             Self::Direct => Endpoint::Direct(site.new_file("direct")),
-            Self::Floor(_, path) => Endpoint::Floor(path.clone()),
+            Self::Forwarder(_, path) => Endpoint::Floor(path.clone()),
             Self::Bus(bus) => Endpoint::Bus(bus.address().to_string()),
         };
         let configuration = match self {
-            Self::Direct | Self::Floor(..) => None,
+            Self::Direct | Self::Forwarder(..) => None,
             Self::Bus(bus) => bus.configuration(),
         };
         Stage { site, endpoint, carrier: self.pid(), configuration, watch }
@@ -130,7 +135,7 @@ impl Carrier {
     /// How it has died, if it is a bus and has: a question for when something went wrong.
     pub fn obituary(&mut self) -> Option<String> {
         match self {
-            Self::Direct | Self::Floor(..) => None,
+            Self::Direct | Self::Forwarder(..) => None,
             Self::Bus(bus) => bus.obituary().map(|obituary| obituary.to_string()),
         }
     }
@@ -140,7 +145,7 @@ impl Carrier {
 #[derive(Debug)]
 pub enum SubjectError {
     /// The process that only reads and writes could not be started.
-    Floor(MeasureError),
+    Forwarder(MeasureError),
     /// The bus could not be started.
     Bus(StartError),
 }
@@ -148,7 +153,7 @@ pub enum SubjectError {
 impl fmt::Display for SubjectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Floor(error) => error.fmt(f),
+            Self::Forwarder(error) => error.fmt(f),
             Self::Bus(error) => error.fmt(f),
         }
     }
@@ -156,5 +161,6 @@ impl fmt::Display for SubjectError {
 
 impl std::error::Error for SubjectError {}
 
-/// How many bytes the process in the place of a bus reads at once, as long as nobody says.
+/// How many bytes the floor reads at once. With 32 and 64 KiB, buses that pass on large messages in one
+/// piece were faster than the floor; 1 MiB is not faster than this.
 const FORWARDER_BUFFER_LEN: usize = 256 * 1024;

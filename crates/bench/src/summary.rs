@@ -71,6 +71,8 @@ pub enum Role {
     Ours,
     /// A process in the place of a bus that only reads and writes: what no bus can beat.
     Floor,
+    /// The same process with the read buffer of the clients.
+    Relay,
     /// No process in between at all.
     Direct,
     /// Any other bus.
@@ -308,6 +310,7 @@ impl Role {
         match subject {
             OURS => Self::Ours,
             "floor" => Self::Floor,
+            "relay" => Self::Relay,
             "direct" => Self::Direct,
             _ => Self::Peer,
         }

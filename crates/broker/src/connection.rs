@@ -33,6 +33,15 @@ pub(crate) enum Role {
     Monitor,
 }
 
+/// When the bus read from a socket, in nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct ReadTimes {
+    /// When it turned to the socket.
+    pub(crate) from: u64,
+    /// When it had the bytes; `None` if this is not measured.
+    pub(crate) until: Option<u64>,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -42,8 +51,8 @@ pub(crate) struct Connection {
     pub(crate) queue: Queue,
     /// Descriptors that came, in order, and belong to messages that are not complete.
     pub(crate) fds: Vec<CountedFd>,
-    /// When it was read from last, while somebody traces.
-    pub(crate) read_at: Duration,
+    /// When the bus last read from it, while somebody traces.
+    pub(crate) read: ReadTimes,
     /// Where in the stream to it the last message ends that was traced.
     pub(crate) traced_end: u64,
     /// When descriptors began to wait for their message.
@@ -89,7 +98,7 @@ impl Connection {
             phase: Phase::Handshake(Box::new(login)),
             queue: Queue::default(),
             fds: Vec::new(),
-            read_at: Duration::ZERO,
+            read: ReadTimes::default(),
             traced_end: 0,
             fds_since: None,
             pidfd: None,

@@ -12,7 +12,7 @@ use crate::activation::{Road, StartId};
 use crate::driver::RingWish;
 use crate::input::{Asker, PeerId};
 use crate::reached::Reached;
-use crate::traces::Traced;
+use crate::traces::{Matching, Traced};
 use crate::undelivered::Shortage;
 use crate::unserved::{Fault, Unserved};
 
@@ -76,6 +76,20 @@ impl Effects {
 
     pub(crate) fn trace(&mut self, traced: Traced) {
         self.traced.push(traced);
+    }
+
+    /// Notes of the traced message with this head when its listeners were searched. It is one of the
+    /// last.
+    #[cold]
+    pub(crate) fn note_matching(&mut self, head: Span, matching: Matching) {
+        for traced in self.traced.iter_mut().rev() {
+            match traced {
+                Traced::Message(message) if message.head == head => {
+                    message.matching = Some(matching);
+                }
+                _ => break,
+            }
+        }
     }
 
     /// Events are rare, and would make every effect larger.
@@ -246,6 +260,8 @@ pub enum Fds {
     OfProcess(PeerId),
     /// The one of the ring that was just opened.
     OfRing,
+    /// Those of the flight recorder: its ring, and that of its participants.
+    OfRecorder,
     /// Those that were kept under this name.
     Held(HeldFds),
 }

@@ -75,7 +75,7 @@ pub use bus::Bus;
 pub use config::{
     BodyValidation, Configuration, FlightRecorder, Identity, Limits, ServiceHelper, TraceLimits,
 };
-pub use driver::{RING_BYTES_MAX, RING_BYTES_MIN, RingWish, introspection_xml};
+pub use driver::{RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingWish, introspection_xml};
 pub use effects::{
     Barrier, Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span,
     Urgency,
@@ -91,6 +91,6 @@ pub use policy::{Policy, Verdict};
 pub use reached::{LimitName, Reached};
 pub use statistics::{Now, Totals};
 pub use time::Time;
-pub use traces::{Audience, Traced, TracedMessage};
+pub use traces::{Audience, Matching, Stopwatch, Traced, TracedMessage, TracedOwner};
 pub use undelivered::{Shortage, Undelivered};
 pub use unserved::{Fate, Fault, Obstacle, Unserved};

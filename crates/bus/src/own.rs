@@ -119,8 +119,10 @@ impl Bus {
             .write_own(builder, args, fx)
             .expect("the arguments of the bus's signals are short");
         self.show_monitors_own(head, Fds::None, None, fx);
+        let begun = self.traces.stopwatch();
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         self.find_listeners(&message, None);
+        self.matched_since(begun, head, fx);
         let recipients = core::mem::take(&mut self.recipients);
         let restricts = self.restricts();
         for &to in recipients.list() {
@@ -237,6 +239,7 @@ const fn fds_of(fds: Fds) -> u32 {
     match fds {
         Fds::None | Fds::OfInput | Fds::Held(_) => 0,
         Fds::OfProcess(_) | Fds::OfRing => 1,
+        Fds::OfRecorder => 2,
     }
 }
 

@@ -168,7 +168,9 @@ impl Bus {
         if forward.is_too_long() {
             return self.refuse(from, message, &too_long(), fx);
         }
+        let begun = self.traces.stopwatch();
         self.find_listeners(forward.message, Some(from));
+        self.matched_since(begun, forward.head, fx);
         self.pass_to_listeners(&forward, None, fx);
     }
 

@@ -4,6 +4,7 @@
 //! The bus says of each message that somebody wants to have written down ([`Traced`]); who gets it say
 //! the [`Effect::Send`](crate::Effect::Send)s with the same head. The daemon writes.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -17,17 +18,32 @@ use crate::effects::{Body, Effects, Fds, Span};
 use crate::hash::KeyedState;
 use crate::input::PeerId;
 use crate::matches::{MatchIndex, RuleId, Subject};
+use crate::names::OwnerChange;
 use crate::peers::Stage;
 use crate::route::Forward;
 use crate::time::Time;
 
 /// What is written down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Traced {
     /// A message.
     Message(TracedMessage),
     /// A connection has got its name.
     Joined(PeerId),
+    /// A well-known name has another owner. Only the flight recorder gets it.
+    Owner(TracedOwner),
+}
+
+/// A well-known name that has another owner. Connections are given by the number in their unique
+/// name, since the old one may be gone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TracedOwner {
+    /// The name.
+    pub name: Box<str>,
+    /// The owner so far.
+    pub old: Option<u64>,
+    /// The owner from now on.
+    pub new: Option<u64>,
 }
 
 /// A message that is written down.
@@ -43,8 +59,22 @@ pub struct TracedMessage {
     pub addressee: Option<PeerId>,
     /// When it came, if that was earlier than what is being handled: it has waited for a service.
     pub since: Option<Time>,
+    /// When the bus searched its match rules for the recipients, if it did so and has a [`Stopwatch`].
+    pub matching: Option<Matching>,
     /// Who wants it.
     pub audience: Audience,
+}
+
+/// A counter that runs at a constant rate. Its readings are written into traces and decide nothing.
+pub type Stopwatch = fn() -> u64;
+
+/// Two readings of a [`Stopwatch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Matching {
+    /// Before the search.
+    pub begun: u64,
+    /// After it.
+    pub ended: u64,
 }
 
 /// Who wants to have a message written down.
@@ -62,6 +92,7 @@ pub(crate) struct Traces {
     /// Whether anything is written down at all.
     is_on: bool,
     recorder: FlightRecorder,
+    stopwatch: Option<Stopwatch>,
     /// Traces of all messages.
     whole: usize,
     /// Rules of all others.
@@ -81,7 +112,7 @@ struct Running {
 impl Traces {
     pub(crate) fn new(hasher: KeyedState, recorder: FlightRecorder) -> Self {
         let (rules, by_peer) = (MatchIndex::new(hasher), BTreeMap::new());
-        let mut traces = Self { is_on: false, recorder, whole: 0, rules, by_peer };
+        let mut traces = Self { is_on: false, recorder, stopwatch: None, whole: 0, rules, by_peer };
         traces.set_recorder(recorder);
         traces
     }
@@ -89,6 +120,12 @@ impl Traces {
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// The count of the stopwatch, if anything is written down and there is one.
+    #[inline]
+    pub(crate) fn stopwatch(&self) -> Option<u64> {
+        if self.is_on { self.stopwatch.map(|read| read()) } else { None }
     }
 
     /// How many connections have one.
@@ -145,6 +182,21 @@ impl Bus {
         self.peers.get(peer)?.unique
     }
 
+    /// Measures how long the search of match rules takes, for traces. Without this call it is not
+    /// measured.
+    pub fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
+        self.traces.stopwatch = Some(stopwatch);
+    }
+
+    /// The search of match rules for the message that was traced last has ended; it began at this
+    /// count of the stopwatch.
+    #[inline]
+    pub(crate) fn matched_since(&self, begun: Option<u64>, head: Span, fx: &mut Effects) {
+        if let Some((begun, ended)) = begun.zip(self.traces.stopwatch()) {
+            fx.note_matching(head, Matching { begun, ended });
+        }
+    }
+
     /// The same, of a connection that takes part: a monitor is no recipient of anything.
     #[inline]
     pub fn recipient_number(&self, peer: PeerId) -> Option<u64> {
@@ -170,6 +222,15 @@ impl Bus {
     pub(crate) fn trace_arrival(&self, peer: PeerId, fx: &mut Effects) {
         if self.traces.is_on() {
             fx.trace(Traced::Joined(peer));
+        }
+    }
+
+    /// Has it written down that a well-known name has another owner.
+    pub(crate) fn trace_owner(&self, change: &OwnerChange, fx: &mut Effects) {
+        if self.traces.recorder == FlightRecorder::On {
+            let number = |peer: Option<PeerId>| self.unique_number(peer?);
+            let (old, new) = (number(change.old), number(change.new));
+            fx.trace(Traced::Owner(TracedOwner { name: change.name.clone(), old, new }));
         }
     }
 
@@ -230,7 +291,8 @@ impl Bus {
     ) {
         let Forward { head, body, from, .. } = *forward;
         let from = Some(from);
-        let traced = TracedMessage { head, body, from, addressee, since, audience: Audience::All };
+        let audience = Audience::All;
+        let traced = TracedMessage { head, body, from, addressee, since, matching: None, audience };
         self.find_tracers(forward.message, from, addressee);
         self.trace_for_all(traced, fx);
     }
@@ -238,7 +300,8 @@ impl Bus {
     #[cold]
     fn trace_bus(&mut self, head: Span, addressee: Option<PeerId>, fx: &mut Effects) {
         let (body, from, since) = (Body::InHead, None, None);
-        let traced = TracedMessage { head, body, from, addressee, since, audience: Audience::All };
+        let audience = Audience::All;
+        let traced = TracedMessage { head, body, from, addressee, since, matching: None, audience };
         if !self.traces.rules.is_empty() {
             let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
             self.find_tracers(&message, None, addressee);

@@ -363,6 +363,7 @@ impl Runner {
                         let _ = write!(line, " pidfd of {}", self.names[peer]);
                     }
                     Fds::OfRing => line.push_str(" ring"),
+                    Fds::OfRecorder => line.push_str(" ring participants"),
                     Fds::Held(_) => line.push_str(" held"),
                     Fds::None | Fds::OfInput => {}
                 }
@@ -386,6 +387,7 @@ impl Runner {
                 };
                 format!("written for {who}: {}", describe(&message))
             }
+            Seen::Owner(owner) => format!("written for the recorder: {owner:?}"),
             Seen::Joined(peer) => format!("written for all: {} is there", self.names[peer]),
             Seen::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
             Seen::Log(event) => self.describe_event(event),

@@ -8,9 +8,10 @@
 //! - [`file`](mod@file): the formats: bytes to records and back.
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
+//! - [`save`]: messages as a file again, all or some of them.
 //! - [`introspection`]: what objects say they have.
-//! - `recipients`: how many connections received each broadcast signal; `match_subject`: messages as match
-//!   rules see them.
+//! - `recipients`: how many connections received each broadcast signal; `rule_index`: which match rules select
+//!   them; `match_subject`: messages as match rules see them.
 //! - [`query`]: which messages somebody wants to see, one language for all commands.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
 //! - `subscriptions`: match rules through time; `collected`: things by what they have in common.
@@ -28,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activation;
 pub mod bodies;
 pub mod budget;
 mod collected;
@@ -41,6 +43,8 @@ pub mod model;
 pub mod query;
 mod recipients;
 pub mod record;
+mod rule_index;
+pub mod save;
 pub mod show;
 pub mod statistics;
 mod subscriptions;

@@ -1,41 +1,45 @@
 //! How many connections received each broadcast signal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use crate::match_subject::Subject;
-use crate::model::{Capture, Health, Message, PeerId, Text};
+use crate::model::{Capture, Health, Message, PeerId, Role};
 use crate::record::{BusId, Content, Fact};
+use crate::rule_index::{RuleIndex, Selecting};
 use crate::subscriptions::Subscriptions;
 use crate::text::units::counted;
 
 /// The recipients of the broadcast signals of a recording: as the bus recorded them, or else by the
-/// match rules of all connections.
+/// match rules of all connections. Connections of the recorder do not count.
 #[derive(Debug)]
 pub(crate) struct Recipients {
-    /// `None` if the bus recorded the recipients.
+    /// Match rules, for buses that did not record recipients; `None` if they are not known.
     rules: Option<Subscriptions>,
-    /// The places of the rules that agree with an interface and a member.
-    candidates: HashMap<(BusId, Text, Text), Vec<usize>, RandomState>,
-    buffer: Vec<u8>,
+    index: RuleIndex,
+    /// Buses of which all match rules are known.
+    known: HashSet<BusId, RandomState>,
 }
 
 impl Recipients {
-    /// Reads the match rules of a recording, unless the bus itself recorded it.
+    /// Reads the match rules of a recording.
     ///
     /// # Errors
     ///
-    /// If the recording does not show the recipients.
+    /// If the recording shows the recipients on none of its buses.
     pub(crate) fn find(capture: &Capture) -> Result<Self, Unknowable> {
         let is_traced = capture.messages().any(|message| message.deliveries().is_some());
-        if !is_traced {
-            rules_are_known(capture)?;
-        }
-        let rules = if is_traced { None } else { Some(read_rules(capture)?) };
-        Ok(Self { rules, candidates: HashMap::default(), buffer: Vec::new() })
+        let is_wanted = |_, peer| capture.directory().peer(peer).role != Role::Recorder;
+        let known = buses_with_known_rules(capture);
+        let found = known.and_then(|known| Ok((known, read_rules(capture, is_wanted)?)));
+        let (known, rules) = match found {
+            Ok((known, rules)) => (known, Some(rules)),
+            Err(_) if is_traced => (HashSet::default(), None),
+            Err(reason) => return Err(reason),
+        };
+        Ok(Self { rules, known, index: RuleIndex::default() })
     }
 
     /// The number of recipients of a broadcast signal; `None` if it is not known.
@@ -44,39 +48,18 @@ impl Recipients {
     ///
     /// If match rules depend on arguments that the recording does not have.
     pub(crate) fn of(&mut self, signal: &Message<'_>) -> Result<Option<u64>, Unknowable> {
-        if let Some(copies) = signal.deliveries() {
-            return Ok(Some(copies.len() as u64));
+        if let Some(copies) = signal.copies() {
+            return Ok(Some(copies.count() as u64));
         }
-        let Some(rules) = self.rules.as_ref().filter(|_| signal.health() != Health::HeaderCut)
-        else {
-            return Ok(None);
-        };
-        let key = (signal.bus(), signal.interface_id(), signal.member_id());
-        let places = self.candidates.entry(key).or_insert_with(|| candidates(rules, signal)).iter();
-        let there: Vec<_> =
-            places.map(|&place| &rules.all[place]).filter(|one| one.is_there_at(signal)).collect();
-        let has_arguments = there.iter().any(|one| !one.rule.args().is_empty());
-        let body = match has_arguments {
-            true => signal.capture().read_message(signal.id(), &mut self.buffer).ok().flatten(),
-            false => None,
-        };
-        if has_arguments && body.is_none() {
+        let is_known = self.known.contains(&signal.bus()) && signal.health() != Health::HeaderCut;
+        let Some(rules) = self.rules.as_ref().filter(|_| is_known) else { return Ok(None) };
+        let Selecting { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
+        if !unsure.is_empty() {
             return Err(Unknowable::ArgumentsUnread);
         }
-        let subject = Subject::new(signal, body);
-        let peers = there.iter().filter(|one| one.rule.matches(&subject)).map(|one| one.peer);
-        Ok(Some(peers.collect::<HashSet<_, RandomState>>().len() as u64))
+        selecting.dedup_by_key(|&mut rule| rules.all[rule].peer);
+        Ok(Some(selecting.len() as u64))
     }
-}
-
-/// The places of the rules that agree with the bus, interface and member of a signal.
-fn candidates(rules: &Subscriptions, signal: &Message<'_>) -> Vec<usize> {
-    let all = rules.all.iter().enumerate().filter(|(_, one)| {
-        one.bus == signal.bus()
-            && one.rule.interface().is_none_or(|interface| interface == signal.interface())
-            && one.rule.member().is_none_or(|member| member == signal.member())
-    });
-    all.map(|(place, _)| place).collect()
 }
 
 pub(crate) fn is_broadcast(message: &Message<'_>) -> bool {
@@ -98,8 +81,12 @@ pub enum Unknowable {
     },
     /// Match rules ask for arguments, and signals do not show theirs.
     ArgumentsUnread,
+    /// The recording is an excerpt, which does not have the calls that set match rules.
+    Excerpt,
     /// What messages say was crossed out, and match rules that ask for arguments were left out.
     Redacted,
+    /// The bus did not record itself, so it is not known how long it had messages.
+    BusTimes,
     /// It does not tell when processes had a processor.
     Switches,
 }
@@ -123,9 +110,17 @@ impl fmt::Display for Unknowable {
                 "who gets a signal cannot be known: match rules ask for arguments, and those of \
                  signals are cut",
             ),
+            Self::Excerpt => f.write_str(
+                "who gets a signal cannot be known: the bus has not recorded it itself, and match \
+                 rules are missing, since the file is an excerpt of a recording",
+            ),
             Self::Redacted => f.write_str(
                 "who asks for what cannot be known: what messages say was crossed out, and match \
                  rules that ask for arguments were left out",
+            ),
+            Self::BusTimes => f.write_str(
+                "how long the bus had messages is not known: the recording is that of a monitor. Record \
+                 a bus of Diligence, which measures that itself",
             ),
             Self::Switches => f.write_str(
                 "the recording does not tell when processes had a processor; one that is made by \
@@ -137,10 +132,13 @@ impl fmt::Display for Unknowable {
 
 impl std::error::Error for Unknowable {}
 
-/// The rules of everybody, if they can be read.
-pub(crate) fn read_rules(capture: &Capture) -> Result<Subscriptions, Unknowable> {
+/// The rules of those connections that are of interest, if they can be read.
+pub(crate) fn read_rules(
+    capture: &Capture,
+    is_wanted: impl Fn(BusId, PeerId) -> bool,
+) -> Result<Subscriptions, Unknowable> {
     check_content(capture)?;
-    let rules = Subscriptions::find(capture, |_, _| true);
+    let rules = Subscriptions::find(capture, is_wanted);
     match rules.unread() {
         0 => Ok(rules),
         calls => Err(Unknowable::RulesUnread { calls }),
@@ -155,17 +153,25 @@ fn check_content(capture: &Capture) -> Result<(), Unknowable> {
     }
 }
 
-/// They are if the recorder has asked for them at its start, or everybody came after that.
-fn rules_are_known(capture: &Capture) -> Result<(), Unknowable> {
+/// The buses whose match rules are all known: the recorder asked for them at its start, or all connections
+/// came after that.
+fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomState>, Unknowable> {
     check_content(capture)?;
-    if capture.facts().iter().any(|(_, _, fact)| matches!(fact, Fact::Rule { .. })) {
-        return Ok(());
+    if capture.is_excerpt() {
+        return Err(Unknowable::Excerpt);
     }
+    let mut known: HashSet<_, RandomState> = capture.messages().map(|one| one.bus()).collect();
     let was_before = |(_, peer): &(PeerId, &crate::model::Peer)| {
         peer.arrived.is_none() && peer.unique != capture.driver()
     };
-    match capture.directory().peers().filter(was_before).count() as u64 {
-        0 => Ok(()),
-        connections => Err(Unknowable::Recipients { connections }),
+    let before: Vec<_> = capture.directory().peers().filter(was_before).collect();
+    known.retain(|bus| before.iter().all(|(_, peer)| peer.bus != *bus));
+    let found = capture.facts().iter().filter(|(_, _, fact)| matches!(fact, Fact::Rule { .. }));
+    known.extend(found.map(|(_, bus, _)| *bus));
+    match before.len() as u64 {
+        connections if known.is_empty() && connections > 0 => {
+            Err(Unknowable::Recipients { connections })
+        }
+        _ => Ok(known),
     }
 }

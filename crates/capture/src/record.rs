@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use ::trace::record::Stages;
+
 /// A point in time: nanoseconds since 1970 by the clock of the machine that recorded.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
@@ -193,10 +195,19 @@ pub struct RawMessage<'a> {
 /// The way of a message through a bus, written by that bus. Times are by the clock of the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trace<'a> {
-    /// From when it was received until it was routed.
-    pub routed_after: Duration,
+    /// How the bus routed it.
+    pub routing: Routing,
     /// Each copy.
     pub deliveries: &'a [Delivery],
+}
+
+/// How long a bus took to route a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Routing {
+    /// From when the bus received the message until it had decided who gets it.
+    pub after: Duration,
+    /// How long the parts of that took, if the bus measured them.
+    pub stages: Option<Stages>,
 }
 
 /// A copy of a message that went to a connection.
@@ -204,8 +215,11 @@ pub struct Trace<'a> {
 pub struct Delivery {
     /// The number in the recipient's unique name: 7 for `:1.7`.
     pub recipient: u64,
-    /// From when the bus received the message until this copy had left it; `None` if it was not
-    /// written.
+    /// From when the bus received the message until the first bytes of this copy had left it; `None` if
+    /// that is not known.
+    pub begun_after: Option<Duration>,
+    /// From when the bus received the message until all bytes of this copy had left it; `None` if it
+    /// was not written.
     pub written_after: Option<Duration>,
     /// How many of the recipient's match rules asked for it; 0 if it was addressed to it. The trace of
     /// our bus does not count them: it says 1.
@@ -230,6 +244,8 @@ pub enum Fact {
         /// The process.
         process: Process,
     },
+    /// What a bus of ours has counted so far.
+    Totals(Totals),
     /// When a process had a processor.
     Ran(Ran),
     /// When a process had a processor was to be recorded, and cannot be.
@@ -263,6 +279,20 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Time>,
     },
+    /// The bus has sent a NameOwnerChanged signal, which is not in this recording: it is an excerpt.
+    OwnerChanged {
+        /// The name, unique or well-known.
+        name: String,
+        /// The unique name of the owner before; `None` if there was none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        old: Option<String>,
+        /// The unique name of the owner from then on; `None` if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        new: Option<String>,
+    },
+    /// The recording holds only some of the messages of another one. The time is that of the last thing
+    /// that the other one has of this bus.
+    Excerpt(Excerpt),
     /// A name can be started.
     Activatable {
         /// The name.
@@ -313,11 +343,84 @@ pub enum Fact {
         /// How many messages.
         count: u64,
     },
+    /// Messages of this bus were read late.
+    Late(Late),
     /// The recording of this bus ends here as it should.
     Ended {
         /// Why.
         cause: EndCause,
     },
+}
+
+/// What a bus of ours has counted since it started: parts of what
+/// `org.diligence.Statistics1.GetTotals` returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Messages that the bus received.
+    pub messages: u64,
+    /// Bytes of these messages.
+    pub bytes: u64,
+    /// Bytes that it wrote to connections.
+    pub written_bytes: u64,
+    /// Bytes that it copied within its own memory.
+    pub copied_bytes: u64,
+    /// Messages whose bodies it validated.
+    pub validated_messages: u64,
+    /// Bytes of these bodies.
+    pub validated_bytes: u64,
+}
+
+impl Totals {
+    /// What was counted after `earlier`; `None` if the bus has started anew.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Option<Self> {
+        Some(Self {
+            messages: self.messages.checked_sub(earlier.messages)?,
+            bytes: self.bytes.checked_sub(earlier.bytes)?,
+            written_bytes: self.written_bytes.checked_sub(earlier.written_bytes)?,
+            copied_bytes: self.copied_bytes.checked_sub(earlier.copied_bytes)?,
+            validated_messages: self.validated_messages.checked_sub(earlier.validated_messages)?,
+            validated_bytes: self.validated_bytes.checked_sub(earlier.validated_bytes)?,
+        })
+    }
+
+    /// Adds what another bus counted.
+    pub const fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.written_bytes += other.written_bytes;
+        self.copied_bytes += other.copied_bytes;
+        self.validated_messages += other.validated_messages;
+        self.validated_bytes += other.validated_bytes;
+    }
+}
+
+/// Messages that had to wait until the recorder read them, because it was stopped or had no processor. Their
+/// times are those of reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Late {
+    /// The recorder kept up until then, as far as it knows. The messages came after that.
+    pub from: Time,
+    /// When it went on to read.
+    pub resumed: Time,
+    /// When it had read everything that waited.
+    pub until: Time,
+    /// Nanoseconds that a message has waited at most.
+    pub by_ns: u64,
+    /// How many messages were read from `resumed` to `until`.
+    pub messages: u64,
+}
+
+impl Late {
+    /// How long a message has waited at most.
+    pub const fn by(&self) -> Duration {
+        Duration::from_nanos(self.by_ns)
+    }
+
+    /// From when the recorder went on to read until it had caught up.
+    pub fn catching_up(&self) -> Duration {
+        self.until.since(self.resumed).unwrap_or_default()
+    }
 }
 
 /// Why a recording ends.
@@ -353,6 +456,27 @@ impl fmt::Display for EndCause {
             Self::Broken => "it could not be written any more",
         })
     }
+}
+
+/// Which of the messages of a bus were taken over from another recording.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// What selected them, in the words of the person who saved them; empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub query: String,
+    /// How many messages were taken over.
+    pub messages: u64,
+    /// How many the other recording has.
+    pub of: u64,
+    /// Calls that were left out and cannot be paired with replies, because their headers are cut.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_calls: u64,
+    /// The same of replies.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_replies: u64,
+    /// Signals that were left out and are cut, so that they may hide that a connection left.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_signals: u64,
 }
 
 /// When a process had a processor, as the kernel saw it: a stretch of time, behind which comes the next
@@ -470,7 +594,7 @@ pub enum GapCause {
     Disconnected,
     /// There was no room for the file.
     DiskFull,
-    /// The file ends in the middle of something.
+    /// The file is cut: it ends before the end of its last record.
     CutFile,
     /// The file says that its recorder lost messages.
     RecorderLost,

@@ -81,11 +81,6 @@ impl Subscription {
         self.left
     }
 
-    /// Whether it was there at this time.
-    pub(crate) fn was_set_at(&self, at: Time) -> bool {
-        (self.set_by.is_none() || self.since <= at) && self.until().is_none_or(|until| at <= until)
-    }
-
     /// Whether it was set before a message, by the order of messages, and is still there.
     pub(crate) fn is_there_at(&self, message: &Message<'_>) -> bool {
         self.set_by < Some(message.id()) && self.outlasts(message)
@@ -108,6 +103,7 @@ impl Subscriptions {
             // Who crosses out what messages say leaves out the rules that ask for it.
             if let Step::Found { .. } = step
                 && !capture.is_redacted(bus)
+                && !capture.is_excerpt()
             {
                 found.complete.insert(bus);
             }

@@ -56,10 +56,11 @@ fn names(recording: &mut Recording) {
 
 fn messages(recording: &mut Recording) {
     let call = recording.call(":1.5", MAIL, "/m org.example.Mail.Count", &("a secret",));
-    recording.delivered(10, &[(9, 30, 0)]).wait_ms(3);
+    recording.delivered(10, &[(9, 30, 0)]).staged(3, 4, None).wait_ms(3);
     recording.fact(Fact::Starting { name: MAIL.into(), by: Some(":1.5".into()) });
     recording.fact(Fact::Started { name: MAIL.into(), failure: Some("no secret".into()) });
     recording.reply(&call, ":1.9", &(vec!["secrets"],)).delivered(9, &[(5, 70, 0), (6, 80, 1)]);
+    recording.staged(2, 2, Some((5, 3))).begun(1, 75);
     recording.signal(":1.9", "/m org.example.Mail.Came", &("a long secret",)).cut(110);
     recording.raw(b"no message, but secret").raw(b"");
     let (unique, path, xml) = (":1.9".to_owned(), "/m".to_owned(), DOCUMENT.to_owned());
@@ -158,8 +159,18 @@ fn what_was_not_said_is_in_a_redacted_copy() {
     let compared: Vec<_> = found.filter(|(found, _)| !other.contains(&&*found.0)).collect();
     assert!(compared.len() > 15, "{}", compared.len());
     for (found, redacted) in compared {
-        assert_eq!(found, redacted);
+        assert_eq!(without_recipients(found), without_recipients(redacted));
     }
+}
+
+/// The table of members without its last columns, mean and peak of recipients: a redacted copy does not
+/// have all match rules.
+fn without_recipients((name, table): (String, String)) -> (String, String) {
+    if name != "member" {
+        return (name, table);
+    }
+    let row = |line: &str| line.rsplitn(3, ',').last().unwrap_or_default().to_owned();
+    (name, table.lines().map(row).collect::<Vec<_>>().join("\n"))
 }
 
 #[test]

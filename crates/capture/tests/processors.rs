@@ -25,7 +25,8 @@ fn call() -> Recording {
     recording.fact(Fact::Bus { process: Process { pid: Some(BUS), ..Process::default() } });
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
-    recording.wait_us(1000).reply(&call, ":1.6", &());
+    recording.delivered(0, &[(6, 5, 0)]);
+    recording.wait_us(1000).reply(&call, ":1.6", &()).delivered(0, &[(5, 5, 0)]);
     ran(&mut recording, SERVICE, start, &[(100, 200), (800, 150)]);
     ran(&mut recording, CALLER, start, &[(0, 10), (1030, 40)]);
     ran(&mut recording, BUS, start, &[(0, 5), (995, 20)]);
@@ -98,6 +99,23 @@ fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
     let turn = Turn { wake_up: micros(90), on: micros(210), off: micros(690) };
     assert_eq!(processors.service(&call), Some(turn));
     assert_eq!(processors.return_wake_up(&call), Some(micros(40)));
+}
+
+/// The monitor reads the call after the service was woken by it, so the service seems to be woken late.
+#[test]
+fn nothing_is_known_by_the_times_of_a_monitor() {
+    let mut recording = Recording::new();
+    recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
+    let start = recording.now();
+    let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.wait_us(1000).reply(&call, ":1.6", &());
+    ran(&mut recording, SERVICE, start, &[(0, 5), (900, 10)]);
+    ran(&mut recording, CALLER, start, &[(1500, 10)]);
+    let capture = recording.capture();
+    let processors = Processors::of(&capture);
+    let call = capture.messages().next().expect("a call");
+    assert_eq!(processors.service(&call), None);
+    assert_eq!(processors.return_wake_up(&call), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diligence_capture::Capture;
 use diligence_capture::query::{Query, complete};
-use diligence_capture::record::{Bus, Content};
+use diligence_capture::record::{Bus, Content, Fact};
 use diligence_testkit::recording::Recording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
@@ -101,15 +101,22 @@ fn names_and_values_are_understood_in_the_usual_short_forms() {
 fn a_query_that_selects_nothing_is_explained() {
     let capture = conversation();
     for (query, expected) in [
-        ("member:getall", "no message has the member getall; GetAll occurs 2 times"),
+        (
+            "member:getall",
+            "no message has the member getall (names are case-sensitive); GetAll occurs 2 times; did you \
+             mean member:GetAll?",
+        ),
         (
             "member:get*",
-            "no message has the member get*; GetAll occurs 2 times, GetCount occurs 2 times",
+            "no message has the member get* (names are case-sensitive); GetAll occurs 2 times, GetCount \
+             occurs 2 times; did you mean member:Get*?",
         ),
+        ("member:*ALL", "did you mean member:*All?"),
+        ("interface:org.*.mail", "did you mean interface:org.*.Mail?"),
         ("type:call member:Get", "no message has the member Get; GetAll occurs 2 times, GetCount"),
         ("member:Delte", "no message has the member Delte; Delete occurs once"),
         ("from:gnome", "no message has the sender gnome; gnome-shell occurs 4 times"),
-        ("to:org.example.mail", "no message has the recipient org.example.mail; org.example.Mail"),
+        ("to:org.example.mail", "org.example.mail (names are case-sensitive); org.example.Mail"),
         ("member~xyz", "no message has a member with xyz in it"),
         ("member~/^Z/", "no message has a member that /^Z/ matches"),
         ("error:Bsy", "no message has the error *.Bsy"),
@@ -199,5 +206,82 @@ fn completions_follow_what_is_written() {
         let found: Vec<_> = found.offers.into_iter().map(|offer| offer.text).collect();
         assert!(found.len() >= offers.len(), "{text}: {found:?}");
         assert_eq!(found[..offers.len()], *offers, "{text}: {found:?}");
+    }
+}
+
+/// A program beside a recorder, which has asked something itself.
+fn with_recorder() -> Capture {
+    let mut recording = Recording::new();
+    recording.fact(Fact::Recorder { unique: ":1.20".into() });
+    recording.call(":1.7", "org.example.Mail", "/ org.example.Mail.Get", &());
+    let call = recording.call(":1.20", "org.freedesktop.DBus", "/ org.x.Y.Get", &());
+    recording.reply(&call, "org.freedesktop.DBus", &());
+    recording.signal(":1.7", "/ org.example.Mail.Changed", &());
+    recording.capture()
+}
+
+#[test]
+fn messages_of_the_recorder_are_left_out_unless_they_are_asked_for() {
+    let capture = with_recorder();
+    for (query, expected, hidden) in [
+        ("", "1 4", 2),
+        ("member:Get", "1", 2),
+        ("member:Changed", "4", 0),
+        ("is:recorder", "2 3", 0),
+        ("is:recorder or !is:recorder", "1 2 3 4", 0),
+        ("type:call and not is:recorder", "1", 0),
+        ("#2", "2", 0),
+        ("#1..#3", "1", 2),
+    ] {
+        assert_eq!(selected(&capture, query), expected, "{query}");
+        let query: Query = query.parse().expect(query);
+        let of_recorder = query.of_recorder(&capture);
+        assert_eq!(of_recorder.messages(), hidden, "{query:?}");
+        assert_eq!(of_recorder.sentence().is_some(), hidden > 0, "{query:?}");
+    }
+    let sentence = Query::default().of_recorder(&capture).to_string();
+    assert_eq!(sentence, "2 messages from or to the recorder are hidden; is:recorder shows them");
+}
+
+#[test]
+fn what_is_still_being_typed_is_not_a_mistake() {
+    for (text, is_unfinished) in [
+        ("member:", true),
+        ("member: ", true),
+        ("dur>", true),
+        ("dur>5", true),
+        ("dur>1.5m or dur>1", true),
+        ("dur>50u", true),
+        ("type:ca", true),
+        ("type:signal and", true),
+        ("type:signal or !", true),
+        ("(member:Get", true),
+        ("member:\"Ge", true),
+        ("path_namespace:", true),
+        ("dur>50x", false),
+        ("dur>ms", false),
+        ("dur> member:Get", false),
+        ("dur>5 member:Get", false),
+        ("type:foo", false),
+        ("membr:Get", false),
+        ("or member:Get", false),
+        ("member:Get)", false),
+        ("#5..#1", false),
+    ] {
+        let error = text.parse::<Query>().expect_err(text);
+        assert_eq!(error.is_unfinished(text), is_unfinished, "{text}: {error}");
+    }
+}
+
+#[test]
+fn mistakes_come_with_what_was_probably_meant() {
+    for (text, expected) in [
+        ("dur>50mss", "50mss is not a duration; use for example 50ms"),
+        ("size>many", "many is not a size; use for example 512 or 4kB"),
+        ("is:unansword", "did you mean unanswered?"),
+        ("membr:Get", "unknown field membr; did you mean member?"),
+    ] {
+        let error = text.parse::<Query>().expect_err(text).to_string();
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }

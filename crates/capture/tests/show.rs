@@ -3,14 +3,18 @@
 //! copy; the files beside it have the times of the recording instead.
 
 use std::path::Path;
+use std::time::Duration;
 
 use diligence_capture::Capture;
-use diligence_capture::record::{Bus, Content, Fact};
-use diligence_capture::show::{Command, Controls, Format, Inexpressible};
+use diligence_capture::record::{Bus, BusId, Content, Fact, Method, Process, Ran};
+use diligence_capture::show::{
+    Command, Controls, Details, Format, Inexpressible, Knowledge, LineClock, Lines,
+};
+use diligence_capture::text::{Colours, Style, columns};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
 use wire::body::Value;
-use wire::message::MessageType;
+use wire::message::{Flags, MessageType};
 
 fn tools(file: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/show").join(file)
@@ -102,7 +106,10 @@ fn what_the_tools_do_not_know_is_in_the_json() {
             1,
             r#""data":[null]},"number":2,"size":72,"sender_name":"org.x.Mail","duration_ns":300000,"partner":1}"#,
         ),
-        (2, r#""sender_name":"org.x.Mail","recipients":[":1.7"]}"#),
+        (
+            2,
+            r#""sender_name":"org.x.Mail","recipients":[":1.7"],"in_bus":{"route_ns":3000,"send_ns":6000}}"#,
+        ),
         (
             3,
             r#""payload":{"type":"s","data":null},"number":4,"size":301,"sender_name":"org.x.Mail","problem":"cut"}"#,
@@ -273,4 +280,141 @@ fn commands_send_the_like() {
     assert!(
         matches!(of(2, Command::DbusSend), Err(Inexpressible::Type { types }) if types == "a(yb)")
     );
+}
+
+/// A call through a bus that has recorded it, whose service was woken late; one that was overheard; a
+/// signal.
+fn detailed() -> Recording {
+    let mut recording = Recording::new();
+    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
+    recording.bus(Bus { name: "system".into(), method: Method::Monitor, ..Bus::default() });
+    recording
+        .process(":1.5", 101, "shell")
+        .process(":1.6", 102, "maild")
+        .owner("org.x.Mail", ":1.6");
+    let unit = Process { unit: Some("mail.service".into()), ..Process::default() };
+    recording.fact(Fact::Peer { unique: ":1.6".into(), process: Some(unit) });
+    let start = recording.now();
+    let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &("Inbox", 7_u32));
+    recording.delivered(12, &[(6, 30, 0), (9, 40, 1)]).wait_us(1000);
+    recording.error(&call, ":1.6", "org.x.Busy", "not\u{1b}now").delivered(5, &[(5, 20, 0)]);
+    for (pid, spans) in
+        [(101, [(0, 9_000), (1_025_000, 40_000)]), (102, [(112_000, 200_000), (800_000, 150_000)])]
+    {
+        let until = start.after(Duration::from_millis(2));
+        recording.fact(Fact::Ran(Ran {
+            pid,
+            from: start,
+            until,
+            spans: spans.into(),
+            ..Ran::default()
+        }));
+    }
+    recording.signal(":1.6", "/m org.x.Mail.Changed", &((0..200).collect::<Vec<u32>>(),));
+    recording.delivered(13, &[(5, 20, 1), (9, 40, 1)]).staged(2, 4, Some((6, 5))).begun(1, 30);
+    recording.on(BusId(1));
+    let call = recording.call_with(Flags::NO_AUTO_START, ":1.5", ":1.6", "/m org.x.Mail.Get", &());
+    recording.wait_ms(80).reply(&call, ":1.6", &(7_u32,));
+    recording.signal(":1.6", "/m org.x.Mail.Changed", &());
+    recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.5", ":1.6", "/m org.x.Mail.Go", &());
+    recording
+}
+
+#[test]
+fn details_of_calls_say_who_and_where_the_time_went() {
+    let capture = detailed().capture();
+    let text = |width: usize, kind: MessageType| {
+        let mut details = Details::new(&capture, Style::plain(width));
+        let chosen = capture.messages().filter(|message| message.kind() != kind);
+        chosen.map(|message| details.of(&message).expect("memory")).collect::<Vec<_>>().join("\n")
+    };
+    let all = text(100, MessageType::Error);
+    golden::check(tools("details.txt"), &all);
+    assert_eq!(
+        text(100, MessageType::MethodCall).split("\n\n").next(),
+        all.split("\n\n").next(),
+        "a reply stands for its call"
+    );
+    let narrow = text(80, MessageType::Error);
+    let is_fitting =
+        |line: &&str| line.chars().count() <= 80 || line.starts_with("recipients: not");
+    assert_eq!(narrow.lines().find(|line| !is_fitting(line)), None);
+}
+
+/// Calls that end in all ways, a signal, and a reply whose call is not there.
+fn conversation() -> Capture {
+    let mut recording = Recording::new();
+    recording.bus(Bus::default()).process(":1.62", 62, "gdbus").process(":1.63", 63, "a-long-name");
+    recording.owner("org.freedesktop.NetworkManager", ":1.7");
+    let (to, slow) = ("org.freedesktop.NetworkManager", "/ org.example.Slow1.");
+    let call = recording.call(":1.62", to, &format!("{slow}Wait"), &(300_u32, "two\nlines"));
+    recording.wait_ms(301).reply(&call, ":1.7", &(true,));
+    let call = recording.call(":1.63", to, &format!("{slow}GetConnectionUnixProcessID"), &());
+    recording.wait_us(72).error(&call, ":1.7", "org.example.Error.NotAuthorized", "no\u{1b}[31m");
+    let body = ("org.example.Slow1", vec![("Busy", true)]);
+    recording.signal(":1.7", "/ org.freedesktop.DBus.Properties.PropertiesChanged", &body);
+    recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.62", to, &format!("{slow}Go"), &());
+    recording.call(":1.63", to, &format!("{slow}Never"), &());
+    recording.wait_ms(1_500).owner_changed(":1.63", ":1.63", "");
+    recording.call(":1.62", to, &format!("{slow}Never"), &());
+    recording.wait_ms(20).reply_refused(":1.7", "org.example.Error.Late");
+    recording.capture()
+}
+
+fn lines_of(capture: &Capture, style: Style, knowledge: Knowledge) -> String {
+    let lines = Lines::new(style, LineClock::of_recording(capture));
+    let (mut text, mut buffer) = (String::new(), Vec::new());
+    for message in capture.messages() {
+        lines.push(&mut text, &message, knowledge, &mut buffer).expect("it can be read");
+    }
+    text
+}
+
+#[test]
+fn lines_fit_the_terminal_and_keep_members_whole() {
+    let capture = conversation();
+    for width in [60, 80, 120, 200] {
+        let text = lines_of(&capture, Style::plain(width), Knowledge::Whole);
+        golden::check(tools(&format!("lines-{width}.txt")), &text);
+        assert_eq!(text.lines().count(), capture.len());
+        for line in text.lines() {
+            assert!(columns::cells(line) <= width, "{width}: {line}");
+        }
+        for member in ["Wait", "GetConnectionUnixProcessID", "PropertiesChanged", "Never"] {
+            assert!(text.contains(member), "{width}: {member}");
+        }
+    }
+    let text = lines_of(&capture, Style::plain(Lines::UNLIMITED), Knowledge::Whole);
+    golden::check(tools("lines-unlimited.txt"), &text);
+    assert!(!text.contains('\u{2026}') && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn calls_have_no_outcome_before_it_is_known() {
+    let capture = conversation();
+    let text = lines_of(&capture, Style::plain(200), Knowledge::SoFar);
+    let calls: Vec<_> = text.lines().filter(|line| line.contains('\u{2192}')).collect();
+    for words in ["returned", "waiting", "left", "NotAuthorized", " ms", " s "] {
+        assert!(calls.iter().all(|line| !line.contains(words)), "{words}: {calls:?}");
+    }
+    let replies: Vec<_> = text.lines().filter(|line| line.contains('\u{2190}')).collect();
+    assert!(replies[0].contains("301 ms  returned (true)"), "{replies:?}");
+    assert!(replies[1].contains("org.example.Error.NotAuthorized: no\\u001b[31m"), "{replies:?}");
+}
+
+#[test]
+fn durations_and_outcomes_have_colors() {
+    let capture = conversation();
+    let style = Style { width: 120, colours: Colours::Wanted };
+    let text = lines_of(&capture, style, Knowledge::Whole);
+    let (warning, alarm) = ("\u{1b}[33m", "\u{1b}[31m");
+    assert!(text.contains(&format!("{warning} 301 ms")), "{text:?}");
+    assert!(text.contains(&format!("{alarm}1.50 s ")), "{text:?}");
+    assert!(text.contains(&format!("{alarm}caller left")), "{text:?}");
+    assert!(text.contains(&format!("{warning}still waiting")), "{text:?}");
+    let plain = lines_of(&capture, Style::plain(120), Knowledge::Whole);
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let without = parts.fold(first, |all, part| all + part.split_once('m').expect("a color").1);
+    assert_eq!(without, plain);
 }

@@ -7,8 +7,10 @@ use diligence_capture::record::{
     Record, Time,
 };
 use diligence_capture::statistics::{
-    By, Caveat, Groups, Summary, Sweep, Unknowable, member_sizes, recipients, replies, rules, sizes,
+    By, Caveat, Groups, Subject, Summary, Sweep, SweepChoice, Unknowable, member_sizes, recipients,
+    replies, rules, sizes,
 };
+use diligence_capture::table::Table;
 use diligence_testkit::recording::{DRIVER, Recording};
 use wire::message::Flags;
 
@@ -185,16 +187,22 @@ fn sizes_fall_into_half_decades() {
     recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(40_000),)).cut(200);
     let capture = recording.capture();
     let sweep = "\
-{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"size\":100}},\
-\"subject\":\"busd\",\"figures\":{\"round_trip_us\":20}}
-{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"size\":50100}},\
-\"subject\":\"busd\",\"figures\":{\"round_trip_us\":520}}
+{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"reply\":\"echo\"}},\"subject\":\"busd\",\
+\"figures\":{\"round_trip_us\":20,\"call_bytes\":120,\"reply_bytes\":80}}
+{\"record\":\"sample\",\"scenario\":\"ping-pong\",\"case\":{\"at\":{\"reply\":\"echo\"}},\"subject\":\"busd\",\
+\"figures\":{\"round_trip_us\":820,\"call_bytes\":40120,\"reply_bytes\":40080}}
 ";
-    let sweep = Sweep::read(sweep.as_bytes(), None).expect("a sweep");
-    let table = sizes(capture.messages(), Some(&sweep)).to_csv();
+    let sweep = Sweep::read(sweep.as_bytes(), SweepChoice::default()).expect("a sweep");
+    let table = sizes(capture.messages(), Some(&sweep));
+    let notes = "\
+times are interpolated between 2 sizes of 100 B to 39 KiB on the wire, measured on busd with read buffer ours; one \
+direction is half of a round trip; their error is unknown, as fewer than 3 sizes were measured
+1 message is larger than any size that was measured";
+    assert_eq!(table.notes().join("\n"), notes);
+    let table = table.to_csv();
     let rows = columns(&table, &["from", "to", "messages", "share"]);
     assert_eq!(rows, "101 316 2 0.4\n317 1000 1 0.2\n3163 10000 1 0.2\n31623 100000 1 0.2");
-    // Beyond 100 bytes each costs 10 ns more: half of 20 µs, and that.
+    // Half of 20 µs, and 10 ns for each byte beyond 100.
     let lens: Vec<_> = capture.messages().map(|message| u64::from(message.len())).collect();
     let cost = |len: &u64| 10_000 + (len - 100) * 10;
     let times = columns(&table, &["time_ns"]);
@@ -260,6 +268,90 @@ fn recipients_follow_from_rules_if_all_are_known() {
     recording.signal(":1.6", changed, &("y",)).signal(":1.5", "/ org.x.Y.Z", &());
     let table = recipients(&recording.capture(), |_| true).expect("rules are known").to_csv();
     assert_eq!(columns(&table, &["recipients", "signals"]), "0 1\n1 2\n2 2");
+}
+
+fn member_table(capture: &Capture) -> Table {
+    Subject::Group(By::Member).table(capture, |_| true, None).expect("a table")
+}
+
+/// The recipients of each member.
+fn member_recipients(capture: &Capture) -> String {
+    columns(
+        &member_table(capture).to_csv(),
+        &["member", "signals", "recipients_mean", "peak_recipients"],
+    )
+}
+
+#[test]
+fn members_show_the_mean_and_the_peak_of_their_recipients() {
+    let mut recording = Recording::new();
+    let changed = "/m org.x.Mail.Changed";
+    for copies in [&[(7, 5, 1)][..], &[(7, 5, 1), (8, 6, 2)], &[], &[(8, 5, 1), (7, 1, 1)]] {
+        recording.signal(":1.6", changed, &()).delivered(2, copies);
+    }
+    recording.signal(":1.6", "/m org.x.Mail.Gone", &()).delivered(2, &[]);
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    let capture = recording.capture();
+    let expected = "org.x.Mail.Changed 4 1.25 2\norg.x.Mail.Gone 1 0 0\norg.x.Mail.Told 1  ";
+    assert_eq!(member_recipients(&capture), expected);
+    let json = serde_json::to_value(member_table(&capture)).expect("JSON");
+    assert_eq!(json[0]["recipients_mean"], 1.25);
+    assert_eq!(json[2]["recipients_mean"], serde_json::Value::Null);
+    assert!(member_table(&capture).notes().is_empty());
+}
+
+#[test]
+fn connections_of_the_recorder_are_not_recipients() {
+    let mut recording = Recording::new();
+    recording.fact(Fact::Recorder { unique: ":1.8".to_owned() });
+    recording.signal(":1.6", "/ org.x.A.B", &()).delivered(2, &[(7, 5, 1), (8, 6, 1)]);
+    assert_eq!(member_recipients(&recording.capture()), "org.x.A.B 1 1 1");
+    let mut recording = Recording::new();
+    recording.fact(Fact::Recorder { unique: ":1.8".to_owned() });
+    recording.rule(":1.8", "type='signal'").rule(":1.7", "type='signal'");
+    recording.signal(":1.6", "/ org.x.A.B", &());
+    assert_eq!(member_recipients(&recording.capture()), "org.x.A.B 1 1 1");
+}
+
+#[test]
+fn members_have_no_recipients_where_these_are_unknown_and_a_note_says_why() {
+    let capture = office().capture();
+    let table = member_table(&capture);
+    let csv = table.to_csv();
+    let cells = columns(&csv, &["recipients_mean", "peak_recipients"]);
+    assert!(cells.chars().all(char::is_whitespace), "{cells}");
+    let reason = Unknowable::Recipients { connections: 3 };
+    assert_eq!(table.notes(), [format!("the recipients of signals are unknown: {reason}")]);
+}
+
+#[test]
+fn recipients_are_known_of_each_bus_by_itself() {
+    let mut recording = Recording::new();
+    recording.on(BusId(0)).signal(":1.6", "/ org.x.A.Traced", &()).delivered(2, &[(7, 5, 1)]);
+    recording.on(BusId(1)).rule(":1.7", "type='signal'").rule(":1.8", "type='signal'");
+    recording.signal(":1.6", "/ org.x.A.Ruled", &());
+    recording.on(BusId(2)).process(":1.9", 42, "reader").signal(":1.6", "/ org.x.A.Dark", &());
+    let expected = "org.x.A.Traced 1 1 1\norg.x.A.Ruled 1 2 2\norg.x.A.Dark 1  ";
+    assert_eq!(member_recipients(&recording.capture()), expected);
+}
+
+#[test]
+fn signals_with_more_than_three_recipients_are_listed() {
+    let mut recording = Recording::new();
+    for (member, count) in [("Three", 3), ("Five", 5), ("Four", 4)] {
+        let copies: Vec<_> = (0..count).map(|peer| (7 + peer, 5, 1)).collect();
+        recording.signal(":1.6", &format!("/ org.x.A.{member}"), &()).delivered(2, &copies);
+        recording.signal(":1.6", &format!("/ org.x.A.{member}"), &()).delivered(2, &[]);
+    }
+    let of = |capture: &Capture| {
+        let mut groups = Groups::with_recipients(capture, By::Member);
+        capture.messages().for_each(|one| groups.add(&one));
+        groups.most_recipients().map(|table| table.to_csv())
+    };
+    let csv = of(&recording.capture()).expect("the bus has recorded");
+    let keys = ["member", "signals", "recipients_mean", "peak_recipients"];
+    assert_eq!(columns(&csv, &keys), "org.x.A.Five 2 2.5 5\norg.x.A.Four 2 2 4");
+    assert_eq!(of(&office().capture()), None);
 }
 
 /// The numbers of the messages that a query selects.

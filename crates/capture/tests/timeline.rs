@@ -5,10 +5,11 @@ use std::time::Duration;
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
 use diligence_capture::record::{Fact, Process, Ran};
+use diligence_capture::statistics::{Unknowable, dispatch};
 use diligence_capture::text::Style;
 use diligence_capture::timeline::{
-    Phase, Processors, Way, blocked, blocked_table, chrome_trace, shares, slowest, slowest_table,
-    start_ups,
+    BusPhase, BusTime, Phase, Processors, Way, blocked, blocked_table, bus_shares, chrome_trace,
+    shares, slowest, slowest_table, start_ups,
 };
 use diligence_testkit::recording::{DRIVER, Recording};
 use serde_json::Value;
@@ -254,15 +255,15 @@ fn a_start_up_is_walked_back_from_its_first_reply() {
         found[0].table(&capture, 100).to_csv(),
         "after_ns,what,took_ns,number\n\
          0,shell wants the name,,1\n\
-         20000000,the process is started,,\n\
-         50000000,it is on the bus,,\n\
+         20000000,process started,,\n\
+         50000000,connected,,\n\
          50000000,  waits for org.x.Settings.All of org.x.Settings,80000000,3\n\
          50000000,    org.x.Settings works,10000000,\n\
          60000000,    waits for org.x.Disk.Read of :1.3,60000000,4\n\
          120000000,    org.x.Settings works,10000000,\n\
          130000000,  org.x.Tray works,20000000,\n\
-         135000000,it owns the name,,\n\
-         150000000,its first reply,,8\n"
+         135000000,name acquired,,\n\
+         150000000,first reply,,8\n"
     );
     let short = found[0].table(&capture, 2).to_csv();
     assert!(!short.contains("org.x.Settings works"), "{short}");
@@ -429,4 +430,214 @@ fn a_start_up_is_a_span_of_the_trace() {
     let events_of = trace(&start().capture());
     let found = spans(&events_of);
     assert!(found.contains(&(String::from("org.x.Tray starts"), 0.0, 150_000.0)), "{found:?}");
+}
+
+/// A signal to three, another that the bus read together with it, and a call, as a bus that measures the
+/// stages of routing has stamped them.
+fn staged() -> Recording {
+    let mut recording = Recording::new();
+    let changed = "/f org.x.Files.Changed";
+    recording.signal(":1.9", changed, &("x".repeat(20_000),));
+    recording.delivered(40, &[(5, 90, 1), (6, 50, 1), (7, 70, 1)]).staged(12, 12, Some((20, 8)));
+    recording.begun(0, 60);
+    recording.signal(":1.9", "/f org.x.Files.Removed", &());
+    recording.delivered(60, &[(5, 100, 1)]).staged(12, 45, Some((48, 5)));
+    recording.wait_us(200);
+    let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
+    recording.delivered(10, &[(9, 30, 0)]).staged(4, 6, None);
+    recording.wait_us(100).reply(&call, ":1.9", &()).delivered(20, &[(5, 70, 0)]);
+    recording.staged(5, 9, None);
+    recording
+}
+
+/// Each phase of each message that has it, in microseconds.
+fn phases(capture: &Capture) -> Vec<Vec<(&'static str, u128)>> {
+    let times = capture.messages().filter_map(|message| BusTime::of(&message));
+    let micros = |(phase, time): (BusPhase, Duration)| (phase.as_str(), time.as_micros());
+    times.map(|time| time.phases().map(micros).collect()).collect()
+}
+
+#[test]
+fn the_phases_of_a_message_add_up_to_its_time_in_the_bus() {
+    let capture = staged().capture();
+    let expected = [
+        vec![("receive", 12), ("wait", 0), ("dispatch", 20), ("match", 8), ("send", 50)],
+        vec![("receive", 12), ("wait", 33), ("dispatch", 10), ("match", 5), ("send", 40)],
+        vec![("receive", 4), ("wait", 2), ("dispatch", 4), ("send", 20)],
+        vec![("receive", 5), ("wait", 4), ("dispatch", 11), ("send", 50)],
+    ];
+    assert_eq!(phases(&capture), expected);
+    let totals = [90, 100, 30, 70].map(|micros| Some(Duration::from_micros(micros)));
+    let times = capture.messages().filter_map(|message| BusTime::of(&message));
+    for (time, total) in times.zip(totals) {
+        assert_eq!(
+            (time.total(), time.phases().map(|(_, time)| time).sum()),
+            (total, total.unwrap())
+        );
+    }
+}
+
+#[test]
+fn a_bus_that_measures_no_stages_still_says_when_it_had_routed_and_written() {
+    let capture = traced().capture();
+    let expected = [[("route", 10), ("send", 20)], [("route", 20), ("send", 50)]];
+    assert_eq!(phases(&capture), expected);
+    let shares = bus_shares(&capture, all).expect("two messages");
+    assert!(!shares.has_stages);
+    let keys = shares.table.to_csv();
+    assert!(
+        keys.starts_with("type,size,messages,recipients_mean,p50_ns,p99_ns,route,send\n"),
+        "{keys}"
+    );
+    let held = {
+        let mut recording = Recording::new();
+        recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
+        recording.delivered(30_010, &[(7, 30_020, 0)]);
+        recording.wait_ms(30).owner_changed("org.x.Late", "", ":1.7");
+        recording.capture()
+    };
+    assert_eq!(phases(&held), [[("start", 30_000), ("route", 10), ("send", 10)]]);
+}
+
+/// What a file says that nobody has checked, and a copy that was not written.
+#[test]
+fn no_stage_begins_before_the_one_before_it() {
+    let mut recording = Recording::new();
+    recording.signal(":1.9", "/f org.x.Files.Changed", &());
+    recording.delivered(40, &[(5, 30, 1)]).staged(90, 30, Some((20, 500)));
+    recording.signal(":1.9", "/f org.x.Files.Changed", &());
+    recording.delivered(6_000_000, &[(5, 6_000_001, 1)]).staged(1, 5_000_000, None);
+    let clamped = vec![("receive", 30), ("wait", 0), ("dispatch", 0), ("match", 10), ("send", 0)];
+    let too_late = vec![("route", 6_000_000), ("send", 1)];
+    assert_eq!(phases(&recording.capture()), [clamped, too_late]);
+    assert!(phases(&desktop().capture()).is_empty(), "the recording of a monitor");
+}
+
+#[test]
+fn the_bus_spends_its_time_in_phases_by_type_and_size() {
+    let mut recording = staged();
+    // The first messages of a trace have no stages, and the bus receives nothing of its own.
+    recording.signal(":1.9", "/f org.x.Files.Changed", &()).delivered(500, &[(5, 900, 1)]);
+    recording.owner_changed("org.x.Late", "", ":1.7").delivered(0, &[(5, 9, 1)]);
+    let capture = recording.capture();
+    let shares = bus_shares(&capture, all).expect("four messages");
+    assert_eq!((shares.has_stages, shares.omitted), (true, 1));
+    let rows: Vec<_> = shares.table.to_csv().lines().map(str::to_owned).collect();
+    let cells = |row: &str| -> Vec<String> {
+        row.split(',').map(|cell| cell[..cell.len().min(14)].to_owned()).collect()
+    };
+    assert_eq!(
+        rows[0],
+        "type,size,messages,recipients_mean,p50_ns,p99_ns,receive,wait,dispatch,match,send"
+    );
+    let share = |part: f64, whole: f64| cells(&(part / whole).to_string()).remove(0);
+    let expected = [
+        ("signal", "up to 1 KiB", "1", 1.0, [100, 100], [12.0, 33.0, 10.0, 5.0, 40.0]),
+        ("signal", "up to 256 KiB", "1", 3.0, [90, 90], [12.0, 0.0, 20.0, 8.0, 50.0]),
+        ("signal", "all", "2", 2.0, [90, 100], [24.0, 33.0, 30.0, 13.0, 90.0]),
+        ("call", "up to 1 KiB", "1", 1.0, [30, 30], [4.0, 2.0, 4.0, 0.0, 20.0]),
+        ("reply", "up to 1 KiB", "1", 1.0, [70, 70], [5.0, 4.0, 11.0, 0.0, 50.0]),
+    ];
+    assert_eq!(rows.len(), 1 + expected.len(), "{rows:?}");
+    for (row, (kind, size, messages, recipients, times, parts)) in rows[1..].iter().zip(expected) {
+        let whole: f64 = parts.iter().sum();
+        let shares = parts.iter().enumerate().map(|(place, part)| match (place, kind) {
+            (3, "call" | "reply") => String::new(),
+            _ => share(*part, whole),
+        });
+        let cells_before = [
+            kind.to_owned(),
+            size.chars().take(14).collect(),
+            messages.into(),
+            recipients.to_string(),
+        ];
+        let times = times.map(|micros| (micros * 1000).to_string());
+        let expected: Vec<_> = cells_before.into_iter().chain(times).chain(shares).collect();
+        assert_eq!(cells(row), expected);
+    }
+    assert_eq!(bus_shares(&desktop().capture(), all), None);
+}
+
+#[test]
+fn members_are_sorted_by_the_time_for_which_the_bus_had_them() {
+    let table = dispatch(&staged().capture(), all).expect("the bus has recorded");
+    assert_eq!(
+        table.to_csv(),
+        "member,service,type,total_ns,messages,recipients_mean,p50_ns,p99_ns,receive_ns,wait_ns,\
+         dispatch_ns,match_ns,send_ns\n\
+         (all),,,290000,4,1.5,70000,100000,8250,9750,11250,3250,40000\n\
+         org.x.Files.Removed,:1.9,signal,100000,1,1,100000,100000,12000,33000,10000,5000,40000\n\
+         org.x.Files.Changed,:1.9,signal,90000,1,3,90000,90000,12000,0,20000,8000,50000\n\
+         org.x.Files.List,:1.9,return,70000,1,1,70000,70000,5000,4000,11000,,50000\n\
+         org.x.Files.List,:1.9,call,30000,1,1,30000,30000,4000,2000,4000,,20000\n"
+    );
+    assert_eq!(dispatch(&desktop().capture(), all), Err(Unknowable::BusTimes));
+    assert!(dispatch(&staged().capture(), |_| false).expect("a table").rows().is_empty());
+}
+
+/// Begins and ends of the spans of each track, as they stand in the file, in whole nanoseconds.
+fn exact(events: &[Value]) -> Vec<((u64, u64), bool, i128, String)> {
+    let of_spans = events.iter().filter(|event| event["ph"] == "B" || event["ph"] == "E");
+    of_spans
+        .map(|event| {
+            let micros = event["ts"].to_string();
+            let (whole, part) = micros.split_once('.').unwrap_or((&micros, ""));
+            assert!(part.len() <= 3, "{micros} is not in nanoseconds");
+            let nanos = format!("{whole}{part:0<3}").parse().expect("a decimal number");
+            let track =
+                (event["pid"].as_u64().expect("a value"), event["tid"].as_u64().expect("a value"));
+            (track, event["ph"] == "B", nanos, event["name"].as_str().expect("a value").to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn the_search_of_match_rules_lies_inside_of_the_dispatch_on_the_track_of_the_bus() {
+    let mut recording = staged();
+    recording.owner_changed("org.x.Late", "", ":1.7");
+    let events_of = trace(&recording.capture());
+    let mut open = std::collections::HashMap::<_, Vec<(String, i128)>>::new();
+    let (mut found, mut ends) = (Vec::new(), std::collections::HashMap::new());
+    for (track, begins, at, name) in exact(&events_of) {
+        let inside = open.entry(track).or_default();
+        if begins {
+            let earliest = inside.last().map_or(*ends.get(&track).unwrap_or(&0), |(_, from)| *from);
+            assert!(earliest <= at, "{name} begins at {at}, before {earliest}");
+            inside.push((name, at));
+            continue;
+        }
+        let (begun, from) = inside.pop().expect("a span has begun");
+        assert_eq!(begun, name);
+        assert!(from <= at && ends.get(&track).is_none_or(|end| *end <= at), "{name}");
+        ends.insert(track, at);
+        let around = inside.last().map(|(around, _)| around.clone()).unwrap_or_default();
+        found.push((name, from / 1000, at / 1000, around));
+    }
+    let span = |name: &str, from: i128, to: i128, around: &str| {
+        (name.to_owned(), from, to, around.to_owned())
+    };
+    let [changed, removed, list] =
+        ["Changed", "Removed", "List"].map(|member| format!("org.x.Files.{member}"));
+    for expected in [
+        span(&format!("receive {changed}"), 0, 12, ""),
+        span(&format!("match {changed}"), 20, 28, &format!("dispatch {changed}")),
+        span(&format!("dispatch {changed}"), 12, 40, ""),
+        span(&format!("send {changed}"), 40, 90, ""),
+        span(&format!("write {changed} to :1.5"), 60, 90, ""),
+        span(&format!("match {removed}"), 48, 53, &format!("dispatch {removed}")),
+        span(&format!("dispatch {removed}"), 45, 60, ""),
+        span(&format!("receive {list}"), 200, 204, ""),
+        span(&format!("dispatch {list}"), 206, 210, ""),
+        span(&format!("send {list}"), 210, 230, ""),
+        span(&format!("receive {list}"), 300, 305, ""),
+    ] {
+        assert!(found.contains(&expected), "{expected:?} of {found:#?}");
+    }
+    let receives = found.iter().filter(|(name, ..)| name.starts_with("receive "));
+    assert_eq!(receives.count(), 3, "two signals were read together");
+    let points = events(&events_of, "i");
+    for (recipient, at) in [(":1.6", 50.0), (":1.7", 70.0)] {
+        assert!(points.contains(&(format!("write {changed} to {recipient}"), at)), "{points:?}");
+    }
+    assert_eq!(complaints_of_speedscope(&events_of), [""; 0]);
 }

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::time::Duration;
 
-use diligence_capture::record::{BusId, Fact, GapCause, Method, Record};
+use diligence_capture::record::{BusId, Fact, Gap, GapCause, Method, Process, Record, Time};
 use diligence_capture::trace::{Assembler, Patience};
 use diligence_capture::{Capture, file};
 use trace::layout::RING_MIN;
 use trace::record::{Entry, First, Message, Parts, Party, Recipients};
-use trace::{Delivered, Writer};
+use trace::{Delivered, Participant, Program, Writer};
 
 /// What happens, as text: `5 msg A 7:100 8:40` is a message with body `A` received at 5 us, with
 /// copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9 gap 3`, `9 idle`, `end`.
@@ -59,6 +59,7 @@ fn delivered(text: &str) -> Delivered {
 fn message<'a>(bytes: &'a [u8], copies: &'a [Delivered]) -> Message<'a> {
     Message {
         routed_after: Duration::from_micros(1),
+        stages: None,
         from: Party::Peer(1),
         len: bytes.len() as u32,
         bytes: Parts(bytes, b""),
@@ -72,8 +73,12 @@ fn describe(record: &Record<'_>, out: &mut String) {
         Record::Message(message) => {
             out.push_str(std::str::from_utf8(message.bytes).expect("text"));
             for delivery in message.trace.expect("a trace").deliveries {
-                let after = delivery.written_after.map_or(-1, |after| after.as_micros() as i64);
+                let micros = |after: Option<Duration>| after.map_or(-1, |it| it.as_micros() as i64);
+                let after = micros(delivery.written_after);
                 write!(out, " {}+{after}", delivery.recipient).expect("a text grows");
+                if delivery.begun_after != delivery.written_after {
+                    write!(out, "({})", micros(delivery.begun_after)).expect("a text grows");
+                }
             }
         }
         Record::Fact { fact: Fact::Left { unique, .. }, .. } => {
@@ -105,6 +110,11 @@ fn a_message_comes_when_its_copies_have_left() {
     check("5 msg A 7:10 8:9, 6 out 8:9, 7 left 7", "||A 7+-1 8+1;left :1.7;|");
     check("5 msg A 7:10, 6 gap 3, 7 out 7:10", "|A 7+-1;gap Some(3);||");
     check("5 msg A 7:10, end", "|A 7+-1;|");
+    // The first bytes of a copy may leave before the last ones.
+    let long = "x".repeat(40);
+    let happening = format!("5 msg A 7:10, 6 msg {long} 7:50, 8 out 7:10, 9 out 7:11, 12 out 7:50");
+    check(&happening, &format!("||A 7+3;||{long} 7+6(3);|"));
+    check(&format!("6 msg {long} 7:50, 9 out 7:49, end"), &format!("||{long} 7+-1(3);|"));
 }
 
 #[test]
@@ -143,6 +153,127 @@ fn the_file_of_a_flight_recorder_is_a_recording() {
     }
     assert!(file::Reader::new(&b"DLGTRACE with something else behind it"[..]).is_err());
 }
+
+#[test]
+fn a_cut_file_is_reported_as_cut() {
+    let (messages, participants) = (flight(2000), participants());
+    let whole = [&messages[..], &participants].concat();
+    let all = read(&whole).expect("a recording");
+    assert_eq!((all.gaps().len(), all.damage().len()), (0, 0));
+    for len in [4096, 5000, 20_000, 40_000, 60_000, messages.len() - 2000] {
+        let cut = read(&whole[..len]).expect("a recording");
+        let is_cut = |gap: &Gap| gap.cause == GapCause::CutFile;
+        assert!(!cut.gaps().is_empty() && cut.gaps().iter().all(is_cut), "{len}: {:?}", cut.gaps());
+        assert_eq!(cut.damage().len(), 0, "{len}");
+        if let [Gap { lost: Some(lost), .. }] = cut.gaps() {
+            assert_eq!(cut.len() as u64 + lost, all.len() as u64, "{len}");
+        }
+    }
+    // The file has all messages, but not all descriptions of connections.
+    for len in [messages.len() + 1, messages.len() + 4100] {
+        let cut = read(&whole[..len]).expect("a recording");
+        assert_eq!((cut.len(), cut.gaps().len()), (all.len(), 0), "{len}");
+        let [damage] = cut.damage() else { panic!("{len}: {:?}", cut.damage()) };
+        assert_eq!((damage.at, damage.what.starts_with("the file is cut")), (len as u64, true));
+    }
+    let error = read(&whole[..4000]).expect_err("it has no whole header");
+    assert!(error.to_string().contains("the file is cut"), "{error}");
+}
+
+fn read(bytes: &[u8]) -> io::Result<Capture> {
+    Capture::from_bytes(bytes.to_vec())
+}
+
+#[test]
+fn participants_stand_behind_the_messages() {
+    let mut bytes = flight(1);
+    bytes.extend(participants());
+    let process = Process {
+        pid: Some(70),
+        uid: Some(1),
+        comm: Some("send".into()),
+        exe: Some("/usr/bin/send".into()),
+        command: vec!["send".into(), "--now".into(), String::new()],
+        unit: Some("a.service".into()),
+        cgroup: Some("/system.slice/a.service".into()),
+        started: Some(Time(600)),
+    };
+    let unique = || ":1.7".to_owned();
+    let owner = |unique, since| Fact::Owner { name: NAME.to_owned(), unique, since };
+    let expected = [
+        Fact::Bus { process: process.clone() },
+        Fact::Peer { unique: unique(), process: Some(process) },
+        owner(Some(unique()), Some(Time(1003))),
+        owner(None, None),
+        Fact::Left { unique: unique(), why: Some("it has sent something invalid".into()) },
+    ];
+    assert_eq!(facts(&bytes), expected);
+
+    // A record that is damaged costs no other.
+    let place = bytes.len() - RING_MIN + 48;
+    bytes[place..][..8].fill(0xff);
+    assert_eq!(facts(&bytes).len(), expected.len() - 1);
+}
+
+/// The facts that a file has.
+fn facts(bytes: &[u8]) -> Vec<Fact> {
+    let reader = file::Reader::new(bytes).expect("memory can be read");
+    let mut reader = reader.expect("a recording");
+    let mut facts = Vec::new();
+    while let Some(record) = reader.next_record().expect("memory can be read") {
+        if let Record::Fact { fact, .. } = record {
+            facts.push(fact);
+        }
+    }
+    facts
+}
+
+#[test]
+#[cfg(target_endian = "little")]
+fn files_without_participants_are_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/file/flight-1.trace.gz");
+    let capture = Capture::open(path.as_ref()).expect("a recording");
+    assert_eq!(capture.damage().len() + capture.gaps().len(), 0);
+    assert_eq!(capture.len(), 16);
+    let is_there = |name: &str| capture.messages().any(|message| message.member() == name);
+    assert!(is_there("Hello") && is_there("RequestName"));
+    let pids = capture.directory().peers().filter_map(|(_, peer)| peer.process.as_ref()?.pid);
+    assert_eq!(pids.collect::<Vec<_>>(), [13700, 13707]);
+}
+
+/// The bytes of a ring of participants.
+fn participants() -> Vec<u8> {
+    let program = Program {
+        comm: "send",
+        executable: "/usr/bin/send",
+        unit: "a.service",
+        control_group: "/system.slice/a.service",
+        command: "send\0--now\0",
+    };
+    let text = program.to_text();
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 1000, 0).expect("a ring");
+    let participant = |who| {
+        let started = Some(-400);
+        Entry::Participant(Participant { who, pid: 70, uid: 1, started, program: &text })
+    };
+    for (at, entry) in [
+        (1, participant(Party::Bus)),
+        (2, participant(Party::Peer(7))),
+        (3, Entry::OwnerChanged { name: NAME, old: None, new: Some(7) }),
+        (4, participant(Party::Peer(7))),
+        (5, Entry::Owned { name: NAME, peer: 7 }),
+        (6, Entry::OwnerChanged { name: NAME, old: Some(7), new: None }),
+        (7, Entry::Left { peer: 7, why: "it has sent something invalid" }),
+    ] {
+        writer.write(Duration::from_nanos(at), entry);
+    }
+    let mut bytes = Vec::new();
+    File::from(descriptor).read_to_end(&mut bytes).expect("the ring");
+    bytes
+}
+
+/// The name that a participant owns.
+const NAME: &str = "org.example.Name";
 
 /// The bytes of a ring in which so many messages stand.
 fn flight(count: u64) -> Vec<u8> {

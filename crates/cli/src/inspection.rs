@@ -74,7 +74,7 @@ impl fmt::Display for LookError {
             Self::Asked { what, failure, suggestion } => write!(f, "{what}: {failure}{suggestion}"),
             Self::Word { failure } => failure.fmt(f),
             Self::NoSuchName { name, choice, suggestion } => {
-                write!(f, "nobody on {choice} has the name {name}{suggestion}")
+                write!(f, "no such name on {choice}: {name}{suggestion}")
             }
             Self::NoSuchInterface { interface, path, suggestion } => {
                 write!(f, "{path} has no interface {interface}{suggestion}")

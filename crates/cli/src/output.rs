@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use capture::Capture;
 use capture::show::Controls;
 use capture::text::visible;
-use sys::replace::ReplacedFile;
+use sys::replace::{self, ReplacedFile};
 
 /// Prints a text that is all the command has to do. A reader that has seen enough and left is fine.
 pub(crate) fn print(text: &str) -> ExitCode {
@@ -80,8 +83,22 @@ impl Output {
         Ok(match path.filter(|path| *path != Path::new("-")) {
             None if io::stdout().is_terminal() => Self::Terminal(TerminalLines::default()),
             None => Self::Stdout(BufWriter::new(io::stdout())),
-            Some(path) => Self::File(BufWriter::new(ReplacedFile::create(path)?)),
+            Some(path) => {
+                replace::check_not_held(path)?;
+                Self::File(BufWriter::new(ReplacedFile::create(path)?))
+            }
         })
+    }
+
+    /// Checks that the document does not take the place of a file of the recording that it is made of.
+    pub(crate) fn check_inputs(target: Option<&Path>, capture: &Capture) -> io::Result<()> {
+        let identity =
+            |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        let Some(target) = target.and_then(identity) else { return Ok(()) };
+        match capture.files_read().any(|input| identity(input) == Some(target)) {
+            true => Err(io::Error::other("the recording is read from it; choose another name")),
+            false => Ok(()),
+        }
     }
 
     pub(crate) const fn is_terminal(&self) -> bool {

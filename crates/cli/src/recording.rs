@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::{error, fmt};
 
 use capture::Capture;
@@ -11,6 +12,7 @@ use capture::text::units::counted;
 use serde::Serialize;
 
 use crate::output::complain;
+use crate::progress::{Task, Work};
 
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
 /// file even if there is none, so that a mistake in its name is told as that.
@@ -45,9 +47,35 @@ pub(crate) fn query(words: &[String]) -> Result<Query, ReadError> {
     Query::parse(&words.join(" ")).map_err(ReadError::Query)
 }
 
-/// Reads recordings into one.
+/// Reads recordings into one, and shows on a terminal how far that is.
 pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
-    Capture::open_all(files).map_err(ReadError::Open)
+    let progress = Arc::default();
+    let _work = Work::start(Task::Reading(names(files), Arc::clone(&progress)));
+    Capture::open_all_observed(files, &progress).map(note_foreign_parts).map_err(ReadError::Open)
+}
+
+/// The same, but what several files have is there for each of them.
+pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
+    let progress = Arc::default();
+    let _work = Work::start(Task::Reading(names(files), Arc::clone(&progress)));
+    let opened = Capture::open_side_by_side_observed(files, &progress);
+    opened.map(note_foreign_parts).map_err(ReadError::Open)
+}
+
+/// Says on standard error which files were not read although they have the names of parts.
+fn note_foreign_parts(capture: Capture) -> Capture {
+    for part in capture.foreign_parts() {
+        complain(&format!("note: {} is not read: it is of another recording\n", part.display()));
+    }
+    capture
+}
+
+/// The files that are read, for a line of the terminal.
+fn names(files: &[impl AsRef<Path>]) -> String {
+    match files {
+        [only] => only.as_ref().display().to_string(),
+        several => counted(several.len() as u64, "file", "files"),
+    }
 }
 
 /// The files that a recording was read from, for a heading: also the parts that were not named, and that
@@ -66,27 +94,25 @@ pub(crate) fn heading(capture: &Capture) -> String {
     text
 }
 
-/// Says on standard error that a query selects no message of those that a command is about, and why. The
-/// command goes on: that nothing was found can be the answer.
-pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query, scope: Scope) {
-    let mut matcher = match scope {
-        Scope::Recording => query.matcher(),
-        Scope::Traffic => query.traffic(),
+/// Says on standard error that a query selects no message of those that a command is about, and why; and
+/// that recipients are unknown, if it asks for them. The command goes on: that nothing was found can be
+/// the answer.
+pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query) {
+    note_unknown_recipients(query, capture);
+    let work = Work::start(Task::Messages("searching", capture.len() as u64));
+    let mut matcher = query.matcher();
+    let mut is_selected = |message| {
+        work.count();
+        matcher.selects(&message)
     };
-    if capture.messages().any(|message| matcher.selects(&message)) {
+    if capture.messages().any(&mut is_selected) {
         return;
     }
-    let mut all = query.matcher();
-    let of_recorder = capture.messages().filter(|message| all.selects(message)).count() as u64;
-    let reason = match of_recorder {
-        0 => query.no_match(capture, &mut |message| {
-            scope == Scope::Recording || !message.is_of_recorder()
-        }),
-        count => format!(
-            "what would match are {} of the recorder itself, which are left out",
-            counted(count, "message", "messages")
-        ),
-    };
+    drop(work);
+    let of_recorder = query.of_recorder(capture).sentence();
+    let leaves_out = query.leaves_out();
+    let why = || query.no_match(capture, &mut |message| !leaves_out(message));
+    let reason = of_recorder.unwrap_or_else(why);
     let text = match query.expression() {
         Some(_) => format!("no message matches the query: {reason}"),
         None => reason,
@@ -94,22 +120,25 @@ pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query,
     complain(&format!("diligence {command}: {text}\n"));
 }
 
-/// Which messages of a recording a command is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scope {
-    /// All.
-    Recording,
-    /// Those of the programs, without what the recorder itself sent and got.
-    Traffic,
+/// Says on standard error how many messages of the recorder a query would select and are left out.
+pub(crate) fn note_hidden(query: &Query, capture: &Capture) {
+    if let Some(sentence) = query.of_recorder(capture).sentence() {
+        note(&sentence);
+    }
 }
 
 /// Says on standard error that the recipients for which a query asks are unknown, and why.
 pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
     if let Some(reason) = query.unknown_recipients(capture) {
-        complain(&format!(
-            "note: recipients are unknown in this recording, so `recipients` matches nothing: {reason}\n"
+        note(&format!(
+            "recipients are unknown in this recording, so `recipients` matches nothing: {reason}"
         ));
     }
+}
+
+/// Says on standard error what to know before numbers are believed.
+pub(crate) fn note(text: &str) {
+    complain(&format!("note: {text}\n"));
 }
 
 /// Why there is nothing to look at.

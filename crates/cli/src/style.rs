@@ -1,11 +1,54 @@
-//! How what goes to the standard output may look.
+//! What the output looks like: its width, and whether it has colors.
 
 use std::env;
 use std::io::{IsTerminal as _, stdout};
 
+use capture::show::Lines;
 use capture::text::{Colours, Style};
+use clap::{Args, ValueEnum};
 
-/// What suits the standard output: the width of the terminal, and colours unless `NO_COLOR` is set;
+/// Whether the output has colors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Args)]
+pub(crate) struct ColorChoice {
+    /// Use colors; auto: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    color: When,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorChoice {
+    /// The style of the standard output.
+    pub(crate) fn of_stdout(self) -> Style {
+        let style = of_stdout();
+        match self.color {
+            When::Auto => style,
+            When::Always => Style { colours: Colours::Wanted, ..style },
+            When::Never => Style { colours: Colours::Unwanted, ..style },
+        }
+    }
+
+    /// The style of lines for messages: in a pipe nothing is cut.
+    pub(crate) fn of_lines(self) -> Style {
+        match (self.of_stdout(), stdout().is_terminal()) {
+            (style, true) => style,
+            (style, false) => Style { width: Lines::UNLIMITED, ..style },
+        }
+    }
+}
+
+/// What suits the standard output: the width of the terminal, and colors unless `NO_COLOR` is set;
 /// wide and plain where there is none.
 pub(crate) fn of_stdout() -> Style {
     let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bench::result::{self, Metric, Record};
+use bench::result::{self, Metric, Record, Setting};
 use bench::scenario::INFOS;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -36,6 +37,85 @@ fn results_are_lines_of_json() {
             assert!(sample.figures[&Metric::RoundTripUs] > 0.0, "{sample:?}");
         }
     }
+}
+
+/// dbus-monitor counts: the reply has the payload of the call, and both have the size that is told.
+#[test]
+fn ping_pongs_carry_their_payload_both_ways() {
+    for bus in ["ours", "dbus-daemon"] {
+        for reply in ["echo", "empty"] {
+            let folder = Folder::new();
+            let mut running = Running::start(&mut bus_at(bus, &folder.0));
+            let address = running.line().trim().to_owned();
+            let pcap = folder.0.join("monitor.pcap");
+            let mut monitor = Command::new("dbus-monitor");
+            monitor.args(["--address", &address, "--pcap"]);
+            monitor.stdout(fs::File::create(&pcap).expect("a file"));
+            let mut monitor = Killed(monitor.spawn().expect("dbus-monitor is installed"));
+            wait_for(|| fs::read(&pcap).is_ok_and(|file| packets(&file).next().is_some()));
+            let words = ["ping-pong", "--sizes", "1000,300000", "--read-buffers", "2048", "--json"];
+            let rest = ["--rounds", "1", "--count", "20", "--reply", reply, "--bus", &address];
+            let records = records(&bench(&[&words[..], &rest].concat()));
+            for payload in [1000, 300_000] {
+                // 20 are measured, and 3 come before.
+                wait_for(|| {
+                    let file = fs::read(&pcap).expect("it was there");
+                    packets(&file).filter(|it| carries(it, CALL, payload)).count() == 23
+                });
+                let file = fs::read(&pcap).expect("it was there");
+                let carried = if reply == "echo" { payload } else { 0 };
+                let told = |metric| figure(&records, &address, payload, metric) as usize;
+                let sizes = |kind, payload| -> Vec<usize> {
+                    let found = packets(&file).filter(|it| carries(it, kind, payload));
+                    found.map(<[u8]>::len).collect()
+                };
+                assert_eq!(sizes(CALL, payload), [told(Metric::CallBytes); 23], "{bus} {reply}");
+                let replies = sizes(RETURN, carried);
+                let expected = [told(Metric::ReplyBytes); 23];
+                let is_all = replies.windows(23).any(|replies| *replies == expected);
+                assert!(is_all, "{bus} {reply}: {expected:?} in {replies:?}");
+            }
+            monitor.0.kill().expect("it runs");
+        }
+    }
+}
+
+/// What the words under a table say of copies agrees with the counters, and the model is marked.
+#[test]
+fn copies_and_validations_are_counted_where_a_bus_does() {
+    let words = ["fan-out", "--quick", "--signals", "1", "--bursts", "5"];
+    let output = bench(&[&words[..], &["--bus", "diligence,dbus-daemon", "--json"]].concat());
+    let records = records(&output);
+    let found = |subject: &str, metric| {
+        let figures = records.iter().filter_map(|record| match record {
+            Record::Sample(sample) if sample.subject == subject => sample.figures.get(&metric),
+            _ => None,
+        });
+        figures.copied().next()
+    };
+    // Ten recipients: the kernel copies on the way in twice, and twice for each of them.
+    assert_eq!(found("diligence", Metric::KernelCopies), Some(22.0));
+    // A small signal is copied to each queue, its header once more.
+    let copies = found("diligence", Metric::BusCopies).expect("our bus counts");
+    assert!((10.0..12.0).contains(&copies), "{copies}");
+    assert_eq!(found("diligence", Metric::Validations), Some(1.0));
+    assert_eq!(found("diligence", Metric::ModelCopies), None);
+    assert_eq!(found("dbus-daemon", Metric::KernelCopies), None);
+    assert_eq!(found("dbus-daemon", Metric::ModelCopies), Some(24.0));
+    assert_eq!(found("dbus-daemon", Metric::ModelValidations), Some(21.0));
+    assert_eq!(found("floor", Metric::ModelCopies), None);
+
+    let output = bench(&["validation", "--quick", "--bus", "diligence", "--json"]);
+    let records = self::records(&output);
+    let validations: Vec<f64> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Sample(sample) => sample.figures.get(&Metric::Validations).copied(),
+            _ => None,
+        })
+        .collect();
+    // In bus and clients, in the clients, in the bus, nowhere.
+    assert_eq!(validations, [2.0, 1.0, 1.0, 0.0]);
 }
 
 #[test]
@@ -167,6 +247,7 @@ fn wrong_words_are_told_in_a_line() {
     check(&["ping-pong", "--sizes", "1,many"], "'many' for '--sizes <BYTES>': it is a number of");
     check(&["ping-pong", "--sizes", "100000000"], "from 0 to 67108864");
     check(&["ping-pong", "--read-buffers", "0"], "it is `ours`, or a number of bytes");
+    check(&["ping-pong", "--reply", "none"], "it is `echo` or `empty`");
     check(&["signals", "--count", "0"], "it is a whole number from 1 to");
     check(&["signals", "--bus", "kdbus"], "there is no bus \"kdbus\"; there are diligence, ");
     check(&["signals", "--bus", "busd,busd"], "busd is named twice");
@@ -178,6 +259,69 @@ fn wrong_words_are_told_in_a_line() {
     check(&["clients", "--libraries", "qt"], "\"qt\" is none of the libraries");
     check(&["speed"], "unrecognized subcommand 'speed'");
     check(&["render"], "required arguments were not provided");
+}
+
+/// A bus that prints its address.
+fn bus_at(bus: &str, folder: &Path) -> Command {
+    let address = format!("unix:path={}", folder.join("bus").display());
+    let mut command = match bus {
+        "ours" => {
+            let mut command = Command::new(PROGRAM);
+            command.arg("bus");
+            command
+        }
+        other => Command::new(other),
+    };
+    command.args(["--session", "--nofork", "--print-address"]).arg(format!("--address={address}"));
+    command
+}
+
+/// The packets of a capture in the classic format.
+fn packets(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = file.get(24..).unwrap_or_default();
+    iter::from_fn(move || {
+        let len = rest.get(8..12)?.try_into().map(u32::from_ne_bytes).ok()? as usize;
+        let packet = rest.get(16..16 + len)?;
+        rest = &rest[16 + len..];
+        Some(packet)
+    })
+}
+
+/// Whether a message is of this type and has an array of so many bytes for a body, or no body.
+fn carries(message: &[u8], kind: u8, payload: usize) -> bool {
+    let body_len = if payload == 0 { 0 } else { payload as u32 + 4 };
+    message[1] == kind && message[4..8] == body_len.to_ne_bytes()
+}
+
+/// A figure of the only sample of a subject with this payload.
+fn figure(records: &[Record], subject: &str, payload: usize, metric: Metric) -> f64 {
+    let size = Setting::Number(payload as i64);
+    let sample = records.iter().find_map(|record| match record {
+        Record::Sample(sample) if sample.subject == subject => {
+            (sample.case.at["size"] == size).then_some(sample)
+        }
+        _ => None,
+    });
+    sample.unwrap_or_else(|| panic!("{subject} has no {payload}: {records:#?}")).figures[&metric]
+}
+
+fn wait_for(is_there: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "it did not come");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A process that is killed if the test ends before it.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Runs it to its end.
@@ -299,3 +443,7 @@ impl Drop for Folder {
 }
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
+
+/// The types of messages.
+const CALL: u8 = 1;
+const RETURN: u8 = 2;

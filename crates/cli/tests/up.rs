@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
@@ -16,7 +16,9 @@ use std::time::Instant;
 use client::Connection;
 use client::wire::body::Value;
 use client::wire::names::ObjectPathBuf;
-use processes::{Folder, Lines, PATIENCE, Running, children_of, is_alive, send, wait_until};
+use processes::{
+    Folder, Lines, PATIENCE, PROGRAM, Running, children_of, is_alive, send, wait_until,
+};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -31,7 +33,7 @@ fn up(folder: &Folder, words: &[&str]) -> (Running, Lines) {
 /// Waits until all programs of the demonstration are there.
 fn wait_for_cast(lines: &Lines) {
     lines.find("the volumes", |line| line.contains("com.example.Volumes"));
-    lines.find("traffic", |line| line.contains(" member ") && line.contains("demo-volumes"));
+    lines.find("traffic", |line| line.contains(" member ") && line.contains("com.example.Volumes"));
 }
 
 /// The address in the line that is to be pasted into a shell.
@@ -65,7 +67,7 @@ fn lines_tell_what_happens() {
     lines.find("an example", |line| line.starts_with("gdbus call -e -d com.example.Battery "));
     lines.find("the battery", |line| line.contains(" came ") && line.contains("demo-battery"));
     lines.find("an error", |line| {
-        line.ends_with("demo-poller called GetAll of demo-volumes: UnknownObject")
+        line.ends_with(") called GetAll of com.example.Volumes: UnknownObject")
     });
     let bus = lines.find("all connections", |line| {
         line.contains(" bus ") && line.contains(" 8 connections    7 names    7 rules")
@@ -213,7 +215,9 @@ impl Terminal {
         let line = open().expect("the other side");
         let size = Winsize { ws_col: size.0, ws_row: size.1, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).expect("it is a terminal");
-        let mut command = folder.diligence(words);
+        // The size of the page is that of the controlling terminal: not the one that the tests run in.
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(PROGRAM).args(words).env("XDG_RUNTIME_DIR", folder.path());
         let stdio = || Stdio::from(line.try_clone().expect("descriptors are left"));
         let running = Running::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
         drop(command);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use capture::model::{CallOutcome, Health, Message, Peer, PeerId};
 use capture::record::Process;
 use capture::show::arguments_as_json;
+use capture::timeline::{BusPhase, BusTime};
 use wire::message::MessageType;
 
 /// The version of the table: it changes when a column is gone or means something else, not when one
@@ -20,6 +21,8 @@ pub struct Row<'c> {
     call: Option<Message<'c>>,
     sender: Option<&'c Peer>,
     recipient: Option<&'c Peer>,
+    /// For how long the bus had it, if the bus has recorded.
+    in_bus: Option<BusTime>,
 }
 
 /// A column of the table.
@@ -58,6 +61,7 @@ impl<'c> Row<'c> {
             call: message.call(),
             sender: peer(message.from()),
             recipient: peer(message.to()),
+            in_bus: BusTime::of(&message),
         }
     }
 
@@ -106,6 +110,16 @@ impl<'c> Row<'c> {
             return Ok(Some(String::from("[]")));
         }
         arguments_as_json(&self.message, buffer)
+    }
+
+    /// How long the bus had it in a phase, in nanoseconds; `None` if that is not known.
+    pub fn phase(&self, phase: BusPhase) -> Option<i64> {
+        nanos(self.in_bus?.time(phase))
+    }
+
+    /// Nanoseconds from when the bus received it until it had decided who gets it, if the bus has recorded.
+    pub fn routed_after(&self) -> Option<i64> {
+        nanos(Some(self.in_bus?.routed()))
     }
 
     fn unique(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
@@ -192,7 +206,8 @@ pub const COLUMNS: &[Column] = &[
     ),
     Column {
         name: "of_recorder",
-        about: "whether it would not be there if nobody had recorded",
+        about: "whether the message is from or to the recorder; such messages are exported if the query has \
+                `is:recorder`",
         value: Value::Truth(|row| row.message.is_of_recorder()),
     },
     Column {
@@ -205,6 +220,29 @@ pub const COLUMNS: &[Column] = &[
         "how long the caller waited: until the reply, until it left, or until the recording ended",
         |row| nanos(row.message.waited()),
     ),
+    integer(
+        "copies",
+        "connections that the bus sent it to, if the bus itself has recorded",
+        |row| Some(row.message.copies()?.count() as i64),
+    ),
+    integer(
+        "routed_after_ns",
+        "from when the bus received it until it had decided who gets it",
+        |row| row.routed_after(),
+    ),
+    integer("receive_ns", "of this, reading the bytes", |row| row.phase(BusPhase::Receive)),
+    integer("wait_ns", "of this, routing other messages of the same read", |row| {
+        row.phase(BusPhase::Wait)
+    }),
+    integer("dispatch_ns", "of this, finding the recipients, without the next", |row| {
+        row.phase(BusPhase::Dispatch)
+    }),
+    integer("match_ns", "of this, the search of match rules; only without a destination", |row| {
+        row.phase(BusPhase::Match)
+    }),
+    integer("send_ns", "from then until the bus had written the last copy", |row| {
+        row.phase(BusPhase::Send)
+    }),
 ];
 
 const fn text(

@@ -51,6 +51,15 @@ pub enum ArgumentError {
 }
 
 impl ArgumentError {
+    /// At which character of the arguments that one text is the wrong one is, from 1; `None` if that is not known.
+    pub fn column(&self) -> Option<usize> {
+        match self {
+            Self::Misfit { misfit, .. } => misfit.column,
+            Self::AsSignature { error, .. } => error.column(),
+            Self::Signature { .. } | Self::Count { .. } | Self::Words { .. } => None,
+        }
+    }
+
     /// Which argument is wrong, counted from 1; `None` if it is not one alone.
     pub fn argument(&self) -> Option<usize> {
         match self {
@@ -72,6 +81,9 @@ pub struct Misfit {
     pub expected: &'static str,
     /// What was given, cut if it is long.
     pub given: String,
+    /// At which character of what was given the part begins that does not fit, from 1; `None` if the form has
+    /// no places.
+    pub column: Option<usize>,
     /// What would do.
     pub example: String,
     /// What is wrong with it.
@@ -146,9 +158,16 @@ impl Misfit {
             types: kind.to_string(),
             expected: expected(kind),
             given: shortened(given),
+            column: None,
             example,
             reason,
         })
+    }
+
+    /// The same, with the place of the part.
+    pub(crate) fn at(mut self: Box<Self>, column: usize) -> Box<Self> {
+        self.column = Some(column);
+        self
     }
 
     /// The same, seen from one container further out.

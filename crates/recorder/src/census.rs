@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Record};
+use capture::record::{BusId, Fact, Record, Totals};
+use client::wire::body::Value;
 use client::wire::message::Builder;
 use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
 use client::{
@@ -14,6 +15,7 @@ use inspector::Credentials;
 
 use crate::clock::Clock;
 use crate::objects::{Introspector, Objects};
+use crate::punctuality::PROBE;
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
 /// Nothing here waits for the bus.
@@ -43,6 +45,10 @@ enum Question {
     Process(String),
     /// Which process the bus itself is.
     Bus,
+    /// What a bus of ours has counted.
+    Totals,
+    /// Nothing: a copy of the question shows how late copies are read.
+    Probe,
 }
 
 impl Census {
@@ -62,6 +68,12 @@ impl Census {
         Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector })
     }
 
+    /// Asks a bus of ours what it has counted so far, before all other questions.
+    pub(crate) fn ask_totals(&mut self) {
+        self.waiting.push_front(Question::Totals);
+        self.ask_more();
+    }
+
     /// The connection that asks.
     pub(crate) const fn connection(&self) -> &Connection {
         &self.connection
@@ -72,6 +84,12 @@ impl Census {
         self.waiting.is_empty()
             && self.asked.is_empty()
             && self.introspector.as_ref().is_none_or(Introspector::is_settled)
+    }
+
+    /// Sends a probe, before anything else that is to be asked.
+    pub(crate) fn send_probe(&mut self) {
+        self.waiting.push_front(Question::Probe);
+        self.ask_more();
     }
 
     /// Looks at what has been heard: it may be about objects that are to be asked.
@@ -163,6 +181,11 @@ impl Census {
             Question::Bus => {
                 learn(Fact::Bus { process: Credentials::read(reply).process(clock.now()) })
             }
+            Question::Totals => {
+                let Ok((totals,)) = reply.read::<(HashMap<String, Value>,)>() else { return };
+                learn(Fact::Totals(read_totals(&totals)));
+            }
+            Question::Probe => {}
             Question::Process(unique) => {
                 let process = Some(Credentials::read(reply).process(clock.now()));
                 learn(Fact::Peer { unique, process });
@@ -216,6 +239,8 @@ impl Question {
             Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name)),
             Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name)),
             Self::Bus => (DRIVER, "GetConnectionCredentials", Some(DRIVER)),
+            Self::Totals => (STATISTICS, "GetTotals", None),
+            Self::Probe => (PEER, PROBE, None),
         }
     }
 }
@@ -225,6 +250,21 @@ impl Question {
 fn refused(question: Question, error: &CallError, learn: &mut dyn FnMut(Fact)) {
     if let (Question::Process(unique), CallError::Remote { .. }) = (question, error) {
         learn(Fact::Peer { unique, process: None });
+    }
+}
+
+fn read_totals(totals: &HashMap<String, Value>) -> Totals {
+    let number = |key: &str| match totals.get(key) {
+        Some(&Value::Uint64(number)) => number,
+        _ => 0,
+    };
+    Totals {
+        messages: number("Messages"),
+        bytes: number("Bytes"),
+        written_bytes: number("WrittenBytes"),
+        copied_bytes: number("CopiedBytes"),
+        validated_messages: number("ValidatedMessages"),
+        validated_bytes: number("ValidatedBytes"),
     }
 }
 
@@ -243,6 +283,8 @@ fn found_rules(rules: HashMap<String, Vec<String>>, learn: &mut dyn FnMut(Fact))
 const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
 const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
 const DRIVER: &str = "org.freedesktop.DBus";
+const STATISTICS: &str = "org.diligence.Statistics1";
+const PEER: &str = "org.freedesktop.DBus.Peer";
 const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
 const CHANGES: &str = "type='signal',sender='org.freedesktop.DBus',\
                        interface='org.freedesktop.DBus',member='NameOwnerChanged'";

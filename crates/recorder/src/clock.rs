@@ -31,6 +31,11 @@ impl Clock {
         Time(self.ahead + nanos(monotonic))
     }
 
+    /// The moment of the monotonic clock at a time of day; zero if that was before its start.
+    pub fn monotonic(self, at: Time) -> Duration {
+        Duration::from_nanos(u64::try_from(at.0.saturating_sub(self.ahead)).unwrap_or_default())
+    }
+
     /// Nanoseconds that the time of day is ahead of the monotonic clock.
     pub const fn ahead(self) -> i64 {
         self.ahead

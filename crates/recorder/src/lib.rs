@@ -8,6 +8,7 @@
 //! - `source`: where the messages of one bus come from.
 //! - `census`: a second connection that asks who is there.
 //! - [`objects`]: what the objects of services say they have.
+//! - `punctuality`: whether messages are read when they come.
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
 //! - `scheduler`: when the processes that talk have a processor.
@@ -25,6 +26,7 @@ pub mod listener;
 pub mod objects;
 pub mod origin;
 pub mod place;
+mod punctuality;
 pub mod rolling;
 mod scheduler;
 pub mod session;
@@ -41,7 +43,7 @@ pub use origin::origin;
 pub use place::Place;
 pub use rolling::Rolling;
 pub use scheduler::{SchedulerNotice, Watching};
-pub use session::{Limits, Session, StartError, Summary, Told, Turn};
+pub use session::{Lateness, Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice, Unfinished};
 pub use wanted::{Beside, Pace, Wanted};

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Record};
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Record};
 use client::{CallError, ConnectError, Ended, SubscribeError};
 use sys::poll::{Interest, Poller};
 use wire::guid::Guid;
@@ -11,6 +11,7 @@ use wire::guid::Guid;
 use crate::census::Census;
 use crate::clock::Clock;
 use crate::place::Place;
+use crate::punctuality::{Probing, Punctuality};
 use crate::source::{self, Drained, Source};
 use crate::wanted::Wanted;
 
@@ -26,7 +27,7 @@ pub(crate) struct Listener {
 
 #[derive(Debug)]
 enum State {
-    Live(Live),
+    Live(Box<Live>),
     /// The bus has closed the connections.
     Away(Away),
     Over,
@@ -36,6 +37,8 @@ enum State {
 struct Live {
     source: Box<dyn Source>,
     census: Census,
+    /// `None` if the times of messages are those of the bus.
+    punctuality: Option<Punctuality>,
 }
 
 /// Since when, and when it is tried again, by the monotonic clock.
@@ -94,7 +97,7 @@ impl Listener {
         let guid = listening.server_guid();
         let is_same = self.guid.is_some() && self.guid == guid;
         let bus = if is_same { self.bus } else { next_bus };
-        let census = Census::open(asking, bus, self.wanted.objects)?;
+        let mut census = Census::open(asking, bus, self.wanted.objects)?;
         let found =
             source::find(listening, bus, &self.wanted, each.clock).map_err(ListenError::Refused)?;
         if let Some(error) = found.refused {
@@ -103,12 +106,27 @@ impl Listener {
         if !is_same {
             each.give(Record::Bus(self.description(found.source.as_ref())));
         }
+        let punctuality = self.punctuality(found.source.as_ref(), &own[1]);
         for unique in own {
             each.give(Record::Fact { at: each.clock.now(), bus, fact: Fact::Recorder { unique } });
         }
+        if found.source.method() == Method::Trace {
+            census.ask_totals();
+        }
         (self.bus, self.guid) = (bus, guid);
-        self.state = State::Live(Live { source: found.source, census });
+        self.state = State::Live(Box::new(Live { source: found.source, census, punctuality }));
         Ok(())
+    }
+
+    /// Measures how late copies are read, if the messages are copies. The probes come from the connection
+    /// `asking`; an eavesdropper gets no copies of calls to the bus.
+    fn punctuality(&self, source: &dyn Source, asking: &str) -> Option<Punctuality> {
+        let probing = match source.method() {
+            Method::Trace => return None,
+            Method::Monitor if self.wanted.filters.is_empty() => Probing::By(asking.to_owned()),
+            _ => Probing::Impossible,
+        };
+        Some(Punctuality::new(probing, sys::clock::monotonic()))
     }
 
     fn description(&self, source: &dyn Source) -> Bus {
@@ -157,7 +175,7 @@ impl Listener {
     /// Takes what has come. Says whether it is connected anew, so that it must be watched.
     pub(crate) fn take(&mut self, next_bus: BusId, each: &mut Each<'_>) -> Taken {
         match &mut self.state {
-            State::Live(live) => match live.take(each) {
+            State::Live(live) => match live.take(self.bus, each) {
                 Ok(drained) => Taken::Share(drained),
                 Err(ended) => self.lose(ended, each),
             },
@@ -169,10 +187,22 @@ impl Listener {
         }
     }
 
+    /// The recording is about to end: asks for what the bus has counted until then.
+    pub(crate) fn ask_totals(&mut self) {
+        if let State::Live(live) = &mut self.state
+            && live.source.method() == Method::Trace
+        {
+            live.census.ask_totals();
+        }
+    }
+
     /// Nothing more will be taken: gives what was still waiting for more.
     pub(crate) fn finish(&mut self, each: &mut Each<'_>) {
         if let State::Live(live) = &mut self.state {
             live.source.finish(&mut |record| each.give(record));
+            let (now, clock) = (sys::clock::monotonic(), each.clock);
+            let late = live.punctuality.as_mut().and_then(|it| it.finish(now, clock));
+            each.learn(self.bus, late);
         }
     }
 
@@ -212,15 +242,29 @@ impl Listener {
 }
 
 impl Live {
-    fn take(&mut self, each: &mut Each<'_>) -> Result<Drained, Ended> {
+    fn take(&mut self, bus: BusId, each: &mut Each<'_>) -> Result<Drained, Ended> {
         let clock = each.clock;
         // Messages first: what the bus says in them holds from then on, not from when it was asked.
-        let Self { source, census } = self;
+        let Self { source, census, punctuality } = self;
+        let mut punctuality = punctuality.as_mut().zip(each.due);
+        if let Some((punctuality, due)) = &mut punctuality {
+            punctuality.begin(sys::clock::monotonic(), *due);
+        }
         let drained = source.take(clock, &mut |record| {
+            if let (Some((punctuality, _)), Record::Message(raw)) = (&mut punctuality, &record) {
+                punctuality.see(raw, clock.monotonic(raw.at));
+            }
             census.see(&record);
             each.give(record);
         })?;
-        self.census.take(clock, &mut |record| each.give(record))?;
+        if let Some((punctuality, _)) = &mut punctuality {
+            let now = sys::clock::monotonic();
+            each.learn(bus, punctuality.end(now, drained, clock));
+            if punctuality.wants_probe(now) {
+                census.send_probe();
+            }
+        }
+        census.take(clock, &mut |record| each.give(record))?;
         Ok(drained)
     }
 }
@@ -237,6 +281,8 @@ pub(crate) enum Taken {
 /// Where what is heard goes.
 pub(crate) struct Each<'e> {
     pub(crate) clock: Clock,
+    /// Until when it was going to be looked at the buses, by the monotonic clock; `None` if nobody has said.
+    pub(crate) due: Option<Duration>,
     pub(crate) records: &'e mut dyn FnMut(Record<'_>),
     pub(crate) notices: &'e mut Vec<Notice>,
 }
@@ -244,6 +290,12 @@ pub(crate) struct Each<'e> {
 impl Each<'_> {
     fn give(&mut self, record: Record<'_>) {
         (self.records)(record);
+    }
+
+    fn learn(&mut self, bus: BusId, fact: Option<Fact>) {
+        if let Some(fact) = fact {
+            self.give(Record::Fact { at: self.clock.now(), bus, fact });
+        }
     }
 }
 
@@ -268,7 +320,7 @@ impl From<std::io::Error> for ListenError {
 impl std::fmt::Display for ListenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Connect(error) => write!(f, "there is no connection to it: {error}"),
+            Self::Connect(error) => error.fmt(f),
             Self::Refused(error) => write!(f, "it does not show its messages: {error}"),
             Self::Changes(error) => write!(f, "it does not tell who comes and goes: {error}"),
             Self::System(error) => error.fmt(f),

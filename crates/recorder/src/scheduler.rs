@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Process, Ran, Record};
+use capture::record::{BusId, Fact, Method, Process, Ran, Record};
 use sys::rlimit::OpenFiles;
-use sys::switches::{Switch, SwitchKind, SwitchTrace, Switches};
+use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
 use crate::clock::Clock;
 
@@ -15,6 +15,8 @@ use crate::clock::Clock;
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     clock: Clock,
+    /// How each bus is recorded, by its number.
+    methods: Vec<Method>,
     watched: BTreeMap<u32, Watched>,
     /// How many were watched, those that have ended among them.
     started: u64,
@@ -63,6 +65,7 @@ impl Scheduler {
     pub(crate) fn new(clock: Clock) -> Self {
         Self {
             clock,
+            methods: Vec::new(),
             watched: BTreeMap::new(),
             started: 0,
             refused: BTreeSet::new(),
@@ -74,7 +77,14 @@ impl Scheduler {
 
     /// Begins to watch the process that a record tells of. Says so if it cannot be.
     pub(crate) fn learn(&mut self, record: &Record<'_>) -> Option<Record<'static>> {
-        let Record::Fact { at, bus, fact } = record else { return None };
+        let (at, bus, fact) = match record {
+            Record::Bus(bus) => {
+                self.methods.push(bus.method);
+                return None;
+            }
+            Record::Fact { at, bus, fact } => (at, bus, fact),
+            _ => return None,
+        };
         let (Fact::Bus { process } | Fact::Peer { process: Some(process), .. }) = fact else {
             return None;
         };
@@ -82,7 +92,7 @@ impl Scheduler {
         if self.is_known(pid) {
             return None;
         }
-        let why = match self.start(pid, *bus) {
+        let why = match self.start(pid, self.followed(*bus, fact), *bus) {
             // It has ended before it could be watched, as short programs do.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             result => result.err()?.to_string(),
@@ -102,12 +112,21 @@ impl Scheduler {
             || self.refused.len() >= REFUSED_MAX
     }
 
-    fn start(&mut self, pid: u32, bus: BusId) -> io::Result<()> {
+    /// A bus of ours passes on all messages in its first thread; the others write files and provide memory.
+    fn followed(&self, bus: BusId, fact: &Fact) -> Followed {
+        let method = self.methods.get(usize::from(bus.0));
+        match (fact, method) {
+            (Fact::Bus { .. }, Some(Method::Trace)) => Followed::First,
+            _ => Followed::All,
+        }
+    }
+
+    fn start(&mut self, pid: u32, followed: Followed, bus: BusId) -> io::Result<()> {
         if self.room() == 0 {
             return Err(io::Error::other("too many threads are watched already"));
         }
         let told = sys::clock::monotonic();
-        let trace = SwitchTrace::start(pid, SWITCHES_MAX)?;
+        let trace = SwitchTrace::start(pid, followed, SWITCHES_MAX)?;
         self.started += 1;
         self.watched.insert(pid, Watched { trace, bus, told, held_up: HashMap::new() });
         Ok(())
@@ -252,7 +271,7 @@ mod tests {
         let mut scheduler = Scheduler::new(Clock::start());
         scheduler.threads_max = 1;
         // What it watches does not matter here, if the kernel lets us watch anything.
-        let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
+        let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
         // Linux numbers no process so.
         scheduler.watched.insert(u32::MAX, Watched { trace, bus, told, held_up });
@@ -282,7 +301,7 @@ mod tests {
 
     #[test]
     fn threads_that_could_go_on_are_held_up_until_they_do() {
-        let Ok(trace) = SwitchTrace::start(std::process::id(), 1) else { return };
+        let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
         let mut watched = Watched { trace, bus, told, held_up };
         let mut tell = |history: &[(u64, u32, SwitchKind)]| {

@@ -31,6 +31,25 @@ pub struct Session {
     flush_at: Duration,
     /// What this process had used before.
     used_before: Duration,
+    late: Lateness,
+}
+
+/// Messages whose times are too late, because the recorder was stopped or had no processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lateness {
+    /// How many.
+    pub messages: u64,
+    /// How late at most.
+    pub by: Duration,
+}
+
+impl Lateness {
+    fn learn(&mut self, record: &Record<'_>) {
+        if let Record::Fact { fact: Fact::Late(late), .. } = record {
+            self.messages += late.messages;
+            self.by = self.by.max(late.by());
+        }
+    }
 }
 
 /// When a recording ends by itself.
@@ -75,6 +94,8 @@ pub struct Summary {
     pub cause: EndCause,
     /// How long the recorder had a processor.
     pub used: Duration,
+    /// Which messages were read late.
+    pub late: Lateness,
     /// Of how many processes it was recorded when they had a processor, if that was asked for.
     pub watching: Option<Watching>,
 }
@@ -113,7 +134,9 @@ impl Session {
             put(&mut tape, unwatched, &mut told);
         }
         let started = clock::monotonic();
-        Ok(Self { watch, scheduler, tape, limits, told, started, flush_at: started, used_before })
+        let late = Lateness::default();
+        let flush_at = started;
+        Ok(Self { watch, scheduler, tape, limits, told, started, flush_at, used_before, late })
     }
 
     /// Removes the files, because the recording is not wanted after all.
@@ -135,17 +158,20 @@ impl Session {
             self.told.extend(self.tape.flush(now).map(Told::File));
             self.flush_at = now + FLUSH_EVERY;
         }
-        match (self.end(now), drained) {
+        let turn = match (self.end(now), drained) {
             (Some(end), _) => Turn::Over(end),
             (None, Drained::More) => Turn::More,
             (None, Drained::Empty) => Turn::Rest(self.rest(now)),
-        }
+        };
+        self.watch.promise(now + if let Turn::Rest(rest) = turn { rest } else { Duration::ZERO });
+        turn
     }
 
     /// Has the watch give what it has, and writes it.
     fn take<T>(&mut self, take: impl FnOnce(&mut Watch, Each<'_>) -> T) -> T {
-        let Self { watch, scheduler, tape, told, .. } = self;
+        let Self { watch, scheduler, tape, told, late, .. } = self;
         take(watch, &mut |record| {
+            late.learn(&record);
             let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
             put(tape, Some(record), told);
             put(tape, unwatched, told);
@@ -202,7 +228,7 @@ impl Session {
         let watching = self.scheduler.as_ref().map(Scheduler::watching);
         let tally = self.tape.finish()?;
         let used = clock::used().saturating_sub(self.used_before);
-        Ok(Summary { tally, span, cause, used, watching })
+        Ok(Summary { tally, span, cause, used, late: self.late, watching })
     }
 }
 

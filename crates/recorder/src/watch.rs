@@ -23,6 +23,8 @@ pub struct Watch {
     listeners: Vec<Listener>,
     next_bus: BusId,
     notices: Vec<Notice>,
+    /// Until when it was going to be looked at the buses again.
+    due: Option<Duration>,
 }
 
 impl Watch {
@@ -50,6 +52,7 @@ impl Watch {
             listeners: Vec::new(),
             next_bus: BusId(0),
             notices: Vec::new(),
+            due: None,
         };
         for place in places {
             watch.add(place, wanted, each).map_err(|error| (place.clone(), error))?;
@@ -63,7 +66,8 @@ impl Watch {
         wanted: &Wanted,
         each: &mut dyn FnMut(Record<'_>),
     ) -> Result<(), ListenError> {
-        let mut each = Each { clock: self.clock, records: each, notices: &mut self.notices };
+        let mut each =
+            Each { clock: self.clock, due: None, records: each, notices: &mut self.notices };
         let wanted = wanted.clone();
         let listener = Listener::open(place.clone(), wanted, self.next_bus, &mut each)?;
         listener.watch(&self.poller, self.listeners.len() as u64)?;
@@ -82,11 +86,18 @@ impl Watch {
         self.clock
     }
 
+    /// Says that what comes is going to be [taken](Self::take) until this moment of the monotonic clock, at
+    /// the latest. If it is taken later, messages have waited, and a fact says so.
+    pub const fn promise(&mut self, due: Duration) {
+        self.due = Some(due);
+    }
+
     /// Takes what has come, a share of each bus, without waiting.
     pub fn take(&mut self, records: &mut dyn FnMut(Record<'_>)) -> Drained {
         let mut all = Drained::Empty;
         for (index, listener) in self.listeners.iter_mut().enumerate() {
-            let mut each = Each { clock: self.clock, records, notices: &mut self.notices };
+            let mut each =
+                Each { clock: self.clock, due: self.due, records, notices: &mut self.notices };
             match listener.take(self.next_bus, &mut each) {
                 Taken::Share(Drained::Empty) => {}
                 Taken::Share(Drained::More) => all = Drained::More,
@@ -107,6 +118,7 @@ impl Watch {
     pub fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
         let now = sys::clock::monotonic;
         let (deadline, answered) = (now() + BACKLOG_MAX, now() + LAST_MOMENT);
+        self.listeners.iter_mut().for_each(Listener::ask_totals);
         loop {
             // Who floods the bus may do so for ever.
             while self.take(records) == Drained::More && now() < deadline {}
@@ -116,7 +128,8 @@ impl Watch {
             }
         }
         for listener in &mut self.listeners {
-            let mut each = Each { clock: self.clock, records, notices: &mut self.notices };
+            let mut each =
+                Each { clock: self.clock, due: self.due, records, notices: &mut self.notices };
             listener.finish(&mut each);
         }
     }

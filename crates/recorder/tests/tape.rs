@@ -218,7 +218,7 @@ fn a_ring_replaces_only_recordings() {
 }
 
 #[test]
-fn a_recording_replaces_a_link_and_not_the_file_it_leads_to() {
+fn a_recording_follows_a_link_of_its_own_user() {
     let folder = Folder::new();
     let precious = folder.join("precious");
     let path = folder.join("a.pcapng");
@@ -230,11 +230,21 @@ fn a_recording_replaces_a_link_and_not_the_file_it_leads_to() {
         let _ = fs::remove_file(&path);
         symlink(&precious, &path).expect("the folder is ours");
         let tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        assert_eq!(
+            fs::read_to_string(&precious).is_ok_and(|text| text == "precious"),
+            content.is_some()
+        );
         tape.finish().expect("there is room");
-        assert_eq!(fs::read_to_string(&precious).ok().as_deref(), content);
-        assert!(fs::symlink_metadata(&path).expect("it is there").is_file());
-        read(&path);
+        assert!(path.is_symlink() && precious.symlink_metadata().expect("it is there").is_file());
+        read(&precious);
     }
+    // Both parts of a ring are where the link leads to, and are found by it.
+    let mut ring = tape(Destination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
+    put_all(&mut ring, &busy(200));
+    let part = folder.join("precious.1");
+    assert_eq!(ring.finish().expect("there is room").files, [part, precious]);
+    assert_eq!(names(&folder), ["a.pcapng", "precious", "precious.1"]);
+    assert_eq!(Capture::open(&path).expect("a recording").files_read().len(), 2);
 }
 
 #[test]
@@ -453,4 +463,23 @@ fn a_file_that_cannot_be_made_is_named() {
     let made = Tape::open(Destination::File(path), Bodies::Whole, Origin::default());
     let text = made.expect_err("there is no such folder").to_string();
     assert!(text.starts_with("cannot create /nonexistent/a.pcapng: "), "{text}");
+}
+
+#[test]
+fn messages_of_the_recorder_are_counted_apart() {
+    let folder = Folder::new();
+    let path = folder.join("a.pcapng");
+    let mut recording = Recording::new();
+    recording.fact(Fact::Recorder { unique: ":1.90".into() });
+    recording.signal(":1.5", "/ org.x.Y.Changed", &());
+    let call = recording.call(":1.90", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());
+    recording.reply(&call, "org.freedesktop.DBus", &("x",));
+    let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+    put_all(&mut tape, &recording);
+    let tally = tape.finish().expect("there is room");
+    assert_eq!((tally.messages, tally.of_recorder), (1, 2));
+    let capture = read(&path);
+    assert_eq!(capture.len(), 3, "nothing is left out of the file");
+    let hidden = capture::query::Query::default().of_recorder(&capture);
+    assert_eq!(hidden.messages(), tally.of_recorder);
 }

@@ -9,16 +9,16 @@ use std::path::Path;
 use crate::raw;
 
 /// From now on, if this process ends by `SIGABRT`, `SIGSEGV` or another signal for a fault of its own,
-/// the content of `memory` is copied to the new file `path`, which only its user can read. A panic
-/// counts too, if it aborts the process.
+/// the contents of both memories are copied to the new file `path`, one behind the other. Only its
+/// user can read it. A panic counts too, if it aborts the process.
 ///
-/// The last call counts. `memory` must stay open until the next call, or until [`forget`].
+/// The last call counts. The memories must stay open until the next call, or until [`forget`].
 ///
 /// # Errors
 ///
 /// As sigaction(2); [`io::ErrorKind::InvalidInput`] for a path with a zero byte.
-pub fn save(memory: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
-    raw::crash::save(memory, CString::new(path.as_os_str().as_bytes())?)
+pub fn save(memories: [BorrowedFd<'_>; 2], path: &Path) -> io::Result<()> {
+    raw::crash::save(memories, CString::new(path.as_os_str().as_bytes())?)
 }
 
 /// Nothing is saved any more.

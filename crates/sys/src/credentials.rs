@@ -76,6 +76,32 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
     })
 }
 
+/// The process at the other end of a socket.
+#[derive(Debug)]
+pub enum PeerProcess {
+    /// It is there, and a descriptor stands for it.
+    Held(OwnedFd),
+    /// It has ended, and was waited for.
+    Gone,
+    /// This kernel cannot tell (before Linux 6.5).
+    Unknown,
+}
+
+/// Asks for the process that connected, or made, the other end of `socket` (`SO_PEERPIDFD`).
+///
+/// # Errors
+///
+/// When descriptors have run out, or `socket` is no connected Unix socket.
+pub fn peer_process(socket: impl AsFd) -> io::Result<PeerProcess> {
+    let gone = [Errno::SRCH, Errno::INVAL].map(|errno| Some(errno.raw_os_error()));
+    match raw::peer_pidfd(socket.as_fd()) {
+        Ok(pidfd) => Ok(PeerProcess::Held(pidfd)),
+        Err(error) if gone.contains(&error.raw_os_error()) => Ok(PeerProcess::Gone),
+        Err(error) if is_unknown(&error) => Ok(PeerProcess::Unknown),
+        Err(error) => Err(error),
+    }
+}
+
 /// Asks for the groups of who connected, or made, the other end of `socket`: ascending, each once.
 /// `None` when the kernel cannot tell.
 ///

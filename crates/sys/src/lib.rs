@@ -28,6 +28,7 @@
 //!           spawn        children that do not inherit the broker's peculiarities
 //!           launch       children that are not waited for, not even until they are executed
 //!           clock        the current time, read once per turn
+//!           cycles       the same clock without a call, where the kernel trusts the processor
 //!           timer        the moment of the next deadline as a readable descriptor
 //!           watch        changes of directories as a readable descriptor
 //!           random       unguessable bytes
@@ -42,6 +43,12 @@
 //!           scheduling   which processors a process may use, its nice value, its slice
 //!           switches     when it got and lost a processor
 //!           load         what the processors of the machine did
+//! ```
+//!
+//! A recorder has one more:
+//!
+//! ```text
+//!           run_delay    how long it waited for a processor
 //! ```
 //!
 //! A command that writes files and shows pages to its user has two more:
@@ -113,6 +120,7 @@ pub mod transfer;
 
 pub mod control_group;
 pub mod credentials;
+pub mod cycles;
 pub mod identity;
 pub mod launch;
 pub mod process;
@@ -129,6 +137,8 @@ pub mod watch;
 
 pub mod loopback;
 pub mod replace;
+
+pub mod run_delay;
 
 pub mod load;
 pub mod scheduling;

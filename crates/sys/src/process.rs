@@ -7,9 +7,12 @@
 //! pidfd.
 
 use crate::raw;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::io::Read;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
@@ -34,6 +37,15 @@ pub fn command_line(pid: u32) -> Option<Vec<String>> {
     Some(arguments.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect())
 }
 
+/// The first `len` bytes of the program and its arguments, each with a zero behind it; of a longer
+/// one no more is read. Empty for a kernel thread or a zombie.
+#[must_use]
+pub fn command_line_bytes(pid: u32, len: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(format!("/proc/{pid}/cmdline")).ok()?.take(len).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// The file that the process executes. Ends in ` (deleted)` when the file was removed since.
 #[must_use]
 pub fn executable(pid: u32) -> Option<PathBuf> {
@@ -43,7 +55,15 @@ pub fn executable(pid: u32) -> Option<PathBuf> {
 /// The systemd unit that the process runs in, a service or a scope.
 #[must_use]
 pub fn unit(pid: u32) -> Option<String> {
-    unit_of_cgroup(&String::from_utf8_lossy(&read(pid, "cgroup")?))
+    control_group(pid).as_deref().and_then(unit_of_control_group).map(str::to_owned)
+}
+
+/// The innermost unit in the path of a control group. Units of a user's own manager lie below the
+/// unit of that manager.
+#[must_use]
+pub fn unit_of_control_group(path: &str) -> Option<&str> {
+    let is_unit = |name: &&str| name.ends_with(".service") || name.ends_with(".scope");
+    path.rsplit('/').find(is_unit)
 }
 
 /// The control group of the process, as a path from the root of the unified hierarchy.
@@ -51,6 +71,13 @@ pub fn unit(pid: u32) -> Option<String> {
 pub fn control_group(pid: u32) -> Option<String> {
     let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
     path_of_cgroup(&text).map(str::to_owned)
+}
+
+/// Whether the process has ended, that a pidfd stands for.
+#[must_use]
+pub fn has_exited(pidfd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::new(&pidfd, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// Whether there is no such process. 0 is none that could end.
@@ -147,14 +174,6 @@ fn read(pid: u32, file: &str) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/{file}")).ok()
 }
 
-/// The innermost unit of the unified hierarchy, whose line begins with `0::` (cgroups(7)). Units
-/// of a user's own manager lie below the unit of that manager.
-fn unit_of_cgroup(text: &str) -> Option<String> {
-    let path = path_of_cgroup(text)?;
-    let is_unit = |name: &&str| name.ends_with(".service") || name.ends_with(".scope");
-    path.rsplit('/').find(is_unit).map(str::to_owned)
-}
-
 /// The 22nd field of a file `stat`. The second one is the name in parentheses, which may hold any
 /// characters, so the fields are counted from behind the last parenthesis.
 fn start_ticks(stat: &str) -> Option<u64> {
@@ -162,7 +181,7 @@ fn start_ticks(stat: &str) -> Option<u64> {
     behind_name.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// The path in the unified hierarchy.
+/// The path in the unified hierarchy, whose line begins with `0::` (cgroups(7)).
 fn path_of_cgroup(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("0::"))
 }
@@ -195,7 +214,7 @@ mod tests {
     #[test]
     fn the_innermost_unit_of_the_unified_hierarchy_counts() {
         let check = |text: &str, unit: Option<&str>| {
-            assert_eq!(unit_of_cgroup(text).as_deref(), unit, "{text:?}");
+            assert_eq!(path_of_cgroup(text).and_then(unit_of_control_group), unit, "{text:?}");
         };
         check("0::/system.slice/dbus.service\n", Some("dbus.service"));
         check("0::/system.slice/getty.service/child\n", Some("getty.service"));

@@ -2,7 +2,9 @@
 //! rustix has none; what the calls are for stands in the modules that use them.
 
 pub(crate) mod crash;
+pub(crate) mod cycles;
 mod mapping;
+pub(crate) mod unfinished;
 
 use crate::inherited::InheritError;
 use crate::spawn::ChildSetup;

@@ -1,22 +1,29 @@
 //! Output files that appear under their name only when they are complete.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, PROC_SUPER_MAGIC, statfs};
+use rustix::fs::{
+    FileType, FlockOperation, Mode, OFlags, PROC_SUPER_MAGIC, flock, fstat, open, readlinkat,
+    statfs,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::random;
+use crate::raw::unfinished::{self, Place};
 
 /// A file that takes the place of another one when it is [committed](Self::commit).
 ///
 /// The content goes to a new file in the same directory, which only its owner can read (mode 0600).
 /// Until the commit a file at the target keeps its content; after it, the target is the new file, and
-/// a symbolic link or another name of the old file is left behind unchanged. Dropped without a commit,
-/// the new file is removed.
+/// another name of the old file is left behind unchanged. Symbolic links are [resolved](resolve_links)
+/// first. Dropped without a commit,
+/// the new file is removed, and also if a signal such as `SIGINT` ends the process.
 ///
 /// A target that is not a regular file (a pipe, a terminal, `/dev/null`) or that names a descriptor of
 /// this process (`/dev/stdout`, `/dev/fd/3`) is written directly.
@@ -26,11 +33,19 @@ pub struct ReplacedFile {
     unfinished: Option<Unfinished>,
 }
 
-/// The name of the new file until it is committed. Dropping it removes the file.
+/// The new file until it is committed.
 #[derive(Debug)]
 struct Unfinished {
-    path: PathBuf,
+    file: Temporary,
     target: PathBuf,
+}
+
+/// A file that is removed when this is dropped, or when a signal ends the process.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    /// Absent if the handler of signals has no place for it.
+    place: Option<Place>,
 }
 
 /// What a path names.
@@ -49,12 +64,13 @@ impl ReplacedFile {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::IsADirectory`] if `target` is a directory; otherwise those of stat(2) and
-    /// open(2). The target is unchanged.
+    /// [`io::ErrorKind::IsADirectory`] if `target` is a directory; otherwise those of [`resolve_links`],
+    /// stat(2) and open(2). The target is unchanged.
     pub fn create(target: &Path) -> io::Result<Self> {
+        let resolved = resolve_links(target)?;
         match TargetKind::of(target)? {
-            TargetKind::File => Self::create_beside(target),
-            TargetKind::Special => open_special(target),
+            TargetKind::File => Self::create_beside(&resolved),
+            TargetKind::Special => open_special(&resolved),
             TargetKind::Descriptor => {
                 // What the descriptor has been given already is kept, as with `>> file`.
                 let file = OpenOptions::new().append(true).open(target)?;
@@ -71,7 +87,8 @@ impl ReplacedFile {
             let options = options.read(true).write(true).create_new(true).mode(0o600);
             match options.custom_flags(NOFOLLOW).open(&path) {
                 Ok(file) => {
-                    let unfinished = Some(Unfinished { path, target: target.to_owned() });
+                    let (made, target) = (Temporary::new(path)?, target.to_owned());
+                    let unfinished = Some(Unfinished { file: made, target });
                     return Ok(Self { file, unfinished });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -84,7 +101,7 @@ impl ReplacedFile {
     /// is written directly.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        self.unfinished.as_ref().map(|unfinished| unfinished.path.as_path())
+        self.unfinished.as_ref().map(|unfinished| unfinished.file.path.as_path())
     }
 
     /// Hands over the unfinished file and its path, for content that is worth keeping even if it is never
@@ -92,12 +109,7 @@ impl ReplacedFile {
     /// is written directly.
     #[must_use]
     pub fn into_parts(self) -> (File, Option<PathBuf>) {
-        let path = self.unfinished.map(|unfinished| {
-            let path = unfinished.path.clone();
-            std::mem::forget(unfinished);
-            path
-        });
-        (self.file, path)
+        (self.file, self.unfinished.map(|unfinished| unfinished.file.keep()))
     }
 
     /// Gives the file its name. The returned handle can be written on: a recording that grows under its
@@ -108,11 +120,78 @@ impl ReplacedFile {
     /// Those of rename(2). The target is unchanged and the new file is removed.
     pub fn commit(self) -> io::Result<File> {
         if let Some(unfinished) = self.unfinished {
-            fs::rename(&unfinished.path, &unfinished.target)?;
+            fs::rename(&unfinished.file.path, &unfinished.target)?;
             // The name it would remove is gone, and may be taken by another process.
-            std::mem::forget(unfinished);
+            unfinished.file.keep();
         }
         Ok(self.file)
+    }
+}
+
+/// The file that a path leads to, which need not exist. A path that names a descriptor of this process
+/// stays as it is.
+///
+/// The symbolic link at the end of the path is followed if it belongs to the user of this process or to the
+/// superuser. A link of another user, for example in `/tmp`, could lead to a file that the user of this
+/// process would not want to replace.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::PermissionDenied`] for a link of another user; otherwise those of open(2) and
+/// readlink(2), and `ELOOP` if links lead to each other.
+pub fn resolve_links(target: &Path) -> io::Result<PathBuf> {
+    let mut path = target.to_owned();
+    if is_descriptor(target) {
+        return Ok(path);
+    }
+    for _ in 0..LINKS_MAX {
+        let Some(link) = own_link(&path)? else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
+    }
+    Err(Errno::LOOP.into())
+}
+
+/// Where a symbolic link leads; `None` if something else or nothing is at the path.
+fn own_link(path: &Path) -> io::Result<Option<PathBuf>> {
+    // The owner and the content are those of the same link, whatever is done to the path meanwhile.
+    let link = match open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(link) => link,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let found = fstat(&link)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
+        return Ok(None);
+    }
+    if found.st_uid != 0 && found.st_uid != geteuid().as_raw() {
+        let text = "it is a symbolic link of another user";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    let content = readlinkat(&link, "", Vec::new())?;
+    Ok(Some(OsString::from_vec(content.into_bytes()).into()))
+}
+
+/// Marks an open file as one that grows under its name, until it is closed. Nothing else can be done about a
+/// file system that has no locks.
+pub fn hold(file: &File) {
+    let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
+}
+
+/// Checks that no program [holds](hold) the file at `target`, which would then go on to write into a file without
+/// a name.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::ResourceBusy`] if one does.
+pub fn check_not_held(target: &Path) -> io::Result<()> {
+    let is_file = TargetKind::of(target).is_ok_and(|kind| kind == TargetKind::File);
+    let Some(file) = is_file.then(|| File::open(target).ok()).flatten() else { return Ok(()) };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => {
+            let text = "another program is still writing it";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, text))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -126,7 +205,23 @@ impl Write for ReplacedFile {
     }
 }
 
-impl Drop for Unfinished {
+impl Temporary {
+    /// Takes responsibility for a file that was just created.
+    fn new(path: PathBuf) -> io::Result<Self> {
+        let place = unfinished::remember(CString::new(path.as_os_str().as_bytes())?);
+        Ok(Self { path, place })
+    }
+
+    /// The file stays.
+    fn keep(mut self) -> PathBuf {
+        drop(self.place.take());
+        let path = std::mem::take(&mut self.path);
+        std::mem::forget(self);
+        path
+    }
+}
+
+impl Drop for Temporary {
     fn drop(&mut self) {
         // The error that made the caller give up is the one to report.
         let _ = fs::remove_file(&self.path);

@@ -6,14 +6,14 @@
 //! `/proc/sys/kernel/perf_event_paranoid` is 2 or less. Linux 6.0 or newer.
 //!
 //! ```
-//! use diligence_sys::switches::SwitchTrace;
+//! use diligence_sys::switches::{Followed, SwitchTrace};
 //! use std::time::Duration;
 //!
 //! # fn main() -> std::io::Result<()> {
-//! # if SwitchTrace::start(std::process::id(), 0).is_err() {
+//! # if SwitchTrace::start(std::process::id(), Followed::All, 0).is_err() {
 //! #     return Ok(()); // The kernel forbids it here.
 //! # }
-//! let mut trace = SwitchTrace::start(std::process::id(), 1000)?;
+//! let mut trace = SwitchTrace::start(std::process::id(), Followed::All, 1000)?;
 //! std::thread::sleep(Duration::from_millis(1));
 //! let switches = trace.take()?;
 //! for span in &switches.running {
@@ -38,9 +38,19 @@ use std::time::Duration;
 pub struct SwitchTrace {
     pid: u32,
     capacity: usize,
+    followed: Followed,
     threads: Vec<ThreadTrace>,
     /// Threads that are there and cannot be followed.
     refused: BTreeSet<u32>,
+}
+
+/// Which threads of a process are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// All of them, also those that begin later.
+    All,
+    /// The first one only, for a process whose other threads do not matter.
+    First,
 }
 
 /// What was recorded since the start, or since it was taken last. Times are those of
@@ -83,8 +93,8 @@ pub enum SwitchKind {
 }
 
 impl SwitchTrace {
-    /// Starts to record the switches of all threads that the process `pid` has now; those that begin
-    /// later are followed from when the records are [taken](Self::take) next. For each of them there is
+    /// Starts to record the switches of the threads that the process `pid` has now; those that begin
+    /// later are followed, if all are to be, from when the records are [taken](Self::take) next. For each of them there is
     /// room for at least `capacity` records; a thread that gets a processor and loses it again makes
     /// two. What does not fit is lost, and counted, until the records are taken.
     ///
@@ -97,10 +107,14 @@ impl SwitchTrace {
     ///   `RLIMIT_MEMLOCK`).
     /// - [`io::ErrorKind::InvalidInput`]: the kernel is too old.
     /// - [`io::ErrorKind::Unsupported`]: the kernel was built without such recordings.
-    pub fn start(pid: u32, capacity: usize) -> io::Result<Self> {
-        to_pid(pid)?;
+    pub fn start(pid: u32, followed: Followed, capacity: usize) -> io::Result<Self> {
+        let first = to_pid(pid)?;
         let mut traces = Vec::new();
-        for thread in threads(pid)? {
+        let found = match followed {
+            Followed::All => threads(pid)?,
+            Followed::First => vec![first],
+        };
+        for thread in found {
             match ThreadTrace::start(thread, capacity) {
                 Ok(trace) => traces.push(trace),
                 // It has ended since it was listed.
@@ -111,7 +125,7 @@ impl SwitchTrace {
         if traces.is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        Ok(Self { pid, capacity, threads: traces, refused: BTreeSet::new() })
+        Ok(Self { pid, capacity, followed, threads: traces, refused: BTreeSet::new() })
     }
 
     /// How many threads are followed; each takes a descriptor and the memory of its records.
@@ -141,7 +155,8 @@ impl SwitchTrace {
             thread.take(&mut all, &mut began)?;
         }
         self.threads.retain(|thread| !thread.tracker.has_ended());
-        if !began.is_empty() || !self.refused.is_empty() {
+        let is_told = !began.is_empty() || !self.refused.is_empty();
+        if is_told && self.followed == Followed::All {
             all.unfollowed = self.follow(began, further);
         }
         all.switches.sort_by_key(|switch| switch.time);
@@ -194,6 +209,8 @@ struct ThreadTrace {
     event: OwnedFd,
     tracker: Tracker,
     counted: Counters,
+    /// How long the thread has had a processor by all spans so far.
+    told: Duration,
 }
 
 impl ThreadTrace {
@@ -201,8 +218,8 @@ impl ThreadTrace {
         let start = clock::monotonic();
         let event = raw::open_event(attributes(), thread)?;
         let ring = EventRing::map(event.as_fd(), capacity.saturating_mul(SWITCH_BYTES))?;
-        let tracker = Tracker { state: State::Unknown { since: start }, spans: Vec::new() };
-        Ok(Self { thread, ring, event, tracker, counted: Counters::default() })
+        let (counted, told) = Default::default();
+        Ok(Self { thread, ring, event, tracker: Tracker::new(start), counted, told })
     }
 
     fn take(&mut self, all: &mut Switches, began: &mut BTreeSet<u32>) -> io::Result<()> {
@@ -228,7 +245,15 @@ impl ThreadTrace {
         let has_run = counters.running > self.counted.running;
         self.counted = counters;
         self.tracker.finish(end, has_run, lost);
+        self.told += self.tracker.length();
+        // The counter was read after the end of all spans, so it cannot be less than they are together, unless
+        // the kernel has kept a record from us.
+        let excess = self.told.saturating_sub(Duration::from_nanos(counters.running));
+        if excess > COUNTER_NOISE {
+            self.told -= self.tracker.shorten(excess, end);
+        }
         all.running.append(&mut self.tracker.spans);
+        self.tracker.is_first_guessed = false;
         all.lost += lost;
         Ok(())
     }
@@ -270,9 +295,42 @@ enum State {
 struct Tracker {
     state: State,
     spans: Vec<Range<Duration>>,
+    /// Whether the first span began when nothing was known of the thread.
+    is_first_guessed: bool,
 }
 
 impl Tracker {
+    /// Nothing is known of the thread before this time.
+    fn new(since: Duration) -> Self {
+        let state = State::Unknown { since };
+        Self { state, spans: Vec::new(), is_first_guessed: false }
+    }
+
+    /// All spans together.
+    fn length(&self) -> Duration {
+        self.spans.iter().map(|span| span.end - span.start).sum()
+    }
+
+    /// Makes spans shorter that may be too long, by `excess` in all if that is possible; returns by how much. It
+    /// may have lost its processor before `end` without a record, or got it only after it was followed.
+    fn shorten(&mut self, excess: Duration, end: Duration) -> Duration {
+        let mut left = excess;
+        let is_open = self.state == State::Running { since: end };
+        if let Some(last) = self.spans.last_mut().filter(|last| is_open && last.end == end) {
+            let cut = left.min(last.end - last.start);
+            last.end -= cut;
+            left -= cut;
+            self.state = State::Off;
+        }
+        if let (true, Some(first)) = (self.is_first_guessed, self.spans.first_mut()) {
+            let cut = left.min(first.end - first.start);
+            first.start += cut;
+            left -= cut;
+        }
+        self.spans.retain(|span| !span.is_empty());
+        excess - left
+    }
+
     fn record(&mut self, record: Record) {
         match record.event {
             Event::Switch(SwitchKind::Resumed) => {
@@ -310,6 +368,7 @@ impl Tracker {
     fn close(&mut self, end: Duration) {
         match self.state {
             State::Unknown { since } | State::Running { since } if since < end => {
+                self.is_first_guessed |= matches!(self.state, State::Unknown { .. });
                 self.spans.push(since..end);
             }
             State::Unknown { .. } | State::Running { .. } | State::Off | State::Ended => {}
@@ -433,6 +492,9 @@ const PERF_RECORD_SWITCH: u32 = 14;
 const PERF_RECORD_MISC_SWITCH_OUT: u16 = 1 << 13;
 const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 
+/// How far the counter of the kernel and the times of its records may be apart.
+const COUNTER_NOISE: Duration = Duration::from_micros(100);
+
 /// Bytes of the record of one switch: its header and its time.
 const SWITCH_BYTES: usize = 16;
 
@@ -493,7 +555,7 @@ mod tests {
     /// Follows a thread of which nothing was known at time 10 up to the time 100.
     fn follow(history: &[(u64, Event)], has_run: bool, lost: u64) -> (State, Vec<(u64, u64)>) {
         let since = nanoseconds(10);
-        let mut tracker = Tracker { state: State::Unknown { since }, spans: Vec::new() };
+        let mut tracker = Tracker::new(since);
         for &(time, event) in history {
             tracker.record(Record { time: nanoseconds(time), event });
         }
@@ -533,6 +595,32 @@ mod tests {
         assert_eq!(follow(&[], false, 0), (State::Off, vec![]));
         assert_eq!(follow(&on, true, 0), (running, vec![(20, 100)]));
         assert_eq!(follow(&on, true, 1), (State::Off, vec![]));
+    }
+
+    #[test]
+    fn spans_are_no_longer_than_the_counter() {
+        let [on, off] = [Resumed, Waited].map(Event::Switch);
+        let check = |history: &[(u64, Event)], excess, state, spans: &[(u64, u64)]| {
+            let mut tracker = Tracker::new(nanoseconds(10));
+            for &(time, event) in history {
+                tracker.record(Record { time: nanoseconds(time), event });
+            }
+            tracker.finish(nanoseconds(100), true, 0);
+            let before = tracker.length();
+            let cut = tracker.shorten(nanoseconds(excess), nanoseconds(100));
+            assert_eq!(tracker.length() + cut, before);
+            assert_eq!((tracker.state, numbers(&tracker.spans)), (state, spans.to_vec()));
+        };
+        // It has lost the processor without a record.
+        check(&[(20, on)], 30, State::Off, &[(20, 70)]);
+        check(&[(20, on), (30, off), (40, on)], 100, State::Off, &[(20, 30)]);
+        // It has got the processor only after it was followed.
+        check(&[(50, off)], 30, State::Off, &[(40, 50)]);
+        check(&[(50, off), (60, on), (70, off)], 60, State::Off, &[(60, 70)]);
+        check(&[], 30, State::Off, &[(10, 70)]);
+        check(&[(50, off), (60, on)], 50, State::Off, &[(20, 50)]);
+        // What the records tell stays.
+        check(&[(20, on), (30, off)], 5, State::Off, &[(20, 30)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use diligence_sys::replace::ReplacedFile;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use temp::TempDir;
@@ -79,22 +79,59 @@ fn an_unfinished_file_that_is_taken_over_stays() {
 }
 
 #[test]
-fn symbolic_links_and_hard_links_are_replaced_and_not_written_through() {
+fn own_symbolic_links_are_followed_and_other_names_of_a_file_keep_their_content() {
     let directory = TempDir::new();
-    let [precious, link, second_name, dangling] =
-        ["precious", "link", "second", "dangling"].map(|name| directory.join(name));
+    let [file, link, chain, second_name, dangling] =
+        ["file", "link", "chain", "second", "dangling"].map(|name| directory.join(name));
+    fs::create_dir(directory.join("folder")).unwrap();
+    symlink("file", &link).unwrap();
+    symlink("../link", directory.join("folder/back")).unwrap();
+    symlink("folder/back", &chain).unwrap();
+    symlink(directory.join("folder/new"), &dangling).unwrap();
+    for (target, leads_to) in
+        [(&link, &file), (&chain, &file), (&dangling, &directory.join("folder/new"))]
+    {
+        fs::write(&file, "old").unwrap();
+        let _ = fs::remove_file(&second_name);
+        fs::hard_link(&file, &second_name).unwrap();
+        write(target, "content");
+        assert!(target.is_symlink(), "{target:?}");
+        assert!(leads_to.symlink_metadata().unwrap().is_file(), "{target:?}");
+        assert_eq!(fs::read(leads_to).unwrap(), b"content", "{target:?}");
+        assert_eq!(fs::read(&second_name).unwrap(), b"old", "{target:?}");
+    }
+    write(&second_name, "content");
+    assert_eq!(
+        (fs::read(&second_name).unwrap(), fs::read(&file).unwrap()),
+        (b"content".to_vec(), b"old".to_vec())
+    );
+
+    symlink("loop", directory.join("loop")).unwrap();
+    let error = ReplacedFile::create(&directory.join("loop")).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(ELOOP));
+}
+
+#[test]
+fn symbolic_links_of_other_users_are_refused() {
+    let directory = TempDir::new();
+    let [precious, link] = ["precious", "link"].map(|name| directory.join(name));
     fs::write(&precious, "precious").unwrap();
     symlink(&precious, &link).unwrap();
-    fs::hard_link(&precious, &second_name).unwrap();
-    symlink(directory.join("nowhere"), &dangling).unwrap();
-    for target in [&link, &second_name, &dangling] {
-        write(target, "content");
-        assert!(fs::symlink_metadata(target).unwrap().is_file(), "{target:?}");
-        assert_eq!(fs::read(target).unwrap(), b"content", "{target:?}");
+    if lchown(&link, Some(OTHER_USER), None).is_err() {
+        // Only the superuser can give a link away.
+        return;
     }
+    let error = ReplacedFile::create(&link).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    assert!(error.to_string().contains("another user"), "{error}");
     assert_eq!(fs::read(&precious).unwrap(), b"precious");
-    assert!(!directory.join("nowhere").exists());
+    assert!(link.is_symlink());
 }
+
+const OTHER_USER: u32 = 65_534;
+
+/// Too many symbolic links.
+const ELOOP: i32 = 40;
 
 #[test]
 fn pipes_devices_and_descriptors_are_written_directly() {

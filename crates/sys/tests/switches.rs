@@ -4,7 +4,7 @@ use diligence_sys::clock;
 use diligence_sys::process::processor_time;
 use diligence_sys::scheduling::{Processors, own_processors, set_own_processors, set_processors};
 use diligence_sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
-use diligence_sys::switches::{SwitchKind, SwitchTrace, Switches};
+use diligence_sys::switches::{Followed, SwitchKind, SwitchTrace, Switches};
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, id};
 use std::sync::mpsc;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Starts a trace, or says why this kernel does not let us.
 fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {
-    match SwitchTrace::start(pid, capacity) {
+    match SwitchTrace::start(pid, Followed::All, capacity) {
         Ok(trace) => Some(trace),
         Err(error) => match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
@@ -228,7 +228,7 @@ fn nobody_cannot_be_recorded() {
     let gone = echo.child.id();
     echo.end();
     for nobody in [0, gone, u32::MAX] {
-        let error = SwitchTrace::start(nobody, 1).unwrap_err();
+        let error = SwitchTrace::start(nobody, Followed::All, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound, "{nobody}");
     }
 }

@@ -87,6 +87,7 @@ impl Chaos {
                 | Seen::CloseRing(_)
                 | Seen::Traced { .. }
                 | Seen::Joined(_)
+                | Seen::Owner(_)
                 | Seen::Log(_) => {}
             }
         }

@@ -1,13 +1,15 @@
 //! All that is found in a recording, as texts, to compare one with another.
 
 use capture::Capture;
+use capture::activation::failed_starts;
 use capture::lint::report::{Extent, to_text};
 use capture::lint::{Report, Rule, Source};
 use capture::statistics::{Caveat, Subject, Summary};
 use capture::table::Table;
 use capture::text::Style;
 use capture::timeline::{
-    blocked, blocked_table, chrome_trace, parties, shares, slowest, slowest_table, start_ups,
+    blocked, blocked_table, bus_shares, chrome_trace, failed_starts_table, parties, shares,
+    slowest, slowest_table, start_ups,
 };
 use wire::Message;
 use wire::body::Value;
@@ -43,10 +45,15 @@ fn timeline(capture: &Capture) -> Vec<(String, String)> {
     let start_ups: Vec<_> = start_ups.map(|one| csv(one.table(capture, usize::MAX))).collect();
     let found = [
         ("trace", String::from_utf8(trace).expect("JSON is text")),
+        ("failed starts", csv(failed_starts_table(&failed_starts(capture, |_| true)))),
         ("start-ups", start_ups.join("\n")),
         ("blocked", csv(blocked_table(&blocked(capture, |_| true)))),
         ("slowest", csv(slowest_table(&slowest(capture, |_| true, usize::MAX)))),
         ("shares", shares(capture, |_| true).map_or_else(String::new, csv)),
+        (
+            "bus shares",
+            bus_shares(capture, |_| true).map_or_else(String::new, |found| csv(found.table)),
+        ),
         ("parties", parties(capture, |_| true).map_or_else(String::new, csv)),
     ];
     found.map(|(name, text)| (name.to_owned(), text)).into()

@@ -17,8 +17,10 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::file::Writer;
-use capture::record::Trace;
-use capture::record::{Bus, BusId, Delivery, Fact, Gap, Origin, Process, RawMessage, Record, Time};
+use capture::record::{
+    Bus, BusId, Delivery, Fact, Gap, Origin, Process, RawMessage, Record, Routing, Stages, Time,
+    Trace,
+};
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
@@ -55,7 +57,7 @@ struct Stored {
     bus: BusId,
     bytes: Vec<u8>,
     len: u32,
-    trace: Option<(Duration, Vec<Delivery>)>,
+    trace: Option<(Routing, Vec<Delivery>)>,
 }
 
 /// The name of the bus itself, and of its interface.
@@ -248,11 +250,40 @@ impl Recording {
     pub fn delivered(&mut self, routed_us: u64, deliveries: &[(u64, u64, u32)]) -> &mut Self {
         let copy = |&(recipient, micros, rules)| Delivery {
             recipient,
+            begun_after: Some(Duration::from_micros(micros)),
             written_after: Some(Duration::from_micros(micros)),
             rules,
         };
         let deliveries = deliveries.iter().map(copy).collect();
-        self.last().trace = Some((Duration::from_micros(routed_us), deliveries));
+        let after = Duration::from_micros(routed_us);
+        self.last().trace = Some((Routing { after, stages: None }, deliveries));
+        self
+    }
+
+    /// The bus has measured the parts of the time until it had routed the last message: after how
+    /// many microseconds it was read, and its routing begun, and, if match rules were searched, after
+    /// how many that began and how many it took.
+    pub fn staged(&mut self, read: u64, begun: u64, matching: Option<(u64, u64)>) -> &mut Self {
+        let micros = Duration::from_micros;
+        let stages = Stages::new(micros(read), micros(begun));
+        let stages = match matching {
+            Some((after, took)) => stages.with_matching(micros(after), micros(took)),
+            None => stages,
+        };
+        let Some((routing, _)) = &mut self.last().trace else {
+            panic!("the last message was not delivered");
+        };
+        routing.stages = Some(stages);
+        self
+    }
+
+    /// The first bytes of a copy of the last message had left the bus so many microseconds after the bus
+    /// received the message, before the others.
+    pub fn begun(&mut self, copy: usize, micros: u64) -> &mut Self {
+        let Some((_, deliveries)) = &mut self.last().trace else {
+            panic!("the last message was not delivered");
+        };
+        deliveries[copy].begun_after = Some(Duration::from_micros(micros));
         self
     }
 
@@ -347,10 +378,10 @@ impl Stored {
             bytes: &self.bytes,
             len: self.len,
             place: None,
-            trace: self.trace.as_ref().map(|(routed_after, deliveries)| Trace {
-                routed_after: *routed_after,
-                deliveries,
-            }),
+            trace: self
+                .trace
+                .as_ref()
+                .map(|(routing, deliveries)| Trace { routing: *routing, deliveries }),
         }
     }
 }

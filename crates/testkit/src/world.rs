@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bus::{
     Amount, Audience, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
     Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, Ring, RingWish,
-    StartId, Time, Traced, TracedMessage, Urgency,
+    StartId, Time, Traced, TracedMessage, TracedOwner, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -72,6 +72,8 @@ pub enum Seen {
     Start(StartId, String),
     /// A service has not come in time.
     Abandon(StartId),
+    /// A change of an owner is written down.
+    Owner(TracedOwner),
     /// A message is written down.
     Traced {
         /// Header and body.
@@ -206,9 +208,10 @@ impl World {
         let mut seen: Vec<Seen> = effects
             .traced()
             .iter()
-            .map(|traced| match *traced {
-                Traced::Joined(peer) => Seen::Joined(peer),
-                Traced::Message(TracedMessage { head, body, audience, .. }) => {
+            .map(|traced| match traced {
+                Traced::Joined(peer) => Seen::Joined(*peer),
+                Traced::Owner(owner) => Seen::Owner(owner.clone()),
+                &Traced::Message(TracedMessage { head, body, audience, .. }) => {
                     let mut bytes = effects.bytes(head).to_vec();
                     if body == Body::OfInput {
                         bytes.extend_from_slice(message.expect("one was handled").1.body());
@@ -298,6 +301,7 @@ impl World {
             Fds::None => 0,
             Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
             Fds::OfProcess(_) | Fds::OfRing => 1,
+            Fds::OfRecorder => 2,
             Fds::Held(held) => {
                 assert!(self.held.contains(&held), "only what is kept can be sent");
                 message.unix_fds()

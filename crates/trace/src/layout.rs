@@ -30,12 +30,39 @@
 
 use std::time::Duration;
 
-use crate::record::{Place, halves};
+use crate::record::{MESSAGE_FIXED, Place, halves};
 
 /// The first bytes.
 pub const MAGIC: [u8; 8] = *b"DLGTRACE";
 /// The version of this layout.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
+
+/// The layouts that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// Version 1: a message does not say how long the stages of its routing took.
+    WithoutStages,
+    /// [`VERSION`].
+    Current,
+}
+
+impl Layout {
+    pub(crate) const fn of_version(version: u64) -> Option<Self> {
+        match version {
+            1 => Some(Self::WithoutStages),
+            VERSION => Some(Self::Current),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a message record between its header and its recipients.
+    pub(crate) const fn message_fixed(self) -> usize {
+        match self {
+            Self::WithoutStages => MESSAGE_FIXED - 8 * 2,
+            Self::Current => MESSAGE_FIXED,
+        }
+    }
+}
 
 /// How many segments there are.
 pub const SEGMENTS: usize = 64;

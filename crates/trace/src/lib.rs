@@ -6,6 +6,7 @@
 //! many records it has missed.
 //!
 //! - [`record`]: what is written, and its bytes.
+//! - [`program`]: what it says of the program of a connection.
 //! - `ring`: the memory, its writer and its reader; not in WebAssembly, where none is shared.
 //! - [`image`]: a ring in a file, as a bus leaves it there.
 //! - [`layout`]: where what stands in the memory.
@@ -14,11 +15,13 @@
 
 pub mod image;
 pub mod layout;
+pub mod program;
 pub mod record;
 #[cfg(not(target_family = "wasm"))]
 pub mod ring;
 
 pub use image::{Image, Piece};
+pub use program::{Participant, Program};
 pub use record::{Delivered, Entry, Missed, Party, Record};
 #[cfg(not(target_family = "wasm"))]
 pub use ring::{Follower, Step, Writer};

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::layout::Layout;
+use crate::program::Participant;
+
 /// What a record is about: its number in the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
@@ -24,6 +27,10 @@ pub enum Kind {
     Dropped = 7,
     /// A name has an owner.
     Owned = 8,
+    /// A connection, with its program.
+    Participant = 9,
+    /// A name has another owner than before.
+    OwnerChanged = 10,
 }
 
 impl Kind {
@@ -38,6 +45,8 @@ impl Kind {
             6 => Self::Started,
             7 => Self::Dropped,
             8 => Self::Owned,
+            9 => Self::Participant,
+            10 => Self::OwnerChanged,
             _ => return None,
         })
     }
@@ -124,6 +133,17 @@ pub enum Entry<'a> {
         /// The connection.
         peer: u64,
     },
+    /// A connection is there, and this is its program. Only in rings of participants.
+    Participant(Participant<'a>),
+    /// A well-known name has another owner than before. Only in rings of participants.
+    OwnerChanged {
+        /// The name.
+        name: &'a str,
+        /// The owner so far.
+        old: Option<u64>,
+        /// The owner from now on.
+        new: Option<u64>,
+    },
 }
 
 /// A message, as its recipients got it.
@@ -131,6 +151,8 @@ pub enum Entry<'a> {
 pub struct Message<'a> {
     /// From when it was received until it was routed.
     pub routed_after: Duration,
+    /// How long the parts of that took; `None` if the bus did not measure them.
+    pub stages: Option<Stages>,
     /// Who sent it.
     pub from: Party,
     /// Bytes that it has.
@@ -141,6 +163,90 @@ pub struct Message<'a> {
     pub recipients: Recipients<'a>,
     /// Why the first of them does; all others have asked for it.
     pub first: First,
+}
+
+/// The parts of the time from when the bus received a message until it had routed it. Each time counts
+/// from when the bus began to read the message, in whole nanoseconds of at most 4.29 s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stages {
+    read_after: u32,
+    begun_after: u32,
+    matching: Option<Matching>,
+}
+
+/// When the bus searched its match rules for the recipients of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Matching {
+    after: u32,
+    took: u32,
+}
+
+impl Stages {
+    /// The message was read after `read_after`, and the bus began to route it after `begun_after`.
+    pub fn new(read_after: Duration, begun_after: Duration) -> Self {
+        let nanos = |time: Duration| Self::nanos(time.as_nanos() as u64);
+        Self { read_after: nanos(read_after), begun_after: nanos(begun_after), matching: None }
+    }
+
+    /// The bus searched its match rules, from `after` on and for `took`.
+    #[must_use]
+    pub fn with_matching(self, after: Duration, took: Duration) -> Self {
+        let nanos = |time: Duration| Self::nanos(time.as_nanos() as u64);
+        let matching = Matching { after: nanos(after), took: nanos(took) };
+        Self { matching: Some(matching), ..self }
+    }
+
+    /// When the bus had read the bytes.
+    pub fn read_after(&self) -> Duration {
+        Duration::from_nanos(self.read_after.into())
+    }
+
+    /// When the bus began to route the message. Messages that were read together are routed one after
+    /// the other.
+    pub fn begun_after(&self) -> Duration {
+        Duration::from_nanos(self.begun_after.into())
+    }
+
+    /// When the bus began to search its match rules for recipients, and how long that took. `None` if
+    /// the message has a destination, so that no match rules decide who gets it.
+    pub fn matching(&self) -> Option<(Duration, Duration)> {
+        let nanos = |nanos: u32| Duration::from_nanos(nanos.into());
+        self.matching.map(|matching| (nanos(matching.after), nanos(matching.took)))
+    }
+
+    /// The four numbers that stand for stages in rings and files: after how many nanoseconds the
+    /// message was read and its routing begun, after how many the search of match rules began and how
+    /// long it took. [`Self::ABSENT`] stands for what was not measured.
+    pub fn to_numbers(stages: Option<Self>) -> [u32; 4] {
+        let Some(Self { read_after, begun_after, matching }) = stages else {
+            return [Self::ABSENT; 4];
+        };
+        let (after, took) = matching
+            .map_or((Self::ABSENT, Self::ABSENT), |matching| (matching.after, matching.took));
+        [read_after, begun_after, after, took]
+    }
+
+    /// The stages for which these numbers stand.
+    pub fn from_numbers([read_after, begun_after, after, took]: [u32; 4]) -> Option<Self> {
+        if read_after == Self::ABSENT || begun_after == Self::ABSENT {
+            return None;
+        }
+        let is_known = after != Self::ABSENT && took != Self::ABSENT;
+        let matching = is_known.then_some(Matching { after, took });
+        Some(Self { read_after, begun_after, matching })
+    }
+
+    /// The number that stands for this many nanoseconds.
+    #[inline]
+    pub const fn nanos(nanos: u64) -> u32 {
+        if nanos < Self::ABSENT as u64 { nanos as u32 } else { Self::ABSENT - 1 }
+    }
+
+    /// Stands for a time that was not measured.
+    pub const ABSENT: u32 = u32::MAX;
+
+    /// Stands for every time that is as long as this, or longer.
+    pub const LATEST: Duration = Duration::from_nanos((Self::ABSENT - 1) as u64);
 }
 
 /// Why somebody gets a copy of a message.
@@ -296,9 +402,9 @@ pub struct Record<'a> {
 
 impl<'a> Entry<'a> {
     /// What the bytes behind a record's header say; `None` if that is nothing.
-    pub(crate) fn decode(kind: Kind, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn decode(layout: Layout, kind: Kind, bytes: &'a [u8]) -> Option<Self> {
         if kind == Kind::Message {
-            return Message::decode(bytes).map(Self::Message);
+            return Message::decode(layout, bytes).map(Self::Message);
         }
         let (numbers, text) = bytes.split_at_checked(NUMBERS)?;
         let number = |index: usize| u64_at(numbers, 8 * index);
@@ -317,19 +423,42 @@ impl<'a> Entry<'a> {
             }
             Kind::Dropped => Self::Dropped { to: number(0), count: number(1), why: text },
             Kind::Owned => Self::Owned { name: text, peer: number(0) },
+            Kind::Participant => {
+                let ((pid, uid), started) = (halves(number(1)), number(2) as i64);
+                Self::Participant(Participant {
+                    who: Party::from_code(number(0)),
+                    pid,
+                    uid,
+                    started: Some(started).filter(|&at| at != NOT_KNOWN),
+                    // The records that are not filled end with zeros, as a text may.
+                    program: text.strip_suffix(TEXT_END)?,
+                })
+            }
+            Kind::OwnerChanged => {
+                let owner = |index| Some(number(index)).filter(|&owner| owner != NO_OWNER);
+                Self::OwnerChanged { name: text, old: owner(0), new: owner(1) }
+            }
         })
     }
 }
 
 impl<'a> Message<'a> {
-    fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let (fixed, rest) = bytes.split_at_checked(MESSAGE_FIXED)?;
+    fn decode(layout: Layout, bytes: &'a [u8]) -> Option<Self> {
+        let (fixed, rest) = bytes.split_at_checked(layout.message_fixed())?;
         let word = |index: usize| u64_at(fixed, 8 * index);
         let ((len, kept), (copies, first)) = (halves(word(2)), halves(word(3)));
+        let stages = match layout {
+            Layout::WithoutStages => None,
+            Layout::Current => {
+                let ((read, begun), (after, took)) = (halves(word(4)), halves(word(5)));
+                Stages::from_numbers([read, begun, after, took])
+            }
+        };
         let (recipients, rest) = rest.split_at_checked(copies as usize * DELIVERED)?;
         Some(Self {
             from: Party::from_code(word(0)),
             routed_after: Duration::from_nanos(word(1)),
+            stages,
             len,
             bytes: Parts(rest.get(..kept as usize)?, &[]),
             recipients: Recipients::Bytes(recipients),
@@ -356,8 +485,13 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 pub(crate) const DELIVERED: usize = 16;
 /// Bytes of the words that a record has behind its header.
 const NUMBERS: usize = 8 * 3;
-/// Bytes of a message's, which has one more.
-pub(crate) const MESSAGE_FIXED: usize = 8 * 4;
+/// Bytes of the words of a message.
+pub(crate) const MESSAGE_FIXED: usize = 8 * 6;
 /// No connection ever has these numbers: they would have to be counted up to.
 pub(crate) const BUS: u64 = u64::MAX;
 pub(crate) const NAMELESS: u64 = u64::MAX - 1;
+pub(crate) const NO_OWNER: u64 = u64::MAX;
+/// The time of a start that is not known.
+pub(crate) const NOT_KNOWN: i64 = i64::MIN;
+/// What a text that may end with zeros is written with.
+pub(crate) const TEXT_END: &str = "\n";

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sys::shared::{ReadOnly, Unprovided, Writable};
 
 use crate::layout::{
-    Header, MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at,
+    Header, Layout, MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at,
 };
 use crate::record::{DELIVERED, Entry, Kind, Message, Missed, Place, Recipients, Record};
 use encode::{Encoded, pair};
@@ -59,6 +59,11 @@ impl Writer {
     #[expect(clippy::len_without_is_empty, reason = "it is about memory, not about what is there")]
     pub const fn len(&self) -> usize {
         self.len
+    }
+
+    /// Bytes that were ever written.
+    pub const fn written(&self) -> u64 {
+        self.position
     }
 
     /// The memory that is not there yet, for another thread to see to.
@@ -180,6 +185,7 @@ impl Writer {
 #[derive(Debug)]
 pub struct Follower {
     memory: ReadOnly,
+    layout: Layout,
     len: usize,
     position: u64,
     /// The place of the record that should come next; `None` if that was not there at the start.
@@ -209,12 +215,12 @@ impl Follower {
     /// `InvalidData` if the memory is no ring, or one of another version.
     pub fn new(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         let memory = ReadOnly::map(descriptor)?;
-        let len = ring_len(&memory).ok_or_else(|| {
+        let (layout, len) = shape(&memory).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, "the memory holds no trace of this version")
         })?;
         let record = Vec::new();
         let mut follower =
-            Self { memory, len, position: 0, expected: Some(Place::default()), record };
+            Self { memory, layout, len, position: 0, expected: Some(Place::default()), record };
         if follower.reserved() > follower.len as u64 {
             follower.position = follower.oldest();
             follower.expected = None;
@@ -238,14 +244,17 @@ impl Follower {
             Found::Nothing => Step::Nothing,
             Found::Stopped => Step::Stopped,
             Found::Missed(missed) => Step::Missed(missed),
-            Found::Record { header, kind } => match Entry::decode(kind, self.body(header)) {
-                Some(entry) => {
-                    Step::Record(Record { number: header.place.records, at: header.at, entry })
+            Found::Record { header, kind } => {
+                match Entry::decode(self.layout, kind, self.body(header)) {
+                    Some(entry) => {
+                        Step::Record(Record { number: header.place.records, at: header.at, entry })
+                    }
+                    None => {
+                        let messages = (kind == Kind::Message).into();
+                        Step::Missed(Missed { records: 1, messages })
+                    }
                 }
-                None => {
-                    Step::Missed(Missed { records: 1, messages: (kind == Kind::Message).into() })
-                }
-            },
+            }
         }
     }
 
@@ -337,17 +346,15 @@ enum Found {
     Stopped,
 }
 
-/// The length that a ring's header gives, if it is one, and has that length.
-fn ring_len(memory: &ReadOnly) -> Option<usize> {
+/// The layout and the length that a ring's header gives, if it is one, and has that length.
+fn shape(memory: &ReadOnly) -> Option<(Layout, usize)> {
     if memory.len() < at::RING + RING_MIN {
         return None;
     }
     let mut magic = [0; 8];
     memory.read(0, &mut magic);
     let len = usize::try_from(memory.load(at::RING_LEN, Ordering::Relaxed)).ok()?;
-    let fits = magic == MAGIC
-        && memory.load(at::VERSION, Ordering::Relaxed) == VERSION
-        && memory.len() == at::RING + len
-        && len.is_power_of_two();
-    fits.then_some(len)
+    let layout = Layout::of_version(memory.load(at::VERSION, Ordering::Relaxed))?;
+    let fits = magic == MAGIC && memory.len() == at::RING + len && len.is_power_of_two();
+    fits.then_some((layout, len))
 }

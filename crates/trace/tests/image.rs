@@ -1,13 +1,14 @@
 //! A ring in a file has what a reader of the ring itself gets, whatever was done to the file.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use diligence_testkit::random::Random;
 use diligence_trace::layout::RING_MIN;
-use diligence_trace::{Entry, Image, Piece, Writer};
+use diligence_trace::record::Party;
+use diligence_trace::{Delivered, Entry, Image, Piece, Writer};
 
 #[test]
 fn a_ring_that_has_gone_round_is_read_from_its_oldest_record_on() {
@@ -29,8 +30,61 @@ fn a_file_that_is_cut_has_what_stands_before_the_cut() {
         assert!(all.starts_with(&cut), "{kept}");
         assert!(cut.len() >= (kept - 4096) / 60, "{kept}: {}", cut.len());
     }
-    assert!(Image::read(&bytes[..4095]).is_err());
-    assert!(Image::read(&b"DLGTRACE"[..]).is_err());
+    for cut in [&bytes[..4095], &bytes[..8], &bytes[..1]] {
+        assert_eq!(Image::read(cut).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+    }
+    for other in [&b""[..], b"DLGTRACK", b"another file"] {
+        assert_eq!(Image::read(other).unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+}
+
+#[test]
+fn a_cut_file_reports_where_records_are_missing_and_how_many() {
+    let mut counted = 0;
+    for count in [1000, 5000] {
+        let bytes = ring(count);
+        let all = numbers(&bytes);
+        for kept in (4096..bytes.len()).step_by(997) {
+            let mut image = Image::read(&bytes[..kept]).expect("a ring");
+            assert!(image.is_short(), "{kept}");
+            let (mut read, mut cuts) = (Vec::new(), Vec::new());
+            while let Some(piece) = image.step() {
+                match piece {
+                    Piece::Record(record) => read.push(u64::from(record.number)),
+                    Piece::Cut(missed) => cuts.push((read.len(), missed)),
+                    Piece::Missed(_) | Piece::Damage(_) => panic!("{count}, {kept}: {piece:?}"),
+                }
+            }
+            assert_eq!(image.is_cut(), read != all, "{count}, {kept}");
+            assert_eq!(cuts.is_empty(), read == all, "{count}, {kept}");
+            for (place, missed) in cuts {
+                // Records that are missing at the start or at the end cannot be counted.
+                let is_between = (1..read.len()).contains(&place);
+                let missing = is_between.then(|| read[place] - read[place - 1] - 1);
+                let counts = missed.map(|missed| u64::from(missed.records));
+                assert_eq!(counts, missing, "{count}, {kept}");
+                counted += u64::from(is_between);
+            }
+            let first = all.iter().position(|number| Some(number) == read.first());
+            let gaps = read.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+            assert!(gaps <= 1 && (read.is_empty() || first.is_some()), "{count}, {kept}");
+        }
+    }
+    assert!(counted > 10, "{counted}");
+}
+
+#[test]
+fn several_rings_stand_one_behind_the_other() {
+    let bytes = [ring(10), ring(5000), ring(1)].concat();
+    let mut source = &*bytes;
+    for (index, last) in [9, 4999, 0].into_iter().enumerate() {
+        let before = source.len();
+        let mut image = Image::read(&mut source).expect("a ring");
+        assert_eq!(image.file_len(), (before - source.len()) as u64);
+        let numbers = numbers_of(&mut image);
+        assert_eq!(numbers.last(), Some(&last), "{index}");
+    }
+    assert!(Image::read(source).is_err(), "there are no more");
 }
 
 #[test]
@@ -62,6 +116,33 @@ fn a_file_that_claims_to_have_no_end_is_refused() {
     assert!(Image::read(&*bytes).is_err());
 }
 
+#[test]
+fn messages_of_the_first_version_are_read_without_stages() {
+    let (mut writer, descriptor) = Writer::new(RING_MIN, 7, 8).expect("a ring");
+    writer.stop();
+    let mut bytes = file_bytes(descriptor);
+    let lens = 4 | 4 << 32;
+    let copies = 1 | 1 << 32;
+    let body = [5, 2_000, lens, copies, 7, 120, u64::from(u32::from_ne_bytes(*b"mail"))];
+    let len = 8 * (3 + body.len() as u64);
+    let record = [len | 1 << 32, 0, 10_000].into_iter().chain(body);
+    let record: Vec<u8> = record.flat_map(u64::to_ne_bytes).collect();
+    bytes[RING..][..record.len()].copy_from_slice(&record);
+    bytes[VERSION..][..8].copy_from_slice(&1_u64.to_ne_bytes());
+    bytes[COMMITTED..][..8].copy_from_slice(&len.to_ne_bytes());
+    let mut image = Image::read(&*bytes).expect("a ring");
+    let Some(Piece::Record(record)) = image.step() else { panic!("a record") };
+    let Entry::Message(message) = record.entry else { panic!("{record:?}") };
+    assert_eq!(record.at, Duration::from_micros(10));
+    assert_eq!((message.routed_after, message.stages), (Duration::from_micros(2), None));
+    assert_eq!((message.from, message.bytes.0), (Party::Peer(5), &b"mail"[..]));
+    let copies: Vec<_> = message.recipients.iter().collect();
+    assert_eq!(copies, [Delivered { to: 7, end: 120 }]);
+    assert!(image.step().is_none());
+    bytes[VERSION..][..8].copy_from_slice(&3_u64.to_ne_bytes());
+    assert!(Image::read(&*bytes).is_err(), "a version that is not known");
+}
+
 /// The bytes of a ring with so many records.
 fn ring(count: u64) -> Vec<u8> {
     let (mut writer, descriptor) = Writer::new(RING_MIN, 7, 8).expect("a ring");
@@ -79,7 +160,10 @@ fn file_bytes(descriptor: OwnedFd) -> Vec<u8> {
 }
 
 fn numbers(bytes: &[u8]) -> Vec<u64> {
-    let mut image = Image::read(bytes).expect("a ring");
+    numbers_of(&mut Image::read(bytes).expect("a ring"))
+}
+
+fn numbers_of(image: &mut Image) -> Vec<u64> {
     assert_eq!((image.clock(), image.kept()), (7, 8));
     let mut numbers = Vec::new();
     while let Some(piece) = image.step() {
@@ -92,6 +176,8 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
     numbers
 }
 
-/// Offsets in the header.
+/// Offsets in the header, and that of the ring.
+const RING: usize = 4096;
+const VERSION: usize = 8;
 const COMMITTED: usize = 72;
 const SEGMENT_TABLE: usize = 512;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use diligence_testkit::random::Random;
 use diligence_trace::layout::RING_MIN;
-use diligence_trace::record::{First, Message, Parts, Party, Recipients};
-use diligence_trace::{Delivered, Entry, Follower, Step, Writer};
+use diligence_trace::record::{First, Message, Parts, Party, Recipients, Stages};
+use diligence_trace::{Delivered, Entry, Follower, Participant, Step, Writer};
 
 const KEPT: u32 = u32::MAX;
 
@@ -18,6 +18,8 @@ fn every_kind_of_record_comes_back() {
     let entries = [
         message(12, b"head", b"body", &copies),
         message(0, b"", b"", &[]),
+        message(1, b"", b"", &[]),
+        message(2, b"", b"", &[]),
         Entry::Written { to: 3, total: 900 },
         Entry::Joined { peer: 9, pid: 77, uid: u32::MAX },
         Entry::Left { peer: 9, why: "it has sent something invalid" },
@@ -27,6 +29,10 @@ fn every_kind_of_record_comes_back() {
         Entry::Started { name: "org.example.Name", failure: "" },
         Entry::Dropped { to: 5, count: 8, why: "it does not read" },
         Entry::Owned { name: "org.example.Name", peer: 9 },
+        Entry::OwnerChanged { name: "org.example.Name", old: None, new: Some(9) },
+        Entry::OwnerChanged { name: "org.example.Name", old: Some(9), new: None },
+        participant(Party::Peer(9), Some(-7), "comm\0\0\0\0word\0\0"),
+        participant(Party::Bus, None, ""),
     ];
     for (index, entry) in entries.iter().enumerate() {
         writer.write(Duration::from_micros(index as u64), *entry);
@@ -41,6 +47,10 @@ fn every_kind_of_record_comes_back() {
         assert_eq!(record.at, Duration::from_micros(index as u64));
     }
     assert!(matches!(follower.step(), Step::Stopped));
+}
+
+fn participant(who: Party, started: Option<i64>, program: &str) -> Entry<'_> {
+    Entry::Participant(Participant { who, pid: 77, uid: u32::MAX, started, program })
 }
 
 #[test]
@@ -124,6 +134,7 @@ fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
             Step::Record(record) => {
                 let Entry::Message(message) = record.entry else { panic!("a message") };
                 assert_eq!(message.from, Party::Peer(record.number.into()));
+                assert_eq!(message.stages, stages(record.number.into()));
                 assert_eq!(message.len as usize, message.bytes.len());
                 assert!(last.is_none_or(|last| last < record.number));
                 check_bytes(&message);
@@ -152,9 +163,21 @@ fn check_bytes(message: &Message<'_>) {
     }
 }
 
+/// Stages of one of three kinds: not measured, without a search of match rules, with one.
+fn stages(from: u64) -> Option<Stages> {
+    let nanos = |nanos: u64| Duration::from_nanos(nanos);
+    let stages = Stages::new(nanos(from), nanos(from + 3));
+    match from % 3 {
+        0 => None,
+        1 => Some(stages),
+        _ => Some(stages.with_matching(nanos(from + 4), nanos(7))),
+    }
+}
+
 fn message<'a>(from: u64, head: &'a [u8], body: &'a [u8], copies: &'a [Delivered]) -> Entry<'a> {
     Entry::Message(Message {
         routed_after: Duration::from_nanos(from),
+        stages: stages(from),
         from: Party::Peer(from),
         len: (head.len() + body.len()) as u32,
         bytes: Parts(head, body),

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::arguments;
 use crate::watch::{self, Watched};
 
 /// Whether the page may call methods, and set properties.
@@ -57,6 +58,8 @@ pub(crate) enum Wish {
         #[serde(default)]
         manner: Manner,
     },
+    /// Reads the arguments of a call that somebody types. Nothing is sent.
+    Read { signature: String, text: String },
 }
 
 /// A bus that is asked.
@@ -226,7 +229,8 @@ impl Wish {
             | Self::Name { .. }
             | Self::Tree { .. }
             | Self::Object { .. }
-            | Self::Get { .. } => false,
+            | Self::Get { .. }
+            | Self::Read { .. } => false,
         }
     }
 
@@ -241,6 +245,7 @@ impl Wish {
                 answered(&inspector.set(&property, signature.as_deref(), &value, &manner)?)
             }
             Self::Call { call, manner } => answered(&inspector.call(&call, &manner)?),
+            Self::Read { signature, text } => answered(&arguments::read(&signature, &text)),
         })
     }
 }

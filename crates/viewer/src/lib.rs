@@ -12,11 +12,13 @@
 //! - `browser`: starting the user's browser.
 //! - `stream`: the recording as it is told to the page, and on while it grows.
 //! - [`bus`]: what it asks of a running bus.
+//! - `arguments`: the arguments of a call as one text.
 //! - [`mod@export`]: all of it in one file.
 //! - [`server`]: all of it behind an address.
 
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod assets;
 mod browser;
 pub mod bus;

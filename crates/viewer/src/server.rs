@@ -250,6 +250,7 @@ async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Res
         "redacted" => Bodies::Redacted,
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
+    let name = saved_name(site.subject.title(), bodies);
     let write = move || {
         let mut file = Vec::new();
         let title = site.subject.title();
@@ -257,7 +258,10 @@ async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Res
         Ok(file)
     };
     match spawn_blocking(write).await {
-        Ok(Ok(file)) => ([(CONTENT_DISPOSITION, SAVED_AS)], file).into_response(),
+        Ok(Ok(file)) => {
+            let disposition = format!("attachment; filename=\"{name}\"");
+            ([(CONTENT_DISPOSITION, disposition)], file).into_response()
+        }
         Ok(Err(error @ ExportError::NotBuilt)) => {
             (StatusCode::NOT_FOUND, error.to_string()).into_response()
         }
@@ -266,7 +270,24 @@ async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Res
     }
 }
 
-const SAVED_AS: &str = "attachment; filename=\"diligence.html\"";
+/// The name of a saved page: that of its recording, in characters that every system has in names of files.
+fn saved_name(title: &str, bodies: Bodies) -> String {
+    let stem = title.strip_suffix(".pcapng").or_else(|| title.strip_suffix(".pcap"));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let stem = stem.unwrap_or(title).chars().map(|c| if is_plain(c) { c } else { '-' });
+    let stem: String = stem.take(SAVED_NAME_MAX).collect();
+    let stem = match stem.trim_matches(['.', '-']) {
+        "" => "diligence",
+        stem => stem,
+    };
+    match bodies {
+        Bodies::Redacted => format!("{stem}-redacted.html"),
+        _ => format!("{stem}.html"),
+    }
+}
+
+/// Characters of the title of a recording in the name of a file.
+const SAVED_NAME_MAX: usize = 100;
 
 fn framed(body: Body) -> Response {
     ([(CONTENT_TYPE, "application/octet-stream")], body).into_response()
@@ -284,3 +305,22 @@ program prints the next one.</p>
 
 /// Bytes of a question.
 const QUESTION_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saved_pages_have_the_names_of_their_recordings() {
+        for (title, bodies, expected) in [
+            ("session.pcapng", Bodies::Whole, "session.html"),
+            ("session.pcap", Bodies::Redacted, "session-redacted.html"),
+            ("a.pcapng, b.pcap", Bodies::Whole, "a.pcapng--b.html"),
+            ("x\"\r\nSet-Cookie: y.pcapng", Bodies::Whole, "x---Set-Cookie--y.html"),
+            ("unix:path=/run/bus", Bodies::Whole, "unix-path--run-bus.html"),
+            ("..", Bodies::Redacted, "diligence-redacted.html"),
+        ] {
+            assert_eq!(saved_name(title, bodies), expected);
+        }
+    }
+}

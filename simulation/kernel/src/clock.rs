@@ -10,6 +10,12 @@ pub fn monotonic() -> Duration {
     machine::with(machine::Machine::tick)
 }
 
+/// The same: this machine does not sleep.
+#[must_use]
+pub fn boottime() -> Duration {
+    monotonic()
+}
+
 /// The time since 1970-01-01 00:00 UTC.
 #[must_use]
 pub fn realtime() -> Duration {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-pub use real::credentials::{Credentials, Ids, own_credentials};
+pub use real::credentials::{Credentials, Ids, PeerProcess, own_credentials};
 
 use crate::machine;
 
@@ -27,6 +27,15 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
     let Ids { pid, uid, gid } = peer_ids(socket)?;
     let groups = peer_groups(socket)?;
     Ok(Credentials { pid, uid, gid, groups, security_label: None, pidfd: None })
+}
+
+/// The process that connected: its number is no real one.
+///
+/// # Errors
+///
+/// None.
+pub fn peer_process(_: impl AsFd) -> io::Result<PeerProcess> {
+    Ok(PeerProcess::Gone)
 }
 
 /// The groups of who connected.

@@ -20,6 +20,7 @@ pub mod machine;
 
 pub mod clock;
 pub mod credentials;
+pub mod cycles;
 pub mod datagram;
 pub mod launch;
 pub mod memory;

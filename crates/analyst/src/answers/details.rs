@@ -1,9 +1,11 @@
 //! All there is to know of a message.
 
+use std::time::Duration;
+
 use capture::Capture;
 use capture::model::{Health, Message, PeerId};
 use capture::show::Command;
-use capture::timeline::{Phase, Processors, Way};
+use capture::timeline::{BusPhase, BusTime, Phase, Processors, Way};
 use serde_json::{Value as Json, json};
 use wire::body::Value;
 use wire::message::{Flags, Message as WireMessage};
@@ -36,8 +38,9 @@ pub(crate) fn message(capture: &Capture, id: u32) -> Result<Json, Refusal> {
         "problem": problem(&found),
         "arguments": arguments(&found, &mut buffer)?,
         "partner": found.partner().map(|partner| partner.id().index()),
-        "duration_ns": found.duration().map(|time| time.as_nanos() as u64),
+        "duration_ns": found.duration().map(nanos),
         "phases": phases(&found),
+        "in_bus": in_bus(&found),
         "deliveries": deliveries(&found),
         "commands": commands(&found, &mut buffer),
     }))
@@ -102,18 +105,35 @@ fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refus
 /// The way of the call through the bus and back, if the bus has recorded it.
 fn phases(message: &Message<'_>) -> Option<Vec<Json>> {
     let way = Way::of(&message.call()?, &Processors::of(message.capture()))?;
-    let phase =
-        |phase: Phase| json!({"phase": phase.as_str(), "ns": way.time(phase).as_nanos() as u64});
+    let phase = |phase: Phase| json!({"phase": phase.as_str(), "ns": nanos(way.time(phase))});
     let passed = |phase: &Phase| !phase.is_rare() || !way.time(*phase).is_zero();
     Some(Phase::ALL.into_iter().filter(passed).map(phase).collect())
 }
 
-/// Who got a copy, and after what time, if the bus has recorded it.
+/// In which phases the bus had the message, if it has recorded that: the phases add up to `total_ns`, which
+/// is null if not all copies were written. `routed_after_ns` is when the copies were queued.
+fn in_bus(message: &Message<'_>) -> Option<Json> {
+    let time = BusTime::of(message)?;
+    let phase =
+        |(phase, time): (BusPhase, Duration)| json!({"phase": phase.as_str(), "ns": nanos(time)});
+    Some(json!({
+        "phases": time.phases().map(phase).collect::<Vec<_>>(),
+        "routed_after_ns": nanos(time.routed()),
+        "total_ns": time.total().map(nanos),
+    }))
+}
+
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
+}
+
+/// Who got a copy, when its first and its last bytes had left, if the bus has recorded it.
 fn deliveries(message: &Message<'_>) -> Option<Vec<Json>> {
-    let copies = message.deliveries()?.iter().map(|copy| {
+    let copies = message.copies()?.map(|copy| {
         json!({
             "recipient": format!(":1.{}", copy.recipient),
-            "written_after_ns": copy.written_after.map(|time| time.as_nanos() as u64),
+            "begun_after_ns": copy.begun_after.map(nanos),
+            "written_after_ns": copy.written_after.map(nanos),
             "rules": copy.rules,
         })
     });

@@ -3,6 +3,7 @@
 use capture::Capture;
 use capture::lint::report::{Report, Source, to_json};
 use capture::lint::rule::{Rule, Threshold};
+use capture::lint::{INCOMPLETE, lint};
 use serde_json::{Value, json};
 
 /// The linter's report, as `diligence lint --json` has it, and the rules that were applied.
@@ -11,6 +12,13 @@ pub(crate) fn findings(capture: &Capture) -> Value {
     let mut told: Value = serde_json::from_str(&to_json(&report)).expect("a report is JSON");
     told["rules"] = Rule::all().iter().map(rule).collect();
     told
+}
+
+/// Why the recording is incomplete, in sentences; none if it is not.
+pub(crate) fn ending(capture: &Capture) -> Value {
+    let found = lint(capture, Rule::find(INCOMPLETE));
+    let says: Vec<_> = found.iter().map(|finding| finding.says.as_str()).collect();
+    json!({ "incomplete": says })
 }
 
 /// A rule, as `diligence lint --explain` has it.

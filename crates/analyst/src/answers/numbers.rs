@@ -19,9 +19,12 @@ pub(crate) fn summary(capture: &Capture, selected: &Selected) -> Value {
         .for_each(|one| summary.add(&one));
     summary.complete(capture, |message| selector.selects(message));
     let caveats = Caveat::of(capture, &summary);
+    let foreign = capture.foreign_parts();
+    let foreign =
+        foreign.map(|part| format!("{} is not read: it is of another recording", part.display()));
     json!({
         "summary": summary,
-        "caveats": caveats.iter().map(Caveat::to_string).collect::<Vec<_>>(),
+        "caveats": caveats.iter().map(Caveat::to_string).chain(foreign).collect::<Vec<_>>(),
         "ended": capture.endings().iter().map(EndCause::to_string).collect::<Vec<_>>(),
     })
 }

@@ -4,7 +4,7 @@ use capture::Capture;
 use capture::query;
 use serde_json::{Value, json};
 
-use crate::selection::Selected;
+use crate::selection::{InvalidQuery, Selected, Selection};
 
 /// How many messages are meant, and a bit for each message, the lowest first.
 pub(crate) fn select(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
@@ -21,9 +21,30 @@ pub(crate) fn select(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
     (count, bits)
 }
 
-/// Why no message is meant, in a sentence.
-pub(crate) fn no_match(capture: &Capture, selected: &Selected) -> String {
-    format!("No message matches: {}", selected.no_match(capture))
+/// What to know of a query that selects `count` messages, in a sentence.
+pub(crate) fn note(capture: &Capture, selected: &Selected, count: u32) -> Option<String> {
+    if let Some(reason) = selected.unknown_recipients(capture) {
+        return Some(format!(
+            "Recipients are unknown in this recording, so recipients matches nothing: {reason}"
+        ));
+    }
+    let no_match = || format!("No message matches: {}", selected.no_match(capture));
+    (count == 0 && selected.has_query()).then(no_match)
+}
+
+/// How many messages there are without each part of a selection; null for a part that it does not have.
+pub(crate) fn without(capture: &Capture, selection: &Selection) -> Result<Value, InvalidQuery> {
+    let count = |has_part: bool, rest: Selection| {
+        has_part.then(|| Ok(select(capture, &rest.parse(capture)?).0)).transpose()
+    };
+    let Selection { query, hidden, from, until } = selection;
+    let (has_query, has_hidden) = (!query.trim().is_empty(), !hidden.is_empty());
+    let has_time = from.is_some() || until.is_some();
+    Ok(json!({
+        "query": count(has_query, Selection { query: String::new(), ..selection.clone() })?,
+        "hidden": count(has_hidden, Selection { hidden: Vec::new(), ..selection.clone() })?,
+        "time": count(has_time, Selection { from: None, until: None, ..selection.clone() })?,
+    }))
 }
 
 /// What may be written at a place of a query.

@@ -4,13 +4,13 @@ use capture::table::{Table, Unit};
 use serde_json::{Value, json};
 
 /// A table: its columns with their units, and rows of numbers and texts in the order of the columns.
-/// Times are in nanoseconds, shares from 0 to 1.
+/// Times are in nanoseconds, shares from 0 to 1. The notes are what to know before its numbers are believed.
 pub(super) fn table(table: &Table) -> Value {
     let columns = table
         .columns()
         .iter()
         .map(|column| json!({"name": column.name, "key": column.key(), "unit": unit(column.unit)}));
-    json!({"columns": columns.collect::<Vec<_>>(), "rows": table.rows()})
+    json!({"columns": columns.collect::<Vec<_>>(), "rows": table.rows(), "notes": table.notes()})
 }
 
 const fn unit(unit: Unit) -> &'static str {
@@ -21,5 +21,6 @@ const fn unit(unit: Unit) -> &'static str {
         Unit::Time => "time",
         Unit::Share => "share",
         Unit::Rate => "rate",
+        Unit::Mean => "mean",
     }
 }

@@ -1,11 +1,13 @@
 //! Where time went.
 
 use capture::Capture;
+use capture::activation::failed_starts;
 use capture::model::MessageId;
 use capture::record::Time;
 use capture::timeline::start_ups;
 use capture::timeline::{
-    Activity, StartUp, Step, blocked, blocked_table, shares, slowest, slowest_table,
+    Activity, StartUp, Step, blocked, blocked_table, failed_starts_table, shares, slowest,
+    slowest_table,
 };
 use serde_json::{Value, json};
 
@@ -22,6 +24,7 @@ pub(crate) fn timeline(capture: &Capture, selected: &Selected) -> Value {
         "blocked": table(&blocked_table(&waits)),
         "slowest": table(&slowest_table(&calls)),
         "shares": parts.as_ref().map(table),
+        "failed_starts": table(&failed_starts_table(&failed_starts(capture, |_| true))),
         "start_ups": start_ups(capture).iter().map(|one| start_up(capture, one)).collect::<Vec<_>>(),
     })
 }

@@ -65,6 +65,19 @@ impl Contestant {
     /// Those that have a name, ours first.
     pub const ALL: [Self; 4] = [Self::Diligence, Self::DbusDaemon, Self::DbusBroker, Self::Busd];
 
+    /// How much it reads from a connection at once, where that is known. None can be told to read more
+    /// or less: libdbus fixes it in dbus-daemon (`max_bytes_read_per_iteration`), and ours copies what
+    /// has arrived of a message with each read, so a small buffer would measure these copies.
+    #[must_use]
+    pub const fn reads_at_once(&self) -> Option<&'static str> {
+        match self {
+            Self::Diligence => Some("reads up to 256 KiB at once"),
+            Self::DbusDaemon => Some("reads 2 KiB at once"),
+            Self::DbusBroker => Some("reads 2 KiB, then the rest of the message at once"),
+            Self::Busd | Self::Address(_) => None,
+        }
+    }
+
     /// Whether it can be told not to check the bodies of messages.
     #[must_use]
     pub fn can_skip_validation(&self) -> bool {

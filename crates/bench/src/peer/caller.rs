@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use sys::clock;
-use wire::message::MessageType;
+use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
-use super::{Cue, Role};
+use super::{BodyValidation, Cue, Role};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{
     Connection, End, Endpoint, RawError, ReadBuffer, Template, Traffic, echo_member, member,
@@ -28,6 +28,8 @@ pub struct Caller {
     pub in_flight: u64,
     /// How much is read at once.
     pub read_buffer: ReadBuffer,
+    /// Whether the bodies of replies are validated, as a library does.
+    pub body_validation: BodyValidation,
 }
 
 /// What calls carry.
@@ -49,6 +51,10 @@ pub struct CallReport {
     pub round_trips: Option<Distribution>,
     /// System calls, those of the warm-up not among them.
     pub traffic: Traffic,
+    /// Bytes of the last reply, header and body.
+    pub reply_bytes: u64,
+    /// Replies whose bodies were validated, those of the warm-up among them.
+    pub validated: u64,
 }
 
 impl Role for Caller {
@@ -81,14 +87,15 @@ impl Caller {
         call: &mut Template,
     ) -> Result<CallReport, RawError> {
         for _ in 0..self.warm_up {
-            round_trip(connection, call)?;
+            self.round_trip(connection, call)?;
         }
         let traffic = connection.traffic();
         let mut round_trips = Durations::new();
+        let mut reply_bytes = 0;
         let start = clock::monotonic();
         let mut before = start;
         for _ in 0..self.count {
-            round_trip(connection, call)?;
+            reply_bytes = self.round_trip(connection, call)?;
             let now = clock::monotonic();
             round_trips.record(now - before);
             before = now;
@@ -97,6 +104,8 @@ impl Caller {
             elapsed_ns: (before - start).as_nanos() as u64,
             round_trips: Some(round_trips.distribution()),
             traffic: connection.traffic().since(traffic),
+            reply_bytes: reply_bytes as u64,
+            validated: self.validated(),
         })
     }
 
@@ -108,23 +117,25 @@ impl Caller {
         self.pipeline(connection, call, self.warm_up)?;
         let traffic = connection.traffic();
         let start = clock::monotonic();
-        self.pipeline(connection, call, self.count)?;
+        let reply_bytes = self.pipeline(connection, call, self.count)?;
         Ok(CallReport {
             elapsed_ns: (clock::monotonic() - start).as_nanos() as u64,
             round_trips: None,
             traffic: connection.traffic().since(traffic),
+            reply_bytes: reply_bytes as u64,
+            validated: self.validated(),
         })
     }
 
-    /// Keeps calls in flight until `count` were answered. As many as answers came at once are sent
-    /// at once.
+    /// Keeps calls in flight until `count` were answered, and returns the size of a reply. As many
+    /// calls as replies came at once are sent at once.
     fn pipeline(
         &self,
         connection: &mut Connection,
         call: &mut Template,
         count: u64,
-    ) -> Result<(), RawError> {
-        let (mut sent, mut answered) = (0, 0);
+    ) -> Result<usize, RawError> {
+        let (mut sent, mut answered, mut reply_bytes) = (0, 0, 0);
         let mut out = Vec::new();
         while answered < count {
             out.clear();
@@ -134,35 +145,58 @@ impl Caller {
                 sent += 1;
             }
             connection.send(&out)?;
-            await_answer(connection)?;
+            reply_bytes = self.await_answer(connection)?;
             answered += 1;
             while let Some(message) = connection.received()? {
-                answered += u64::from(is_answer(message)?);
+                answered += u64::from(self.is_answer(message)?);
             }
         }
-        Ok(())
+        Ok(reply_bytes)
     }
-}
 
-fn round_trip(connection: &mut Connection, call: &mut Template) -> Result<(), RawError> {
-    call.next_serial();
-    connection.send(call.bytes())?;
-    await_answer(connection)
-}
+    /// Calls once, and returns the size of the reply.
+    fn round_trip(
+        &self,
+        connection: &mut Connection,
+        call: &mut Template,
+    ) -> Result<usize, RawError> {
+        call.next_serial();
+        connection.send(call.bytes())?;
+        self.await_answer(connection)
+    }
 
-fn await_answer(connection: &mut Connection) -> Result<(), RawError> {
-    while !is_answer(connection.receive()?)? {}
-    Ok(())
-}
+    /// Waits for a reply, and returns its size.
+    fn await_answer(&self, connection: &mut Connection) -> Result<usize, RawError> {
+        loop {
+            let message = connection.receive()?;
+            if self.is_answer(message)? {
+                return Ok(message.len());
+            }
+        }
+    }
 
-/// Calls of one peer by another are answered in order, so the type says enough.
-fn is_answer(message: &[u8]) -> Result<bool, RawError> {
-    const RETURN: u8 = MessageType::MethodReturn.code();
-    const SIGNAL: u8 = MessageType::Signal.code();
-    match message[1] {
-        RETURN => Ok(true),
-        SIGNAL => Ok(false),
-        _ => Err(RawError::describe(message)),
+    /// Whether a message is a reply. Calls of one peer by another are answered in order, so the type
+    /// says enough.
+    fn is_answer(&self, message: &[u8]) -> Result<bool, RawError> {
+        const RETURN: u8 = MessageType::MethodReturn.code();
+        const SIGNAL: u8 = MessageType::Signal.code();
+        match message[1] {
+            RETURN if self.body_validation == BodyValidation::On => {
+                Message::parse(message)?.validate_body()?;
+                Ok(true)
+            }
+            RETURN => Ok(true),
+            SIGNAL => Ok(false),
+            _ => Err(RawError::describe(message)),
+        }
+    }
+
+    /// How many replies were validated when all calls are answered.
+    const fn validated(&self) -> u64 {
+        match self.body_validation {
+            BodyValidation::On => self.warm_up + self.count,
+            BodyValidation::Off => 0,
+        }
     }
 }
 

@@ -1,23 +1,37 @@
 //! Answering calls.
 
 use serde::{Deserialize, Serialize};
-use wire::message::MessageType;
+use wire::message::{Message, MessageType};
 
 use super::{Cue, Role};
 use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, serial_bytes};
 
-/// Answers calls, those that came at once all at once, for as long as there are any. It answers
-/// everybody by the name of its first caller, so it is for one caller only.
+/// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
+/// the first call, so one process may call.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Echo {
     /// What carries the messages.
     pub endpoint: Endpoint,
+    /// How many calls it answers before it waits for the cue to report; `None` for as long as calls
+    /// arrive.
+    pub calls: Option<u64>,
     /// How much is read at once.
     pub read_buffer: ReadBuffer,
-    /// Whether the bodies of calls are checked, as a library does.
+    /// Whether the bodies of calls are validated, as a library does.
     pub body_validation: BodyValidation,
     /// What it answers.
     pub answer: Answer,
+}
+
+/// What an [`Echo`] has received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EchoReport {
+    /// Calls that were answered.
+    pub calls: u64,
+    /// Bytes of the last call, header and body.
+    pub call_bytes: u64,
+    /// Calls whose bodies were validated.
+    pub validated: u64,
 }
 
 /// What calls are answered with.
@@ -25,9 +39,9 @@ pub struct Echo {
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Nothing.
-    #[default]
     Empty,
     /// What the first call carried. All calls of a workload carry the same.
+    #[default]
     Same,
 }
 
@@ -43,30 +57,33 @@ pub enum BodyValidation {
 }
 
 impl Role for Echo {
-    type Report = ();
+    type Report = EchoReport;
 
-    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+    fn play(self, cue: &mut Cue) -> Result<EchoReport, RawError> {
         let mut connection = cue.join(&self.endpoint, End::Spoke, &[])?;
         connection.set_read_buffer(self.read_buffer);
-        let mut replies = Replies { answer: self.answer, template: None, out: Vec::new() };
-        loop {
+        let mut replies = Replies::new(self.answer);
+        while self.calls.is_none_or(|calls| replies.report.calls < calls) {
             match self.serve(&mut connection, &mut replies) {
                 Ok(()) => {}
-                Err(RawError::Closed) => return Ok(()),
+                Err(RawError::Closed) => return Ok(replies.report),
                 Err(error) => return Err(error),
             }
         }
+        // This connection stays open while others are measured, since the bus has work with a
+        // connection that closes.
+        cue.wait()?;
+        Ok(replies.report)
     }
 }
 
 impl Echo {
     fn serve(&self, connection: &mut Connection, replies: &mut Replies) -> Result<(), RawError> {
-        replies.out.clear();
         self.take(connection.receive()?, replies)?;
         while let Some(message) = connection.received()? {
             self.take(message, replies)?;
         }
-        connection.send(&replies.out)
+        replies.send(connection)
     }
 
     fn take(&self, message: &[u8], replies: &mut Replies) -> Result<(), RawError> {
@@ -74,19 +91,28 @@ impl Echo {
             return Ok(());
         }
         if self.body_validation == BodyValidation::On {
-            wire::message::Message::parse(message)?.validate_body()?;
+            Message::parse(message)?.validate_body()?;
+            replies.report.validated += 1;
         }
         replies.add(message)
     }
 }
 
+/// Replies that are not sent yet: the one in the template, if there is any, behind those in `out`.
 struct Replies {
     answer: Answer,
     template: Option<Template>,
+    is_waiting: bool,
     out: Vec<u8>,
+    report: EchoReport,
 }
 
 impl Replies {
+    fn new(answer: Answer) -> Self {
+        let report = EchoReport::default();
+        Self { answer, template: None, is_waiting: false, out: Vec::new(), report }
+    }
+
     fn add(&mut self, call: &[u8]) -> Result<(), RawError> {
         let template = match &mut self.template {
             Some(template) => template,
@@ -95,9 +121,29 @@ impl Replies {
                 Answer::Same => Template::same_reply(call)?,
             }),
         };
+        if self.is_waiting {
+            self.out.extend_from_slice(template.bytes());
+        }
+        self.is_waiting = true;
         template.next_serial();
         template.answer(serial_bytes(call));
-        self.out.extend_from_slice(template.bytes());
+        self.report.calls += 1;
+        self.report.call_bytes = call.len() as u64;
         Ok(())
+    }
+
+    /// Sends them at once. A single reply is not copied before.
+    fn send(&mut self, connection: &mut Connection) -> Result<(), RawError> {
+        let Some(template) = self.template.as_ref().filter(|_| self.is_waiting) else {
+            return Ok(());
+        };
+        self.is_waiting = false;
+        if self.out.is_empty() {
+            return connection.send(template.bytes());
+        }
+        self.out.extend_from_slice(template.bytes());
+        let sent = connection.send(&self.out);
+        self.out.clear();
+        sent
     }
 }

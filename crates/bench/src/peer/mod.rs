@@ -35,7 +35,7 @@ pub use caller::{CallReport, Caller, Payload};
 pub use connector::{ConnectReport, Connector};
 pub use crowd::Crowd;
 pub use cue::Cue;
-pub use echo::{Answer, BodyValidation, Echo};
+pub use echo::{Answer, BodyValidation, Echo, EchoReport};
 pub use emitter::{Content, EmitReport, Emitter, Stamps};
 pub use forwarder::Forwarder;
 pub use listener::{ListenReport, Listener};

@@ -78,6 +78,7 @@ impl Look {
         let (ink, marker, line) = match role {
             Role::Ours => (OURS, Marker::Circle, Line::Strong),
             Role::Floor => (FLOOR, Marker::Diamond, Line::Dashed),
+            Role::Relay => (FLOOR, Marker::Diamond, Line::Plain),
             Role::Direct => (DIRECT, Marker::Diamond, Line::Dashed),
             Role::Peer => (PEERS[peer % PEERS.len()], MARKERS[peer % MARKERS.len()], Line::Plain),
         };

@@ -6,6 +6,7 @@ use super::layout::{Facet, Layout, Shape};
 use super::palette::Palette;
 use super::plot::{self, Bars, Fault, Lines};
 use super::tables::{Label, failures, table};
+use crate::conclusions::conclusions;
 use crate::result::{Metric, Timeline};
 use crate::scenario_info::Heading;
 use crate::show::{number, words};
@@ -26,6 +27,7 @@ pub(super) fn section(
         section id=(heading.name) {
             h2 { (heading.title) }
             @if !heading.about.is_empty() { p.about { (heading.about) } }
+            (section.conclusions())
             (content)
             (section.timelines()?)
             (failures(scenario))
@@ -41,6 +43,15 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
+    fn conclusions(&self) -> Markup {
+        let sentences = conclusions(self.heading, self.scenario);
+        html! {
+            @if !sentences.is_empty() {
+                ul.conclusions { @for sentence in sentences { li { (sentence) } } }
+            }
+        }
+    }
+
     /// A table of all rows, then bars for each.
     fn mixed(&self) -> Result<Markup, Fault> {
         let comparisons = self.scenario.comparisons.iter();

@@ -16,7 +16,11 @@ pub enum Metric {
     RoundTripP99Us,
     /// From a call to its reply, the longest.
     RoundTripMaxUs,
-    /// Bytes of payload that arrived in a second.
+    /// Size of a call on the wire, header and body, as the callee receives it.
+    CallBytes,
+    /// Size of a reply on the wire, header and body, as the caller receives it.
+    ReplyBytes,
+    /// Bytes of payload that arrived in a second, at both ends together.
     MibPerS,
     /// Messages that arrived in a second.
     MessagesPerS,
@@ -52,6 +56,16 @@ pub enum Metric {
     BusSends,
     /// System calls of the bus that read from a socket, for each unit of work.
     BusReceives,
+    /// Copies of a message by the kernel, between the buffers of the sender, the bus and the recipients.
+    KernelCopies,
+    /// Copies of a message in the memory of the bus.
+    BusCopies,
+    /// Copies of a message on its way, by the model of libdbus and dbus-daemon.
+    ModelCopies,
+    /// Validations of the body of a message, by the bus and by recipients.
+    Validations,
+    /// The same by the model of libdbus and dbus-daemon.
+    ModelValidations,
     /// Processor time of the bus, for each unit of work.
     BusCpuUs,
     /// Processor time of the client, for each unit of work.
@@ -135,6 +149,8 @@ impl Metric {
             Self::RoundTripP90Us => ("round trip p90", Microseconds, Lower),
             Self::RoundTripP99Us => ("round trip p99", Microseconds, Lower),
             Self::RoundTripMaxUs => ("longest round trip", Microseconds, Lower),
+            Self::CallBytes => ("call on the wire", Bytes, Lower),
+            Self::ReplyBytes => ("reply on the wire", Bytes, Lower),
             Self::MibPerS => ("transfer rate", MibPerSecond, Higher),
             Self::MessagesPerS => ("messages", PerSecond, Higher),
             Self::CallsPerS => ("calls", PerSecond, Higher),
@@ -153,6 +169,11 @@ impl Metric {
             Self::RecipientReceives => ("receives of the recipients", Count, Lower),
             Self::BusSends => ("sends of the bus", Count, Lower),
             Self::BusReceives => ("receives of the bus", Count, Lower),
+            Self::KernelCopies => ("copies by the kernel", Count, Lower),
+            Self::BusCopies => ("copies in the bus", Count, Lower),
+            Self::ModelCopies => ("copies, by the model", Count, Lower),
+            Self::Validations => ("validations", Count, Lower),
+            Self::ModelValidations => ("validations, by the model", Count, Lower),
             Self::BusCpuUs => ("processor time of the bus", Microseconds, Lower),
             Self::ClientCpuUs => ("processor time of the client", Microseconds, Lower),
             Self::BytesPerConnection => ("bus memory a connection", Bytes, Lower),

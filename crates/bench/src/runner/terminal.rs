@@ -4,10 +4,11 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::{Event, Observer};
+use crate::conclusions::{WARNING, conclusions};
 use crate::result::Record;
-use crate::scenario_info::Heading;
+use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::show::progress::Progress;
-use crate::show::table::{Lines, Style, Table, legend};
+use crate::show::table::{Lines, Style, Table, WIDTH, legend};
 use crate::show::{number, words};
 use crate::summary::{Disturbance, LOOSE_SPREAD, Steadiness, Summary};
 
@@ -17,6 +18,8 @@ pub struct Terminal<'o> {
     output: Output<'o>,
     progress: Option<Progress>,
     table: Option<Table>,
+    /// The scenario that is being measured.
+    info: Option<&'static ScenarioInfo>,
     /// Those of the case that is being measured.
     case: Vec<Record>,
     /// All so far, the timelines left out.
@@ -35,7 +38,8 @@ impl<'o> Terminal<'o> {
     /// Shows tables there.
     #[must_use]
     pub const fn new(output: Output<'o>) -> Self {
-        Self { output, progress: None, table: None, case: Vec::new(), all: Vec::new() }
+        let (progress, table, info) = (None, None, None);
+        Self { output, progress, table, info, case: Vec::new(), all: Vec::new() }
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {
@@ -103,7 +107,19 @@ impl<'o> Terminal<'o> {
     fn end_table(&mut self, notes: &[String]) -> io::Result<()> {
         let footnotes = self.table.take().map(|table| table.footnotes()).unwrap_or_default();
         self.print(&footnotes)?;
+        let (warnings, sentences): (Vec<String>, Vec<String>) =
+            self.conclusions().into_iter().partition(|sentence| sentence.starts_with(WARNING));
+        self.print(&words::list(&sentences, WIDTH))?;
+        self.tell(&words::list(&warnings, WIDTH))?;
         notes.iter().try_for_each(|note| self.tell(&format!("Not found: {note}\n")))
+    }
+
+    /// Those of the scenario that was measured last.
+    fn conclusions(&self) -> Vec<String> {
+        let summary = Summary::of(&self.all);
+        let scenario = self.info.and_then(|info| Some((info, summary.find(info.name)?)));
+        let said = scenario.map(|(info, scenario)| conclusions(&Heading::new(info), scenario));
+        said.unwrap_or_default()
     }
 
     fn end(&mut self) -> io::Result<()> {
@@ -144,6 +160,7 @@ impl Observer for Terminal<'_> {
             Event::Begins { steps } => self.progress = Some(Progress::new(*steps)),
             Event::Record(record) => return self.record(record),
             Event::ScenarioBegins { info, subjects } => {
+                self.info = Some(info);
                 return self.begin_table(&Heading::new(info), subjects);
             }
             Event::Step(step) => self.progress.iter().for_each(|progress| progress.at(*step)),
@@ -175,7 +192,6 @@ impl fmt::Debug for Output<'_> {
 mod tests {
     use super::*;
     use crate::result::{Absence, Case, Failure, Metric, Sample};
-    use crate::scenario_info::ScenarioInfo;
 
     static INFO: ScenarioInfo = ScenarioInfo {
         name: "connect",

@@ -5,7 +5,7 @@ use clap::Args;
 use super::words;
 use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
 use crate::library::{Library, Ready};
-use crate::peer::{Answer, Content, Payload, Stamps};
+use crate::peer::{Content, Payload, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Call, Recipients, Stream, ThroughLibrary, Way};
@@ -84,7 +84,7 @@ fn raw_signals((count, size): (u64, usize)) -> Trial {
 /// The calls that programs of libraries make, by a client with nothing in it.
 pub(super) fn text_call(size: usize, count: u64) -> Call {
     let payload = Payload::Text("x".repeat(size));
-    Call { payload, answer: Answer::Same, ..Call::ping_pong(0, count) }
+    Call { payload, ..Call::ping_pong(0, count) }
 }
 
 fn at(part: &'static str, library: &str) -> [(&'static str, Setting); 2] {

@@ -74,7 +74,7 @@ fn streams(pace: Pace) -> [Trial; 3] {
 }
 
 fn pipeline(pace: Pace) -> Trial {
-    let call = Call::ping_pong(8, pace.choose(None, 50_000, 500));
+    let call = Call::one_way(8, pace.choose(None, 50_000, 500));
     row("32 calls in flight", Metric::CallsPerS, Call { in_flight: 32, ..call })
 }
 
@@ -127,7 +127,7 @@ pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "compare",
     title: "Side by side",
     about: "One row of each of the other scenarios: what a bus costs, and how near it is to the \
-            floor.",
+            floor. Replies carry the payload of the call back, except those of calls in flight.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::BurstUs,

@@ -63,7 +63,9 @@ pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "fan-out",
     title: "Signals to many recipients",
     about: "A process emits signals in immediate succession, and every recipient gets each of \
-            them. It ends when the last recipient has the last.",
+            them. It ends when the last recipient has the last. Copies and validations are those \
+            of one signal; a bus that does not count them has those of the model of libdbus and \
+            dbus-daemon: 4 + 2r copies and 1 + 2r validations for r recipients.",
     metrics: &[
         Metric::BurstUs,
         Metric::BusSwitches,
@@ -74,5 +76,10 @@ pub(super) const INFO: ScenarioInfo = ScenarioInfo {
         Metric::SenderSends,
         Metric::RecipientReceives,
         Metric::BusCpuUs,
+        Metric::KernelCopies,
+        Metric::BusCopies,
+        Metric::ModelCopies,
+        Metric::Validations,
+        Metric::ModelValidations,
     ],
 };

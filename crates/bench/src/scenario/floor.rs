@@ -31,7 +31,8 @@ impl Scenario for Floor {
     }
 
     fn company(&self) -> Company {
-        Company { floors: &[Subject::Direct, Subject::Floor], buses: Buses::None }
+        let floors = &[Subject::Direct, Subject::Floor, Subject::Relay];
+        Company { floors, buses: Buses::None }
     }
 
     fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
@@ -104,9 +105,10 @@ impl Floor {
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "floor",
     title: "What no bus can beat",
-    about: "Calls between two processes with a socket between them, then through a process that \
-            only reads and writes; signals to many and streams through such a process. A bus does \
-            at least this.",
+    about: "Calls, whose replies carry the payload back, between two processes with a socket between \
+            them (direct), then through a process that only reads and writes: with the best read \
+            buffer (floor), and with the read buffer of the two clients (relay). Signals to many and \
+            streams go through the floor. A bus does at least what the floor does.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::RoundTripP99Us,

@@ -45,6 +45,7 @@ pub use signals::Signals;
 pub use trace::Trace;
 pub use validation::Validation;
 pub use volumes::Volumes;
+pub(crate) use words::size_label;
 pub use workshop::Workshop;
 
 use crate::result::Case;

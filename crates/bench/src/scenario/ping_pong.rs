@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::words::{self, size_label};
 use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -13,13 +14,16 @@ use crate::workload::Call;
 /// Calls of all sizes, one after the other.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct PingPong {
-    /// Sizes of the calls, in bytes [default: 1,3,10,31,100,... up to 10000000]
+    /// Sizes of the payload, in bytes [default: 1,3,10,31,100,... up to 10000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub sizes: Option<Vec<u64>>,
     /// How much the two processes read at once: bytes, or `ours`, which is what there is, up to the
     /// whole message [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
     pub read_buffers: Option<Vec<ReadBuffer>>,
+    /// What a reply carries: `echo`, the payload of its call, or `empty`, nothing [default: echo]
+    #[arg(long, value_name = "WHAT", value_parser = words::answer)]
+    pub reply: Option<Answer>,
     /// How many calls of each size [default: 5000, fewer of the large ones]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub count: Option<u64>,
@@ -37,6 +41,7 @@ impl Scenario for PingPong {
     fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
         let sizes = pace.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
         let read_buffers = read_buffers(pace, self.read_buffers.as_deref());
+        let answer = self.reply.unwrap_or_default();
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {
@@ -46,8 +51,16 @@ impl Scenario for PingPong {
                     [_] => size_label(size),
                     _ => format!("{}, reading {buffer}", size_label(size)),
                 };
-                let at = [("size", Setting::from(size)), ("read_buffer", (&*buffer).into())];
-                let call = Call { read_buffer, ..Call::ping_pong(size as usize, count) };
+                let label = match answer {
+                    Answer::Same => label,
+                    Answer::Empty => format!("{label}, empty reply"),
+                };
+                let at = [
+                    ("size", Setting::from(size)),
+                    ("read_buffer", (&*buffer).into()),
+                    ("reply", words::answer_word(answer).into()),
+                ];
+                let call = Call { read_buffer, answer, ..Call::ping_pong(size as usize, count) };
                 trials.push(Trial::new(Case::new(label, at), call));
             }
         }
@@ -75,8 +88,9 @@ const SIZES: [u64; 15] = [
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "ping-pong",
     title: "One call after the other",
-    about: "A client calls a service and waits for the answer, with messages of all sizes, and \
-            with different sizes of the buffer into which both read.",
+    about: "A client calls a service and waits for the reply, which carries the payload of the \
+            call back (with --reply empty, nothing). The size counts the payload in one direction, \
+            the transfer rate the payload that both ends receive.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::MibPerS,

@@ -32,7 +32,7 @@ impl Scenario for Pipeline {
         let all = pace.list(self.in_flight.as_deref(), &full, &[1, 32]);
         let trial = |&in_flight: &u64| {
             let count = pace.choose(self.count, 20_000, 200);
-            let call = Call::ping_pong(self.size.unwrap_or(8) as usize, count);
+            let call = Call::one_way(self.size.unwrap_or(8) as usize, count);
             let label = format!("{} in flight", counted(in_flight, "call", "calls"));
             let at = [("in_flight", Setting::from(in_flight))];
             Trial::new(Case::new(label, at), Call { in_flight, ..call })
@@ -44,6 +44,6 @@ impl Scenario for Pipeline {
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "pipeline",
     title: "Several calls at once",
-    about: "A client does not wait for one answer before it sends the next call.",
+    about: "A client does not wait for one reply before it sends the next call. Replies are empty.",
     metrics: &[Metric::CallsPerS, Metric::BusCpuUs],
 };

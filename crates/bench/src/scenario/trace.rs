@@ -47,7 +47,7 @@ impl Scenario for Trace {
         let turns = pace.choose(self.turns, 5, 1);
         let mut trials = Vec::new();
         for size in pace.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
-            let call = Call::ping_pong(size as usize, pace.choose(self.count, 2000, 100));
+            let call = Call::one_way(size as usize, pace.choose(self.count, 2000, 100));
             trials.extend(watchers.iter().map(|&it| trial("call", size, it, turns, &call)));
         }
         for size in pace.list(self.streams.as_deref(), &[100, 2048], &[100]) {
@@ -94,7 +94,7 @@ pub(super) fn addressed_stream(size: u64, count: u64) -> Stream {
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "trace",
     title: "What it costs to be watched",
-    about: "Calls and streams on a bus while somebody watches it: by its own trace, with the times \
+    about: "Calls with empty replies and streams on a bus while somebody watches it: by its own trace, with the times \
             alone or with whole messages, or from outside as a monitor. What is added is added to \
             the same work unwatched, right before; the time of who watches is for each message, \
             until it has caught up.",

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sys::scheduling::{Nice, Slice};
 
 use crate::library::Library;
+use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::show::number::grouped;
 use crate::workload::{UnknownWatcher, Watcher};
@@ -32,6 +33,20 @@ pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
     }
     let bytes = number(word, 1..=SIZE_MAX, "it is `ours`, or a number of bytes")?;
     Ok(ReadBuffer::Bytes(bytes as usize))
+}
+
+/// What a reply carries.
+pub(super) fn answer(word: &str) -> Result<Answer, String> {
+    let answer = [Answer::Same, Answer::Empty].into_iter().find(|it| answer_word(*it) == word);
+    answer.ok_or_else(|| "it is `echo` or `empty`".to_owned())
+}
+
+/// The word for what a reply carries, in cases and on the command line.
+pub(super) const fn answer_word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Same => "echo",
+        Answer::Empty => "empty",
+    }
 }
 
 /// A nice value.
@@ -67,7 +82,7 @@ pub(super) fn read_buffer_word(size: ReadBuffer) -> String {
 }
 
 /// A size with its unit: `8 B`, `31.6 kB`, `10 MB`.
-pub(super) fn size_label(bytes: u64) -> String {
+pub(crate) fn size_label(bytes: u64) -> String {
     let (value, unit) = match bytes {
         0..1_000 => return format!("{bytes} B"),
         1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
@@ -139,6 +154,10 @@ mod tests {
         check(read_buffer("2048").map(read_buffer_word), "2048");
         let expected = "it is `ours`, or a number of bytes from 1 to 67108864";
         check(read_buffer("0").map(read_buffer_word), expected);
+        for word in ["echo", "empty"] {
+            check(answer(word).map(answer_word).map(str::to_owned), word);
+        }
+        check(answer("1").map(|_| String::new()), "it is `echo` or `empty`");
         check(nice("-15").map(|nice| nice.get().to_string()), "-15");
         check(nice("20").map(|_| String::new()), "it is a whole number from -20 to 19");
         check(slice("0.1").map(|slice| format!("{:?}", slice.get())), "100µs");

@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use super::{number, words};
+use crate::conclusions::conclusions;
 use crate::result::Metric;
 use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::summary::{Comparison, LOOSE_SPREAD, OURS, Row, Summary, WILD_SPREAD};
@@ -245,6 +246,7 @@ pub fn all(summary: &Summary, infos: &[ScenarioInfo], lines: Lines, style: Style
             text.push_str(&table.case(comparison));
         }
         text.push_str(&table.footnotes());
+        text.push_str(&words::list(&conclusions(&heading, scenario), WIDTH));
         text.push('\n');
     }
     text + &legend(style)
@@ -304,6 +306,9 @@ fn length(text: &str) -> usize {
 
 const RATIO_TITLE: &str = "to best";
 const RATIO_WIDTH: usize = 7;
+
+/// Columns of the widest row: with five buses and the longest labels.
+pub const WIDTH: usize = 100;
 
 /// With five buses and the longest labels, a row has 100 columns.
 const LABEL_WIDTH_MIN: usize = 34;

@@ -104,6 +104,27 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Sentences as a list, broken into lines of at most `width` columns.
+#[must_use]
+pub fn list(sentences: &[String], width: usize) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let mut line = "-".to_owned();
+        for word in sentence.split_whitespace() {
+            if line.chars().count() + 1 + word.chars().count() > width {
+                text.push_str(&line);
+                text.push('\n');
+                line = " ".to_owned();
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
 /// Each once, where it came first.
 pub fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut distinct = Vec::new();
@@ -133,6 +154,13 @@ mod tests {
         for (seconds, text) in cases {
             assert_eq!(date_and_time(seconds), text);
         }
+    }
+
+    #[test]
+    fn long_sentences_are_broken() {
+        let sentences = ["One two three four.", "Five."].map(str::to_owned);
+        assert_eq!(list(&sentences, 11), "- One two\n  three\n  four.\n- Five.\n");
+        assert_eq!(list(&[], 11), "");
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::time::Duration;
 
 use sys::process::{self, Usage};
-use sys::switches::SwitchTrace;
+use sys::switches::{Followed, SwitchTrace};
 
+use super::counters::{Counters, model};
 use super::system_calls::SystemCalls;
 use super::{Audience, Conditions, NS_PER_US, Outcome, Workload};
 use crate::peer::{Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps};
-use crate::raw::interface;
+use crate::raw::{Endpoint, interface};
 use crate::result::{Figures, Metric, Track};
 use crate::stage::{MeasureError, Stage};
 
@@ -59,6 +60,7 @@ impl Workload for Burst {
     fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let mut outcome = Outcome::default();
         if self.inspection == Inspection::Done {
+            outcome.extend(self.copies(stage)?.into());
             outcome.extend(self.system_calls(stage)?);
             outcome.extend(self.timeline(stage)?);
         }
@@ -219,6 +221,17 @@ impl Burst {
         Ok(Cast { emitter, listeners })
     }
 
+    /// Copies and validations of a signal: counted if the bus does, otherwise by the model.
+    fn copies(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+        if !matches!(stage.endpoint, Endpoint::Bus(_)) {
+            return Ok(Figures::new());
+        }
+        let mut cast = self.cast(stage, self.slow_rhythm())?;
+        let Some(counters) = Counters::begin(stage)? else { return Ok(model(self.recipients)) };
+        cast.perform()?;
+        Ok(counters.end().map(|totals| totals.figures(0)).unwrap_or_default())
+    }
+
     /// Counts the system calls of the carrier.
     fn system_calls(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let Some(pid) = stage.carrier else { return Ok(Outcome::default()) };
@@ -291,7 +304,7 @@ struct Traces(Vec<(String, SwitchTrace)>);
 impl Traces {
     fn start(processes: impl IntoIterator<Item = (String, u32)>) -> io::Result<Self> {
         let processes = processes.into_iter();
-        let start = |(name, pid)| Ok((name, SwitchTrace::start(pid, SWITCHES_MAX)?));
+        let start = |(name, pid)| Ok((name, SwitchTrace::start(pid, Followed::All, SWITCHES_MAX)?));
         processes.map(start).collect::<io::Result<_>>().map(Self)
     }
 

@@ -22,7 +22,7 @@ pub struct Call {
     pub in_flight: u64,
     /// How much the peers read at once.
     pub read_buffer: ReadBuffer,
-    /// Whether the one who is called checks what comes.
+    /// Whether both ends validate the bodies that they receive.
     pub body_validation: BodyValidation,
     /// Whether the bus does; only ours can be told not to.
     pub bus_validation: contestant::BodyValidation,
@@ -31,7 +31,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Calls one after another, each with an array of `size` bytes.
+    /// Calls one after another, each with an array of `size` bytes, which the reply carries back.
     #[must_use]
     pub const fn ping_pong(size: usize, count: u64) -> Self {
         Self {
@@ -41,8 +41,14 @@ impl Call {
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
             bus_validation: contestant::BodyValidation::On,
-            answer: Answer::Empty,
+            answer: Answer::Same,
         }
+    }
+
+    /// Calls one after another, each with an array of `size` bytes. Replies are empty.
+    #[must_use]
+    pub fn one_way(size: usize, count: u64) -> Self {
+        Self { answer: Answer::Empty, ..Self::ping_pong(size, count) }
     }
 }
 
@@ -57,13 +63,29 @@ impl Workload for Call {
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let echo = stage.start(Echo {
+        Ok(self.perform(stage)?.figures.into())
+    }
+}
+
+/// What both ends of calls have found.
+pub(super) struct Reports {
+    pub(super) figures: Figures,
+    /// Bodies that they have validated.
+    pub(super) validated: u64,
+}
+
+impl Call {
+    /// Calls, and returns what was measured.
+    pub(super) fn perform(&self, stage: &Stage<'_>) -> Result<Reports, MeasureError> {
+        let warm_up = self.warm_up();
+        let count = self.count + warm_up;
+        let mut echo = stage.start(Echo {
             endpoint: stage.endpoint.clone(),
+            calls: Some(count),
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
             answer: self.answer,
         })?;
-        let warm_up = self.warm_up();
         let mut caller = stage.start(Caller {
             endpoint: stage.endpoint.clone(),
             destination: echo.name().to_owned(),
@@ -72,30 +94,41 @@ impl Workload for Call {
             count: self.count,
             in_flight: self.in_flight,
             read_buffer: self.read_buffer,
+            body_validation: self.body_validation,
         })?;
-        let count = self.count + warm_up;
         let before = stage.carrier_usage();
         let client = ClientTime::begin(caller.pid());
         caller.begin()?;
-        let mut figures = self.figures(&caller.finish()?);
+        let report = caller.finish()?;
+        let mut figures = self.figures(&report);
         figures.extend(client.end(count).map(|time| (Metric::ClientCpuUs, time)));
         let bus_time = stage.carrier_time_since(before, count);
         figures.extend(bus_time.map(|time| (Metric::BusCpuUs, time)));
-        Ok(figures.into())
+        echo.begin()?;
+        let echoed = echo.finish()?;
+        figures.insert(Metric::CallBytes, echoed.call_bytes as f64);
+        figures.insert(Metric::ReplyBytes, report.reply_bytes as f64);
+        Ok(Reports { figures, validated: echoed.validated + report.validated })
     }
-}
 
-impl Call {
     /// Calls that are not measured, to begin with.
     pub(super) const fn warm_up(&self) -> u64 {
         self.count / 10 + self.in_flight
+    }
+
+    /// Bytes of payload that both ends receive in a round trip.
+    const fn payload_received(&self) -> usize {
+        match self.answer {
+            Answer::Empty => self.payload.len(),
+            Answer::Same => 2 * self.payload.len(),
+        }
     }
 
     fn figures(&self, report: &CallReport) -> Figures {
         let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let mut figures = Figures::new();
         figures.insert(Metric::CallsPerS, per_second);
-        figures.insert(Metric::MibPerS, per_second * self.payload.len() as f64 / MIB);
+        figures.insert(Metric::MibPerS, per_second * self.payload_received() as f64 / MIB);
         if let Some(trips) = &report.round_trips {
             figures.insert(Metric::RoundTripUs, trips.p50_ns as f64 / NS_PER_US);
             figures.insert(Metric::RoundTripP90Us, trips.p90_ns as f64 / NS_PER_US);

@@ -60,6 +60,7 @@ impl ThroughLibrary {
     fn calls(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
         let echo = stage.start(Echo {
             endpoint: stage.endpoint.clone(),
+            calls: None,
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
             answer: Answer::Same,
@@ -94,6 +95,7 @@ impl ThroughLibrary {
             count: self.count,
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
+            body_validation: BodyValidation::Off,
         })?;
         let client = ClientTime::begin(service.pid());
         caller.begin()?;

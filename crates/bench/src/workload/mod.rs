@@ -6,8 +6,10 @@
 mod burst;
 mod call;
 mod connect;
+mod counters;
 mod flood;
 mod idle;
+mod inspected;
 mod library;
 mod names;
 mod only;
@@ -23,6 +25,7 @@ pub use call::Call;
 pub use connect::Connect;
 pub use flood::{Flood, Sink};
 pub use idle::{Bystanders, WithBystanders};
+pub use inspected::Inspected;
 pub use library::{ThroughLibrary, Way};
 pub use names::Names;
 pub use only::{OnOurBus, Only};
@@ -67,7 +70,7 @@ pub struct Conditions {
     pub use_of_carrier: Use,
     /// Whether the bus checks the bodies of messages.
     pub body_validation: BodyValidation,
-    /// How much is read at once by the process in the place of a bus.
+    /// How much the clients, and so a relay, read at once.
     pub read_buffer: ReadBuffer,
 }
 

@@ -11,6 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use sys::signals::Signal::Terminate;
 use sys::spawn::ChildSetup;
 
+use super::Outcome;
+use super::watched::Counted;
+use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
 /// Counts the system calls of a process, and those by which it reads from sockets and writes to
@@ -34,6 +37,29 @@ pub(super) struct Counts {
 }
 
 impl SystemCalls {
+    /// The system calls of a process for each unit of a workload, which is done twice, of different
+    /// length.
+    pub(super) fn of_a_unit<W: Counted>(
+        workload: &W,
+        stage: &Stage<'_>,
+        pid: u32,
+    ) -> Result<Outcome, MeasureError> {
+        let mut counts = [0; 2];
+        let works = INSPECTED_UNITS.map(|units| workload.of_units(units));
+        for (work, count) in works.iter().zip(&mut counts) {
+            let calls = match Self::begin(stage, pid)? {
+                Ok(calls) => calls,
+                Err(note) => return Ok(Outcome { notes: vec![note], ..Outcome::default() }),
+            };
+            work.measure(stage)?;
+            *count = calls.end(stage)?.all;
+        }
+        // What connecting takes is in both.
+        let [fewer, more] = works.map(|work| work.units());
+        let each = counts[1].saturating_sub(counts[0]) as f64 / (more - fewer) as f64;
+        Ok(Figures::from([(Metric::BusSystemCalls, each)]).into())
+    }
+
     /// Begins to count. `Err` is a sentence that says why that cannot be.
     pub(super) fn begin(stage: &Stage<'_>, pid: u32) -> Result<Result<Self, String>, MeasureError> {
         let table = stage.site.new_file("calls");
@@ -101,6 +127,9 @@ fn counts(table: &str) -> Counts {
     }
     counts
 }
+
+/// Units of work of which system calls are counted: the difference counts.
+const INSPECTED_UNITS: [u64; 2] = [200, 600];
 
 /// How long strace takes at most until it counts.
 const SETTLING_TIME: Duration = Duration::from_millis(100);

@@ -74,6 +74,7 @@ impl EventLoop {
         }
         self.check_metrics();
         self.check_dump();
+        self.write_late_programs();
         self.check_memory();
         self.check_closed();
         if self.bus.next_deadline().is_some_and(|deadline| deadline <= self.time()) {

@@ -132,7 +132,7 @@ impl EventLoop {
         match (delivery.fds, origin) {
             (Fds::OfInput, Origin::Peer { fds, .. }) => fds.clone(),
             (Fds::OfProcess(peer), _) => self.table.get(peer)?.pidfd.clone(),
-            (Fds::OfRing, _) => self.traces.lent.clone(),
+            (Fds::OfRing | Fds::OfRecorder, _) => self.traces.lent.clone(),
             (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
             _ => None,
         }

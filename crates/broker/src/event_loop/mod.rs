@@ -218,7 +218,10 @@ impl EventLoop {
         let configuration = config.configuration.clone();
         let authority = SystemAuthority::new(parts.identity.uid);
         let (changes, unwatched) = Changes::of(&config.document);
-        let bus = Bus::new(parts.identity, configuration, hash_key()?);
+        let mut bus = Bus::new(parts.identity, configuration, hash_key()?);
+        if sys::cycles::are_trusted() {
+            bus.set_stopwatch(sys::cycles::read);
+        }
         let bus = match parts.mediator {
             Some(mediator) => bus.mediated_by(mediator),
             None => bus,
@@ -283,6 +286,9 @@ impl EventLoop {
 
     fn turn(&mut self, events: &Events) -> io::Result<Flow> {
         self.now = sys::clock::monotonic();
+        if let Some(active) = self.traces.active() {
+            active.clock.turn_began(self.now);
+        }
         let mut flushed_at = self.now;
         let mut floods = false;
         for event in events.iter() {

@@ -130,7 +130,7 @@ impl EventLoop {
             framer.lost_fds();
         }
         if let Some(active) = self.traces.active() {
-            connection.read_at = active.clock.continued(self.now);
+            connection.read = active.read(self.now);
         }
         if !self.buffers.fds.is_empty() {
             let user = kernel_user(&self.bus, peer);
@@ -224,6 +224,9 @@ impl EventLoop {
         connection.has_backlog = false;
         let mut scratch = self.take_scratch();
         let Some(connection) = self.table.get_mut(peer) else { return };
+        if let Some(active) = self.traces.active() {
+            active.resume(connection.read);
+        }
         let Phase::Messages(framer) = &mut connection.phase else { return };
         framer.unpark(Rc::get_mut(&mut scratch).expect("nobody else has it"));
         if let Err(end) = self.route_messages(peer, &scratch) {
@@ -286,6 +289,9 @@ impl EventLoop {
 
     /// Gives one message to the bus and carries out what comes of it.
     fn route(&mut self, from: PeerId, stretch: &Stretch) -> Result<(), InvalidMessage> {
+        if let Some(active) = self.traces.active() {
+            active.routing_begins();
+        }
         let message = Message::parse(stretch.bytes())?;
         let claim = self.claim_fds(from, &message)?;
         let mut effects = mem::take(&mut self.buffers.effects);

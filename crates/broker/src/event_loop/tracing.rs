@@ -6,8 +6,8 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Asker, Body, Delivery, Effect, Effects, Event, Fault, Input, PeerId, RingWish, Traced};
-use bus::{Ring as RingFacts, TracedMessage};
+use bus::{Asker, Body, Delivery, Effect, Effects, Event, Fault, Input, PeerId, Traced};
+use bus::{Ring as RingFacts, RingContents, RingWish, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
 use trace::record::{First, Message, Parts, Party, Recipients};
 use trace::{Delivered, Entry};
@@ -16,7 +16,8 @@ use super::EventLoop;
 use super::deliver::Origin;
 use crate::connection::End;
 use crate::log::Severity;
-use crate::trace::{Active, Dumped, FlightRecorder, Ring};
+use crate::table::Table;
+use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring};
 
 impl EventLoop {
     /// Writes down what has come of an input, before it is carried out.
@@ -28,6 +29,7 @@ impl EventLoop {
         for traced in effects.traced() {
             match traced {
                 Traced::Joined(peer) => self.trace_joined(now, *peer),
+                Traced::Owner(owner) => self.trace_owner(Duration::from_nanos(now), owner),
                 Traced::Message(message) => self.trace_message(now, message, effects, origin),
             }
         }
@@ -51,7 +53,7 @@ impl EventLoop {
 
     fn trace_message(
         &mut self,
-        now: Duration,
+        now: u64,
         traced: &TracedMessage,
         effects: &Effects,
         origin: &Origin<'_>,
@@ -60,34 +62,75 @@ impl EventLoop {
             None => Party::Bus,
             Some(peer) => self.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
         };
-        let Some(Active { rings, since, copies, .. }) = self.traces.active() else { return };
-        let received = match (traced.since, traced.from) {
-            (Some(since), _) => Duration::from_nanos(since.as_nanos()),
-            (None, Some(peer)) => {
-                let read_at = self.table.get(peer).map(|connection| connection.read_at);
-                read_at.filter(|at| at >= since).unwrap_or(now)
-            }
-            (None, None) => now,
+        let Some(active) = self.traces.active() else { return };
+        let (received, stages) = match (traced.since, traced.from) {
+            // It has waited for a service.
+            (Some(since), _) => (since.as_nanos(), None),
+            (None, None) => (now, None),
+            (None, Some(_)) => match active.received() {
+                Some(received) => (received, active.stages(traced.matching)),
+                None => (now, None),
+            },
         };
+        let Active { rings, copies, .. } = active;
         let (first, recipients) = copies.of(traced.head);
         let is_addressed = first.is_some() && first == traced.addressee;
         let bytes = Parts(effects.bytes(traced.head), body_bytes(traced.body, origin));
         let message = Message {
-            routed_after: now.saturating_sub(received),
+            routed_after: Duration::from_nanos(now.saturating_sub(received)),
+            stages,
             from,
             len: bytes.len() as u32,
             bytes,
             recipients: Recipients::List(recipients),
             first: if is_addressed { First::Addressee } else { First::Listener },
         };
+        let received = Duration::from_nanos(received);
         rings.write_message(received, &message, traced.audience);
     }
 
-    fn trace_joined(&mut self, now: Duration, peer: PeerId) {
+    fn trace_joined(&mut self, now: u64, peer: PeerId) {
         let Some(number) = self.bus.unique_number(peer) else { return };
         let entry = joined(&self.bus, peer, number);
+        let Some(active) = self.traces.active() else { return };
+        active.rings.write(now, entry);
+        if let Some(arrival) = arrival(&self.bus, &self.table, peer) {
+            active.joined(Duration::from_nanos(now), arrival);
+            self.list_participants();
+            self.expect_late_programs();
+        }
+    }
+
+    /// Writes the programs that took longer to look up than the bus waits.
+    pub(super) fn write_late_programs(&mut self) {
         if let Some(active) = self.traces.active() {
-            active.rings.write(now, entry);
+            active.write_late(sys::clock::monotonic());
+            self.expect_late_programs();
+        }
+    }
+
+    fn expect_late_programs(&mut self) {
+        if self.traces.active().is_some_and(|active| active.expects_late()) {
+            self.alarm.no_later_than(self.now + LOOKUP_LOOK);
+        }
+    }
+
+    fn trace_owner(&mut self, now: Duration, owner: &TracedOwner) {
+        let Some(recorder) = self.traces.recorder() else { return };
+        recorder.participants.owner_changed(now, owner);
+        self.list_participants();
+    }
+
+    /// Writes all participants again, if it is time to.
+    fn list_participants(&mut self) {
+        let Some(recorder) = self.traces.recorder() else { return };
+        if !recorder.participants.is_due() {
+            return;
+        }
+        match recorder.participants.list(&self.bus) {
+            Ok(Changed::Nothing) => {}
+            Ok(Changed::Memory) => self.save_at_crash(),
+            Err(error) => self.dump_failed("memory", &error),
         }
     }
 
@@ -118,7 +161,10 @@ impl EventLoop {
             }
         }
         let why = if *end == End::Closed { String::new() } else { end.to_string() };
-        active.rings.write(now, Entry::Left { peer: number, why: &why });
+        let why = why.as_str();
+        active.rings.write(now, Entry::Left { peer: number, why });
+        active.left(Duration::from_nanos(now), number, why);
+        self.list_participants();
     }
 
     /// Writes down what the administrator is told, as far as it is about messages.
@@ -151,7 +197,9 @@ impl EventLoop {
     /// Makes or hands out the ring that somebody has asked for.
     pub(super) fn open_ring(&mut self, asker: Asker, wish: RingWish) {
         let outcome = match wish {
-            RingWish::New { bytes, kept, .. } => self.begin_trace(asker.peer, wish, bytes, kept),
+            RingWish::New { bytes, kept, contents } => {
+                self.begin_trace(asker.peer, bytes, kept, contents)
+            }
             RingWish::FlightRecorder => self.lend_recorder(),
         };
         let outcome = outcome.map_err(|error| format!("There is no trace: {error}"));
@@ -163,12 +211,11 @@ impl EventLoop {
     fn begin_trace(
         &mut self,
         peer: PeerId,
-        wish: RingWish,
         bytes: u64,
         kept: u32,
+        contents: RingContents,
     ) -> io::Result<RingFacts> {
-        let wants_all = matches!(wish, RingWish::New { wants_all: true, .. });
-        let (mut ring, descriptor) = Ring::new(bytes, kept, wants_all)?;
+        let (mut ring, descriptor) = Ring::new(bytes, kept, contents)?;
         write_participants(&self.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
         self.traces.begin(peer, ring);
@@ -181,10 +228,10 @@ impl EventLoop {
             let why = "this bus has no flight recorder (--flight-recorder)";
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         };
-        write_participants(&self.bus, recorder.ring());
         let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
-        let descriptor = recorder.descriptor().try_clone_to_owned()?;
-        self.traces.lent = Some(Rc::from([descriptor.into()]));
+        let messages = recorder.descriptor().try_clone_to_owned()?;
+        let participants = recorder.participants.descriptor().try_clone_to_owned()?;
+        self.traces.lent = Some(Rc::from([messages.into(), participants.into()]));
         Ok(facts)
     }
 
@@ -199,6 +246,7 @@ impl EventLoop {
             Ok(recorder) => {
                 sys::crash::forget();
                 self.traces.set_recorder(recorder);
+                self.find_participants();
                 self.save_at_crash();
                 self.say_if_small();
             }
@@ -206,6 +254,24 @@ impl EventLoop {
                 let text = format!("There is no flight recorder: {error}");
                 self.fault(Fault::FlightRecorder, text);
             }
+        }
+    }
+
+    /// Writes who is there already.
+    fn find_participants(&mut self) {
+        let deadline = sys::clock::monotonic() + PRESENT_MAX;
+        let Some(active) = self.traces.active() else { return };
+        for (peer, _) in self.bus.participants() {
+            let Some(arrival) = arrival(&self.bus, &self.table, peer) else { continue };
+            let now = sys::clock::monotonic();
+            match now < deadline {
+                true => active.joined(now, arrival),
+                false => active.found(now, arrival.owner),
+            }
+        }
+        let Some(recorder) = active.rings.recorder() else { return };
+        if let Err(error) = recorder.participants.list(&self.bus) {
+            self.dump_failed("memory", &error);
         }
     }
 
@@ -236,11 +302,11 @@ impl EventLoop {
             return self.log.write(Severity::Info, "The flight recorder is being written already");
         }
         let folder = self.config.document.own.flight_folder();
+        self.write_late_programs();
         let Some(recorder) = self.traces.recorder() else {
             let line = "There is no flight recorder to write (--flight-recorder)";
             return self.log.write(Severity::Notice, line);
         };
-        write_participants(&self.bus, recorder.ring());
         sys::crash::forget();
         let dumped = recorder.dump(&folder);
         self.save_at_crash();
@@ -308,9 +374,19 @@ fn write_participants(bus: &bus::Bus, ring: &mut Ring) {
 }
 
 fn joined(bus: &bus::Bus, peer: PeerId, number: u64) -> Entry<'static> {
-    let pid = bus.credentials(peer).and_then(|known| known.pid).unwrap_or(0);
-    let uid = bus.user(peer).unwrap_or(u32::MAX);
+    let (pid, uid) = process(bus, peer);
     Entry::Joined { peer: number, pid, uid }
+}
+
+fn process(bus: &bus::Bus, peer: PeerId) -> (u32, u32) {
+    let pid = bus.credentials(peer).and_then(|known| known.pid).unwrap_or(0);
+    (pid, bus.user(peer).unwrap_or(u32::MAX))
+}
+
+fn arrival<'t>(bus: &bus::Bus, table: &'t Table, peer: PeerId) -> Option<Arrival<'t>> {
+    let (pid, uid) = process(bus, peer);
+    let socket = &table.get(peer)?.socket;
+    Some(Arrival { owner: Owner { peer: bus.unique_number(peer)?, pid, uid }, socket })
 }
 
 fn body_bytes<'m>(body: Body, origin: &Origin<'m>) -> &'m [u8] {
@@ -323,8 +399,14 @@ fn body_bytes<'m>(body: Body, origin: &Origin<'m>) -> &'m [u8] {
 /// Why messages are lost.
 const NOT_READ: &str = "it does not read";
 
-/// Why messages did not go to somebody of which the first was written with the rule.
+/// Why the policy withheld messages; the record of the first one has the rule.
 const WITHHELD: &str = "the policy withholds them";
+
+/// How long the bus looks up the programs of connections that exist when the flight recorder begins.
+const PRESENT_MAX: Duration = Duration::from_millis(50);
+
+/// After which time to look whether programs are known.
+const LOOKUP_LOOK: Duration = Duration::from_millis(100);
 
 /// After which time to look whether a file is written.
 const DUMP_LOOK: Duration = Duration::from_millis(20);

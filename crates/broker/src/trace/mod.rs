@@ -4,18 +4,29 @@
 //! [flight recorder](recorder). Nothing here waits for who reads, and a message costs no allocation
 //! and no system call.
 
+mod clock;
 mod copies;
+mod lookup;
+mod participants;
+mod programs;
 mod recorder;
 mod ring;
 
 use std::time::Duration;
 
-use bus::{Audience, PeerId};
+use bus::{Audience, Matching, PeerId};
 use trace::Entry;
-use trace::record::Message;
+use trace::record::{Message, Party, Stages};
 
+use crate::connection::ReadTimes;
 use crate::outgoing::SharedFds;
+pub(crate) use clock::Clock;
 pub(crate) use copies::Copies;
+pub(crate) use lookup::Owner;
+use lookup::ProcessRecord;
+pub(crate) use participants::{Changed, Participants};
+pub(crate) use programs::Arrival;
+use programs::Programs;
 pub(crate) use recorder::{Dump, Dumped, FlightRecorder};
 pub(crate) use ring::Ring;
 
@@ -32,11 +43,16 @@ pub(crate) struct Traces {
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) rings: Rings,
-    /// Since when, by the monotonic clock: whatever is older was not looked at.
-    pub(crate) since: Duration,
+    /// Since when, in nanoseconds of the monotonic clock: whatever is older was not looked at.
+    pub(crate) since: u64,
     pub(crate) clock: Clock,
     /// The copies of the messages that are being written down.
     pub(crate) copies: Copies,
+    programs: Programs,
+    /// When the connection was read from whose messages are routed.
+    reading: ReadTimes,
+    /// When the bus began to route the message that it routes now; `None` if this is not measured.
+    routing_since: Option<u64>,
 }
 
 /// Where it is written.
@@ -44,15 +60,6 @@ pub(crate) struct Active {
 pub(crate) struct Rings {
     of_peers: Vec<(PeerId, Ring)>,
     recorder: Option<FlightRecorder>,
-}
-
-/// The monotonic clock, of which a reading serves whoever wants to know the time next: the bus does
-/// one thing at a time, so that what it does after a reading begins then.
-#[derive(Debug)]
-pub(crate) struct Clock {
-    latest: Duration,
-    /// Whether something was routed at that time, and nobody has asked for the time after it.
-    has_routed: bool,
 }
 
 impl Traces {
@@ -82,11 +89,13 @@ impl Traces {
     /// The time after something was routed, which takes no reading of the clock if it was written
     /// down.
     pub(crate) fn time_after(&mut self) -> Duration {
-        self.active().map_or_else(sys::clock::monotonic, |active| active.clock.after_routing())
+        self.active().map_or_else(sys::clock::monotonic, |active| {
+            Duration::from_nanos(active.clock.after_routing())
+        })
     }
 
     pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
-        self.active()?.rings.recorder.as_mut()
+        self.active()?.rings.recorder()
     }
 
     pub(crate) fn set_recorder(&mut self, recorder: Option<FlightRecorder>) {
@@ -98,10 +107,11 @@ impl Traces {
 
     fn turn_on(&mut self) -> &mut Active {
         self.active.get_or_insert_with(|| {
-            let since = sys::clock::monotonic();
-            let clock = Clock { latest: since, has_routed: false };
+            let clock = Clock::new();
+            let (since, reading) = (clock.latest(), ReadTimes::default());
             let (rings, copies) = (Rings::default(), Copies::default());
-            Box::new(Active { rings, since, clock, copies })
+            let (programs, routing_since) = (Programs::default(), None);
+            Box::new(Active { rings, since, clock, copies, programs, reading, routing_since })
         })
     }
 
@@ -110,30 +120,92 @@ impl Traces {
     }
 }
 
-impl Clock {
-    /// When something begins that follows what the clock was read for last, in a turn of the loop
-    /// that began then.
-    #[inline]
-    pub(crate) fn continued(&self, turn: Duration) -> Duration {
-        self.latest.max(turn)
+impl Active {
+    /// Writes the program of a new connection into the traces that have programs.
+    pub(crate) fn joined(&mut self, at: Duration, arrival: Arrival<'_>) {
+        if !self.rings.want_programs() {
+            return;
+        }
+        self.write_late(at);
+        let process = self.programs.look_up(arrival);
+        self.rings.write_program(at, arrival.owner, &process);
+        if let Some(recorder) = self.rings.recorder() {
+            self.programs.share(arrival.owner.pid, &process);
+            recorder.participants.joined(at, arrival.owner, process);
+        }
     }
 
-    /// The time, now that something is routed.
-    #[inline]
-    pub(crate) fn routed(&mut self) -> Duration {
-        self.has_routed = true;
-        self.now()
+    /// Writes a connection that nobody has looked up.
+    pub(crate) fn found(&mut self, at: Duration, owner: Owner) {
+        let process = self.programs.known(owner.pid).unwrap_or_default();
+        if let Some(recorder) = self.rings.recorder() {
+            recorder.participants.joined(at, owner, process);
+        }
     }
 
-    /// The time.
-    #[inline]
-    pub(crate) fn now(&mut self) -> Duration {
-        self.latest = sys::clock::monotonic();
-        self.latest
+    /// A connection is gone.
+    pub(crate) fn left(&mut self, at: Duration, peer: u64, why: &str) {
+        self.write_late(at);
+        if let Some(recorder) = self.rings.recorder.as_mut() {
+            recorder.participants.left(at, peer, why, &mut self.programs);
+        }
     }
 
-    fn after_routing(&mut self) -> Duration {
-        if std::mem::take(&mut self.has_routed) { self.latest } else { self.now() }
+    /// Whether there will be programs to [write late](Self::write_late).
+    pub(crate) fn expects_late(&self) -> bool {
+        self.programs.expects_late()
+    }
+
+    /// Writes the programs that took longer to look up than the bus waits. Their connections may have left.
+    pub(crate) fn write_late(&mut self, at: Duration) {
+        while let Some((owner, process)) = self.programs.late() {
+            self.rings.write_program(at, owner, &process);
+            if let Some(recorder) = self.rings.recorder() {
+                self.programs.share(owner.pid, &process);
+                recorder.participants.identified(at, owner, process);
+            }
+        }
+    }
+
+    /// Something was just read from a connection, in a turn of the loop that began at `turn`.
+    pub(crate) fn read(&mut self, turn: Duration) -> ReadTimes {
+        let from = self.clock.continued(turn);
+        self.reading = ReadTimes { from, until: self.clock.is_cheap().then(|| self.clock.now()) };
+        self.reading
+    }
+
+    /// The bus goes on with messages of a connection that was read from at these times.
+    pub(crate) fn resume(&mut self, reading: ReadTimes) {
+        self.reading = reading;
+    }
+
+    /// The bus turns to the next message.
+    pub(crate) fn routing_begins(&mut self) {
+        self.routing_since = self.reading.until.map(|until| match self.clock.latest() == until {
+            true => until,
+            false => self.clock.now(),
+        });
+    }
+
+    /// When the bus received the message that it routes, in nanoseconds; `None` if there was no trace
+    /// then.
+    pub(crate) fn received(&self) -> Option<u64> {
+        Some(self.reading.from).filter(|&from| from >= self.since)
+    }
+
+    /// The stages of the message that the bus routes, if they were measured.
+    pub(crate) fn stages(&self, matching: Option<Matching>) -> Option<Stages> {
+        let after = |time: u64| Stages::nanos(time.saturating_sub(self.reading.from));
+        let (read, begun) = (after(self.reading.until?), after(self.routing_since?));
+        let time_of = |cycles| self.clock.time_of(cycles);
+        let (matching, took) = match matching {
+            None => (Stages::ABSENT, Stages::ABSENT),
+            Some(Matching { begun, ended }) => {
+                let (begun, ended) = (time_of(begun)?, time_of(ended)?);
+                (after(begun), Stages::nanos(ended.saturating_sub(begun)))
+            }
+        };
+        Stages::from_numbers([read, begun, matching, took])
     }
 }
 
@@ -142,9 +214,25 @@ impl Rings {
         self.of_peers.is_empty() && self.recorder.is_none()
     }
 
+    pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
+        self.recorder.as_mut()
+    }
+
+    fn want_programs(&self) -> bool {
+        self.recorder.is_some() || self.of_peers.iter().any(|(_, ring)| ring.wants.programs)
+    }
+
+    /// Writes the program of a connection for peers that want programs.
+    fn write_program(&mut self, at: Duration, owner: Owner, process: &ProcessRecord) {
+        let rings = self.of_peers.iter_mut().map(|(_, ring)| ring);
+        let entry = process.entry(Party::Peer(owner.peer), owner);
+        rings.filter(|ring| ring.wants.programs).for_each(|ring| ring.write(at, entry));
+    }
+
     /// Writes what is no message: all traces have it.
     #[inline]
-    pub(crate) fn write(&mut self, at: Duration, entry: Entry<'_>) {
+    pub(crate) fn write(&mut self, at: u64, entry: Entry<'_>) {
+        let at = Duration::from_nanos(at);
         let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
         let rings = self.of_peers.iter_mut().map(|(_, ring)| ring).chain(recorder);
         rings.for_each(|ring| ring.writer.write(at, entry));
@@ -157,7 +245,7 @@ impl Rings {
         let of_peers = self.of_peers.iter_mut();
         match who {
             Audience::All => {
-                let whole = of_peers.map(|(_, ring)| ring).filter(|ring| ring.wants_all);
+                let whole = of_peers.map(|(_, ring)| ring).filter(|ring| ring.wants.all_messages);
                 whole.chain(recorder).for_each(|ring| ring.writer.write_message(at, message));
             }
             Audience::One(peer) => of_peers

@@ -2,19 +2,20 @@
 //! file when somebody wants to know.
 //!
 //! For the file the ring is exchanged for a new one, which takes no longer for a large ring, and a
-//! thread writes the old one, in which nothing changes any more.
+//! thread writes the old one, in which nothing changes any more. The participants stand behind it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use bus::RingContents;
 use chrono::DateTime;
 
-use super::Ring;
+use super::{Participants, Ring};
 
 /// A ring of the bus's own.
 #[derive(Debug)]
@@ -22,12 +23,14 @@ pub(crate) struct FlightRecorder {
     ring: Ring,
     descriptor: OwnedFd,
     wanted_len: u64,
+    pub(crate) participants: Participants,
 }
 
 impl FlightRecorder {
     pub(crate) fn new(len: u64) -> io::Result<Self> {
-        let (ring, descriptor) = Ring::new(len, u32::MAX, true)?;
-        Ok(Self { ring, descriptor, wanted_len: len })
+        let (ring, descriptor) = new_ring(len)?;
+        let participants = Participants::new(ring.len())?;
+        Ok(Self { ring, descriptor, wanted_len: len, participants })
     }
 
     /// The length that it was asked for with.
@@ -44,11 +47,12 @@ impl FlightRecorder {
         self.descriptor.as_fd()
     }
 
-    /// Prepares a file in `folder` for a crash of the process: the ring is copied to it then. Call
+    /// Prepares a file in `folder` for a crash of the process: the rings are copied to it then. Call
     /// [`sys::crash::forget`] before this recorder is dropped.
     pub(crate) fn save_at_crash(&self, folder: &Path) -> io::Result<()> {
         create_folder(folder)?;
-        sys::crash::save(self.descriptor.as_fd(), &folder.join(file_name("crash")))
+        let memories = [self.descriptor.as_fd(), self.participants.descriptor()];
+        sys::crash::save(memories, &folder.join(file_name("crash")))
     }
 
     /// Writes what is there to a new file in a folder, and begins anew. What is there stays if the
@@ -56,9 +60,15 @@ impl FlightRecorder {
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
         let path = folder.join(file_name("flight"));
         let mut file = create(&path)?;
-        let Self { ring, descriptor, .. } = std::mem::replace(self, Self::new(self.wanted_len)?);
-        drop(ring);
-        let write = move || io::copy(&mut File::from(descriptor), &mut file);
+        let participants = self.participants.copy()?;
+        let (ring, descriptor) = new_ring(self.wanted_len)?;
+        self.ring = ring;
+        let mut written = File::from(std::mem::replace(&mut self.descriptor, descriptor));
+        let write = move || {
+            let len = io::copy(&mut written, &mut file)?;
+            file.write_all(&participants)?;
+            Ok(len + participants.len() as u64)
+        };
         let thread = thread::Builder::new().name("flight-recorder".to_owned()).spawn(write)?;
         Ok(Dump { path, thread })
     }
@@ -89,6 +99,11 @@ impl Dump {
         let died = || Err(io::Error::other("the thread that writes it has died"));
         Dumped { path: self.path, outcome: self.thread.join().unwrap_or_else(|_| died()) }
     }
+}
+
+fn new_ring(len: u64) -> io::Result<(Ring, OwnedFd)> {
+    // Programs go into the ring of participants.
+    Ring::new(len, u32::MAX, RingContents { all_messages: true, programs: false })
 }
 
 fn create_folder(folder: &Path) -> io::Result<()> {

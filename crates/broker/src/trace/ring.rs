@@ -5,26 +5,26 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
+use bus::RingContents;
 use trace::{Entry, Writer};
 
 /// A ring that is written. Whoever reads is told when that ends.
 #[derive(Debug)]
 pub(crate) struct Ring {
     pub(super) writer: Writer,
-    /// Whether all messages go there, or only those that its rules ask for.
-    pub(super) wants_all: bool,
+    pub(super) wants: RingContents,
 }
 
 impl Ring {
     /// A ring of at least `len` bytes, and its descriptor.
-    pub(crate) fn new(len: u64, kept: u32, wants_all: bool) -> io::Result<(Self, OwnedFd)> {
+    pub(crate) fn new(len: u64, kept: u32, wants: RingContents) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let (writer, descriptor) = Writer::new(len, clock_offset(), kept)?;
         let unprovided = writer.unprovided();
         let thread = thread::Builder::new().name("trace-memory".to_owned());
         // Without the thread it costs time when the ring goes round for the first time.
         drop(thread.stack_size(STACK_LEN).spawn(|| unprovided.provide()));
-        Ok((Self { writer, wants_all }, descriptor))
+        Ok((Self { writer, wants }, descriptor))
     }
 
     /// Bytes in it.
@@ -44,7 +44,7 @@ impl Drop for Ring {
 }
 
 /// How many nanoseconds the time of day is ahead of the monotonic clock.
-fn clock_offset() -> i64 {
+pub(super) fn clock_offset() -> i64 {
     let (day, monotonic) = (sys::clock::realtime(), sys::clock::monotonic());
     let nanos = day.as_nanos() as i128 - monotonic.as_nanos() as i128;
     i64::try_from(nanos).unwrap_or_default()

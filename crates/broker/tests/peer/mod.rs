@@ -55,6 +55,17 @@ impl Peer {
         serial
     }
 
+    /// Sends messages without arguments with one write.
+    pub(crate) fn send_together<'a>(&mut self, builders: impl Iterator<Item = Builder<'a>>) {
+        let mut bytes = Vec::new();
+        for builder in builders {
+            self.serial += 1;
+            let serial = NonZeroU32::new(self.serial).expect("it has been counted up");
+            builder.write(&mut bytes, serial, &()).expect("it fits");
+        }
+        self.stream.write_all(&bytes).expect("room");
+    }
+
     /// The answer to a call; what comes before is passed over.
     pub(crate) fn reply_to(&mut self, serial: NonZeroU32) -> Vec<u8> {
         loop {

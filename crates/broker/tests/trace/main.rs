@@ -7,6 +7,7 @@ mod peer;
 mod reader;
 mod stage;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -50,6 +51,65 @@ fn stamps_are_in_order_and_recipients_are_those_who_asked() {
     assert_eq!(call.copies.len(), 1);
     assert_eq!((call.copies[0].recipient, call.copies[0].rules), (listeners[4].number(), 0));
     assert_eq!(call.sender, sender.name);
+}
+
+#[test]
+fn the_stages_of_routing_follow_each_other() {
+    if !sys::cycles::are_trusted() {
+        return eprintln!("left out: the kernel does not keep time by the cycle counter");
+    }
+    let bus = Bus::start("stages", |_| {});
+    let mut listeners: Vec<_> = (0..10).map(|_| bus.connect()).collect();
+    for listener in &mut listeners {
+        listener.call_bus(DRIVER, "AddMatch", &("interface='com.example.Trace'",));
+    }
+    let (mut tracer, mut sender) = (bus.connect(), bus.connect());
+    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    // The bus measures the cycle counter for a while before it uses it.
+    std::thread::sleep(Duration::from_millis(50));
+    sender.call(DRIVER, "GetId");
+    std::thread::sleep(Duration::from_millis(50));
+    for (member, size) in [("Small", 200), ("Large", 17_000), ("Small", 200), ("Large", 17_000)] {
+        let before = sys::clock::monotonic();
+        sender.emit_with(member, &("x".repeat(size),));
+        let signal = reader.wait_for(member);
+        let after = sys::clock::monotonic();
+        let at = Duration::from_nanos(signal.at.0 as u64);
+        assert_eq!(signal.copies.len(), listeners.len());
+        let stages = signal.stages.unwrap_or_else(|| panic!("not measured: {signal:?}"));
+        let (matching, took) = stages.matching().expect("match rules were searched");
+        let written: Vec<_> = signal.copies.iter().filter_map(|copy| copy.written_after).collect();
+        let last = written.iter().max().expect("ten copies");
+        let order = [
+            before,
+            at,
+            at + stages.read_after(),
+            at + stages.begun_after(),
+            at + matching,
+            at + matching + took,
+            at + signal.routed_after,
+            at + *written.iter().min().expect("ten copies"),
+            at + *last,
+            after,
+        ];
+        // The cycle counter and the clock of the kernel may differ a little.
+        let is_sorted = order.windows(2).all(|pair| pair[0] <= pair[1] + Duration::from_micros(1));
+        assert!(is_sorted && took > Duration::ZERO, "{order:?} {signal:?}");
+        assert!(written.iter().collect::<std::collections::HashSet<_>>().len() > 5, "{signal:?}");
+        assert!(signal.copies.iter().all(|copy| copy.begun_after == copy.written_after));
+    }
+    // Match rules do not decide who gets a call.
+    let to = listeners[0].name.clone();
+    sender.call(&to, "Ask");
+    let stages = reader.wait_for("Ask").stages.expect("it is measured");
+    assert_eq!(stages.matching(), None);
+    // Signals that come together are routed one after the other.
+    sender.emit_together(&["First", "Second"]);
+    let (first, second) = (reader.wait_for("First"), reader.wait_for("Second"));
+    let end = first.at.0 as u64 + first.routed_after.as_nanos() as u64;
+    let begun = second.stages.expect("it is measured").begun_after();
+    assert!(second.at == first.at, "{first:?} {second:?}");
+    assert!(second.at.0 as u64 + begun.as_nanos() as u64 >= end, "{first:?} {second:?}");
 }
 
 #[test]
@@ -99,6 +159,31 @@ fn who_is_there_comes_and_goes_is_written_down() {
         since: None,
     };
     assert!(reader.facts.contains(&owns), "{:?}", reader.facts);
+}
+
+#[test]
+fn a_trace_has_programs_if_that_is_asked_for() {
+    let bus = Bus::start("programs", |_| {});
+    let (mut tracer, mut other) = (bus.connect(), bus.connect());
+    let programs = [("Programs", Value::Boolean(true))];
+    let mut reader = Reader::new(&tracer.start_trace_with(programs.into()));
+    let mut without = Reader::new(&other.start_trace(&[]));
+    let late = bus.connect();
+    let is_known = |fact: &Fact| match fact {
+        Fact::Peer { unique, process: Some(process) } => {
+            *unique == late.name && process.comm.is_some() && !process.command.is_empty()
+        }
+        _ => false,
+    };
+    reader.wait_until(|facts| facts.iter().any(is_known));
+    let is_there = |fact: &Fact| matches!(fact, Fact::Peer { unique, .. } if *unique == late.name);
+    without.wait_until(|facts| facts.iter().any(is_there));
+    assert!(!without.facts.iter().any(is_known), "{:?}", without.facts);
+    let refused = bus.connect().try_trace(vec![("Programs", Value::Uint32(1))]);
+    assert_eq!(
+        refused.expect_err("a number is not a boolean"),
+        "org.freedesktop.DBus.Error.InvalidArgs"
+    );
 }
 
 #[test]
@@ -281,24 +366,79 @@ fn several_readers_see_the_same_and_one_that_disappears_takes_nothing_with_it() 
 }
 
 #[test]
-fn the_flight_recorder_is_handed_out_as_a_recording() {
-    let bus = Bus::start("flight", |config| {
-        config.document.own.flight_recorder = Some(1 << 20);
+fn participants_who_stay_are_known_and_of_those_who_left_the_last() {
+    let bus = bus_that_records("participants", 65_536);
+    // More than there is room for at first.
+    let staying: Vec<_> = (0..300).map(|_| bus.connect()).collect();
+    let left: Vec<_> = (0..2500).map(|_| bus.connect().name).collect();
+    let capture = dumped(&bus, &mut bus.connect());
+    let known: BTreeMap<_, _> = capture
+        .directory()
+        .peers()
+        .filter_map(|(_, peer)| {
+            let name = capture.strings().get(peer.unique).to_owned();
+            Some((name, peer.process.as_ref()?.command.len()))
+        })
+        .collect();
+    let words = std::env::args().len();
+    let is_known = |name: &String| known.get(name) == Some(&words);
+    assert!(staying.iter().all(|peer| is_known(&peer.name)));
+    assert!(left[2200..].iter().all(is_known), "{}", left.iter().filter(|it| is_known(it)).count());
+    assert!(!left[..500].iter().any(is_known), "the memory has an end");
+    assert_eq!(capture.damage().len(), 0);
+}
+
+/// A bus with a flight recorder of this size.
+fn bus_that_records(name: &str, len: u64) -> Bus {
+    Bus::start(name, |config| {
+        config.document.own.flight_recorder = Some(len);
         config.configuration.flight_recorder = bus::FlightRecorder::On;
-    });
-    let (mut reader, mut sender) = (bus.connect(), bus.connect());
-    sender.emit("Early");
-    sender.call_bus(DRIVER, "GetId", &());
-    let ring = reader.ring_of("Dump", &()).expect("there is one");
+    })
+}
+
+/// What the flight recorder has, as a recording.
+fn dumped(bus: &Bus, reader: &mut Peer) -> Capture {
+    let rings = reader.rings_of("Dump", &()).expect("there is one");
+    assert_eq!(rings.len(), 2);
     let mut bytes = Vec::new();
-    std::fs::File::from(ring).read_to_end(&mut bytes).expect("memory");
+    for ring in rings {
+        std::fs::File::from(ring).read_to_end(&mut bytes).expect("memory");
+    }
     let path = bus.path.with_extension("trace");
     std::fs::write(&path, bytes).expect("a file");
     let capture = Capture::open(&path).expect("a recording");
     std::fs::remove_file(&path).expect("it is there");
+    capture
+}
+
+#[test]
+fn the_flight_recorder_is_handed_out_as_a_recording() {
+    let bus = bus_that_records("flight", 1 << 20);
+    let (mut reader, mut sender) = (bus.connect(), bus.connect());
+    sender.emit("Early");
+    sender.call_bus(DRIVER, "RequestName", &("com.example.Kept", 0_u32));
+    sender.call_bus(DRIVER, "RequestName", &("com.example.Released", 0_u32));
+    sender.call_bus(DRIVER, "ReleaseName", &("com.example.Released",));
+    let capture = dumped(&bus, &mut reader);
     assert!(capture.messages().any(|message| message.member() == "Early"));
     assert!(capture.messages().all(|message| message.deliveries().is_some()));
     assert_eq!(capture.gaps().len() + capture.damage().len(), 0);
+    let peers = || capture.directory().peers().map(|(_, peer)| peer);
+    let find = |unique: &str| peers().find(|peer| capture.strings().get(peer.unique) == unique);
+    let sender = find(&sender.name).expect("it is known");
+    let names: Vec<_> = sender.names.iter().map(|name| capture.strings().get(*name)).collect();
+    assert_eq!(names, ["com.example.Kept", "com.example.Released"]);
+    for unique in [&reader.name, DRIVER] {
+        let process = find(unique).and_then(|peer| peer.process.clone()).expect("it is known");
+        let words: Vec<_> = std::env::args().collect();
+        assert_eq!((process.pid, process.command), (Some(std::process::id()), words), "{unique}");
+        let program = std::env::current_exe().expect("it runs");
+        assert_eq!(process.exe.as_deref(), program.to_str(), "{unique}");
+        assert_eq!(process.uid, sender.process.as_ref().and_then(|process| process.uid));
+        let started = process.started.expect("it is known");
+        let age = capture.messages().next().expect("there is one").at().0 - started.0;
+        assert!((0..600_000_000_000).contains(&age), "{unique}: {age} ns");
+    }
 
     let without = Bus::start("without", |_| {});
     let failed = "org.freedesktop.DBus.Error.Failed";

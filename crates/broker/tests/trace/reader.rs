@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use capture::record::{BusId, Delivery, Fact, RawMessage, Record};
+use capture::record::{BusId, Delivery, Fact, RawMessage, Record, Stages, Time};
 use capture::trace::{Assembler, Patience};
 use trace::{Follower, Step};
 use wire::Message;
@@ -24,7 +24,10 @@ pub(crate) struct Seen {
     pub(crate) member: String,
     pub(crate) sender: String,
     pub(crate) len: u32,
+    /// When the bus received it.
+    pub(crate) at: Time,
     pub(crate) routed_after: Duration,
+    pub(crate) stages: Option<Stages>,
     pub(crate) copies: Vec<Delivery>,
 }
 
@@ -39,7 +42,9 @@ impl Seen {
             member: member.or(error).unwrap_or_default(),
             sender: sender.unwrap_or_default(),
             len: raw.len,
-            routed_after: trace.routed_after,
+            routed_after: trace.routing.after,
+            stages: trace.routing.stages,
+            at: raw.at,
             copies: trace.deliveries.to_vec(),
         }
     }
@@ -48,7 +53,8 @@ impl Seen {
 impl Reader {
     pub(crate) fn new(ring: &OwnedFd) -> Self {
         let follower = Follower::new(ring.as_fd()).expect("a ring");
-        let assembler = Assembler::new(BusId(0), follower.clock(), Patience::default());
+        // Times are those of the monotonic clock.
+        let assembler = Assembler::new(BusId(0), 0, Patience::default());
         Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
     }
 

@@ -111,6 +111,17 @@ impl Peer {
         self.emit_with(member, &());
     }
 
+    /// Emits these signals with one write.
+    pub(crate) fn emit_together(&mut self, members: &[&str]) {
+        let path = ObjectPath::literal("/com/example");
+        let interface = InterfaceName::literal("com.example.Trace");
+        let signal = |member| {
+            let member = MemberName::new(member).expect("a name");
+            Builder::signal(path, interface, member)
+        };
+        self.send_together(members.iter().map(|member| signal(member)));
+    }
+
     pub(crate) fn emit_with(&mut self, member: &str, args: &impl EncodeArgs) {
         let path = ObjectPath::literal("/com/example");
         let interface = InterfaceName::literal("com.example.Trace");
@@ -137,11 +148,21 @@ impl Peer {
         member: &str,
         args: &impl EncodeArgs,
     ) -> Result<OwnedFd, String> {
+        let mut rings = self.rings_of(member, args)?;
+        Ok(rings.remove(0))
+    }
+
+    /// All rings that it gives, at least one.
+    pub(crate) fn rings_of(
+        &mut self,
+        member: &str,
+        args: &impl EncodeArgs,
+    ) -> Result<Vec<OwnedFd>, String> {
         let reply = self.call_bus(TRACE, member, args);
         let reply = Message::parse(&reply).expect("a message");
         match reply.error_name() {
             Some(name) => Err(name.as_str().to_owned()),
-            None => Ok(self.fds.pop().expect("a descriptor came with it")),
+            None => Ok(std::mem::take(&mut self.fds)),
         }
     }
 }

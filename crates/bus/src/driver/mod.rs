@@ -19,7 +19,7 @@ use alloc::string::String;
 
 pub use introspect::introspection_xml;
 use table::{INTERFACES, Method, PathRule, Privilege};
-pub use tracing::{RING_BYTES_MAX, RING_BYTES_MIN, RingWish};
+pub use tracing::{RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingWish};
 use wire::Message;
 use wire::body::{DecodeArgs, EncodeArgs};
 use wire::message::{Builder, MessageType};

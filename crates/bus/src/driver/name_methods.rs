@@ -192,6 +192,7 @@ fn find(bus: &Bus, text: &str) -> Option<PeerId> {
 impl Bus {
     /// Tells everybody that a well-known name has another owner.
     fn announce(&mut self, change: &OwnerChange, fx: &mut Effects) {
+        self.trace_owner(change, fx);
         self.announce_owner(&change.name, change.old, change.new, fx);
     }
 

@@ -29,11 +29,20 @@ pub enum RingWish {
         bytes: u64,
         /// Bytes of each message that are kept.
         kept: u32,
-        /// Whether all messages go there, or only those that rules ask for.
-        wants_all: bool,
+        /// What goes there.
+        contents: RingContents,
     },
     /// That of the flight recorder.
     FlightRecorder,
+}
+
+/// What goes into the ring of a trace besides connections that come and go, and services that start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingContents {
+    /// All messages, not only those that rules ask for.
+    pub all_messages: bool,
+    /// The programs of connections that come.
+    pub programs: bool,
 }
 
 /// What a trace is to be.
@@ -42,11 +51,12 @@ struct Options {
     rules: Vec<MatchRule>,
     bytes: u64,
     kept: u32,
+    programs: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rules: Vec::new(), bytes: RING_BYTES, kept: u32::MAX }
+        Self { rules: Vec::new(), bytes: RING_BYTES, kept: u32::MAX, programs: false }
     }
 }
 
@@ -58,10 +68,11 @@ impl Options {
                 ("Rules", Value::Array { items, .. }) => parsed.rules = rules(&items)?,
                 ("Size", Value::Uint64(bytes)) => parsed.bytes = ring_len(bytes),
                 ("Kept", Value::Uint32(kept)) => parsed.kept = kept,
+                ("Programs", Value::Boolean(programs)) => parsed.programs = programs,
                 (name, _) => {
                     let text = format!(
-                        "A trace has no option '{name}' of this type: there are Rules (as), Size (t) \
-                         and Kept (u)"
+                        "A trace has no option '{name}' of this type: there are Rules (as), Size (t), \
+                         Kept (u) and Programs (b)"
                     );
                     return Err(ErrorKind::InvalidArgs.because(text));
                 }
@@ -92,12 +103,13 @@ pub(super) fn start(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<
     bus.mediate_eavesdropping(call.from, fx)?;
     check_descriptors(bus, call)?;
     let (options,) = call.args::<(BTreeMap<&str, Value>,)>()?;
-    let Options { rules, bytes, kept } = Options::parse(options)?;
+    let Options { rules, bytes, kept, programs } = Options::parse(options)?;
     if bus.traces.has(call.from) {
         return Err(ErrorKind::Failed.because("This connection has a trace already"));
     }
     check_room(bus, bytes)?;
-    let wish = Box::new(RingWish::New { bytes, kept, wants_all: rules.is_empty() });
+    let contents = RingContents { all_messages: rules.is_empty(), programs };
+    let wish = Box::new(RingWish::New { bytes, kept, contents });
     bus.traces.begin(call.from, bytes, rules);
     fx.push(Effect::OpenRing { asker: asker(call), wish });
     Ok(())
@@ -160,8 +172,12 @@ impl Bus {
         let sent = match outcome {
             Ok(ring) => {
                 let builder = Builder::method_return(asker.serial);
-                let args = (UnixFd(0), about(&ring));
-                let sent = self.send_own(asker.peer, builder, &args, Fds::OfRing, fx);
+                let args = (UnixFd(0), about(&ring, wish));
+                let fds = match wish {
+                    RingWish::New { .. } => Fds::OfRing,
+                    RingWish::FlightRecorder => Fds::OfRecorder,
+                };
+                let sent = self.send_own(asker.peer, builder, &args, fds, fx);
                 sent.map_err(reply_too_long)
             }
             Err(why) => {
@@ -178,12 +194,16 @@ impl Bus {
     }
 }
 
-fn about(ring: &Ring) -> BTreeMap<&'static str, Value> {
-    BTreeMap::from([
+fn about(ring: &Ring, wish: RingWish) -> BTreeMap<&'static str, Value> {
+    let mut about = BTreeMap::from([
         ("Version", Value::Uint64(ring.version)),
         ("Size", Value::Uint64(ring.bytes)),
         ("Kept", Value::Uint32(ring.kept)),
-    ])
+    ]);
+    if wish == RingWish::FlightRecorder {
+        about.insert("Participants", Value::UnixFd(1));
+    }
+    about
 }
 
 /// Bytes of the smallest ring.

@@ -3,7 +3,7 @@
 use wire::match_rule::MatchRule;
 
 use crate::introspection::Introspection;
-use crate::record::{Fact, Process};
+use crate::record::{Excerpt, Fact, Process};
 
 /// A fact without what somebody has said; `None` if nothing is left of it. Names stay, and what the
 /// bus and the system say of connections and processes.
@@ -20,15 +20,20 @@ pub(super) fn redacted(fact: Fact) -> Option<Fact> {
         Fact::Started { name, failure } => {
             Fact::Started { name, failure: failure.map(|text| crossed_out(&text)) }
         }
-        Fact::Ran(_)
+        // The query may name what bodies say.
+        Fact::Excerpt(excerpt) => Fact::Excerpt(Excerpt { query: String::new(), ..excerpt }),
+        Fact::Totals(_)
+        | Fact::Ran(_)
         | Fact::Unwatched { .. }
         | Fact::Recorder { .. }
         | Fact::Left { .. }
         | Fact::Owner { .. }
+        | Fact::OwnerChanged { .. }
         | Fact::Activatable { .. }
         | Fact::Rule { .. }
         | Fact::Starting { .. }
         | Fact::Dropped { .. }
+        | Fact::Late(_)
         | Fact::Ended { .. } => fact,
     })
 }
@@ -75,6 +80,11 @@ mod tests {
         Fact::Introspection { name, path, xml: xml.to_owned() }
     }
 
+    fn excerpt(query: &str) -> Fact {
+        let query = query.to_owned();
+        Fact::Excerpt(Excerpt { query, messages: 1, of: 7, ..Excerpt::default() })
+    }
+
     fn started(failure: Option<&str>) -> Fact {
         Fact::Started { name: "org.example.Mail".to_owned(), failure: failure.map(str::to_owned) }
     }
@@ -96,6 +106,7 @@ mod tests {
                 Some(described("<node></node>")),
             ),
             (described("x"), None),
+            (excerpt("arg0:secret"), Some(excerpt(""))),
             (started(None), Some(started(None))),
             (started(Some("no such file")), Some(started(Some("xxxxxxxxxxxx")))),
         ] {

@@ -149,7 +149,7 @@ impl Budget {
     /// Measures those messages of a recording that `within` selects, without those of the recorder.
     pub fn check(&self, capture: &Capture, within: &Query) -> Outcome {
         let mut group = Group::default();
-        let (mut within, mut subject) = (within.traffic(), self.subject.matcher());
+        let (mut within, mut subject) = (within.matcher(), self.subject.matcher());
         let mut selects = |one: &Message<'_>| within.selects(one) && subject.selects(one);
         for message in capture.messages().filter(|message| selects(message)) {
             group.add(&message);

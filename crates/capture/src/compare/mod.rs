@@ -148,7 +148,7 @@ fn changes(before: &Group, after: &Group) -> Vec<Change> {
     [
         noise::shares(failures(before), failures(after))
             .map(|trend| trend.choose(Change::MoreErrors, Change::FewerErrors)),
-        noise::tails(&before.durations, &after.durations)
+        noise::durations(&before.durations, &after.durations)
             .map(|trend| trend.choose(Change::Slower, Change::Faster)),
         noise::counts(uses(before), uses(after))
             .map(|trend| trend.choose(Change::More, Change::Fewer)),

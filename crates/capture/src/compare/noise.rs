@@ -1,5 +1,7 @@
 //! What may be chance, and what is not.
 
+use crate::statistics::Percentiles;
+
 /// In which direction something has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trend {
@@ -37,10 +39,39 @@ pub(super) fn shares(before: (u64, u64), after: (u64, u64)) -> Option<Trend> {
     trend(share_1, share_2).filter(|_| (share_2 - share_1).abs() > DEVIATIONS * deviation)
 }
 
+/// Durations differ if their slow ends do. Few durations have no slow end; they differ if nearly all of one
+/// recording are longer than those of the other.
+pub(super) fn durations(before: &[u64], after: &[u64]) -> Option<Trend> {
+    match before.len().min(after.len()) {
+        ..RANKED_MIN => None,
+        RANKED_MIN..TAIL_MIN => ranks(before, after),
+        TAIL_MIN.. => tails(before, after),
+    }
+}
+
+/// Whether one of two sets of values is the larger one, by the rank sum test of Mann and Whitney, and
+/// whether its median is larger by a tenth at least.
+fn ranks(before: &[u64], after: &[u64]) -> Option<Trend> {
+    let (mut before, mut after) = (before.to_vec(), after.to_vec());
+    let [median_1, median_2] = [Percentiles::of(&mut before)?, Percentiles::of(&mut after)?]
+        .map(|durations| durations.p50.as_nanos() as f64);
+    // Pairs in which the later value is larger; equal ones count half. `Percentiles::of` has sorted both.
+    let larger = |value: &u64| {
+        let less = before.partition_point(|other| other < value);
+        let equal = before.partition_point(|other| other <= value) - less;
+        less as f64 + equal as f64 / 2.0
+    };
+    let sum: f64 = after.iter().map(larger).sum();
+    let (count_1, count_2) = (before.len() as f64, after.len() as f64);
+    let expected = count_1 * count_2 / 2.0;
+    let deviation = (count_1 * count_2 * (count_1 + count_2 + 1.0) / 12.0).sqrt();
+    trend(median_1, median_2).filter(|_| (sum - expected).abs() > DEVIATIONS * deviation)
+}
+
 /// The slow ends of durations differ if the ranges in which their 95th percentiles surely lie are
-/// apart, and by a tenth at least. Few durations have no slow end.
-pub(super) fn tails(before: &[u64], after: &[u64]) -> Option<Trend> {
-    let ((low_1, high_1), (low_2, high_2)) = (range_of_p95(before)?, range_of_p95(after)?);
+/// apart, and by a tenth at least.
+fn tails(before: &[u64], after: &[u64]) -> Option<Trend> {
+    let ((low_1, high_1), (low_2, high_2)) = (range_of_p95(before), range_of_p95(after));
     if low_2 > high_1 {
         return trend(high_1, low_2);
     }
@@ -48,17 +79,14 @@ pub(super) fn tails(before: &[u64], after: &[u64]) -> Option<Trend> {
 }
 
 /// Between which of the values the 95th percentile of all that could have been measured lies.
-fn range_of_p95(values: &[u64]) -> Option<(f64, f64)> {
-    if values.len() < TAIL_MIN {
-        return None;
-    }
+fn range_of_p95(values: &[u64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let (count, last) = (values.len() as f64, values.len() - 1);
     let spread = RANGE_DEVIATIONS * (count * P95 * (1.0 - P95)).sqrt();
     let low = (count * P95 - spread).floor().max(0.0) as usize;
     let high = (count * P95 + spread).ceil() as usize;
-    Some((sorted[low.min(last)] as f64, sorted[high.min(last)] as f64))
+    (sorted[low.min(last)] as f64, sorted[high.min(last)] as f64)
 }
 
 fn trend(before: f64, after: f64) -> Option<Trend> {
@@ -78,6 +106,9 @@ const P95: f64 = 0.95;
 
 /// Durations of which one may be the slowest twentieth.
 const TAIL_MIN: usize = 20;
+
+/// Durations that can be ranked: of fewer, not even complete separation exceeds [`DEVIATIONS`].
+const RANKED_MIN: usize = 7;
 
 /// Less than this many times as much is no change that people care for.
 const RATIO_MIN: f64 = 1.1;
@@ -123,9 +154,28 @@ mod tests {
             (values(100, 10), values(100, 20), Some(Up)),
             (values(100, 20), values(100, 10), Some(Down)),
             (values(1_000, 100), values(1_000, 105), None),
-            (values(19, 10), values(19, 90), None),
+            (values(5, 10), values(5, 1_000), None),
         ] {
-            assert_eq!(tails(&before, &after), expected, "{} {}", before.len(), after[0]);
+            assert_eq!(durations(&before, &after), expected, "{} {}", before.len(), after[0]);
+        }
+    }
+
+    #[test]
+    fn few_durations_must_be_longer_nearly_all() {
+        // Of 8 and 8 values, 3 deviations are 28.6 of 64 pairs from the middle.
+        for (before, after, expected) in [
+            (
+                &[10, 11, 12, 13, 14, 15, 16, 17][..],
+                &[30, 31, 32, 33, 34, 35, 36, 37][..],
+                Some(Up),
+            ),
+            (&[30, 31, 32, 33, 34, 35, 36, 37], &[10, 11, 12, 13, 14, 15, 16, 17], Some(Down)),
+            (&[10, 20, 30, 40, 50, 60, 70, 80], &[15, 25, 35, 45, 55, 65, 75, 85], None),
+            (&[100; 8], &[105; 8], None),
+            (&[10; 8], &[10; 8], None),
+            (&[10, 11, 12, 13, 14], &[30, 31, 32, 33, 34], None),
+        ] {
+            assert_eq!(durations(before, after), expected, "{before:?} {after:?}");
         }
     }
 }

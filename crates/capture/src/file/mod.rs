@@ -1,6 +1,7 @@
 //! The formats of recordings.
 //!
-//! [`Writer`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it.
+//! [`Writer`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it, and
+//! [`PcapWriter`] classic pcap.
 //! [`Reader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
 //! of its modes, and what the flight recorder of our bus leaves; all of them compressed or not.
 
@@ -17,6 +18,7 @@ mod window;
 
 use std::io::{self, Read};
 
+pub use pcap::PcapWriter;
 pub use pcapng::{Writer, Written};
 
 use crate::record::Record;

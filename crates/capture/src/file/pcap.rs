@@ -1,6 +1,10 @@
 //! pcap, as `dbus-monitor --pcap`, old busctl and Bustle write it.
 
+mod write;
+
 use std::io::{self, Read};
+
+pub use write::PcapWriter;
 
 use super::number::{Order, Unit};
 use super::window::Window;

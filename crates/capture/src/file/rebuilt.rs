@@ -162,7 +162,10 @@ impl<R: Read> Lines<R> {
     /// What is to be told when there is no further line.
     pub(super) fn end(&mut self) -> Made {
         if let Some((at, count)) = self.unusable.take() {
-            let what = format!("{count} lines that are no message");
+            let what = match count {
+                1 => String::from("1 line that is not a message"),
+                count => format!("{count} lines that are not messages"),
+            };
             return Made::Other(Record::Damage(Damage { at, what }));
         }
         self.window.failure().map_or(Made::End, Made::Other)

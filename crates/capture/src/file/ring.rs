@@ -1,18 +1,32 @@
-//! The memory of a bus's trace, as the bus leaves it in a file.
+//! The memory of a bus's trace, as the bus leaves it in a file: the ring of the messages, and behind it
+//! that of the participants, which older files do not have.
 
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
+use std::time::Duration;
 
-use ::trace::{Image, Piece};
+use ::trace::{Entry, Image, Participant, Piece};
 
-use crate::record::{Bus, BusId, Damage, Method, Record};
-use crate::trace::{Assembler, Patience};
+use crate::record::{Bus, BusId, Damage, Fact, Method, Record};
+use crate::trace::{Assembler, Patience, fact_of};
 
 /// Reads the file of a flight recorder.
 #[derive(Debug)]
 pub(super) struct Ring {
     image: Image,
+    participants: Participants,
     assembler: Assembler,
     stage: Stage,
+    cut: Cut,
+}
+
+/// Whether the file is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cut {
+    No,
+    /// It ends at this byte, and nothing was reported so far.
+    At(u64),
+    Reported,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +37,25 @@ enum Stage {
 }
 
 impl Ring {
-    pub(super) fn read(source: impl Read) -> io::Result<Self> {
-        let image = Image::read(source)?;
+    pub(super) fn read(mut source: impl Read) -> io::Result<Self> {
+        let mut source = Counted { source: &mut source, count: 0 };
+        let image = Image::read(&mut source)?;
+        let mut is_cut = image.is_short();
+        let participants = match Image::read(&mut source) {
+            Ok(ring) => {
+                is_cut |= ring.is_cut();
+                Participants::read(ring, image.file_len())
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Participants::default(),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                is_cut = true;
+                Participants::default()
+            }
+            Err(error) => return Err(error),
+        };
+        let cut = if is_cut { Cut::At(source.count) } else { Cut::No };
         let assembler = Assembler::new(BusId(0), image.clock(), Patience::default());
-        Ok(Self { image, assembler, stage: Stage::Start })
+        Ok(Self { image, participants, assembler, stage: Stage::Start, cut })
     }
 
     pub(super) fn next(&mut self) -> Option<Record<'_>> {
@@ -34,27 +63,115 @@ impl Ring {
             self.stage = Stage::Records;
             return Some(Record::Bus(about(&self.image)));
         }
+        if let Some(at) = self.participants.damage.pop_front() {
+            return Some(damage(at));
+        }
         while self.stage == Stage::Records && !self.assembler.is_ready() {
             match self.image.step() {
-                Some(Piece::Record(record)) => self.assembler.push(record.at, &record.entry),
-                Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
-                Some(Piece::Damage(at)) => {
-                    let what = "no record of a trace stands here".to_owned();
-                    return Some(Record::Damage(Damage { at, what }));
+                Some(Piece::Record(record)) => {
+                    self.participants.add_until(record.at, &mut self.assembler);
+                    self.assembler.push(record.at, &record.entry);
                 }
+                Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
+                // A cut at both ends of the ring is one.
+                Some(Piece::Cut(None)) if self.cut == Cut::Reported => {}
+                Some(Piece::Cut(missed)) => {
+                    self.cut = Cut::Reported;
+                    self.assembler.cut(missed.map(|missed| missed.messages.into()));
+                }
+                Some(Piece::Damage(at)) => return Some(damage(at)),
                 None => {
+                    self.participants.add_until(Duration::MAX, &mut self.assembler);
                     self.assembler.finish();
                     self.stage = Stage::End;
                 }
             }
         }
+        if self.stage == Stage::End
+            && let Cut::At(at) = self.cut
+        {
+            self.cut = Cut::Reported;
+            let what = "the file is cut here: descriptions of connections are missing".to_owned();
+            return Some(Record::Damage(Damage { at, what }));
+        }
         self.assembler.next_record()
+    }
+}
+
+/// A source whose bytes are counted.
+struct Counted<R> {
+    source: R,
+    count: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.count += count as u64;
+        Ok(count)
+    }
+}
+
+/// What a file says about participants, in the order of time.
+#[derive(Debug, Default)]
+struct Participants {
+    facts: VecDeque<(Duration, Fact)>,
+    /// Where in the file something stands that is no record.
+    damage: VecDeque<u64>,
+}
+
+impl Participants {
+    /// Reads a ring that begins at this place in the file. Who is there for long was written several
+    /// times; the first time counts, or the first with a program.
+    fn read(mut ring: Image, place: u64) -> Self {
+        let clock = ring.clock();
+        let (mut known, mut described) = (HashSet::new(), HashSet::new());
+        let mut owners = HashMap::<String, Option<u64>>::new();
+        let mut read = Self::default();
+        while let Some(piece) = ring.step() {
+            let record = match piece {
+                Piece::Record(record) => record,
+                Piece::Missed(_) | Piece::Cut(_) => continue,
+                Piece::Damage(at) => {
+                    read.damage.push_back(place + at);
+                    continue;
+                }
+            };
+            let is_news = match record.entry {
+                Entry::Participant(Participant { who, program: "", .. }) => known.insert(who),
+                Entry::Participant(Participant { who, .. }) => described.insert(who),
+                Entry::Owned { name, peer } => {
+                    owners.insert(name.to_owned(), Some(peer)) != Some(Some(peer))
+                }
+                Entry::OwnerChanged { name, new, .. } => {
+                    owners.insert(name.to_owned(), new) != Some(new)
+                }
+                _ => true,
+            };
+            if let Some(fact) = fact_of(&record.entry, record.at, clock).filter(|_| is_news) {
+                read.facts.push_back((record.at, fact));
+            }
+        }
+        read
+    }
+
+    /// Passes on what was so at this time, by the monotonic clock.
+    fn add_until(&mut self, time: Duration, assembler: &mut Assembler) {
+        while self.facts.front().is_some_and(|(at, _)| *at <= time)
+            && let Some((at, fact)) = self.facts.pop_front()
+        {
+            assembler.fact(at, fact);
+        }
     }
 }
 
 fn about(image: &Image) -> Bus {
     let kept_max = Some(image.kept()).filter(|&kept| kept != u32::MAX);
     Bus { method: Method::Trace, kept_max, ..Bus::default() }
+}
+
+fn damage(at: u64) -> Record<'static> {
+    Record::Damage(Damage { at, what: "no record of a trace stands here".to_owned() })
 }
 
 /// The first bytes of such a file.

@@ -12,6 +12,7 @@ use super::changes::{self, Change};
 use super::finding::Who;
 use super::patterns::grouped;
 use super::{deadlocks, observers};
+use crate::activation::{FailedStart, failed_starts};
 use crate::model::{CallOutcome, Capture, Health, Message, MessageId, PeerId, Text};
 use crate::record::{BusId, Clock, Method, Time};
 use crate::subscriptions::{Subscription, Subscriptions};
@@ -37,6 +38,8 @@ pub(super) struct Context<'c> {
     subscriptions: OnceCell<Subscriptions>,
     audience: OnceCell<Audience<'c>>,
     deadlocked: OnceCell<HashSet<MessageId, RandomState>>,
+    failed_starts: OnceCell<Vec<FailedStart<'c>>>,
+    calls_of_failed_starts: OnceCell<HashSet<MessageId, RandomState>>,
 }
 
 /// Messages that have something in common, each group in the order of the recording.
@@ -78,6 +81,8 @@ impl<'c> Context<'c> {
             subscriptions: OnceCell::new(),
             audience: OnceCell::new(),
             deadlocked: OnceCell::new(),
+            failed_starts: OnceCell::new(),
+            calls_of_failed_starts: OnceCell::new(),
         };
         capture.messages().for_each(|message| context.sort_in(message));
         context
@@ -233,8 +238,13 @@ impl<'c> Context<'c> {
     /// Who has asked for what.
     pub(super) fn subscriptions(&self) -> &Subscriptions {
         self.subscriptions.get_or_init(|| {
+            // An excerpt lacks what matched a rule, and what took it back.
+            let is_excerpt = self.capture.is_excerpt();
             let is_wanted = |bus, peer| {
-                !self.is_observer(peer) && !self.has_no_clock(bus) && !self.lacks_headers(bus)
+                !is_excerpt
+                    && !self.is_observer(peer)
+                    && !self.has_no_clock(bus)
+                    && !self.lacks_headers(bus)
             };
             Subscriptions::find(self.capture, is_wanted).without_doubtful()
         })
@@ -254,6 +264,27 @@ impl<'c> Context<'c> {
     pub(super) fn is_deadlocked(&self, call: &Message<'_>) -> bool {
         let find = || deadlocks::find(self).iter().flat_map(|(a, b)| [a.id(), b.id()]).collect();
         self.deadlocked.get_or_init(find).contains(&call.id())
+    }
+
+    /// Services that did not start.
+    pub(super) fn failed_starts(&self) -> &[FailedStart<'c>] {
+        self.failed_starts.get_or_init(|| {
+            failed_starts(self.capture, |call| {
+                !self.has_no_clock(call.bus())
+                    && call.health() != Health::HeaderCut
+                    && !call.from().is_some_and(|peer| self.is_observer(peer))
+                    && (call.partner().is_some() || self.shows_replies(call))
+            })
+        })
+    }
+
+    /// Whether a call got no reply because its service did not start.
+    pub(super) fn lacks_its_service(&self, call: &Message<'_>) -> bool {
+        let find = || {
+            let calls = self.failed_starts().iter().flat_map(|start| &start.calls);
+            calls.map(Message::id).collect()
+        };
+        self.calls_of_failed_starts.get_or_init(find).contains(&call.id())
     }
 
     /// Reads the body of a message, if it is there.

@@ -62,7 +62,7 @@ fn section(text: &mut String, rule: &Rule) {
 /// What one rule means, for a terminal.
 pub fn explain(rule: &Rule) -> String {
     let mut text = format!("{} {}\n\n{}\n\n", rule.id, rule.title, folded(rule.meaning));
-    text.push_str("From where on:\n");
+    text.push_str("Reported from these limits on:\n");
     for threshold in rule.thresholds {
         let _ = writeln!(text, "  - {}", line(threshold));
     }
@@ -122,6 +122,11 @@ time no others.
   journal, which is not recorded.
 - L28, L29 and L30 need to know who got a signal: the trace of this bus, or the match rules of all, which
   a bus tells its owner or root only.
+- L54 follows a chain of services that need each other by when connections came, called and left: of a
+  service that did not take its name, no message says which connection it has. If several connections may
+  be it, the service itself is reported.
+- dbus-broker has no time limit for a start. A service that hangs is reported there when its caller has
+  left.
 - L51 needs `record --switches`, and a kernel that lets the recorder see the process of the bus. It sees a
   bus that lost its processor while it was at work; how long one that slept waited to be woken, no
   recording shows.

@@ -212,7 +212,7 @@ impl Cost {
     /// That of signals: each wakes those who got it, of whom there is one at least.
     pub(super) fn of_signals<'c>(signals: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
         signals.into_iter().fold(Self::default(), |cost, signal| {
-            let copies = signal.deliveries().map_or(1, |copies| copies.len() as u64);
+            let copies = signal.copies().map_or(1, |copies| copies.count() as u64);
             Self {
                 wake_ups: cost.wake_ups + copies,
                 bytes: cost.bytes + copies * u64::from(signal.len()),

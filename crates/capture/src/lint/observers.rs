@@ -14,10 +14,11 @@ pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
     let mut found: HashSet<_, _> = calls.filter(watches_the_bus).filter_map(|m| m.from()).collect();
     let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
     let directory = capture.directory();
+    found.extend(directory.peers().filter(|(_, peer)| is_recorder(peer)).map(|(id, _)| id));
     let pids: HashSet<_> = found.iter().filter_map(|&peer| pid(directory.peer(peer))).collect();
-    let alike = directory.peers().filter(|(_, peer)| {
-        is_recorder(peer) || pid(peer).is_some_and(|number| pids.contains(&number))
-    });
+    let alike = directory
+        .peers()
+        .filter(|(_, peer)| pid(peer).is_some_and(|number| pids.contains(&number)));
     found.extend(alike.map(|(id, _)| id));
     found
 }

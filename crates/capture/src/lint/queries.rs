@@ -15,6 +15,14 @@ pub(super) fn calls_to(lint: &Context<'_>, call: &Message<'_>) -> String {
     format!("{} member:{}", term("to", &lint.who(lint.callee(call))), call.member())
 }
 
+/// Calls that waited longer than this for a service to start, as one of them did.
+pub(super) fn waits_for(name: &str, call: &Message<'_>, longer: &str) -> String {
+    match call.destination() == name {
+        true => format!("to:{name} dur>{longer}"),
+        false => format!("member:{} arg0:{name} dur>{longer}", call.member()),
+    }
+}
+
 /// Signals of one member by one sender.
 pub(super) fn signals(lint: &Context<'_>, signal: &Message<'_>) -> String {
     let from = term("from", &lint.who(lint.sender(signal)));

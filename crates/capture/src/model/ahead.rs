@@ -7,11 +7,10 @@ use std::io::{self, Read};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 use std::vec;
 
 use crate::file::Reader;
-use crate::record::{Delivery, RawMessage, Record, Time, Trace};
+use crate::record::{Delivery, RawMessage, Record, Routing, Time, Trace};
 
 /// Records that have been read and wait for their turn.
 #[derive(Debug)]
@@ -102,7 +101,7 @@ enum Item {
 /// Of a trace, what does not stand in the batch.
 #[derive(Clone, Copy, Debug)]
 struct TraceLen {
-    routed_after: Duration,
+    routing: Routing,
     deliveries: usize,
 }
 
@@ -145,7 +144,7 @@ impl Batch {
         self.bytes.extend_from_slice(raw.bytes);
         let trace = raw.trace.map(|trace| {
             self.deliveries.extend_from_slice(trace.deliveries);
-            TraceLen { routed_after: trace.routed_after, deliveries: trace.deliveries.len() }
+            TraceLen { routing: trace.routing, deliveries: trace.deliveries.len() }
         });
         let kept = raw.bytes.len();
         let raw = RawMessage { bytes: &[], trace: None, ..raw };
@@ -191,10 +190,10 @@ impl Current {
             Item::Message { raw, kept, trace } => {
                 let bytes = &self.bytes[self.bytes_used..][..kept];
                 self.bytes_used += kept;
-                let trace = trace.map(|TraceLen { routed_after, deliveries: count }| {
+                let trace = trace.map(|TraceLen { routing, deliveries: count }| {
                     let deliveries = &self.deliveries[self.deliveries_used..][..count];
                     self.deliveries_used += count;
-                    Trace { routed_after, deliveries }
+                    Trace { routing, deliveries }
                 });
                 Record::Message(RawMessage { bytes, trace, ..raw })
             }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use wire::message::FixedHeader;
+use wire::message::{FixedHeader, MessageType};
 
 use super::asides::{Aside, Said};
 use super::directory::PeerId;
 use super::row::Row;
-use super::{Capture, MessageId, Text};
+use super::{Capture, Chosen, MessageId, Text};
 use crate::bodies::{Bodies, Reducer};
 use crate::file::Writer;
 use crate::record::{Bus, BusId, Damage, Fact, Gap, Origin, RawMessage, Record, Time, Trace};
@@ -22,10 +22,22 @@ impl Capture {
     ///
     /// Those of `out`; of kind `InvalidData` if the file with the messages has changed.
     pub fn write(&self, out: impl Write, bodies: Bodies) -> io::Result<()> {
-        let origin = self.origins.first().cloned().unwrap_or_default();
-        let mut writer = Writer::new(out, &bodies.of_origin(origin))?;
+        self.write_chosen(out, &Chosen::all(self), bodies)
+    }
+
+    /// Writes an excerpt in the same way: the chosen messages, and what is known of the connections,
+    /// names and services that occur in them. It says that it is an excerpt, unless all messages are
+    /// chosen.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`write`](Self::write).
+    pub fn write_chosen(&self, out: impl Write, chosen: &Chosen, bodies: Bodies) -> io::Result<()> {
+        let mut origin = bodies.of_origin(self.origins.first().cloned().unwrap_or_default());
+        origin.comments.extend(chosen.remark(bodies));
+        let mut writer = Writer::new(out, &origin)?;
         let mut reducer = Reducer::new(bodies);
-        self.tell(|record| match reducer.reduce(record) {
+        self.tell(chosen, |record| match reducer.reduce(record) {
             Some(record) => writer.write(&record),
             None => Ok(()),
         })?;
@@ -33,21 +45,54 @@ impl Capture {
     }
 
     /// Says again what the recording has said. The first origin stands before all records.
-    fn tell(&self, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn tell(
+        &self,
+        chosen: &Chosen,
+        mut take: impl FnMut(Record<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut take_kept = |record: Option<Record<'_>>| match record {
+            Some(record) if chosen.keeps(self, &record) => take(record),
+            _ => Ok(()),
+        };
         let origins: &[Origin] = self.origins.get(1..).unwrap_or_default();
-        origins.iter().try_for_each(|origin| take(Record::Origin(origin.clone())))?;
-        self.all_buses().try_for_each(|bus| take(Record::Bus(bus)))?;
+        origins.iter().try_for_each(|origin| take_kept(Some(Record::Origin(origin.clone()))))?;
+        self.all_buses().try_for_each(|bus| take_kept(Some(Record::Bus(bus))))?;
         let mut asides = self.asides.iter().peekable();
         let mut kept = Kept::new(self);
         let mut buffer = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
             while let Some(aside) = asides.next_if(|aside| aside.messages as usize <= index) {
-                kept.record(aside).map_or(Ok(()), &mut take)?;
+                take_kept(kept.record(aside))?;
             }
-            take(Record::Message(self.raw(MessageId(index as u32), row, &mut buffer)?))?;
+            let id = MessageId(index as u32);
+            match chosen.has(id) {
+                true => take_kept(Some(Record::Message(self.raw(id, row, &mut buffer)?)))?,
+                false => take_kept(self.owner_change(id, row, &mut buffer)?)?,
+            }
         }
-        asides.try_for_each(|aside| kept.record(aside).map_or(Ok(()), &mut take))?;
-        self.counted_damage().try_for_each(|damage| take(Record::Damage(damage)))
+        asides.try_for_each(|aside| take_kept(kept.record(aside)))?;
+        self.counted_damage().try_for_each(|damage| take_kept(Some(Record::Damage(damage))))?;
+        chosen.excerpts(self).try_for_each(|fact| take_kept(Some(fact)))
+    }
+
+    /// What a signal that is left out says about the owner of a name.
+    fn owner_change(
+        &self,
+        id: MessageId,
+        row: &Row,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<Option<Record<'static>>> {
+        let is_of_bus = row.kind == MessageType::Signal && row.sender == self.words.driver;
+        if !is_of_bus || row.member != self.words.name_owner_changed {
+            return Ok(None);
+        }
+        let message = self.read_message(id, buffer)?;
+        let names = message.and_then(|message| message.read::<(&str, &str, &str)>().ok());
+        let owner = |unique: &str| (!unique.is_empty()).then(|| unique.to_owned());
+        Ok(names.map(|(name, old, new)| {
+            let fact = Fact::OwnerChanged { name: name.into(), old: owner(old), new: owner(new) };
+            Record::Fact { at: row.at, bus: row.bus, fact }
+        }))
     }
 
     /// The buses, and those of which nothing is known but that something was there.
@@ -78,8 +123,8 @@ impl Capture {
             return Err(changed());
         }
         let message = self.message(id);
-        let trace = message.routed_after().zip(message.deliveries());
-        let trace = trace.map(|(routed_after, deliveries)| Trace { routed_after, deliveries });
+        let trace = message.routing().zip(message.deliveries());
+        let trace = trace.map(|(routing, deliveries)| Trace { routing, deliveries });
         Ok(RawMessage { at: row.at, bus: row.bus, bytes: buffer, len: row.len, place: None, trace })
     }
 

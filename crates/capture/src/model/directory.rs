@@ -63,6 +63,8 @@ pub struct Directory {
     owners: HashMap<(BusId, Text), Owners, RandomState>,
     /// The unique names of the recorder's connections.
     recorders: Vec<(BusId, Text)>,
+    /// The numbers in these names: of `:1.7` 7.
+    recorder_numbers: Vec<(BusId, u64)>,
 }
 
 impl Directory {
@@ -91,6 +93,11 @@ impl Directory {
     #[inline]
     pub fn is_recorder(&self, bus: BusId, unique: Text) -> bool {
         self.recorders.contains(&(bus, unique))
+    }
+
+    /// Whether `:1.NUMBER` is a connection of the recorder.
+    pub fn is_recorder_numbered(&self, bus: BusId, number: u64) -> bool {
+        self.recorder_numbers.contains(&(bus, number))
     }
 
     /// Whether connections of the recorder are known.
@@ -139,14 +146,15 @@ impl Directory {
         })
     }
 
-    /// A connection is the recorder's own.
-    pub(super) fn found_recorder(&mut self, id: PeerId) -> News {
+    /// A connection is the recorder's own. `number` is that of its unique name, if it has one.
+    pub(super) fn found_recorder(&mut self, id: PeerId, number: Option<u64>) -> News {
         let peer = &mut self.peers[id.index()];
         if peer.role == Role::Recorder {
             return News::Old;
         }
         peer.role = Role::Recorder;
         self.recorders.push((peer.bus, peer.unique));
+        self.recorder_numbers.extend(number.map(|number| (peer.bus, number)));
         News::New
     }
 

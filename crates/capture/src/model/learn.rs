@@ -54,17 +54,22 @@ impl Capture {
     fn learn_owner(&mut self, row: &Row, bytes: &[u8]) {
         let Ok(message) = WireMessage::parse(bytes) else { return };
         let Ok((name, old, new)) = message.read::<(&str, &str, &str)>() else { return };
+        self.owner_changed(row.at, row.bus, name, [old, new]);
+    }
+
+    /// Takes in what a NameOwnerChanged says; no owner is an empty text.
+    fn owner_changed(&mut self, at: Time, bus: BusId, name: &str, [old, new]: [&str; 2]) {
         let (name, old, new) = (self.intern(name), self.intern(old), self.intern(new));
         if self.strings().get(name).starts_with(':') {
-            let peer = self.directory.peer_named(row.bus, name);
+            let peer = self.directory.peer_named(bus, name);
             let peer = self.directory.peer_mut(peer);
             let when = if new.is_none() { &mut peer.left } else { &mut peer.arrived };
-            when.get_or_insert(row.at);
+            when.get_or_insert(at);
             return;
         }
         let owners = [old, new]
-            .map(|unique| (!unique.is_none()).then(|| self.directory.peer_named(row.bus, unique)));
-        self.directory.owner_changed(row.bus, name, owners, row.at);
+            .map(|unique| (!unique.is_none()).then(|| self.directory.peer_named(bus, unique)));
+        self.directory.owner_changed(bus, name, owners, at);
     }
 
     /// Answers that somebody got who asked for a name or a process, as recorders do at their start.
@@ -130,7 +135,7 @@ impl Capture {
     }
 
     /// Remembers that something was said, if it was news.
-    fn note(&mut self, news: News, at: Time, said: Said) {
+    pub(super) fn note(&mut self, news: News, at: Time, said: Said) {
         if news == News::New {
             self.asides.add(at, said);
         }
@@ -160,7 +165,7 @@ impl Capture {
             }
             Fact::Recorder { unique } => {
                 let peer = self.met_named(at, bus, &unique);
-                let news = self.directory.found_recorder(peer);
+                let news = self.directory.found_recorder(peer, number_of(&unique));
                 self.note(news, at, Said::Recorder(peer));
             }
             Fact::Left { unique, why } => {
@@ -186,9 +191,15 @@ impl Capture {
     fn keep_fact(&mut self, at: Time, bus: BusId, fact: Fact) {
         match &fact {
             Fact::Introspection { name, xml, .. } => self.learn_introspection(at, bus, name, xml),
+            Fact::OwnerChanged { name, old, new } => {
+                let owners = [old, new].map(|owner| owner.as_deref().unwrap_or_default());
+                self.owner_changed(at, bus, name, owners);
+            }
+            Fact::Excerpt(excerpt) => self.cut.count_left_out(bus, excerpt),
             Fact::Rule { unique, .. } => {
                 self.met_named(at, bus, unique);
             }
+            Fact::Late(late) => self.learn_late(bus, *late),
             Fact::Bus { process } => {
                 let driver = self.directory.peer_named(bus, self.words.driver);
                 let known = self.directory.peer(driver).process.clone().unwrap_or_default();
@@ -214,4 +225,9 @@ fn learn_credentials(process: &mut Process, message: &WireMessage<'_>) {
     if let Some(Value::Uint32(uid)) = entries.0.get("UnixUserID") {
         process.uid = Some(*uid);
     }
+}
+
+/// The number in a unique name as buses give them: of `:1.7` 7.
+fn number_of(unique: &str) -> Option<u64> {
+    unique.strip_prefix(":1.")?.parse().ok()
 }

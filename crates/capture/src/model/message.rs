@@ -7,7 +7,7 @@ use wire::message::{Flags, MessageType};
 use super::directory::PeerId;
 use super::row::{Health, NOBODY, Row};
 use super::{Capture, Text};
-use crate::record::{BusId, Delivery, Method, Time};
+use crate::record::{BusId, Delivery, Method, Routing, Time};
 
 /// A message's place in its capture, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -176,8 +176,7 @@ impl<'c> Message<'c> {
     /// The connection to which the bus itself delivered it as its addressee.
     fn delivered_to(&self) -> Option<PeerId> {
         let copy = self.deliveries()?.iter().find(|copy| copy.rules == 0)?;
-        let unique = self.capture.strings().find(&format!(":1.{}", copy.recipient))?;
-        self.capture.directory().by_unique(self.row.bus, unique)
+        self.capture.peer_numbered(self.row.bus, copy.recipient)
     }
 
     /// The connection that took the name that this call is for, so that the call was held for it.
@@ -214,14 +213,23 @@ impl<'c> Message<'c> {
         bus.is_some_and(|bus| bus.method == Method::Trace)
     }
 
-    /// Whether it comes from who made the recording, or goes there.
+    /// Whether a connection of the recorder has sent it, or is its destination. Such messages exist only
+    /// because somebody recorded; [`Query::matcher`](crate::query::Query::matcher) leaves them out.
     pub fn is_of_recorder(&self) -> bool {
         let directory = self.capture.directory();
         directory.is_recorder(self.row.bus, self.row.sender)
             || directory.is_recorder(self.row.bus, self.row.destination)
     }
 
-    /// Its copies, if the bus itself has recorded.
+    /// Its copies for connections other than those of the recorder, if the bus itself has recorded.
+    pub fn copies(&self) -> Option<impl Iterator<Item = &'c Delivery> + use<'c>> {
+        let (directory, bus) = (self.capture.directory(), self.row.bus);
+        let is_wanted =
+            move |copy: &&Delivery| !directory.is_recorder_numbered(bus, copy.recipient);
+        Some(self.deliveries()?.iter().filter(is_wanted))
+    }
+
+    /// All its copies, also those for the recorder, if the bus itself has recorded.
     pub fn deliveries(&self) -> Option<&'c [Delivery]> {
         self.capture.traces.deliveries(self.id.index())
     }
@@ -229,5 +237,11 @@ impl<'c> Message<'c> {
     /// From when the bus received it until it had decided who gets it, if the bus has recorded.
     pub fn routed_after(&self) -> Option<Duration> {
         self.capture.traces.routed_after(self.id.index())
+    }
+
+    /// How the bus routed it, if the bus has recorded.
+    pub fn routing(&self) -> Option<Routing> {
+        let stages = self.capture.traces.stages(self.id.index());
+        Some(Routing { after: self.routed_after()?, stages })
     }
 }

@@ -8,10 +8,12 @@
 mod ahead;
 mod arguments;
 mod asides;
+mod chosen;
 mod clock;
 mod copy;
 mod directory;
 mod label;
+mod lateness;
 mod learn;
 mod message;
 #[cfg(not(target_family = "wasm"))]
@@ -19,6 +21,8 @@ mod open;
 mod outcome;
 mod ownership;
 mod pairs;
+#[cfg(not(target_family = "wasm"))]
+mod parts;
 mod row;
 mod scan;
 mod store;
@@ -32,11 +36,13 @@ use std::time::Duration;
 
 use wire::message::{InvalidMessage, MessageType};
 
+pub use chosen::Chosen;
 pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, Peer, PeerId, Role};
+pub use lateness::{LateEvidence, Lateness};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
-pub use open::{OpenError, distinct_files};
+pub use open::{OpenError, ReadProgress, distinct_files};
 pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
@@ -44,7 +50,8 @@ pub use strings::{Strings, Text};
 
 use crate::file::Reader;
 use crate::record::{
-    Bus, BusId, Content, Damage, Delivery, EndCause, Fact, Gap, Origin, RawMessage, Record, Time,
+    Bus, BusId, Content, Damage, Delivery, EndCause, Excerpt, Fact, Gap, Late, Origin, RawMessage,
+    Record, Routing, Stages, Time,
 };
 use arguments::Members;
 use asides::{Asides, Said};
@@ -72,6 +79,8 @@ pub struct Capture {
     origins: Vec<Origin>,
     members: Members,
     facts: Vec<(Time, BusId, Fact)>,
+    /// Messages that the recorder read late, as it has reported.
+    late: Vec<(BusId, Late)>,
     /// Match rules among them, each of which counts as it was told first.
     told_rules: HashSet<(BusId, String, String)>,
     asides: Asides,
@@ -89,6 +98,8 @@ struct Files {
     paths: Vec<PathBuf>,
     /// All of them, with the parts.
     read: Vec<PathBuf>,
+    /// Files that have the name of a part, and are of another recording.
+    foreign: Vec<PathBuf>,
     /// How many messages several files have, each of which is in the capture once.
     repeated: u64,
     /// By bus, the place of its file; those beyond the last are of the first file.
@@ -104,6 +115,8 @@ struct Traces {
     /// By row, ascending, those that are too long for a number of `routed_after`: the calls that were held
     /// while a service started.
     long: Vec<(u32, Duration)>,
+    /// By row; empty until the bus has measured any.
+    stages: Vec<Option<Stages>>,
     deliveries: Vec<Delivery>,
 }
 
@@ -125,6 +138,7 @@ impl Default for Capture {
             origins: Vec::new(),
             members: Members::default(),
             facts: Vec::new(),
+            late: Vec::new(),
             told_rules: HashSet::new(),
             asides: Asides::default(),
             gaps: Vec::new(),
@@ -259,7 +273,10 @@ impl Capture {
             && self.directory.ownerships(call.bus, call.destination).is_empty()
         {
             let owner = self.directory.peer_named(call.bus, reply.sender);
-            self.directory.owner_found(call.bus, call.destination, owner, None, reply.at);
+            let news =
+                self.directory.owner_found(call.bus, call.destination, owner, None, reply.at);
+            // The reply itself does not say so to those who have it without its call.
+            self.note(news, reply.at, Said::Owner(call.bus, call.destination, owner));
         }
     }
 
@@ -330,6 +347,11 @@ impl Capture {
         &self.directory
     }
 
+    /// The connection with the unique name `:1.NUMBER`, as a [`Delivery`] has it.
+    pub fn peer_numbered(&self, bus: BusId, number: u64) -> Option<PeerId> {
+        self.directory.by_unique(bus, self.strings().find(&format!(":1.{number}"))?)
+    }
+
     /// The buses, by [`BusId`].
     pub fn buses(&self) -> &[Bus] {
         &self.buses
@@ -344,6 +366,12 @@ impl Capture {
     /// All files that were read, with the parts.
     pub fn files_read(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.read.iter().map(PathBuf::as_path)
+    }
+
+    /// Files that were not read: they have the name of a part of one that was, but they are of another
+    /// recording, which an earlier recorder has left.
+    pub fn foreign_parts(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.files.foreign.iter().map(PathBuf::as_path)
     }
 
     /// How many messages were in several files; each counts once.
@@ -394,6 +422,20 @@ impl Capture {
     fn is_ours(&self) -> bool {
         let mut programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
         programs.any(|program| program.starts_with("diligence "))
+    }
+
+    /// Which of the messages of another recording it holds, if it is an excerpt: for each bus that lacks
+    /// some, and again if the other one was an excerpt itself.
+    pub fn excerpts(&self) -> impl Iterator<Item = (BusId, &Excerpt)> {
+        self.facts.iter().filter_map(|(_, bus, fact)| match fact {
+            Fact::Excerpt(excerpt) => Some((*bus, excerpt)),
+            _ => None,
+        })
+    }
+
+    /// Whether messages were left out when it was saved.
+    pub fn is_excerpt(&self) -> bool {
+        self.excerpts().next().is_some()
     }
 
     /// Where messages are missing.
@@ -450,10 +492,15 @@ impl Traces {
         self.routed_after.resize(index as usize, NOBODY);
         self.deliveries.extend_from_slice(trace.deliveries);
         self.ends.push(self.deliveries.len() as u32);
-        let nanos = u32::try_from(trace.routed_after.as_nanos()).ok();
+        let Routing { after, stages } = trace.routing;
+        if stages.is_some() {
+            self.stages.resize(index as usize, None);
+            self.stages.push(stages);
+        }
+        let nanos = u32::try_from(after.as_nanos()).ok();
         let nanos = nanos.filter(|&nanos| nanos < LONG).unwrap_or(LONG);
         if nanos == LONG {
-            self.long.push((index, trace.routed_after));
+            self.long.push((index, after));
         }
         self.routed_after.push(nanos);
     }
@@ -468,6 +515,10 @@ impl Traces {
             }
             nanos => Some(Duration::from_nanos(nanos.into())),
         }
+    }
+
+    fn stages(&self, index: usize) -> Option<Stages> {
+        *self.stages.get(index)?
     }
 
     fn deliveries(&self, index: usize) -> Option<&[Delivery]> {

@@ -1,15 +1,17 @@
 //! Captures from files: one or several, each perhaps in parts, or what another program pipes in.
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read, Stdin};
 use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{error, fmt};
 
 use super::ahead::Ahead;
+use super::parts::Parts;
 use super::store::{Part, ReadAt};
 use super::{Capture, not_a_recording};
 use crate::file::Reader;
@@ -30,53 +32,88 @@ impl Capture {
     /// buses of its own.
     ///
     /// If there are a `FILE.1`, `FILE.2` and so on beside a `FILE`, they are parts of one recording
-    /// that was cut into several files, and are read too. `-` is what is piped in.
+    /// that was cut into several files, and are read too, unless they show that they are of another
+    /// recording ([`foreign_parts`](Self::foreign_parts)). `-` is what is piped in.
     ///
     /// A file counts once, however often and under whichever names it is given, and so does a message
     /// that several files have, such as a recording and a copy of a part of it.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
-        Self::open_files(&distinct_files(paths), Repeats::Once)
+        Self::open_all_observed(paths, &Arc::default())
+    }
+
+    /// As [`open_all`](Self::open_all), while another thread can ask how far it is.
+    pub fn open_all_observed(
+        paths: &[impl AsRef<Path>],
+        progress: &Arc<ReadProgress>,
+    ) -> Result<Self, OpenError> {
+        Self::open_files(&distinct_files(paths), Repeats::Once, progress)
     }
 
     /// As [`open_all`](Self::open_all), but what several files have is there for each of them, so that
     /// they can be compared.
     pub fn open_side_by_side(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
-        let paths: Vec<_> = paths.iter().map(AsRef::as_ref).collect();
-        Self::open_files(&paths, Repeats::Each)
+        Self::open_side_by_side_observed(paths, &Arc::default())
     }
 
-    fn open_files(paths: &[&Path], repeats: Repeats) -> Result<Self, OpenError> {
+    /// As [`open_side_by_side`](Self::open_side_by_side), while another thread can ask how far it is.
+    pub fn open_side_by_side_observed(
+        paths: &[impl AsRef<Path>],
+        progress: &Arc<ReadProgress>,
+    ) -> Result<Self, OpenError> {
+        let paths: Vec<_> = paths.iter().map(AsRef::as_ref).collect();
+        Self::open_files(&paths, Repeats::Each, progress)
+    }
+
+    fn open_files(
+        paths: &[&Path],
+        repeats: Repeats,
+        progress: &Arc<ReadProgress>,
+    ) -> Result<Self, OpenError> {
         let mut capture = Self::default();
-        let mut sources = Vec::new();
+        let mut sources = Sources { all: Vec::new(), progress };
         for (set, path) in paths.iter().copied().enumerate() {
             let opened = capture.open_set(path, set, &mut sources);
             opened.map_err(|error| OpenError { path: path.to_owned(), error })?;
         }
+        let mut sources = sources.all;
         capture.files.paths = paths.iter().map(|&path| path.to_owned()).collect();
         capture.files.read = sources.iter().map(|source| source.path.clone()).collect();
+        let read: Vec<_> = capture.files.read.iter().map(|path| FileId::of(path)).collect();
+        capture.files.foreign.retain(|path| !read.contains(&FileId::of(path)));
         capture.read_sources(&mut sources, repeats)?;
         Ok(capture)
     }
 
     /// Opens a file and the parts that belong to it.
-    fn open_set(&mut self, path: &Path, set: usize, sources: &mut Vec<Source>) -> io::Result<()> {
-        let first = self.open_source(path, set)?.ok_or_else(not_a_recording)?;
-        sources.push(first);
-        for part in parts(path) {
-            sources.extend(self.open_source(&part, set)?);
+    fn open_set(&mut self, path: &Path, set: usize, sources: &mut Sources<'_>) -> io::Result<()> {
+        let progress = sources.progress;
+        let first = self.open_source(path, set, progress)?.ok_or_else(not_a_recording)?;
+        sources.all.push(first);
+        let Parts { own, foreign } = Parts::of(path);
+        for part in own {
+            sources.all.extend(self.open_source(&part, set, progress)?);
         }
+        self.files.foreign.extend(foreign);
         Ok(())
     }
 
-    fn open_source(&mut self, path: &Path, set: usize) -> io::Result<Option<Source>> {
+    fn open_source(
+        &mut self,
+        path: &Path,
+        set: usize,
+        progress: &Arc<ReadProgress>,
+    ) -> io::Result<Option<Source>> {
         let (input, part) = if path == Path::new("-") {
             (Input::Stdin(io::stdin()), None)
         } else {
             let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            progress.total.fetch_add(metadata.len(), Ordering::Relaxed);
             // Of a pipe nothing can be read again.
-            let again = file.metadata()?.is_file().then(|| file.try_clone()).transpose()?;
+            let again = metadata.is_file().then(|| file.try_clone()).transpose()?;
             (Input::File(file), again.map(|again| self.store.open(again)))
         };
+        let input = Observed { input, progress: Arc::clone(progress) };
         let Some(reader) = Reader::new(input)? else { return Ok(None) };
         let (path, ahead) = (path.to_owned(), Ahead::start(reader)?);
         Ok(Some(Source { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
@@ -96,6 +133,23 @@ impl Capture {
     }
 }
 
+/// How much of the files that are opened has been read.
+#[derive(Debug, Default)]
+pub struct ReadProgress {
+    bytes: AtomicU64,
+    /// Of the files that have a length.
+    total: AtomicU64,
+}
+
+impl ReadProgress {
+    /// The part that has been read, from 0 to 1; `None` if the length is not known.
+    pub fn share(&self) -> Option<f64> {
+        let total = self.total.load(Ordering::Relaxed);
+        let read = self.bytes.load(Ordering::Relaxed).min(total);
+        (total > 0).then(|| read as f64 / total as f64)
+    }
+}
+
 /// Why a file could not be read.
 #[derive(Debug)]
 pub struct OpenError {
@@ -112,6 +166,13 @@ impl fmt::Display for OpenError {
 }
 
 impl error::Error for OpenError {}
+
+/// The files that are read.
+#[derive(Debug)]
+struct Sources<'p> {
+    all: Vec<Source>,
+    progress: &'p Arc<ReadProgress>,
+}
 
 /// A file that is read.
 #[derive(Debug)]
@@ -136,6 +197,13 @@ struct Buses {
 enum Input {
     File(File),
     Stdin(Stdin),
+}
+
+/// An input whose bytes are counted.
+#[derive(Debug)]
+struct Observed {
+    input: Input,
+    progress: Arc<ReadProgress>,
 }
 
 /// By set, the buses of the capture that are its own.
@@ -245,12 +313,14 @@ impl ReadAt for File {
     }
 }
 
-impl Read for Input {
+impl Read for Observed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(buffer),
-            Self::Stdin(stdin) => stdin.read(buffer),
-        }
+        let count = match &mut self.input {
+            Input::File(file) => file.read(buffer)?,
+            Input::Stdin(stdin) => stdin.read(buffer)?,
+        };
+        self.progress.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
     }
 }
 
@@ -326,8 +396,9 @@ impl Recent {
 /// others that are named.
 pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
     let files: Vec<_> = paths.iter().map(|path| FileId::of(path.as_ref())).collect();
-    let parts_of =
-        |path: &Path| -> Vec<_> { parts(path).filter_map(|part| FileId::of(&part)).collect() };
+    let parts_of = |path: &Path| -> Vec<_> {
+        Parts::of(path).own.iter().filter_map(|part| FileId::of(part)).collect()
+    };
     let parts: Vec<_> = paths.iter().map(|path| parts_of(path.as_ref())).collect();
     let is_read_already = |place: usize| {
         let Some(file) = files[place] else { return false };
@@ -351,16 +422,6 @@ impl FileId {
         let metadata = path.metadata().ok().filter(Metadata::is_file)?;
         Some(Self { device: metadata.dev(), inode: metadata.ino() })
     }
-}
-
-/// The parts of a recording besides its first file: those with a number behind its name.
-fn parts(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let numbered = |number: u32| {
-        let mut name = OsString::from(path);
-        name.push(format!(".{number}"));
-        PathBuf::from(name)
-    };
-    (1..).map(numbered).take_while(|part| part.is_file()).collect::<Vec<_>>().into_iter()
 }
 
 /// What cannot be read again has no place.

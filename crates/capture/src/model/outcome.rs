@@ -6,7 +6,7 @@ use wire::message::MessageType;
 
 use super::row::Health;
 use super::{Capture, Message};
-use crate::record::{BusId, Clock, Time};
+use crate::record::{BusId, Clock, Excerpt, Time};
 
 /// How a call ended. Each call has exactly one outcome.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -97,14 +97,17 @@ impl<'c> Message<'c> {
     /// From the call to its reply, for either of them: from when the bus received the call until it had
     /// written the reply to the caller, as far as the bus itself has recorded that; otherwise from when
     /// the recorder saw the call until it saw the reply. `None` if the caller had disconnected before
-    /// the reply, or if the clock was set back between the two.
+    /// the reply, if the clock was set back between the two, or if the recorder reports that it read one of
+    /// them so late that the duration is wrong by more than a tenth.
     pub fn duration(&self) -> Option<Duration> {
         let call = self.call()?;
         let reply = call.partner()?;
         if !call.has_time() || call.caller_left().is_some_and(|left| left < reply.at()) {
             return None;
         }
-        reply.written_at().since(call.at())
+        let duration = reply.written_at().since(call.at())?;
+        let wrong_by = call.late_by().max(reply.late_by());
+        (wrong_by.saturating_mul(UNCERTAIN_PART) <= duration).then_some(duration)
     }
 
     /// When the bus had written it to its addressee, if the bus has recorded that; otherwise its time.
@@ -222,11 +225,16 @@ impl CutHeaders {
             MessageType::MethodReturn | MessageType::Error => &mut self.replies,
             _ => return,
         };
-        let index = usize::from(bus.0);
-        if counts.len() <= index {
-            counts.resize(index + 1, 0);
+        add(counts, bus, 1);
+    }
+
+    /// Counts what an excerpt has left out.
+    pub(super) fn count_left_out(&mut self, bus: BusId, excerpt: &Excerpt) {
+        add(&mut self.calls, bus, excerpt.cut_calls);
+        add(&mut self.replies, bus, excerpt.cut_replies);
+        if excerpt.cut_signals > 0 {
+            self.count_hidden(bus);
         }
-        counts[index] += 1;
     }
 
     /// Counts a signal that may tell that a connection left.
@@ -252,6 +260,17 @@ impl CutHeaders {
         self.calls.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 }
+
+fn add(counts: &mut Vec<u64>, bus: BusId, more: u64) {
+    let index = usize::from(bus.0);
+    if counts.len() <= index {
+        counts.resize(index + 1, 0);
+    }
+    counts[index] += more;
+}
+
+/// A duration is unknown if more than this part of it may be wrong: a tenth.
+const UNCERTAIN_PART: u32 = 10;
 
 /// A recorder reads the error and the signal about the same departure at most this far apart.
 const READING: Duration = Duration::from_millis(100);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use wire::match_rule::MatchRuleError;
 
-use super::field::{FIELDS, Field};
+use super::field::{FIELDS, Field, NumberField};
 use super::names::NameMistake;
 use crate::text::nearest::{nearest, suggestion};
 
@@ -68,6 +68,11 @@ pub enum QueryErrorKind {
         /// What stands there.
         found: String,
     },
+    /// The end of a range is before its start.
+    RangeReversed {
+        /// The range.
+        found: String,
+    },
     /// This field is no number and cannot be compared so.
     NotComparable(Field),
     /// This field is no text and cannot be searched.
@@ -89,6 +94,13 @@ pub enum QueryErrorKind {
 impl QueryErrorKind {
     pub(super) const fn at(self, column: usize) -> QueryError {
         QueryError { column, kind: self }
+    }
+}
+
+impl QueryError {
+    /// Whether more text behind the query may repair it: while somebody types, that is not a mistake.
+    pub fn is_unfinished(&self, text: &str) -> bool {
+        is_unfinished(self, text)
     }
 }
 
@@ -142,12 +154,10 @@ impl fmt::Display for QueryErrorKind {
                 field.word()
             ),
             Self::Name(mistake) => mistake.fmt(f),
-            Self::UnknownValue { field, found } => write!(
-                f,
-                "{found} is not a value of {}; expected {}",
-                field.word(),
-                expected_such_as(*field)
-            ),
+            Self::UnknownValue { field, found } => write_unknown_value(f, *field, found),
+            Self::RangeReversed { found } => {
+                write!(f, "no number is in the range {found}: its end is before its start")
+            }
             Self::NotComparable(field) => {
                 write!(f, "{} is not a number; expected :, =, != or ~ behind it", field.word())
             }
@@ -160,6 +170,56 @@ impl fmt::Display for QueryErrorKind {
             Self::TooDeep => f.write_str("parentheses and negations are too deep"),
             Self::Rule(error) => write!(f, "not a match rule: {error}"),
             Self::Regex(error) => write!(f, "not a regular expression: {error}"),
+        }
+    }
+}
+
+/// Whether more text behind a query may repair what is wrong with it, as whoever types it is not done yet.
+pub(super) fn is_unfinished(error: &QueryError, text: &str) -> bool {
+    match &error.kind {
+        QueryErrorKind::TermMissing
+        | QueryErrorKind::ValueMissing(_)
+        | QueryErrorKind::RuleValueMissing { .. } => text.trim_end().chars().count() < error.column,
+        QueryErrorKind::QuoteOpen | QueryErrorKind::ParenthesisOpen => true,
+        QueryErrorKind::UnknownValue { field, found } => {
+            text.ends_with(found.as_str()) && begins_a_value(*field, found)
+        }
+        _ => false,
+    }
+}
+
+/// Whether there are values of this field that begin with this text.
+fn begins_a_value(field: Field, start: &str) -> bool {
+    let start = start.to_ascii_lowercase();
+    match field {
+        Field::Number(number) => {
+            let Some(scale) = number.scale() else { return false };
+            let digits = start.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
+            let sign = &start[digits.len()..];
+            digits.chars().filter(|&c| c != '.').count() > 0
+                && scale.signs().any(|unit| unit.to_ascii_lowercase().starts_with(sign))
+        }
+        field => field.choices().iter().any(|word| word.starts_with(&start)),
+    }
+}
+
+fn write_unknown_value(f: &mut fmt::Formatter<'_>, field: Field, found: &str) -> fmt::Result {
+    match field {
+        Field::Number(NumberField::Duration | NumberField::Time) => {
+            write!(f, "{found} is not a duration; use for example 50ms")
+        }
+        Field::Number(NumberField::Size) => {
+            write!(f, "{found} is not a size; use for example 512 or 4kB")
+        }
+        field => {
+            let near = nearest(found, field.choices().iter().copied());
+            write!(
+                f,
+                "{found} is not a value of {}; expected {}",
+                field.word(),
+                expected_such_as(field)
+            )?;
+            f.write_str(&suggestion(&near))
         }
     }
 }

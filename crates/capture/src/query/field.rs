@@ -86,9 +86,16 @@ pub enum State {
     Invalid,
     /// The bus itself sends or gets it.
     Driver,
+    /// The recorder sends or gets it.
+    Recorder,
 }
 
 impl TextField {
+    /// The word for it in a query.
+    pub(super) fn word(self) -> &'static str {
+        Field::Text(self).word()
+    }
+
     /// What a text of this field is called in a sentence.
     pub(super) const fn noun(self) -> &'static str {
         match self {
@@ -188,6 +195,7 @@ pub(super) fn state(word: &str) -> Option<State> {
         "redacted" => State::Redacted,
         "invalid" => State::Invalid,
         "driver" => State::Driver,
+        "recorder" => State::Recorder,
         _ => return None,
     })
 }
@@ -209,6 +217,7 @@ const STATES: &[&str] = &[
     "redacted",
     "invalid",
     "driver",
+    "recorder",
 ];
 
 /// A field with the words for it, the usual one first, and what it is in a few words.
@@ -251,7 +260,7 @@ pub(super) const FIELDS: &[Entry] = &[
         field: Field::Is,
         words: &["is"],
         about: "error, unanswered, timed-out, callee-left, caller-left, waiting, cut, redacted, \
-                invalid, driver",
+                invalid, driver, recorder",
     },
     Entry { field: Field::Flags, words: &["flags"], about: "no-reply, no-auto-start, interactive" },
     Entry { field: Field::Argument(Arguments::Any), words: &["arg"], about: "any argument" },

@@ -8,7 +8,7 @@ use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
 use super::{ArgumentTest, Arguments, Expression, NumberField, Order, Pattern, Query, State, Term};
-use super::{Comparison, TextField};
+use super::{Comparison, Scope, TextField};
 use crate::match_subject::Subject;
 use crate::model::{CallOutcome, Capture, Health, Message, Peer};
 use crate::recipients::{Recipients, is_broadcast};
@@ -45,24 +45,15 @@ impl KnownRecipients {
     }
 }
 
-/// Of which messages a query selects some.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scope {
-    /// All.
-    Recording,
-    /// Those that would be there if nobody had recorded.
-    Traffic,
-}
-
 impl<'q> Matcher<'q> {
-    pub(super) const fn new(query: &'q Query, scope: Scope) -> Self {
+    pub(super) fn new(query: &'q Query, scope: Scope) -> Self {
         Self { expression: query.expression(), scope, bytes: Vec::new(), recipients: None }
     }
 
     /// Whether the query selects the message. Its body is read only if an argument is asked for and
     /// nothing else has decided; a body that cannot be read has no arguments.
     pub fn selects(&mut self, message: &Message<'_>) -> bool {
-        if self.scope == Scope::Traffic && message.is_of_recorder() {
+        if self.scope.leaves_out(message) {
             return false;
         }
         self.expression.is_none_or(|expression| self.holds(expression, message))
@@ -133,8 +124,8 @@ impl<'q> Matcher<'q> {
         if !is_broadcast(message) {
             return None;
         }
-        if let Some(copies) = message.deliveries() {
-            return Some(copies.len() as u64);
+        if let Some(copies) = message.copies() {
+            return Some(copies.count() as u64);
         }
         let capture = message.capture();
         if !self.recipients.as_ref().is_some_and(|known| known.is_current(capture)) {
@@ -266,6 +257,7 @@ fn is(message: &Message<'_>, state: State) -> bool {
         State::Redacted => message.health() == Health::BodyRedacted,
         State::Invalid => matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid),
         State::Driver => message.is_driver_traffic(),
+        State::Recorder => message.is_of_recorder(),
     }
 }
 

@@ -27,26 +27,29 @@ mod names;
 mod no_match;
 mod parse;
 mod pattern;
+mod scope;
 
 use std::str::FromStr;
 
 use wire::match_rule::MatchRule;
 use wire::message::{Flags, MessageType};
 
-use crate::model::Capture;
+use crate::model::{Capture, Message};
 use crate::recipients::{Recipients, Unknowable};
 pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
 pub use field::{Field, NumberField, State, TextField};
 pub use matcher::Matcher;
-use matcher::Scope;
 pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
+pub use scope::OfRecorder;
+use scope::Scope;
 
 /// What somebody asks for. The [`Default`] asks for nothing: every message is selected.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
+    text: String,
     expression: Option<Expression>,
 }
 
@@ -57,7 +60,12 @@ impl Query {
     ///
     /// If the text is no query: at which column, and what may stand there.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        parse::parse(text).map(|expression| Self { expression })
+        parse::parse(text).map(|expression| Self { text: text.to_owned(), expression })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// What is asked; `None` if every message is selected.
@@ -65,15 +73,42 @@ impl Query {
         self.expression.as_ref()
     }
 
-    /// Asks messages one after the other.
-    pub const fn matcher(&self) -> Matcher<'_> {
-        Matcher::new(self, Scope::Recording)
+    /// The number of the message that this query asks for, if it asks for nothing else: `#1410`.
+    pub const fn message_number(&self) -> Option<u64> {
+        match self.expression() {
+            Some(Expression::Term(Term::Number(
+                NumberField::Number,
+                Comparison { order: Order::Equal, with },
+            ))) => Some(*with),
+            _ => None,
+        }
     }
 
-    /// The same, and passes over messages that are there only because somebody has recorded: what is
-    /// counted is what the programs did.
-    pub const fn traffic(&self) -> Matcher<'_> {
-        Matcher::new(self, Scope::Traffic)
+    /// Asks messages one after the other. Messages from and to the recorder are left out, unless the query
+    /// asks for them: `is:recorder`, or one message by its number.
+    pub fn matcher(&self) -> Matcher<'_> {
+        Matcher::new(self, Scope::of(self))
+    }
+
+    /// Tells which messages this query leaves out because they are from or to the recorder.
+    pub fn leaves_out(&self) -> impl Fn(&Message<'_>) -> bool + use<> {
+        let scope = Scope::of(self);
+        move |message| scope.leaves_out(message)
+    }
+
+    /// How many messages there are, without those that this query leaves out because they are from or to the
+    /// recorder.
+    pub fn total(&self, capture: &Capture) -> usize {
+        let left_out = match Scope::of(self) {
+            Scope::Recording => OfRecorder::default(),
+            Scope::Traffic => Self::default().of_recorder(capture),
+        };
+        capture.len() - left_out.messages() as usize
+    }
+
+    /// The messages from and to the recorder that this query would select if it did not leave them out.
+    pub fn of_recorder(&self, capture: &Capture) -> OfRecorder {
+        OfRecorder::count(self, capture)
     }
 
     /// Why no message can match the `recipients` terms of this query; `None` if it has none, or if the
@@ -107,10 +142,17 @@ pub enum Expression {
 
 impl Expression {
     fn asks_recipients(&self) -> bool {
+        self.has_term(&|term| matches!(term, Term::Number(NumberField::Recipients, _)))
+    }
+
+    /// Whether one of its terms is like this.
+    fn has_term(&self, is_wanted: &dyn Fn(&Term) -> bool) -> bool {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::asks_recipients),
-            Self::Not(part) => part.asks_recipients(),
-            Self::Term(term) => matches!(term, Term::Number(NumberField::Recipients, _)),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().any(|part| part.has_term(is_wanted))
+            }
+            Self::Not(part) => part.has_term(is_wanted),
+            Self::Term(term) => is_wanted(term),
         }
     }
 }

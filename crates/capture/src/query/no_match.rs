@@ -7,8 +7,8 @@ use std::time::Duration;
 use wire::message::{Flags, MessageType};
 
 use super::field::{self, Field, NumberField, State, TextField};
-use super::matcher::{self, Matcher, Scope};
-use super::{Comparison, Expression, Order, Pattern, Query, Term};
+use super::matcher::{self, Matcher};
+use super::{Comparison, Expression, Order, Pattern, Query, Scope, Term};
 use crate::model::{Capture, Message, MessageId, PeerId};
 use crate::text::nearest::nearest;
 use crate::text::units;
@@ -108,11 +108,12 @@ impl<'c> Tried<'c> {
         };
         let found = self.texts(field);
         let offers = likely(pattern, &found);
-        if offers.is_empty() {
-            return reason;
-        }
+        let Some((first, _)) = offers.first() else { return reason };
+        let respelled = respelled(pattern, first);
+        let why = respelled.as_ref().map_or("", |_| " (names are case-sensitive)");
+        let meant = respelled.map(|text| format!("; did you mean {}:{text}?", field.word()));
         let offers: Vec<_> = offers.iter().map(|(text, count)| occurs(text, *count)).collect();
-        format!("{reason}; {}", offers.join(", "))
+        format!("{reason}{why}; {}{}", offers.join(", "), meant.unwrap_or_default())
     }
 
     /// The texts of a field, with the number of messages that have each.
@@ -244,6 +245,32 @@ fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(
     near.into_iter().map(|text| (text, found[text])).collect()
 }
 
+/// A pattern in the upper and lower case of a text that it would select if case did not matter.
+fn respelled(pattern: &Pattern, text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    match pattern {
+        Pattern::Equal(wanted) => (wanted.to_ascii_lowercase() == lower).then(|| text.to_owned()),
+        Pattern::Glob(parts) if parts.len() > 1 => {
+            let mut at = 0;
+            let last = parts.len() - 1;
+            let found = parts.iter().enumerate().map(|(index, part)| {
+                let part = part.to_ascii_lowercase();
+                let start = match index {
+                    0 => lower.starts_with(&part).then_some(0)?,
+                    index if index == last => {
+                        lower.ends_with(&part).then(|| lower.len() - part.len())?
+                    }
+                    _ => at + lower.get(at..)?.find(&part)?,
+                };
+                at = start + part.len();
+                text.get(start..at)
+            });
+            Some(found.collect::<Option<Vec<_>>>()?.join("*"))
+        }
+        _ => None,
+    }
+}
+
 /// `GetAll occurs 12 times`
 fn occurs(text: &str, count: u64) -> String {
     match count {
@@ -277,6 +304,7 @@ fn word_of_state(state: State) -> &'static str {
     match state {
         State::Error => "an error or got one",
         State::Driver => "from or to the bus itself",
+        State::Recorder => "from or to the recorder",
         state => {
             let choices = Field::Is.choices().iter();
             choices.copied().find(|word| field::state(word) == Some(state)).unwrap_or("so")

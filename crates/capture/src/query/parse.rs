@@ -3,13 +3,14 @@
 //! ```text
 //! any      = all ("or" all)*
 //! all      = one ("and"? one)*
-//! one      = "not" one | "!" one | "(" any ")" | rule | field sign value | text
+//! one      = "not" one | "!" one | "(" any ")" | rule | field sign value | "#" value | text
 //! sign     = ":" | "=" | "==" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
 //! value    = quoted | "/" expression "/" | text
 //! ```
 //!
 //! Blanks may stand around a sign; before `:` only if there is one behind it too, since `:1.7` is a name.
-//! A number and its unit may be two words: `dur>50 ms`.
+//! A number and its unit may be two words: `dur>50 ms`. A range of numbers includes both of its bounds, of
+//! which one may be absent: `number:10..20`, `#10..#20`, `time:1.5s..`.
 //!
 //! The notations of other tools are errors that name the notation of this language: `dbus.member`, `<>`,
 //! `member contains x`, `member in (..)`.
@@ -23,7 +24,7 @@
 use wire::match_rule::MatchRule;
 
 use super::error::{QueryError, QueryErrorKind as Kind};
-use super::field::{self, Field};
+use super::field::{self, Field, NumberField};
 use super::names;
 use super::pattern::Pattern;
 use super::{ArgumentTest, Comparison, Expression, Order, Term};
@@ -124,6 +125,9 @@ impl<'t> Cursor<'t> {
             self.at += len;
             return Ok(Expression::Term(Term::Rule(Box::new(rule))));
         }
+        if let Some(expression) = self.message_numbers()? {
+            return Ok(expression);
+        }
         let start = self.at;
         let Some((word, sign)) = self.field_and_sign() else {
             self.check_foreign_notation()?;
@@ -149,8 +153,49 @@ impl<'t> Cursor<'t> {
         };
         let mut found = self.value(sign)?;
         self.take_unit(field, &mut found);
-        let term = self.build(field, sign, &found, start)?;
-        Ok(sign.applied(Expression::Term(term)))
+        let expression = match field {
+            Field::Number(number) if !sign.searches() => self.numbers(number, sign, &found)?,
+            field => Expression::Term(self.build(field, sign, &found, start)?),
+        };
+        Ok(sign.applied(expression))
+    }
+
+    /// The number of a message, or a range of them, behind a `#`.
+    fn message_numbers(&mut self) -> Result<Option<Expression>, QueryError> {
+        let behind = self.rest().strip_prefix('#').unwrap_or_default();
+        if !behind.starts_with(|c: char| c.is_ascii_digit()) && !behind.starts_with(RANGE) {
+            return Ok(None);
+        }
+        let written = self.value(Sign::Is)?;
+        let text = written.text.trim_start_matches('#').replace("..#", RANGE).into();
+        self.numbers(NumberField::Number, Sign::Is, &Value { text, ..written }).map(Some)
+    }
+
+    /// What a number, or a range of numbers, asks for.
+    fn numbers(
+        &self,
+        field: NumberField,
+        sign: Sign,
+        found: &Value<'_>,
+    ) -> Result<Expression, QueryError> {
+        let term = |order, with| Expression::Term(Term::Number(field, Comparison { order, with }));
+        let read =
+            |text: &str| field.read(text).ok_or_else(|| self.unknown(Field::Number(field), found));
+        let is_compared = matches!(sign, Sign::Compares(_));
+        let Some((from, until)) = found.text.split_once(RANGE).filter(|_| !is_compared) else {
+            return Ok(term(sign.order(), read(&found.text)?));
+        };
+        let bound = |text: &str| (!text.is_empty()).then(|| read(text)).transpose();
+        let bounds = match (bound(from)?, bound(until)?) {
+            (None, None) => return Err(self.unknown(Field::Number(field), found)),
+            (Some(from), Some(until)) if until < from => {
+                let text = found.text.clone().into_owned();
+                return Err(self.error_at(found.at, Kind::RangeReversed { found: text }));
+            }
+            (from, until) => [(Order::AtLeast, from), (Order::AtMost, until)],
+        };
+        let bounds = bounds.into_iter().filter_map(|(order, with)| Some(term(order, with?)));
+        Ok(joined(bounds.collect(), Expression::All))
     }
 
     /// Rejects a sign that only other languages have, such as `<>`, given where the sign begins.
@@ -267,14 +312,7 @@ impl<'t> Cursor<'t> {
         let compares = matches!(sign, Sign::Compares(_));
         match field {
             Field::Argument(which) => Ok(Term::Argument(which, self.argument(field, sign, found)?)),
-            Field::Number(_) if sign.searches() => {
-                Err(self.error_at(start, Kind::NotSearchable(field)))
-            }
-            Field::Number(number) => {
-                let with = number.read(&found.text);
-                let with = with.ok_or_else(|| self.unknown(field, found))?;
-                Ok(Term::Number(number, Comparison { order: sign.order(), with }))
-            }
+            Field::Number(_) => Err(self.error_at(start, Kind::NotSearchable(field))),
             _ if compares => Err(self.error_at(start, Kind::NotComparable(field))),
             Field::Text(text) => {
                 let pattern = self.pattern(sign, found)?;
@@ -527,6 +565,9 @@ const SIGNS: &[(&str, Sign)] = &[
     ("=", Sign::Is),
     ("~", Sign::Like),
 ];
+
+/// What stands between the bounds of a range.
+const RANGE: &str = "..";
 
 /// What signs consist of, besides the `!` that turns any term around.
 const SIGN_CHARS: [char; 5] = [':', '=', '~', '<', '>'];

@@ -54,7 +54,7 @@ impl fmt::Display for Inexpressible {
                 f.write_str("it is cut, redacted or invalid, so its arguments are not known")
             }
             Self::Type { types } => {
-                write!(f, "dbus-send has no words for values of type {types}; try busctl or gdbus")
+                write!(f, "dbus-send cannot express {types}; use busctl or gdbus")
             }
         }
     }

@@ -8,6 +8,7 @@ use wire::message::MessageType;
 
 use super::{Body, which_bus};
 use crate::model::{Message, PeerId, Text};
+use crate::timeline::BusTime;
 
 /// How arguments are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,10 +95,16 @@ fn more(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     if let Some(partner) = message.partner() {
         let _ = write!(text, r#","partner":{}"#, partner.id().number());
     }
-    if let Some(copies) = message.deliveries() {
-        let names: Vec<_> =
-            copies.iter().map(|copy| format!("\":1.{}\"", copy.recipient)).collect();
+    if let Some(copies) = message.copies() {
+        let names: Vec<_> = copies.map(|copy| format!("\":1.{}\"", copy.recipient)).collect();
         let _ = write!(text, r#","recipients":[{}]"#, names.join(","));
+    }
+    if let Some(time) = BusTime::of(message) {
+        let phases: Vec<_> = time
+            .phases()
+            .map(|(phase, time)| format!(r#""{}_ns":{}"#, phase.as_str(), time.as_nanos()))
+            .collect();
+        let _ = write!(text, r#","in_bus":{{{}}}"#, phases.join(","));
     }
     if !body.names.is_empty() {
         let names: Vec<_> =

@@ -1,7 +1,8 @@
 //! Messages as texts that people and programs know.
 //!
 //! [`Format`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
-//! same, and JSON; [`Command`] makes of a message the command that sends the like.
+//! same, and JSON; [`Lines`] has a line for each message that fits a terminal. [`Command`] makes of a message
+//! the command that sends the like. [`Details`] is all that is known of one call, with where its time went.
 //!
 //! What the tools do not print, as gdbus replies, is in the style of what they do. Where a recording
 //! has what objects say about themselves, arguments have their names in front, which no tool prints.
@@ -9,8 +10,10 @@
 mod busctl;
 mod command;
 mod dbus_send;
+mod details;
 mod gvariant;
 mod json;
+mod line;
 
 use std::borrow::Cow;
 use std::io;
@@ -19,6 +22,8 @@ use wire::Message as WireMessage;
 use wire::body::Value;
 
 pub use command::{Command, Inexpressible};
+pub use details::Details;
+pub use line::{Entry, Knowledge, LineClock, Lines};
 
 use crate::model::{Health, Message};
 use crate::text::visible::{self, printable};
@@ -56,8 +61,7 @@ impl Format {
         let mut body = Body::read(message, buffer)?;
         let start = text.len();
         if controls == Controls::Escaped && self.prints_texts_raw() {
-            let values = std::mem::take(&mut body.values).into_iter();
-            body.values = values.map(|value| visible::value(value, printable)).collect();
+            body.escape();
         }
         match self {
             Self::Busctl => busctl::push(text, message, &body),
@@ -149,6 +153,12 @@ impl<'c> Body<'c> {
         let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
         let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
         Ok(Self { endian, values, problem, names })
+    }
+
+    /// Makes control characters in texts visible.
+    fn escape(&mut self) {
+        let values = std::mem::take(&mut self.values).into_iter();
+        self.values = values.map(|value| visible::value(value, printable)).collect();
     }
 
     /// The values with their names.

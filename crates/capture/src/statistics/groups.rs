@@ -10,6 +10,7 @@ use super::key::{By, Key, Names};
 use super::percentiles::Percentiles;
 use super::summary;
 use crate::model::{CallOutcome, Capture, Message};
+use crate::recipients::{Recipients, Unknowable, is_broadcast};
 use crate::record::BusId;
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -21,6 +22,8 @@ pub struct Groups<'c> {
     places: HashMap<(BusId, Key), u32, RandomState>,
     groups: Vec<(BusId, Key, Group)>,
     span: summary::Span,
+    /// Recipients of broadcast signals, or why they are unknown; `None` if they are not counted.
+    recipients: Option<Result<Recipients, Unknowable>>,
 }
 
 /// What messages of a group are, together.
@@ -42,6 +45,31 @@ pub struct Group {
     pub failed_total: u64,
     /// The longest of these waits.
     pub failed_max: u64,
+    /// Recipients of its broadcast signals.
+    audience: Audience,
+}
+
+/// The recipients of broadcast signals, of those signals whose recipients are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Audience {
+    signals: u64,
+    /// Of all these signals together.
+    recipients: u64,
+    /// Of the signal with the most recipients.
+    peak: u64,
+}
+
+impl Audience {
+    fn add(&mut self, recipients: u64) {
+        self.signals += 1;
+        self.recipients += recipients;
+        self.peak = self.peak.max(recipients);
+    }
+
+    fn cells(&self) -> [Cell; 2] {
+        let peak = if self.signals == 0 { Cell::Absent } else { Cell::Count(self.peak) };
+        [Cell::mean(self.recipients, self.signals), peak]
+    }
 }
 
 impl Group {
@@ -97,8 +125,12 @@ impl Group {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum View {
     Everything,
+    /// The same with the recipients of signals.
+    EverythingWithRecipients,
     Traffic,
     Times,
+    /// The signals with more recipients than most.
+    Recipients,
 }
 
 impl<'c> Groups<'c> {
@@ -110,7 +142,21 @@ impl<'c> Groups<'c> {
             places: HashMap::default(),
             groups: Vec::new(),
             span: summary::Span::default(),
+            recipients: None,
         }
+    }
+
+    /// No messages yet; counts how many recipients broadcast signals have, if the recording shows it.
+    pub fn with_recipients(capture: &'c Capture, by: By) -> Self {
+        Self { recipients: Some(Recipients::find(capture)), ..Self::new(capture, by) }
+    }
+
+    /// Why recipients of broadcast signals in these groups were not counted; `None` if they were, or if
+    /// there are no such signals.
+    pub fn unknown_recipients(&self) -> Option<Unknowable> {
+        let has_signals = self.groups().any(|group| group.signals > 0);
+        let reason = self.recipients.as_ref()?.as_ref().err()?;
+        has_signals.then_some(*reason)
     }
 
     /// Counts a message of the capture.
@@ -122,7 +168,14 @@ impl<'c> Groups<'c> {
         if place == next {
             self.groups.push((message.bus(), key, Group::default()));
         }
-        self.groups[place as usize].2.add(message);
+        let group = &mut self.groups[place as usize].2;
+        group.add(message);
+        if let Some(Ok(recipients)) = &mut self.recipients
+            && is_broadcast(message)
+            && let Ok(Some(count)) = recipients.of(message)
+        {
+            group.audience.add(count);
+        }
     }
 
     /// All groups.
@@ -132,7 +185,18 @@ impl<'c> Groups<'c> {
 
     /// All that is known of each group, those with most messages first.
     pub fn table(&self) -> Table {
-        self.rows(View::Everything, |group| group.messages)
+        let view = match self.recipients {
+            Some(_) => View::EverythingWithRecipients,
+            None => View::Everything,
+        };
+        self.rows(view, |group| group.messages)
+    }
+
+    /// The groups that have a signal with more than three recipients, the one with most
+    /// recipients first; `None` if recipients are not known.
+    pub fn most_recipients(&self) -> Option<Table> {
+        let is_known = matches!(self.recipients, Some(Ok(_)));
+        is_known.then(|| self.rows(View::Recipients, |group| group.audience.peak))
     }
 
     /// How many messages each group is, those with most first.
@@ -148,12 +212,16 @@ impl<'c> Groups<'c> {
 
     fn rows(&self, view: View, order: impl Fn(&Group) -> u64) -> Table {
         let mut rows: Vec<_> = self.groups.iter().collect();
-        if view == View::Times {
-            rows.retain(|(_, _, group)| group.calls > 0);
+        match view {
+            View::Times => rows.retain(|(_, _, group)| group.calls > 0),
+            View::Recipients => {
+                rows.retain(|(_, _, group)| group.audience.peak > RECIPIENTS_USUAL);
+            }
+            View::Everything | View::EverythingWithRecipients | View::Traffic => {}
         }
         rows.sort_by_cached_key(|(_, _, group)| std::cmp::Reverse(order(group)));
         let mut columns = self.by.columns();
-        if view == View::Times {
+        if matches!(view, View::Times | View::Recipients) {
             columns.retain(|column| column.name != "type");
         }
         let labels = columns.len();
@@ -173,15 +241,13 @@ impl<'c> Groups<'c> {
 impl View {
     fn columns(self) -> Vec<Column> {
         match self {
-            // Names are worth more room than what can be reckoned from other columns.
-            Self::Everything => {
-                let traffic = TRAFFIC.iter().map(|column| match column.unit {
-                    Unit::Share => column.spare(),
-                    _ => *column,
-                });
-                traffic.chain(TIMES.iter().copied()).collect()
+            Self::Everything => [spared_traffic(), TIMES.to_vec()].concat(),
+            Self::EverythingWithRecipients => {
+                let recipients = RECIPIENTS.map(Column::helpful);
+                [spared_traffic(), TIMES.to_vec(), recipients.to_vec()].concat()
             }
             Self::Traffic => TRAFFIC.to_vec(),
+            Self::Recipients => [&[SIGNALS], &RECIPIENTS[..]].concat(),
             Self::Times => [&[CALLS, WAITED], TIMES].concat(),
         }
     }
@@ -191,9 +257,14 @@ impl View {
         let waited = nanos(group.waited());
         match self {
             Self::Everything => {
-                let mut cells = traffic(group, messages, span);
-                cells.extend(times(group));
-                cells
+                traffic(group, messages, span).into_iter().chain(times(group)).collect()
+            }
+            Self::EverythingWithRecipients => {
+                let traffic = traffic(group, messages, span).into_iter();
+                traffic.chain(times(group)).chain(group.audience.cells()).collect()
+            }
+            Self::Recipients => {
+                [counted(group.signals)].into_iter().chain(group.audience.cells()).collect()
             }
             Self::Traffic => traffic(group, messages, span),
             Self::Times => [calls, waited].into_iter().chain(times(group)).collect(),
@@ -212,8 +283,23 @@ const TRAFFIC: &[Column] = &[
     Column::number("rate", Unit::Rate).helpful(),
     Column::number("bytes", Unit::Bytes).helpful(),
     CALLS.spare(),
-    Column::number("signals", Unit::Count).spare(),
+    SIGNALS.spare(),
 ];
+
+/// The traffic beside much else: names are worth more room than what follows from other columns.
+fn spared_traffic() -> Vec<Column> {
+    let is_derived = |column: &Column| column.unit == Unit::Share;
+    TRAFFIC.iter().map(|it| if is_derived(it) { it.spare() } else { *it }).collect()
+}
+
+const SIGNALS: Column = Column::number("signals", Unit::Count);
+
+/// Of broadcast signals: on average, and of the signal with the most.
+const RECIPIENTS: [Column; 2] =
+    [Column::number("recipients", Unit::Mean), Column::number("peak recipients", Unit::Count)];
+
+/// Signals of services reach up to this number of recipients without being worth a look.
+const RECIPIENTS_USUAL: u64 = 3;
 
 fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
     vec![

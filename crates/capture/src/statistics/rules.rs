@@ -28,7 +28,7 @@ pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
         Column::number("times", Unit::Count),
         Column::text("most frequent"),
     ]);
-    let found = read_rules(capture)?;
+    let found = read_rules(capture, |_, _| true)?;
     let mut rows = collected(found.all.iter().map(|one| (one.peer, one)));
     rows.sort_by_key(|(_, rules)| Reverse(standing(rules).count()));
     for (peer, rules) in rows {

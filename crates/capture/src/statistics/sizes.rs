@@ -3,18 +3,21 @@
 use super::Sweep;
 use crate::model::Message;
 use crate::table::{Cell, Column, Table, Unit};
+use crate::text::units::counted;
 
-/// How many messages there are of each size, in half decades: up to 1, 3, 10, 31, 100 bytes and so
-/// on. With a sweep, what passing them on costs by what was measured with it: a lower estimate, as
-/// another bus has more rules and colder caches.
+/// How many messages there are of each size on the wire, in half decades: up to 1, 3, 10, 31, 100 bytes
+/// and so on. With a sweep, how long they take to one recipient each, by the times that were measured: a
+/// lower estimate, as a busy bus has more rules and colder caches.
 pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Sweep>) -> Table {
     let mut buckets = [Bucket::default(); BOUNDS.len()];
+    let mut too_large = 0;
     for message in messages {
         let len = message.len();
         let bucket = &mut buckets[BOUNDS.partition_point(|&bound| bound < len)];
         bucket.messages += 1;
         bucket.bytes += u64::from(len);
         bucket.time_ns += sweep.map_or(0.0, |sweep| sweep.message_ns(len.into()));
+        too_large += u64::from(sweep.is_some_and(|sweep| f64::from(len) > sweep.largest()));
     }
     let mut columns = COLUMNS.to_vec();
     columns.extend(sweep.map(|_| TIME_COLUMNS).into_iter().flatten());
@@ -35,6 +38,13 @@ pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Swe
             row.push(Cell::Share(bucket.time_ns / whole.time_ns));
         }
         table.push(row);
+    }
+    if let Some(sweep) = sweep {
+        table.add_note(sweep.to_string());
+    }
+    if too_large > 0 {
+        let messages = counted(too_large, "message is", "messages are");
+        table.add_note(format!("{messages} larger than any size that was measured"));
     }
     table
 }

@@ -4,7 +4,8 @@ use std::str::FromStr;
 use std::{error, fmt};
 
 use super::{
-    By, Groups, Sweep, Unknowable, member_sizes, recipients, replies, rules, sizes, switches,
+    By, Groups, Sweep, Unknowable, dispatch, member_sizes, recipients, replies, rules, sizes,
+    switches,
 };
 use crate::model::{Capture, Message};
 use crate::table::Table;
@@ -24,6 +25,8 @@ pub enum Subject {
     Rules,
     /// Calls that the callee did not answer, and replies that no caller waits for: see [`replies`].
     Replies,
+    /// How long the bus had the messages of each member, by phases: see [`dispatch`].
+    Dispatch,
     /// How often processes were switched for each call: see [`switches`].
     Switches,
 }
@@ -37,7 +40,7 @@ pub struct UnknownSubject {
 
 impl Subject {
     /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Group(By::Member),
         Self::Group(By::Service),
         Self::Group(By::Interface),
@@ -54,6 +57,7 @@ impl Subject {
         Self::Recipients,
         Self::Rules,
         Self::Replies,
+        Self::Dispatch,
         Self::Switches,
     ];
 
@@ -90,6 +94,10 @@ impl Subject {
                 "replies",
                 "Calls that the callee did not answer, late replies, replies without a call",
             ),
+            Self::Dispatch => (
+                "dispatch",
+                "How long the bus had messages: receiving, dispatch, match rules, sending; from its trace",
+            ),
             Self::Switches => {
                 ("switches", "Switches of processes for each call, from `record --switches`")
             }
@@ -111,15 +119,23 @@ impl Subject {
         let messages = capture.messages();
         Ok(match self {
             Self::Group(by) => {
-                let mut groups = Groups::new(capture, by);
+                let mut groups = match by {
+                    By::Member => Groups::with_recipients(capture, by),
+                    _ => Groups::new(capture, by),
+                };
                 messages.filter(|message| selects(message)).for_each(|one| groups.add(&one));
-                groups.table()
+                let mut table = groups.table();
+                if let Some(reason) = groups.unknown_recipients() {
+                    table.add_note(format!("the recipients of signals are unknown: {reason}"));
+                }
+                table
             }
             Self::Size => sizes(messages.filter(|message| selects(message)), sweep),
             Self::MemberSize => member_sizes(capture, messages.filter(|message| selects(message))),
             Self::Recipients => return recipients(capture, selects),
             Self::Rules => return rules(capture),
             Self::Replies => replies(capture, selects),
+            Self::Dispatch => return dispatch(capture, selects),
             Self::Switches => return switches(capture, selects),
         })
     }

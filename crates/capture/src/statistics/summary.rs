@@ -7,9 +7,10 @@ use serde::Serialize;
 use wire::message::MessageType;
 
 use super::replies::{LooseKind, loose_replies};
-use crate::model::{CallOutcome, Capture, Health, Message};
-use crate::record::{BusId, Clock, EndCause, GapCause, Method, Time};
-use crate::text::units::counted;
+use crate::collected::collected;
+use crate::model::{CallOutcome, Capture, Health, LateEvidence, Message};
+use crate::record::{BusId, Clock, EndCause, Excerpt, GapCause, Late, Method, Time};
+use crate::text::units::{counted, duration, grouped};
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -171,6 +172,23 @@ pub enum Caveat {
         /// What the bus is called.
         bus: String,
     },
+    /// Messages were read late.
+    Late {
+        /// What the bus is called.
+        bus: String,
+        /// How many messages.
+        messages: u64,
+        /// How often the recorder did not run.
+        times: u64,
+        /// How long a message waited at most.
+        by: Duration,
+        /// When the first of them was read, since the first message of the recording.
+        first: Duration,
+        /// How long the recorder took to read all that waited.
+        read_in: Duration,
+        /// How that is known.
+        evidence: LateEvidence,
+    },
     /// Answers of the bus itself are not in it.
     NoDriverReplies {
         /// What the bus is called.
@@ -197,6 +215,13 @@ pub enum Caveat {
     Filtered {
         /// The rules.
         filters: Vec<String>,
+    },
+    /// Messages were left out when it was saved.
+    Excerpt {
+        /// What the bus is called.
+        bus: String,
+        /// What was selected.
+        excerpt: Excerpt,
     },
     /// Of messages only a part was kept; their sizes are nevertheless right.
     Cut {
@@ -226,6 +251,10 @@ pub enum Caveat {
     Damaged {
         /// How many.
         places: u64,
+        /// Bytes from the start of the file to the first of them.
+        at: u64,
+        /// What is wrong there.
+        what: String,
     },
     /// Nothing is known about the processes behind the connections.
     NoProcesses,
@@ -241,9 +270,38 @@ impl Caveat {
         caveats.extend(early.map(|cause| Self::EndedEarly { cause }));
         caveats.extend(capture.is_without_end().then_some(Self::NotEnded));
         caveats.extend(capture.is_without_notes().then_some(Self::NotesMissing));
-        let damaged = capture.damage_count();
-        caveats.extend((damaged > 0).then_some(Self::Damaged { places: damaged }));
+        caveats.extend(Self::of_lateness(capture));
+        caveats.extend(capture.damage().first().map(|first| Self::Damaged {
+            places: capture.damage_count(),
+            at: first.at,
+            what: first.what.clone(),
+        }));
+        caveats.extend(capture.excerpts().map(|(bus, excerpt)| Self::Excerpt {
+            bus: capture.bus_label(bus).into_owned(),
+            excerpt: excerpt.clone(),
+        }));
         caveats
+    }
+
+    /// What says that messages were read late: one for each bus and each kind of evidence.
+    pub fn of_lateness(capture: &Capture) -> Vec<Self> {
+        let spans = capture.lateness();
+        if spans.is_empty() {
+            return Vec::new();
+        }
+        let start = capture.messages().map(|message| message.at()).min().unwrap_or_default();
+        let spans = spans.into_iter();
+        let by_bus = collected(spans.map(|span| ((span.bus, span.evidence), span.late)));
+        let caveat = |((bus, evidence), spans): &((BusId, LateEvidence), Vec<Late>)| Self::Late {
+            bus: capture.bus_label(*bus).into_owned(),
+            messages: spans.iter().map(|late| late.messages).sum(),
+            times: spans.len() as u64,
+            by: spans.iter().map(Late::by).max().unwrap_or_default(),
+            first: spans[0].resumed.since(start).unwrap_or_default(),
+            read_in: spans.iter().map(Late::catching_up).sum(),
+            evidence: *evidence,
+        };
+        by_bus.iter().map(caveat).collect()
     }
 
     /// All that there is to know, the worst first.
@@ -280,12 +338,44 @@ impl Caveat {
     }
 }
 
+impl Caveat {
+    fn write_late(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Late { bus, messages, times, by, first, read_in, evidence } = self else {
+            return Ok(());
+        };
+        let (messages, by) = (counted(*messages, "message", "messages"), duration(*by));
+        let (times, read_in) = (counted(*times, "time", "times"), duration(*read_in));
+        let first = duration(*first);
+        match evidence {
+            LateEvidence::Reported => write!(
+                f,
+                "{bus}: {messages} were read up to {by} late, because the recorder was stopped or had no \
+                 processor ({times}, first until {first} after the start): they were read in {read_in}, and durations that \
+                 this makes wrong are left out"
+            ),
+            LateEvidence::FastReplies | LateEvidence::Numbers => write!(
+                f,
+                "{bus}: {messages} were {} read up to {by} late ({times}, first {first} after the start): after a silence \
+                 as many came in {read_in} as usually in that time{}; durations around there may be wrong",
+                if *evidence == LateEvidence::Numbers { "possibly" } else { "probably" },
+                if *evidence == LateEvidence::Numbers {
+                    ""
+                } else {
+                    ", and replies followed their calls faster than ever"
+                },
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gap { cause, lost } => {
                 match lost {
-                    Some(lost) => write!(f, "{lost} messages are missing: ")?,
+                    Some(lost) => {
+                        write!(f, "{} missing: ", counted(*lost, "message is", "messages are"))?;
+                    }
                     None => f.write_str("messages are missing: ")?,
                 }
                 f.write_str(cause_words(*cause))
@@ -293,6 +383,7 @@ impl fmt::Display for Caveat {
             Self::TimesOfCopies { bus } => {
                 write!(f, "{bus}: times are those at which a monitor has read its copies")
             }
+            Self::Late { .. } => self.write_late(f),
             Self::NoDriverReplies { bus } => write!(
                 f,
                 "{bus}: overheard by match rules, so the answers of the bus are not there; times \
@@ -319,21 +410,31 @@ impl fmt::Display for Caveat {
             Self::Filtered { filters } => {
                 write!(f, "only messages that were asked for: {}", filters.join(" or "))
             }
+            Self::Excerpt { bus, excerpt } => {
+                let of = counted(excerpt.of, "message", "messages");
+                write!(f, "{bus}: an excerpt with {} of {of}", grouped(excerpt.messages))?;
+                match excerpt.query.as_str() {
+                    "" => Ok(()),
+                    query => write!(f, ", selected by {query}"),
+                }
+            }
             Self::Cut { messages } => {
-                write!(
-                    f,
-                    "of {messages} messages only a part was kept; sizes are the original ones"
-                )
+                let messages = counted(*messages, "message", "messages");
+                write!(f, "of {messages} only a part was kept; sizes are the original ones")
             }
             Self::Redacted { messages } => write!(
                 f,
-                "what {messages} messages say was crossed out when they were recorded; all else of \
-                 them is right"
+                "the contents of {} were redacted when they were recorded; all else is right",
+                counted(*messages, "message", "messages")
             ),
             Self::ClockWentBack { times } => {
-                write!(f, "the clock went back {times} times; durations across that are left out")
+                let times = counted(*times, "time", "times");
+                write!(f, "the clock went back {times}; durations across that are left out")
             }
-            Self::Damaged { places } => write!(f, "{places} places of the file cannot be read"),
+            Self::Damaged { places, at, what } => {
+                let places = counted(*places, "place", "places");
+                write!(f, "{places} of the file cannot be read, first at byte {at}: {what}")
+            }
             Self::NoProcesses => f.write_str("the processes of the connections are not known"),
         }
     }
@@ -354,7 +455,7 @@ const fn cause_words(cause: GapCause) -> &'static str {
         GapCause::Overrun => "the recorder was slower than the bus",
         GapCause::Disconnected => "the bus has disconnected the recorder",
         GapCause::DiskFull => "the disk was full",
-        GapCause::CutFile => "the file ends in the middle of something",
+        GapCause::CutFile => "the file is cut",
         GapCause::RecorderLost => "the recorder says that it has lost some",
     }
 }

@@ -6,13 +6,51 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
+use crate::text::units::{bytes, counted, share};
+
 /// What a message of a size costs on a bus, as `diligence bench ping-pong` has measured it.
+///
+/// The reply of a round trip carries the payload of the call back, so both messages have about the same
+/// size on the wire: one direction takes half of the round trip, at the mean of both sizes. If the time
+/// grows linearly between the two sizes, this is exact.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sweep {
     /// The bus that was measured.
     pub subject: String,
-    /// Size in bytes and round trip in nanoseconds, ascending by size; not empty.
-    points: Vec<(f64, f64)>,
+    /// The read buffer of both programs.
+    pub read_buffer: String,
+    /// Ascending by size; not empty.
+    points: Vec<Point>,
+}
+
+/// A size that was measured.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    /// Bytes on the wire, header and body.
+    size: f64,
+    /// How long a message of this size takes from its sender to its recipient, in nanoseconds.
+    nanos: f64,
+}
+
+/// Which of the results in a file to use; `None` is what the file has first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SweepChoice<'a> {
+    /// The bus; without one, the first that is not a bare socket.
+    pub subject: Option<&'a str>,
+    /// The read buffer; without one, `ours` if the file has it.
+    pub read_buffer: Option<&'a str>,
+}
+
+/// How far interpolated times are from measured times: each size between two others is left out, and
+/// interpolated from its neighbors. The errors are parts of the measured time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LeaveOneOut {
+    /// The median of all errors.
+    pub median: f64,
+    /// The largest error.
+    pub worst: f64,
+    /// The size with the largest error, in bytes on the wire.
+    pub worst_size: f64,
 }
 
 /// Why there is no sweep in a file.
@@ -30,6 +68,15 @@ pub enum SweepError {
     },
     /// It holds no round trips.
     NoRoundTrips,
+    /// It holds round trips, but not the sizes on the wire of calls and their echoes.
+    NoWireSizes,
+    /// It holds none with the read buffer that was asked for.
+    NoReadBuffer {
+        /// The read buffer that was asked for.
+        asked: String,
+        /// Those that there are.
+        there: Vec<String>,
+    },
     /// It holds none of the bus that was asked for.
     NoSubject {
         /// The bus that was asked for.
@@ -46,6 +93,16 @@ impl fmt::Display for SweepError {
             Self::Line { number, error } => write!(f, "line {number} is no result: {error}"),
             Self::NoRoundTrips => f.write_str(
                 "it has no round trips; make one with `diligence bench ping-pong --save=FILE`",
+            ),
+            Self::NoWireSizes => f.write_str(
+                "its round trips do not say how large calls and their echoes are on the wire: they are of \
+                 an older version, or of `--reply empty`; measure again with `diligence bench ping-pong \
+                 --save=FILE`",
+            ),
+            Self::NoReadBuffer { asked, there } => write!(
+                f,
+                "a read buffer of `{asked}` was not measured; expected one of {}",
+                there.join(", ")
             ),
             Self::NoSubject { asked, there } => {
                 write!(f, "`{asked}` was not measured; expected one of {}", there.join(", "))
@@ -78,14 +135,23 @@ struct Case {
     at: BTreeMap<String, serde_json::Value>,
 }
 
+/// A round trip of which sizes on the wire may be known.
+struct RoundTrip {
+    subject: String,
+    read_buffer: String,
+    nanos: f64,
+    /// Bytes of the call and of its echo.
+    sizes: Option<(u64, u64)>,
+}
+
 impl Sweep {
-    /// Reads the results of a measurement of the bus `subject`, or of the first bus in them.
+    /// Reads the results of a measurement.
     ///
     /// # Errors
     ///
     /// See [`SweepError`].
-    pub fn read(file: impl BufRead, subject: Option<&str>) -> Result<Self, SweepError> {
-        let mut trips: Vec<(String, u64, f64)> = Vec::new();
+    pub fn read(file: impl BufRead, choice: SweepChoice<'_>) -> Result<Self, SweepError> {
+        let mut trips: Vec<RoundTrip> = Vec::new();
         for (index, line) in file.lines().enumerate() {
             let line = line.map_err(SweepError::Io)?;
             if line.trim().is_empty() {
@@ -97,55 +163,118 @@ impl Sweep {
                 trips.extend(sample.round_trip());
             }
         }
-        let subject = chosen(&trips, subject)?;
-        let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for (_, size, nanos) in trips.iter().filter(|(of, _, _)| *of == subject) {
-            by_size.entry(*size).or_default().push(*nanos);
+        let subject = chosen_subject(&trips, choice.subject)?;
+        trips.retain(|trip| trip.subject == subject);
+        let read_buffer = chosen_read_buffer(&trips, choice.read_buffer)?;
+        trips.retain(|trip| trip.read_buffer == read_buffer);
+        let points = points(&trips);
+        match points.is_empty() {
+            true => Err(SweepError::NoWireSizes),
+            false => Ok(Self { subject, read_buffer, points }),
         }
-        let points = by_size.into_iter().map(|(size, nanos)| (size as f64, median(nanos)));
-        Ok(Self { subject, points: points.collect() })
     }
 
-    /// What passing on a message of `size` bytes costs, in nanoseconds.
+    /// How long a message of `size` bytes on the wire takes from its sender to its recipient, in
+    /// nanoseconds.
     ///
-    /// A round trip of the sweep is a call of that size and an empty answer, which is half of the
-    /// shortest round trip. Between two sizes the line through them is taken, beyond the last one
-    /// the same slope.
+    /// Between two measured sizes the line through them is taken, beyond the largest the same slope. A
+    /// message below the smallest size takes as long as that one.
     pub fn message_ns(&self, size: u64) -> f64 {
-        let answer = self.points[0].1 / 2.0;
-        (self.round_trip_ns(size as f64) - answer).max(0.0)
-    }
-
-    fn round_trip_ns(&self, size: f64) -> f64 {
-        let points = &self.points;
-        let after = points.partition_point(|point| point.0 < size);
+        let (points, size) = (&self.points, size as f64);
+        let after = points.partition_point(|point| point.size < size);
         match (after, points.len()) {
-            (0, _) | (_, 1) => points[0].1,
+            (0, _) | (_, 1) => points[0].nanos,
             (after, len) => {
                 let last = after.min(len - 1);
-                let [(size0, time0), (size1, time1)] = [points[last - 1], points[last]];
-                time0 + (time1 - time0) * (size - size0) / (size1 - size0)
+                line(points[last - 1], points[last], size).max(0.0)
             }
+        }
+    }
+
+    /// The largest size that was measured, in bytes on the wire.
+    pub fn largest(&self) -> f64 {
+        self.points[self.points.len() - 1].size
+    }
+
+    /// The error of the interpolation; `None` if fewer than three sizes were measured.
+    pub fn leave_one_out(&self) -> Option<LeaveOneOut> {
+        let error = |three: &[Point]| {
+            let [before, point, after] = three else { return (0.0, 0.0) };
+            let error = (line(*before, *after, point.size) - point.nanos).abs() / point.nanos;
+            (error, point.size)
+        };
+        let errors: Vec<_> = self.points.windows(3).map(error).collect();
+        let (worst, worst_size) =
+            errors.iter().copied().max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        let median = median(errors.into_iter().map(|(error, _)| error).collect());
+        Some(LeaveOneOut { median, worst, worst_size })
+    }
+}
+
+/// What the times of a table come from, and how far off they are.
+impl fmt::Display for Sweep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "times are interpolated between {} of {} to {} on the wire, measured on {} with read buffer {}; one \
+             direction is half of a round trip",
+            counted(self.points.len() as u64, "size", "sizes"),
+            bytes(self.points[0].size),
+            bytes(self.largest()),
+            self.subject,
+            self.read_buffer,
+        )?;
+        match self.leave_one_out() {
+            Some(LeaveOneOut { median, worst, worst_size }) => write!(
+                f,
+                "; error of a size that is interpolated from its neighbors: median {}, worst {} (at {})",
+                share(median),
+                share(worst),
+                bytes(worst_size)
+            ),
+            None => f.write_str("; their error is unknown, as fewer than 3 sizes were measured"),
         }
     }
 }
 
 impl Sample {
-    fn round_trip(self) -> Option<(String, u64, f64)> {
-        let size = self.case.at.get("size")?.as_u64()?;
-        let micros = self.figures.get("round_trip_us")?;
-        (self.scenario == "ping-pong").then_some((self.subject, size, micros * 1e3))
+    fn round_trip(self) -> Option<RoundTrip> {
+        if self.scenario != "ping-pong" {
+            return None;
+        }
+        let figure = |name| self.figures.get(name).copied();
+        let nanos = figure("round_trip_us")? * NS_PER_US;
+        let has_echo = self.case.at.get("reply").is_none_or(|reply| reply == "echo");
+        let sizes = figure("call_bytes").zip(figure("reply_bytes")).filter(|_| has_echo);
+        let sizes = sizes.map(|(call, reply)| (call as u64, reply as u64));
+        let read_buffer = match self.case.at.get("read_buffer") {
+            Some(serde_json::Value::String(word)) => word.clone(),
+            Some(other) => other.to_string(),
+            None => READ_BUFFER_USUAL.to_owned(),
+        };
+        Some(RoundTrip { subject: self.subject, read_buffer, nanos, sizes })
     }
 }
 
-/// The bus that was asked for; else the first that is no bare socket.
-fn chosen(trips: &[(String, u64, f64)], asked: Option<&str>) -> Result<String, SweepError> {
-    let mut there: Vec<String> = Vec::new();
-    for (subject, _, _) in trips {
-        if !there.contains(subject) {
-            there.push(subject.clone());
-        }
+/// One point for each size, from the median of its round trips.
+fn points(trips: &[RoundTrip]) -> Vec<Point> {
+    let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (trip, (call, reply)) in trips.iter().filter_map(|trip| Some((trip, trip.sizes?))) {
+        by_size.entry(call + reply).or_default().push(trip.nanos);
     }
+    let point =
+        |(size, nanos): (u64, _)| Point { size: size as f64 / 2.0, nanos: median(nanos) / 2.0 };
+    by_size.into_iter().map(point).collect()
+}
+
+/// The time at `size` on the line through two points.
+fn line(one: Point, other: Point, size: f64) -> f64 {
+    one.nanos + (other.nanos - one.nanos) * (size - one.size) / (other.size - one.size)
+}
+
+/// The bus that was asked for; else the first that is no bare socket.
+fn chosen_subject(trips: &[RoundTrip], asked: Option<&str>) -> Result<String, SweepError> {
+    let there = distinct(trips.iter().map(|trip| &trip.subject));
     let is_meant = |subject: &&String| match asked {
         Some(asked) => **subject == asked,
         None => !FLOORS.contains(&subject.as_str()),
@@ -157,10 +286,42 @@ fn chosen(trips: &[(String, u64, f64)], asked: Option<&str>) -> Result<String, S
     }
 }
 
+/// The read buffer that was asked for; else the usual one, or the first that there is.
+fn chosen_read_buffer(trips: &[RoundTrip], asked: Option<&str>) -> Result<String, SweepError> {
+    let there = distinct(trips.iter().map(|trip| &trip.read_buffer));
+    let wanted = asked.unwrap_or(READ_BUFFER_USUAL);
+    let found = there.iter().find(|buffer| *buffer == wanted).cloned();
+    match (found, asked) {
+        (Some(buffer), _) => Ok(buffer),
+        (None, None) => there.into_iter().next().ok_or(SweepError::NoRoundTrips),
+        (None, Some(asked)) => Err(SweepError::NoReadBuffer { asked: asked.to_owned(), there }),
+    }
+}
+
+fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+    let mut there: Vec<String> = Vec::new();
+    for text in texts {
+        if !there.contains(text) {
+            there.push(text.clone());
+        }
+    }
+    there
+}
+
+/// Of values of which there is at least one.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        0 => f64::midpoint(values[middle - 1], values[middle]),
+        _ => values[middle],
+    }
 }
+
+const NS_PER_US: f64 = 1e3;
+
+/// What our library reads at once: whatever there is, or the rest of the message.
+const READ_BUFFER_USUAL: &str = "ours";
 
 /// What is measured beside buses.
 const FLOORS: [&str; 2] = ["direct", "floor"];
@@ -169,48 +330,94 @@ const FLOORS: [&str; 2] = ["direct", "floor"];
 mod tests {
     use super::*;
 
-    fn line(subject: &str, size: u64, micros: f64) -> String {
+    /// A sample whose echo is 40 bytes smaller than its call, so that their mean is `size`.
+    fn sample(subject: &str, buffer: &str, size: u64, micros: f64) -> String {
+        let (call, reply) = (size + 20, size - 20);
+        let at = format!(r#"{{"size":{},"read_buffer":"{buffer}","reply":"echo"}}"#, size - 20);
+        let figures =
+            format!(r#"{{"round_trip_us":{micros},"call_bytes":{call},"reply_bytes":{reply}}}"#);
         format!(
-            r#"{{"record":"sample","scenario":"ping-pong","case":{{"label":"x","at":{{"size":{size},"read_buffer":"ours"}}}},"subject":"{subject}","round":1,"figures":{{"round_trip_us":{micros}}},"disturbance":0.0}}"#
+            r#"{{"record":"sample","scenario":"ping-pong","case":{{"label":"x","at":{at}}},"subject":"{subject}","round":1,"figures":{figures},"disturbance":0.0}}"#
         ) + "\n"
     }
 
     fn file() -> String {
         let lines = [
-            "{\"record\":\"run\",\"format\":1}\n".to_owned(),
-            line("direct", 1, 5.0),
-            line("dbus-daemon", 1, 40.0),
-            line("dbus-daemon", 1001, 50.0),
-            line("dbus-daemon", 1001, 60.0),
-            line("dbus-daemon", 1001, 70.0),
-            line("dbus-daemon", 3001, 100.0),
-            line("busd", 1, 30.0),
+            "{\"record\":\"run\",\"format\":2}\n".to_owned(),
+            sample("direct", "ours", 100, 5.0),
+            sample("dbus-daemon", "2048", 100, 400.0),
+            sample("dbus-daemon", "2048", 1100, 500.0),
+            sample("dbus-daemon", "ours", 100, 40.0),
+            sample("dbus-daemon", "ours", 1100, 50.0),
+            sample("dbus-daemon", "ours", 1100, 60.0),
+            sample("dbus-daemon", "ours", 1100, 70.0),
+            sample("dbus-daemon", "ours", 3100, 100.0),
+            sample("dbus-daemon", "ours", 5100, 120.0),
+            sample("busd", "2048", 100, 30.0),
         ];
         lines.concat()
     }
 
+    fn read(subject: Option<&str>, read_buffer: Option<&str>) -> Result<Sweep, String> {
+        let choice = SweepChoice { subject, read_buffer };
+        Sweep::read(file().as_bytes(), choice).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn between_the_sizes_is_a_line() {
-        let sweep = Sweep::read(file().as_bytes(), None).unwrap();
-        assert_eq!(sweep.subject, "dbus-daemon");
-        for (size, micros) in
-            [(0, 20.0), (1, 20.0), (501, 30.0), (1001, 40.0), (2001, 60.0), (5001, 120.0)]
-        {
+    fn a_message_takes_half_of_the_round_trip_of_its_size() {
+        let sweep = read(None, None).expect("a sweep");
+        assert_eq!((&*sweep.subject, &*sweep.read_buffer), ("dbus-daemon", "ours"));
+        for (size, micros) in [
+            (0, 20.0),
+            (100, 20.0),
+            // In the middle between 100 and 1100 bytes, of 20 and 30 µs.
+            (600, 25.0),
+            (1100, 30.0),
+            (2100, 40.0),
+            (3100, 50.0),
+            // 10 µs for each 2000 bytes, as between the last two sizes.
+            (7100, 70.0),
+        ] {
             assert_eq!(sweep.message_ns(size), micros * 1e3, "{size}");
         }
-        let sweep = Sweep::read(file().as_bytes(), Some("busd")).unwrap();
-        assert_eq!(sweep.message_ns(100_000), 15_000.0);
+    }
+
+    #[test]
+    fn results_of_one_read_buffer_count() {
+        let sweep = read(None, Some("2048")).expect("a sweep");
+        assert_eq!(sweep.message_ns(600), 225_000.0);
+        // There is no other.
+        let sweep = read(Some("busd"), None).expect("a sweep");
+        assert_eq!((&*sweep.read_buffer, sweep.message_ns(100_000)), ("2048", 15_000.0));
+    }
+
+    #[test]
+    fn the_error_is_of_sizes_that_were_left_out() {
+        let found = read(None, None).expect("a sweep").leave_one_out().expect("four sizes");
+        // 1100 bytes from 100 and 3100: 20 + 30 * 1000 / 3000 = 30 µs, as measured.
+        // 3100 bytes from 1100 and 5100: (30 + 60) / 2 = 45 µs, and 50 µs were measured.
+        assert!((found.worst - 0.1).abs() < 1e-9, "{found:?}");
+        assert!((found.median - 0.05).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.worst_size, 3100.0);
+        assert_eq!(read(None, Some("2048")).expect("a sweep").leave_one_out(), None);
     }
 
     #[test]
     fn errors_say_what_is_missing() {
-        for (file, subject, expected) in [
-            (file(), Some("x"), "`x` was not measured; expected one of direct, dbus-daemon, busd"),
-            (line("direct", 1, 5.0), None, "it has no round trips"),
-            ("nonsense\n".to_owned(), None, "line 1 is no result"),
+        let expected = "`x` was not measured; expected one of direct, dbus-daemon, busd";
+        assert_eq!(read(Some("x"), None).expect_err("no such bus"), expected);
+        let expected = "a read buffer of `64` was not measured; expected one of 2048, ours";
+        assert_eq!(read(None, Some("64")).expect_err("no such buffer"), expected);
+        let without_sizes = file().replace("call_bytes", "other");
+        let empty_replies = file().replace("\"echo\"", "\"empty\"");
+        for (file, expected) in [
+            (&*sample("direct", "ours", 100, 5.0), "it has no round trips"),
+            (&without_sizes, "its round trips do not say how large"),
+            (&empty_replies, "its round trips do not say how large"),
+            ("nonsense\n", "line 1 is no result"),
         ] {
-            let error = Sweep::read(file.as_bytes(), subject).unwrap_err().to_string();
-            assert!(error.starts_with(expected), "{error}");
+            let error = Sweep::read(file.as_bytes(), SweepChoice::default()).expect_err(expected);
+            assert!(error.to_string().starts_with(expected), "{error}");
         }
     }
 }

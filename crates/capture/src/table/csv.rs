@@ -33,7 +33,7 @@ fn field(cell: &Cell) -> Cow<'_, str> {
         Cell::Text(text) => text.as_str().into(),
         Cell::Count(number) | Cell::Bytes(number) => number.to_string().into(),
         Cell::Time(time) => time.as_nanos().to_string().into(),
-        Cell::Share(number) | Cell::Rate(number) => number.to_string().into(),
+        Cell::Share(number) | Cell::Rate(number) | Cell::Mean(number) => number.to_string().into(),
     }
 }
 

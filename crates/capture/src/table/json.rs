@@ -35,7 +35,9 @@ impl Serialize for Cell {
             Self::Time(time) => {
                 serializer.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
             }
-            Self::Share(number) | Self::Rate(number) => serializer.serialize_f64(*number),
+            Self::Share(number) | Self::Rate(number) | Self::Mean(number) => {
+                serializer.serialize_f64(*number)
+            }
         }
     }
 }

@@ -39,6 +39,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     omitted: usize,
+    notes: Vec<String>,
 }
 
 /// A column of a table.
@@ -67,6 +68,8 @@ pub enum Unit {
     Share,
     /// How many in a second.
     Rate,
+    /// How many on average, with one decimal for people.
+    Mean,
 }
 
 /// What becomes of a column where a line is too short for the table.
@@ -97,6 +100,8 @@ pub enum Cell {
     Share(f64),
     /// How many in a second.
     Rate(f64),
+    /// How many on average.
+    Mean(f64),
 }
 
 impl Column {
@@ -138,6 +143,7 @@ impl Unit {
             Self::Bytes => "_bytes",
             Self::Time => "_ns",
             Self::Rate => "_per_s",
+            Self::Mean => "_mean",
         }
     }
 }
@@ -163,6 +169,11 @@ impl Cell {
         if whole == 0 { Self::Absent } else { Self::Share(part as f64 / whole as f64) }
     }
 
+    /// How many of a sum each of `count` has on average; absent if there are none.
+    pub fn mean(sum: u64, count: u64) -> Self {
+        if count == 0 { Self::Absent } else { Self::Mean(sum as f64 / count as f64) }
+    }
+
     /// How many in a second; absent if no time has passed.
     pub fn rate(count: u64, span: Duration) -> Self {
         if span.is_zero() { Self::Absent } else { Self::Rate(count as f64 / span.as_secs_f64()) }
@@ -178,6 +189,7 @@ impl Cell {
             Self::Time(time) => units::duration_aligned(*time),
             Self::Share(share) => units::share(*share),
             Self::Rate(rate) => format!("{}/s", units::count(*rate)),
+            Self::Mean(mean) => format!("{mean:.1}"),
         }
     }
 
@@ -192,9 +204,9 @@ impl Cell {
                 other.cmp(one)
             }
             (Self::Time(one), Self::Time(other)) => other.cmp(one),
-            (Self::Share(one), Self::Share(other)) | (Self::Rate(one), Self::Rate(other)) => {
-                other.total_cmp(one)
-            }
+            (Self::Share(one), Self::Share(other))
+            | (Self::Rate(one), Self::Rate(other))
+            | (Self::Mean(one), Self::Mean(other)) => other.total_cmp(one),
             _ => Ordering::Equal,
         }
     }
@@ -203,7 +215,12 @@ impl Cell {
 impl Table {
     /// An empty table.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { columns: columns.into_iter().collect(), rows: Vec::new(), omitted: 0 }
+        Self {
+            columns: columns.into_iter().collect(),
+            rows: Vec::new(),
+            omitted: 0,
+            notes: Vec::new(),
+        }
     }
 
     /// Its columns.
@@ -219,6 +236,16 @@ impl Table {
     /// How many rows were left out.
     pub const fn omitted(&self) -> usize {
         self.omitted
+    }
+
+    /// What to know before its numbers are believed, in sentences without a full stop.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Adds a note.
+    pub fn add_note(&mut self, note: String) {
+        self.notes.push(note);
     }
 
     /// Adds a row.
@@ -350,6 +377,7 @@ mod tests {
             ("p90", Unit::Time, "p90_ns"),
             ("time-outs", Unit::Count, "time_outs"),
             ("messages", Unit::Rate, "messages_per_s"),
+            ("recipients", Unit::Mean, "recipients_mean"),
         ] {
             assert_eq!(Column::number(name, unit).key(), expected);
         }

@@ -39,6 +39,8 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
             let kept: String = text.chars().take_while(&mut has_room).collect();
             kept + ELLIPSIS
         }
+        Fit::End if is_prose(text) => return cut(text, width, Fit::Start),
+        Fit::End if let Some(label) = program_with_unique(text, width) => label,
         Fit::End => {
             let kept =
                 text.chars().rev().take_while(&mut has_room).map(char::len_utf8).sum::<usize>();
@@ -47,6 +49,22 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
     };
     let missing = width.saturating_sub(cells(&kept));
     kept + &" ".repeat(missing)
+}
+
+/// Whether a text is neither a name nor a connection, so that its start says more than its end.
+fn is_prose(text: &str) -> bool {
+    text.trim().contains(' ') && !text.contains(SEPARATORS) && !text.contains(" (:")
+}
+
+/// A program with its unique name, `program (:1.9)`, of which the latter stays whole; `None` if the text is not
+/// one, or if nothing of the program would be left.
+pub(crate) fn program_with_unique(label: &str, width: usize) -> Option<String> {
+    let (program, unique) = label.rsplit_once(" (:")?;
+    let room = width.checked_sub(cells(unique) + " (:".len())?;
+    (room >= PROGRAM_WIDTH_MIN).then(|| {
+        let program = fit(program, room.min(cells(program)), Fit::Start);
+        format!("{} (:{unique}", program.trim_end())
+    })
 }
 
 /// The last `kept` bytes of a text; of a name from a whole word on, if there is one.
@@ -90,6 +108,9 @@ pub fn cells(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
+/// Less of the name of a program says nothing.
+const PROGRAM_WIDTH_MIN: usize = 3;
+
 const ELLIPSIS: &str = "\u{2026}";
 
 /// What stands between the words of a name.
@@ -114,6 +135,8 @@ mod tests {
             ("a.longer.name", 11, Fit::End, "\u{2026}name      "),
             ("/org/x/Mail/7", 8, Fit::End, "\u{2026}Mail/7 "),
             ("program (:1.9)", 8, Fit::End, "\u{2026} (:1.9)"),
+            ("program (:1.9)", 12, Fit::End, "prog\u{2026} (:1.9)"),
+            ("exited with status 3", 12, Fit::End, "exited with\u{2026}"),
             ("12345", 3, Fit::Number, "12\u{2026}"),
             ("name", 1, Fit::End, "\u{2026}"),
             ("name", 0, Fit::Start, ""),

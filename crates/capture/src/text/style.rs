@@ -36,6 +36,16 @@ impl Style {
         self.wrap("2", text)
     }
 
+    /// A kind of thing that differs from its neighbors.
+    pub fn accent(self, text: impl Display) -> String {
+        self.wrap("36", text)
+    }
+
+    /// What may be bad.
+    pub fn warning(self, text: impl Display) -> String {
+        self.wrap("33", text)
+    }
+
     /// Bad news.
     pub fn alarm(self, text: impl Display) -> String {
         self.wrap("31", text)
@@ -43,7 +53,10 @@ impl Style {
 
     fn wrap(self, code: &str, text: impl Display) -> String {
         match self.colours {
-            Colours::Wanted => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Colours::Wanted => match text.to_string() {
+                empty if empty.is_empty() => empty,
+                text => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            },
             Colours::Unwanted => text.to_string(),
         }
     }

@@ -109,6 +109,11 @@ pub fn date_and_time(time: Time) -> String {
     DateTime::from_timestamp_nanos(time.0).format("%a %F %T%.6f UTC").to_string()
 }
 
+/// The time of day in UTC, to the nanosecond: `13:19:28.184651999`.
+pub fn clock_time(time: Time) -> String {
+    DateTime::from_timestamp_nanos(time.0).format("%T%.9f").to_string()
+}
+
 /// The time of day in UTC, for a time since 1970: `12:00:01Z`.
 pub fn time_of_day(since_1970: Duration) -> String {
     (DateTime::UNIX_EPOCH + since_1970).format("%TZ").to_string()
@@ -225,6 +230,7 @@ mod tests {
         ] {
             assert_eq!(date_and_time(Time(nanos)), expected);
         }
+        assert_eq!(clock_time(Time(1_795_267_168_184_651_999)), "13:19:28.184651999");
     }
 
     #[test]

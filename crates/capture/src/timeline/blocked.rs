@@ -1,5 +1,6 @@
 //! Callers that did nothing else until their answer came.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -44,7 +45,7 @@ pub fn blocked<'c>(
             continue;
         }
         let key = Key::of(&call, caller);
-        sums.entry(key).or_insert_with(|| key.nothing_yet(&call)).add(&call, duration);
+        sums.entry(key).or_insert_with_key(|key| key.nothing_yet(&call)).add(&call, duration);
     }
     let mut sums: Vec<_> = sums.into_values().collect();
     sums.sort_by_key(|sum| (Reverse(sum.total), sum.worst));
@@ -77,10 +78,10 @@ pub fn blocked_table(sums: &[Blocked]) -> Table {
 }
 
 /// What waits are summed by.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Key<'c> {
     caller: &'c str,
-    callee: &'c str,
+    callee: Cow<'c, str>,
     interface: Text,
     member: Text,
 }
@@ -90,7 +91,7 @@ impl<'c> Key<'c> {
         let capture = call.capture();
         Self {
             caller: capture.program_label(caller),
-            callee: capture.addressee_label(call),
+            callee: call.awaited_label(),
             interface: call.interface_id(),
             member: call.member_id(),
         }
@@ -99,7 +100,7 @@ impl<'c> Key<'c> {
     fn nothing_yet(&self, call: &Message<'_>) -> Blocked {
         Blocked {
             caller: self.caller.to_owned(),
-            callee: self.callee.to_owned(),
+            callee: self.callee.clone().into_owned(),
             member: call.full_member(),
             calls: 0,
             total: Duration::ZERO,

@@ -72,7 +72,9 @@ impl<'c> Answered<'c> {
 
     /// What the callee did meanwhile, if that was to wait for others.
     fn walk_callee(&self, call: &Message<'_>, answered: Time, depth: u8, steps: &mut Vec<Step>) {
-        let Some(callee) = call.to().filter(|callee| Some(*callee) != call.from()) else { return };
+        // The bus replies to StartServiceByName when the service has come.
+        let callee = call.waited_for_start().map(|start| start.service).or_else(|| call.to());
+        let Some(callee) = callee.filter(|callee| Some(*callee) != call.from()) else { return };
         if depth < DEPTH_MAX && !self.waits(callee, call.at(), answered).is_empty() {
             self.walk(callee, call.at(), answered, depth, steps);
         }

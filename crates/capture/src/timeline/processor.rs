@@ -69,10 +69,11 @@ impl Processors {
     }
 
     /// What the service of an answered call did until it had sent its reply. What the reply waited for the
-    /// bus then is not its time.
+    /// bus then is not its time. `None` if the times are not those of the bus: a monitor may read a call after
+    /// the service was woken by it.
     pub fn service(&self, call: &Message<'_>) -> Option<Turn> {
         let reply = call.partner()?;
-        let from = routed(call).min(reply.at());
+        let from = routed(call)?.min(reply.at());
         let sent = reply.at().before(self.reply_wait(call, from));
         self.turn(call.capture(), reply.from()?, from, sent)
     }
@@ -88,10 +89,11 @@ impl Processors {
         wait().unwrap_or_default()
     }
 
-    /// From when the caller could have its reply until it had a processor.
+    /// From when the caller could have its reply until it had a processor. `None` if the times are not those of
+    /// the bus.
     pub fn return_wake_up(&self, call: &Message<'_>) -> Option<Duration> {
         let pid = call.capture().directory().peer(call.from()?).process.as_ref()?.pid?;
-        self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?))
+        self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?)?)
     }
 }
 
@@ -110,10 +112,10 @@ pub fn processes(capture: &Capture) -> HashMap<u32, PeerId> {
     all.into_iter().rev().collect()
 }
 
-/// When the bus began to send a message: the recipient may run, and even be done, before the bus comes
-/// to note that it has sent it.
-fn routed(message: &Message<'_>) -> Time {
-    message.at().after(message.routed_after().unwrap_or_default())
+/// When the bus began to send a message, if the bus recorded it itself: the recipient may run, and even be done,
+/// before the bus comes to note that it has sent it.
+fn routed(message: &Message<'_>) -> Option<Time> {
+    Some(message.at().after(message.routed_after()?))
 }
 
 impl History {

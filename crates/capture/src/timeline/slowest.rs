@@ -57,7 +57,7 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
             Cell::Count(call.id().number()),
             Cell::text_or_absent(call.from().map(|peer| capture.program_label(peer))),
             Cell::Text(call.full_member()),
-            Cell::text(capture.addressee_label(call)),
+            Cell::text(call.awaited_label()),
             Cell::Time(duration),
             way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),
             time_of(|turn| turn.wake_up),

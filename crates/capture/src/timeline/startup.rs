@@ -7,6 +7,7 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::path::{Activity, Answered, Step};
+use crate::activation::CLOCK_OF_PROCESSES;
 use crate::model::{Capture, Message, MessageId, PeerId, Text};
 use crate::record::{BusId, Fact, Time};
 use crate::table::{Cell, Column, Table, Unit};
@@ -54,11 +55,11 @@ impl MilestoneKind {
     /// What people read.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Asked => "somebody wants the name",
-            Self::Started => "the process is started",
-            Self::Connected => "it is on the bus",
-            Self::Owned => "it owns the name",
-            Self::Replied => "its first reply",
+            Self::Asked => "name requested",
+            Self::Started => "process started",
+            Self::Connected => "connected",
+            Self::Owned => "name acquired",
+            Self::Replied => "first reply",
         }
     }
 }
@@ -108,6 +109,17 @@ impl StartUp {
         }
     }
 
+    /// A process that was started for a call began after the call. The kernel rounds the time down.
+    fn order_process(&mut self) {
+        let Some(asked) = self.when(MilestoneKind::Asked) else { return };
+        let started = self.milestones.iter_mut().find(|one| one.kind == MilestoneKind::Started);
+        let is_rounded =
+            |at: Time| asked.since(at).is_some_and(|early| early <= CLOCK_OF_PROCESSES);
+        if let Some(started) = started.filter(|started| is_rounded(started.at)) {
+            started.at = asked;
+        }
+    }
+
     fn when(&self, kind: MilestoneKind) -> Option<Time> {
         self.milestones.iter().find(|one| one.kind == kind).map(|one| one.at)
     }
@@ -132,7 +144,7 @@ fn row(capture: &Capture, step: &Step) -> [Cell; 3] {
         Activity::Works(peer) => (format!("{} works", capture.program_label(peer)), Cell::Absent),
         Activity::Waits(id) => {
             let call = capture.message(id);
-            let (member, of) = (call.full_member(), capture.addressee_label(&call));
+            let (member, of) = (call.full_member(), call.awaited_label());
             (format!("waits for {member} of {of}"), Cell::Count(id.number()))
         }
     };
@@ -213,11 +225,7 @@ impl<'c> Search<'c> {
     }
 
     fn look_at_call(&mut self, call: &Message<'_>) {
-        let name = match call.member() {
-            "StartServiceByName" if call.is_driver_traffic() => wanted(self.capture, call),
-            _ => Some(call.destination_id()),
-        };
-        self.asked(call.bus(), name, call.at(), Some(call.id()));
+        self.asked(call.bus(), call.wanted_text(), call.at(), Some(call.id()));
     }
 
     /// Somebody wants a name; that begins a start-up if nobody has the name.
@@ -247,6 +255,7 @@ impl<'c> Search<'c> {
     fn finish(mut self) -> Vec<StartUp> {
         let answered = Answered::new(self.capture);
         for start_up in &mut self.found {
+            start_up.order_process();
             start_up.milestones.sort_by_key(|one| (one.at, one.kind));
             let connected = start_up.when(MilestoneKind::Connected);
             let end = start_up.milestones.last().map(|last| last.at);
@@ -257,14 +266,6 @@ impl<'c> Search<'c> {
         self.found.sort_by_key(|start_up| (Reverse(start_up.length()), start_up.peer));
         self.found
     }
-}
-
-/// The name that a call of StartServiceByName wants.
-fn wanted(capture: &Capture, call: &Message<'_>) -> Option<Text> {
-    let mut buffer = Vec::new();
-    let message = capture.read_message(call.id(), &mut buffer).ok()??;
-    let (name, _) = message.read::<(&str, u32)>().ok()?;
-    capture.strings().find(name)
 }
 
 /// A process that was started long before did something else first.

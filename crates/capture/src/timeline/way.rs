@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Processors;
+use super::bus_time::held_for_start;
 use crate::model::{Capture, Message};
 use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
@@ -76,7 +77,7 @@ impl Way {
         // The bus may have the reply before it gets to note that the call had left.
         let call_sent = call_sent.min(answered);
         let call_routed = call_routed.min(call_sent);
-        let started = start(call).min(call_routed);
+        let started = held_for_start(call).min(call_routed);
         let service = answered - call_sent;
         let waited = processors.reply_wait(call, call.at().after(call_sent)).min(service);
         Some(Self {
@@ -114,18 +115,6 @@ impl Way {
     }
 }
 
-/// How long the bus held a call for a service that was being started.
-fn start(call: &Message<'_>) -> Duration {
-    let directory = call.capture().directory();
-    let (bus, name, at) = (call.bus(), call.destination_id(), call.at());
-    if directory.resolve(bus, name, at).is_some() {
-        return Duration::ZERO;
-    }
-    let owners = directory.ownerships(bus, name).iter();
-    let owned = owners.filter_map(|one| one.since?.since(at)).next();
-    owned.unwrap_or_default()
-}
-
 /// When a message was routed, and when the copy for whom it is addressed to had left.
 fn stamps(message: &Message<'_>) -> Option<(Duration, Duration)> {
     let routed = message.routed_after()?;
@@ -151,8 +140,7 @@ pub fn shares<'c>(
         let way = call.expects_reply().then(|| Way::of(&call, &processors)).flatten();
         let Some(way) = way else { continue };
         let size = u64::from(call.len()) + call.partner().map_or(0, |reply| reply.len().into());
-        let class = SIZES.iter().position(|(max, _)| size <= *max).unwrap_or(SIZES.len() - 1);
-        sums[class].add(&way);
+        sums[size_class(size)].add(&way);
         all.add(&way);
     }
     let shown = all.shown();
@@ -221,8 +209,13 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The place in [`SIZES`] of a size in bytes.
+pub(super) fn size_class(size: u64) -> usize {
+    SIZES.iter().position(|(max, _)| size <= *max).unwrap_or(SIZES.len() - 1)
+}
+
 /// Classes of sizes: the most bytes, and what they are called.
-const SIZES: [(u64, &str); 4] = [
+pub(super) const SIZES: [(u64, &str); 4] = [
     (1 << 10, "up to 1 KiB"),
     (16 << 10, "up to 16 KiB"),
     (256 << 10, "up to 256 KiB"),

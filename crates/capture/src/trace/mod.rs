@@ -4,6 +4,7 @@
 //! connection how many bytes have left, not which messages those were. [`Assembler`] puts both
 //! together.
 
+mod participant;
 mod pending;
 
 use std::time::Duration;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use ::trace::record::{Entry, First, Message, Party};
 
 use crate::record::{
-    BusId, Delivery, Fact, Gap, GapCause, Process, RawMessage, Record, Time, Trace,
+    BusId, Delivery, Fact, Gap, GapCause, Process, RawMessage, Record, Routing, Time, Trace,
 };
 use pending::Pending;
 
@@ -33,6 +34,7 @@ use pending::Pending;
 /// let copies = [Delivered { to: 7, end: 120 }];
 /// let message = Message {
 ///     routed_after: Duration::from_micros(2),
+///     stages: None,
 ///     from: Party::Peer(5),
 ///     len: 4,
 ///     bytes: Parts(b"l\x01", b"\x00\x01"),
@@ -78,13 +80,16 @@ enum Item {
     Message(Header),
     /// Elsewhere, since it is much larger, and rare.
     Fact(Box<Fact>),
-    Gap(u64),
+    Gap {
+        cause: GapCause,
+        lost: Option<u64>,
+    },
 }
 
 /// A message without its bytes and its deliveries.
 #[derive(Clone, Copy, Debug)]
 struct Header {
-    routed_after: Duration,
+    routing: Routing,
     len: u32,
 }
 
@@ -100,27 +105,34 @@ impl Assembler {
         match *entry {
             Entry::Message(message) => self.message(at, &message),
             Entry::Written { to, total } => self.pending.written(to, total, at),
-            Entry::Left { peer, why } => {
+            Entry::Left { peer, .. } => {
                 self.pending.left(peer);
-                self.fact(at, Fact::Left { unique: unique(peer), why: said(why) });
+                self.other(at, entry);
             }
             Entry::Joined { .. }
             | Entry::Starting { .. }
             | Entry::Started { .. }
             | Entry::Dropped { .. }
-            | Entry::Owned { .. } => {
-                if let Some(fact) = fact_of(entry) {
-                    self.fact(at, fact);
-                }
-            }
+            | Entry::Owned { .. }
+            | Entry::Participant(_)
+            | Entry::OwnerChanged { .. } => self.other(at, entry),
         }
     }
 
     /// Records were overwritten before they were read, so many messages among them. What waits for a copy to leave will
     /// not learn it.
     pub fn missed(&mut self, count: u64) {
+        self.gap(GapCause::Overrun, Some(count));
+    }
+
+    /// Records are missing because the file is cut, so many messages among them, if they can be counted.
+    pub fn cut(&mut self, count: Option<u64>) {
+        self.gap(GapCause::CutFile, count);
+    }
+
+    fn gap(&mut self, cause: GapCause, lost: Option<u64>) {
         self.pending.give_up_all();
-        self.pending.push(self.now, self.now, Item::Gap(count), &[]);
+        self.pending.push(self.now, self.now, Item::Gap { cause, lost }, &[]);
     }
 
     /// The ring has nothing more for now, and the monotonic clock says this. Without it, what waits
@@ -151,34 +163,46 @@ impl Assembler {
         let at = time(clock, taken.at);
         Some(match taken.item {
             Item::Fact(fact) => Record::Fact { at, bus, fact: *fact },
-            Item::Gap(lost) => {
-                let (cause, lost) = (GapCause::Overrun, Some(lost));
-                Record::Gap(Gap { at: Some(at), bus, cause, lost })
+            Item::Gap { cause, lost } => {
+                // A gap before the first record has no time.
+                let at = (taken.at > Duration::ZERO).then_some(at);
+                Record::Gap(Gap { at, bus, cause, lost })
             }
-            Item::Message(Header { routed_after, len }) => {
-                let trace = Some(Trace { routed_after, deliveries: taken.deliveries });
+            Item::Message(Header { routing, len }) => {
+                let trace = Some(Trace { routing, deliveries: taken.deliveries });
                 Record::Message(RawMessage { at, bus, bytes: taken.bytes, len, place: None, trace })
             }
         })
     }
 
     fn message(&mut self, at: Duration, message: &Message<'_>) {
-        let header = Header { routed_after: message.routed_after, len: message.len };
+        let routing = Routing { after: message.routed_after, stages: message.stages };
+        let header = Header { routing, len: message.len };
         let bytes = [message.bytes.0, message.bytes.1];
         self.pending.push(at, at + message.routed_after, Item::Message(header), &bytes);
         for (index, copy) in message.recipients.iter().enumerate() {
             let rules = u32::from(index > 0 || message.first == First::Listener);
-            let delivery = Delivery { recipient: copy.to, written_after: None, rules };
-            self.pending.expect(delivery, copy.end);
+            let recipient = copy.to;
+            let delivery = Delivery { recipient, begun_after: None, written_after: None, rules };
+            let start = copy.end.saturating_sub(message.len.into());
+            self.pending.expect(delivery, start..copy.end);
         }
     }
 
-    fn fact(&mut self, at: Duration, fact: Fact) {
+    fn other(&mut self, at: Duration, entry: &Entry<'_>) {
+        if let Some(fact) = fact_of(entry, at, self.clock) {
+            self.fact(at, fact);
+        }
+    }
+
+    /// Takes in a fact: when, by the monotonic clock.
+    pub(crate) fn fact(&mut self, at: Duration, fact: Fact) {
         self.pending.push(at, at, Item::Fact(Box::new(fact)), &[]);
     }
 }
 
-fn fact_of(entry: &Entry<'_>) -> Option<Fact> {
+/// What a record says that is about no message. `clock` is that of the ring.
+pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fact> {
     Some(match *entry {
         Entry::Joined { peer, pid, uid } => {
             let process = Process {
@@ -204,7 +228,13 @@ fn fact_of(entry: &Entry<'_>) -> Option<Fact> {
         Entry::Owned { name, peer } => {
             Fact::Owner { name: name.to_owned(), unique: Some(unique(peer)), since: None }
         }
-        Entry::Message(_) | Entry::Written { .. } | Entry::Left { .. } => return None,
+        Entry::Participant(participant) => participant::fact(&participant, clock)?,
+        Entry::OwnerChanged { name, new, .. } => {
+            let since = new.map(|_| time(clock, at));
+            Fact::Owner { name: name.to_owned(), unique: new.map(unique), since }
+        }
+        Entry::Left { peer, why } => Fact::Left { unique: unique(peer), why: said(why) },
+        Entry::Message(_) | Entry::Written { .. } => return None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What waits for copies to leave the bus, first in, first out.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -35,10 +36,10 @@ struct Waiting {
 }
 
 /// A copy that has not left.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Copy {
-    /// Bytes that will have left for the connection when it has.
-    end: u64,
+    /// Its place in the stream of bytes to the connection.
+    place: Range<u64>,
     /// The number of the message.
     message: u64,
     /// The number of the delivery.
@@ -69,13 +70,13 @@ impl Pending {
         self.waiting.push_back(Waiting { at, since, item, bytes, deliveries: 0, outstanding: 0 });
     }
 
-    /// The last message has a copy, which has left when so many bytes have.
-    pub(super) fn expect(&mut self, delivery: Delivery, end: u64) {
+    /// The last message has a copy, at this place in the stream of bytes to its recipient.
+    pub(super) fn expect(&mut self, delivery: Delivery, place: Range<u64>) {
         let message = self.first + self.waiting.len() as u64 - 1;
         let Some(waiting) = self.waiting.back_mut() else { return };
         waiting.deliveries += 1;
         waiting.outstanding += 1;
-        let copy = Copy { end, message, delivery: self.deliveries.end() };
+        let copy = Copy { place, message, delivery: self.deliveries.end() };
         self.deliveries.append(&[delivery]);
         let copies = self.copies.entry(delivery.recipient).or_default();
         // Those of messages that have come out are the oldest.
@@ -88,13 +89,21 @@ impl Pending {
     /// So many bytes have left for a connection.
     pub(super) fn written(&mut self, to: u64, total: u64, at: Duration) {
         let Some(copies) = self.copies.get_mut(&to) else { return };
-        while let Some(&copy) = copies.front().filter(|copy| copy.end <= total) {
+        while let Some(copy) = copies.front().filter(|copy| copy.place.start < total) {
+            if let Some(index) = copy.message.checked_sub(self.first) {
+                let waiting = &mut self.waiting[index as usize];
+                let after = at.saturating_sub(waiting.at);
+                let delivery = self.deliveries.get_mut(copy.delivery);
+                delivery.begun_after.get_or_insert(after);
+                if copy.place.end <= total {
+                    waiting.outstanding -= 1;
+                    delivery.written_after = Some(after);
+                }
+            }
+            if copy.place.end > total {
+                break;
+            }
             copies.pop_front();
-            let Some(place) = copy.message.checked_sub(self.first) else { continue };
-            let waiting = &mut self.waiting[place as usize];
-            waiting.outstanding -= 1;
-            let after = at.saturating_sub(waiting.at);
-            self.deliveries.get_mut(copy.delivery).written_after = Some(after);
         }
     }
 

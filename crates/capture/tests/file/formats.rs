@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diligence_capture::record::{
-    Bus, BusId, Clock, Content, Gap, GapCause, Method, Origin, Record, Time,
+    Bus, BusId, Clock, Content, Excerpt, Fact, Gap, GapCause, Method, Origin, Process, Record, Time,
 };
 use diligence_capture::{Capture, file};
 use diligence_testkit::recording::Recording;
@@ -215,7 +215,7 @@ fn a_profile_gives_headers() {
         org.freedesktop.DBus.Local\tDisconnected\n";
     let read = read(file);
     assert_eq!(read.bus(0).content, Content::Headers);
-    assert_eq!(read.damage(), ["1 lines that are no message"]);
+    assert_eq!(read.damage(), ["1 line that is not a message"]);
     assert!(matches!(read.gaps()[..], [Gap { cause: GapCause::Disconnected, .. }]));
     let capture = read.capture();
     let texts: Vec<_> =
@@ -310,6 +310,62 @@ fn several_files_are_one_capture_in_order_of_time() {
     let files: Vec<_> = capture.files().map(|path| path.file_name().expect("a name")).collect();
     assert_eq!(files, ["a", "b"], "parts are of the file that they belong to");
     assert_eq!(capture.buses()[usize::from(BusId(1).0)].name, "session");
+}
+
+#[test]
+fn a_part_of_another_recording_is_not_read() {
+    let folder = std::env::temp_dir().join(format!("diligence-foreign-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("a folder");
+    let [file, part] = ["a", "a.1"].map(|name| folder.join(name));
+    let made = |pid: Option<u32>, recorder: Option<&str>, excerpt: bool| {
+        let mut recording = Recording::new();
+        recording.bus(Bus { address: Some("unix:path=/run/bus".to_owned()), ..Bus::default() });
+        if let Some(pid) = pid {
+            let process = Process { pid: Some(pid), ..Process::default() };
+            recording.fact(Fact::Bus { process });
+        }
+        if let Some(unique) = recorder {
+            recording.fact(Fact::Recorder { unique: unique.to_owned() });
+        }
+        if excerpt {
+            let excerpt = Excerpt { messages: 1, of: 9, ..Excerpt::default() };
+            recording.fact(Fact::Excerpt(excerpt));
+        }
+        recording.signal(":1.1", "/ org.example.Mail.New", &(1_u32,));
+        recording.pcapng()
+    };
+    let ring = || made(Some(42), Some(":1.7"), false);
+    for (first, second, is_own) in [
+        (ring(), ring(), true),
+        (made(None, Some(":1.7"), false), ring(), true),
+        (made(None, None, false), made(None, None, false), true),
+        (ring(), made(Some(42), Some(":1.8"), false), false),
+        (ring(), made(Some(43), Some(":1.7"), false), false),
+        (ring(), made(None, None, false), false),
+        (made(Some(42), Some(":1.7"), true), ring(), false),
+        (ring(), made(Some(42), Some(":1.7"), true), false),
+    ] {
+        std::fs::write(&file, first).expect("a file");
+        std::fs::write(&part, second).expect("a file");
+        let capture = Capture::open(&file).expect("a recording");
+        let read: Vec<_> = capture.files_read().collect();
+        let foreign: Vec<_> = capture.foreign_parts().collect();
+        let expected = match is_own {
+            true => (vec![&*file, &*part], vec![]),
+            false => (vec![&*file], vec![&*part]),
+        };
+        assert_eq!((read, foreign), expected);
+        // A file that is named is read in any case.
+        let both = Capture::open_all(&[&file, &part]).expect("recordings");
+        assert_eq!((both.files_read().len(), both.foreign_parts().len()), (2, 0));
+        assert_eq!(both.files().len(), if is_own { 1 } else { 2 });
+    }
+    let link = folder.join("link");
+    std::fs::write(&part, ring()).expect("a file");
+    std::fs::write(&file, ring()).expect("a file");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    assert_eq!(Capture::open(&link).expect("a recording").files_read().len(), 2);
+    std::fs::remove_dir_all(&folder).expect("the folder is there");
 }
 
 /// A recording of a bus: signals with these numbers, a millisecond apart.

@@ -28,7 +28,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rule: 10,
-        name: "five calls in single file",
+        name: "five sequential calls",
         raises: |r| row(r, 5000),
         misses: |r| row(r, 3500),
     },

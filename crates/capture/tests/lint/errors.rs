@@ -57,21 +57,21 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rule: 54,
-        name: "a service whose program is gone",
-        raises: |r| start_in_vain(r, 3),
-        misses: |r| start_in_vain(r, 2),
+        name: "a service whose program exits",
+        raises: |r| start_in_vain(r),
+        misses: |r| absent(r),
     },
     Case {
         rule: 54,
-        name: "a service that the bus tried to start twice for four calls",
-        raises: |r| {
-            start_in_vain(r, 2);
-            (0..3).for_each(|_| _ = r.fact(failed_start()));
-        },
-        misses: |r| {
-            start_in_vain(r, 4);
-            (0..2).for_each(|_| _ = r.fact(failed_start()));
-        },
+        name: "a service that does not take its name in time",
+        raises: |r| hang(r, "TimedOut"),
+        misses: |r| hang(r, "AccessDenied"),
+    },
+    Case {
+        rule: 54,
+        name: "a service that dbus-broker could not start",
+        raises: |r| fail_to_start(r, Flags::NONE),
+        misses: |r| fail_to_start(r, Flags::NO_AUTO_START),
     },
     Case {
         rule: 15,
@@ -370,6 +370,81 @@ fn a_call_whose_caller_left_is_reported_with_the_time_until_then() {
     assert_eq!(finding.severity, Severity::High);
 }
 
+/// Nobody has the name, and no service file.
+fn absent(r: &mut Recording) {
+    let call = pending(r, CLIENT, "org.example.Absent", "Load");
+    let error = "org.freedesktop.DBus.Error.ServiceUnknown";
+    r.wait_ms(1).error(&call, DRIVER, error, "The name was not provided by any .service files");
+}
+
+/// A call waits for a service that does not take its name, until the bus sends an error.
+fn hang(r: &mut Recording, error: &str) {
+    let call = pending(r, CLIENT, "org.example.Hang", "Load");
+    let error = format!("org.freedesktop.DBus.Error.{error}");
+    r.wait_ms(900).error(&call, DRIVER, &error, "Failed to activate service");
+}
+
+/// A name without an owner, which dbus-broker could not have taken.
+fn fail_to_start(r: &mut Recording, flags: Flags) {
+    let call = r.call_with(flags, CLIENT, "org.example.Gone", &method("Load"), &());
+    let error = "org.freedesktop.DBus.Error.NameHasNoOwner";
+    r.wait_ms(20).error(&call, DRIVER, error, "Could not activate remote peer: unit failed.");
+}
+
+/// The first service needs the second one, and the second one the third, whose start fails. The first two
+/// exit then, at once or later.
+fn failing_chain(r: &mut Recording, later_ms: i64) {
+    let names = ["org.example.A", "org.example.B", "org.example.C"];
+    let failed = |r: &mut Recording, call: &Call, name: &str| {
+        let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
+        r.wait_ms(1).error(call, DRIVER, error, &format!("Process {name} exited with status 9"));
+    };
+    let a = pending(r, CLIENT, names[0], "Load");
+    r.wait_ms(20).owner_changed(":1.8", "", ":1.8").wait_ms(1);
+    let b = pending(r, ":1.8", names[1], "Load");
+    r.wait_ms(20).owner_changed(":1.9", "", ":1.9").wait_ms(1);
+    let c = pending(r, ":1.9", names[2], "Load");
+    failed(r, &c, names[2]);
+    r.wait_ms(later_ms).owner_changed(":1.9", ":1.9", "");
+    failed(r, &b, names[1]);
+    r.wait_ms(later_ms).owner_changed(":1.8", ":1.8", "");
+    failed(r, &a, names[0]);
+}
+
+#[test]
+fn the_last_service_of_a_chain_is_blamed_for_starts_that_fail_because_of_it() {
+    let blamed = |later_ms: i64| -> Vec<(String, u64)> {
+        let mut recording = scene();
+        failing_chain(&mut recording, later_ms);
+        let found = lint(&recording.capture(), Rule::all());
+        let failed = found.into_iter().filter(|finding| finding.rule == RuleId(54));
+        let mut failed: Vec<_> = failed.map(|it| (it.who.label, it.evidence.count)).collect();
+        failed.sort();
+        failed
+    };
+    assert_eq!(blamed(5), [("org.example.C".to_owned(), 3)]);
+    let each = ["A", "B", "C"].map(|name| (format!("org.example.{name}"), 1));
+    assert_eq!(blamed(9000), each, "they failed long after that, so for reasons of their own");
+}
+
+#[test]
+fn a_start_that_timed_out_is_not_blamed_on_the_bus() {
+    let mut recording = scene();
+    let what = format!("/org/freedesktop/DBus {DRIVER}.StartServiceByName");
+    let call = recording.call(CLIENT, DRIVER, &what, &("org.example.Hang", 0_u32));
+    let error = "org.freedesktop.DBus.Error.TimedOut";
+    recording.wait_ms(25_000).error(&call, DRIVER, error, "Failed to activate service");
+    recording.wait_ms(1500).owner_changed(":1.9", "", ":1.9");
+    recording.wait_ms(1).owner_changed("org.example.Hang", "", ":1.9");
+    let found = lint(&recording.capture(), Rule::all());
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((finding.rule, finding.who.label.as_str()), (RuleId(54), "org.example.Hang"));
+    let expected = "failed to start 1 time: it did not take its name in time: Failed to activate \
+                    service; it took its name 1.5 s after that; 1 call waited, first \
+                    DBus.StartServiceByName by client (:1.1)";
+    assert_eq!(finding.says, expected);
+}
+
 fn storm(r: &mut Recording, count: i64) {
     for turn in 0..count {
         fail(r, "Send", "org.example.Error.Full");
@@ -437,17 +512,10 @@ fn strangers(r: &mut Recording, count: u32) {
     }
 }
 
-fn start_in_vain(r: &mut Recording, times: i64) {
-    for turn in 0..times {
-        uneven(r, turn);
-        let call = pending(r, CLIENT, "org.example.Gone", "Count");
-        let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
-        r.wait_ms(2).error(&call, DRIVER, error, "Process org.example.Gone exited with status 1");
-    }
-}
-
-fn failed_start() -> Fact {
-    Fact::Started { name: "org.example.Gone".into(), failure: Some("it exited".into()) }
+fn start_in_vain(r: &mut Recording) {
+    let call = pending(r, CLIENT, "org.example.Gone", "Count");
+    let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
+    r.wait_ms(2).error(&call, DRIVER, error, "Process org.example.Gone exited with status 1");
 }
 
 #[test]

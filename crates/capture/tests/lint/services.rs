@@ -92,9 +92,7 @@ fn slow_methods_are_reported_with_the_percentiles_of_the_statistics() {
     assert_eq!(p95, Duration::from_millis(901));
     let found = lint(&capture, Rule::find(RuleId(19)));
     let says: Vec<_> = found.iter().map(|finding| finding.says.as_str()).collect();
-    let expected = "takes up to 901 ms for 19 of 20 calls of Mail1.Load, and 901 ms for the \
-                    slowest; 6 of 6 calls took 100 ms or more";
-    assert_eq!(says, [expected]);
+    assert_eq!(says, ["takes up to 901 ms for Mail1.Load; 6 of 6 calls took 100 ms or more"]);
 }
 
 fn thrice(r: &mut Recording, micros: i64) {

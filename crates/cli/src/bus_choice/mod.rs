@@ -14,10 +14,10 @@ use recorder::Place;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
-    /// The bus of the session; so without any of these
+    /// The session bus (default)
     #[arg(long, alias = "user", short_alias = 'e')]
     session: bool,
-    /// The bus of the machine
+    /// The system bus
     #[arg(long, short_alias = 'y')]
     system: bool,
     /// The bus at this address
@@ -67,8 +67,20 @@ pub(crate) struct Unreachable {
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, error } = self;
-        write!(f, "cannot connect to {}: {error}", printable(&place.to_string()))
+        match (place, error) {
+            (Place::Address(address), ConnectError::Address(_)) => malformed(f, address),
+            _ => write!(f, "cannot connect to {}: {error}", printable(&place.to_string())),
+        }
     }
+}
+
+/// Says that a text is not an address.
+pub(crate) fn malformed(f: &mut fmt::Formatter<'_>, address: &str) -> fmt::Result {
+    let address = printable(address);
+    write!(
+        f,
+        "not a D-Bus address: {address} (expected transport:..., such as unix:path=/run/user/1000/bus)"
+    )
 }
 
 impl std::error::Error for Unreachable {}
@@ -82,10 +94,10 @@ impl fmt::Display for BusChoice {
 /// The options that choose one bus or several.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct BusChoices {
-    /// The bus of the session; so without any of these
+    /// The session bus (default)
     #[arg(long, alias = "user")]
     session: bool,
-    /// The bus of the machine
+    /// The system bus
     #[arg(long)]
     system: bool,
     /// The bus at this address; can be given several times

@@ -68,8 +68,12 @@ impl Diff {
         let query = recording::query(&self.query)?;
         let before = recording::open(&[&self.before])?;
         let after = recording::open(&[&self.after])?;
+        let is_unknown = |capture: &&&Capture| query.unknown_recipients(capture).is_some();
+        if let Some(capture) = [&before, &after].iter().find(is_unknown) {
+            recording::note_unknown_recipients(&query, capture);
+        }
         let members = |capture| {
-            let mut matcher = query.traffic();
+            let mut matcher = query.matcher();
             compare::members(capture, |message| matcher.selects(message))
         };
         let differences = compare::differences(&members(&before), &members(&after));
@@ -121,9 +125,10 @@ const TROUBLE: u8 = 2;
 
 const LONG_HELP: &str = "\
 A member is what has the same service, interface and name in both recordings; services that have no \
-well-known name go by their program. Members of one recording alone are new or gone. Else only what \
-chance would hardly explain is a difference, and less than a tenth is none: how often a member is \
-used, how often it fails, and how long the slowest twentieth of its calls takes, of 20 calls or more.
+well-known name go by their program. Members of one recording alone are new or gone. Other members are \
+reported only if the change is statistically significant and at least 10 %: how often a member is \
+used, how often it fails, and the 95th percentile of its calls. Of 7 to 19 calls, nearly all must be \
+slower or faster.
 
 A budget is MEASURE(WHAT) RELATION LIMIT. Measures are calls, signals, messages, errors, time-outs, \
 unanswered, bytes, p50, p90, p95, p99, max, mean and total. What is measured is an interface with a \

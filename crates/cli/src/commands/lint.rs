@@ -13,10 +13,12 @@ use capture::lint::rule::{Rule, RuleId};
 use capture::lint::{Baseline, Report, Severity, Source, document};
 use capture::model::distinct_files;
 use capture::text::Style;
+use capture::text::units::counted;
 use clap::{Args, ValueEnum};
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{Output, complain, failed, print};
+use crate::progress::{Task, Work};
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -95,6 +97,7 @@ fn tell(lint: &Lint) -> Result<Outcome, LintError> {
     let mut reports = Vec::new();
     for file in distinct_files(&lint.files) {
         let capture = recording::open(&[file])?;
+        let _work = Work::start(Task::Other("checking rules"));
         reports.push(lint.report(Source::Recording(file.display().to_string()), &capture));
     }
     conclude(lint, reports)
@@ -176,7 +179,8 @@ fn update(path: &Path, reports: &[Report]) -> Result<Outcome, LintError> {
     let count = findings.len();
     write(path, &Baseline::of(findings))
         .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
-    let text = format!("{}: {count} findings are known from now on\n", path.display());
+    let findings = counted(count as u64, "finding is", "findings are");
+    let text = format!("{}: {findings} known from now on\n", path.display());
     Ok(Outcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
 }
 

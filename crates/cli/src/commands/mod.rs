@@ -95,7 +95,7 @@ enum Command {
     Record(Record),
     /// Show messages as they go over a bus, with names and durations
     Monitor(Monitor),
-    /// Show who talks most on a bus just now, and what is slow
+    /// Show the busiest services of a bus right now, and what is slow
     Top(Top),
     /// List the names on a bus, and who has them
     List(List),
@@ -121,19 +121,19 @@ enum Command {
     Start(Start),
     /// Hold a name: answer those who call it with what they said, with errors, or not at all
     Own(Own),
-    /// Tell in numbers what a recording shows: who talks most, what is slow
+    /// Print statistics of a recording: busiest connections, members, slow calls
     Stats(Stats),
-    /// Tell where the time went in a recording: who waited for whom, how services came up
+    /// Show where the time went in a recording: who waited for whom, how services started
     Timeline(Timeline),
     /// Look at recordings, or at a bus while it is used, as a page in the browser
     View(View),
-    /// Tell what is different between two recordings, and whether budgets are kept
+    /// Compare two recordings, and check budgets
     Diff(Diff),
     /// Show the messages of a recording, as tools print them or as commands
     Show(Show),
     /// Write the messages of a recording for other programs
     Export(Export),
-    /// Tell what is wrong with how the programs of a recording talk
+    /// Find problems in how programs use the bus
     Lint(Lint),
     /// Measure what a bus costs, side by side with others
     Bench(Bench),

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use capture::Capture;
 use capture::bodies::Bodies;
 use clap::Args;
 use sys::poll::{Events, Interest, Poller};
@@ -19,7 +18,8 @@ use viewer::{Calls, ExportError, Server, Subject};
 use crate::bus_choice::BusChoice;
 use crate::output::{Output, complain, failed, print};
 use crate::private_bus::asked_to_end;
-use crate::recording::ReadError;
+use crate::progress::{Task, Work, conclude_file};
+use crate::recording::{self, ReadError};
 
 /// What to look at, and how.
 #[derive(Debug, Args)]
@@ -82,15 +82,20 @@ pub(crate) fn run(view: &View) -> ExitCode {
 
 impl View {
     fn write(&self, out: &Path) -> Result<(), ViewError> {
-        let capture = Capture::open_side_by_side(&self.files);
-        let capture = capture.map_err(|error| ViewError::Read(ReadError::Open(error)))?;
+        let capture = recording::open_side_by_side(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
         let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
-        let written = Output::create(Some(out)).map_err(ExportError::Io).and_then(|mut output| {
+        let work = Work::start(Task::Other("writing the page"));
+        let created =
+            Output::check_inputs(Some(out), &capture).and_then(|()| Output::create(Some(out)));
+        let written = created.map_err(ExportError::Io).and_then(|mut output| {
             viewer::export(&capture, &title, bodies, &mut output)?;
             Ok(output.finish()?)
         });
-        written.map_err(|error| ViewError::Write { path: out.to_owned(), error })
+        written.map_err(|error| ViewError::Write { path: out.to_owned(), error })?;
+        drop(work);
+        conclude_file(out, capture.len() as u64);
+        Ok(())
     }
 
     fn show(&self) -> Result<(), ViewError> {

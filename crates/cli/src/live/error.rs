@@ -4,7 +4,10 @@ use std::process::ExitCode;
 use std::{error, fmt, io};
 
 use capture::query::QueryError;
+use client::ConnectError;
 use recorder::{ListenError, Place};
+
+use crate::bus_choice::malformed;
 
 /// Why a bus is not watched, or not any longer.
 #[derive(Debug)]
@@ -56,6 +59,9 @@ impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Query(error) => write!(f, "the query: {error}"),
+            Self::Bus(Place::Address(address), ListenError::Connect(ConnectError::Address(_))) => {
+                malformed(f, address)
+            }
             Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
             Self::Gone => f.write_str("the bus is gone"),
             Self::System(error) => error.fmt(f),

@@ -35,15 +35,15 @@ use crate::style;
 #[derive(Debug, Args)]
 #[command(mut_group("BusChoice", |group| group.requires("live")))]
 pub(crate) struct LiveOptions {
-    /// Watch a bus, and tell the same of its last messages again and again
+    /// Watch a bus, and report on its last messages again and again
     #[arg(long)]
     pub(crate) live: bool,
     #[command(flatten)]
     bus: BusChoice,
-    /// How often it is told anew [default: 1s]
+    /// Refresh interval [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = amount::time, requires = "live")]
     interval: Option<Duration>,
-    /// End after this time; without a terminal nothing is told before, unless --interval asks for it
+    /// End after this time; without a terminal there is one report, at the end, unless --interval is given
     #[arg(long, value_name = "TIME", value_parser = amount::time, requires = "live")]
     duration: Option<Duration>,
 }

@@ -21,7 +21,7 @@ use crate::style;
 /// How values are printed.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ShownOptions {
-    /// As which tool prints values
+    /// Output style
     #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: Form,
     #[command(flatten)]

@@ -8,13 +8,14 @@ use crate::scene::{OFFICE, check_refused, office, run};
 use crate::support::Folder;
 
 /// All formats, with how a file begins and a text that one has with the calls of `Find`.
-const FORMATS: [(&str, &[u8], &[u8]); 6] = [
+const FORMATS: [(&str, &[u8], &[u8]); 7] = [
     ("json", b"{\"type\":\"method_call\"", b"\"member\":\"Find\""),
     ("csv", b"number,time_ns,bus,type,", b",Find,"),
     ("sqlite", b"SQLite format 3\0", b"Find"),
     ("parquet", b"PAR1", b"Find"),
     ("chrome-trace", b"{\"displayTimeUnit\"", b"org.example.Mail.Find"),
     ("dot", b"digraph diligence {\n", b"8 calls, "),
+    ("pcapng", b"\x0A\x0D\x0D\x0A", b"Find\0"),
 ];
 
 fn exported(folder: &Folder, line: &str) -> Vec<u8> {
@@ -75,7 +76,7 @@ fn what_cannot_be_written_is_explained() {
                 2,
                 "possible values: json, csv, sqlite, parquet, ",
             ),
-            ("export gone.pcap --format sqlite", 2, "a database is a file: say which with -o FILE"),
+            ("export gone.pcap --format sqlite", 2, "--format sqlite needs -o FILE"),
             ("export office.pcapng --format sqlite -o gone/x", 1, "cannot write gone/x: "),
             ("export office.pcapng --format csv -o gone/x", 1, "cannot write gone/x: No such file"),
         ],
@@ -83,13 +84,14 @@ fn what_cannot_be_written_is_explained() {
 }
 
 /// Commands that write a file made of a recording, without its name.
-const WRITERS: [&str; 9] = [
+const WRITERS: [&str; 10] = [
     "export office.pcapng --format json -o",
     "export office.pcapng --format csv -o",
     "export office.pcapng --format sqlite -o",
     "export office.pcapng --format parquet -o",
     "export office.pcapng --format chrome-trace -o",
     "export office.pcapng --format dot -o",
+    "export office.pcapng --format pcapng -o",
     "timeline office.pcapng --perfetto",
     "lint office.pcapng --update-baseline --baseline",
     "view office.pcapng --export",
@@ -128,18 +130,21 @@ fn export_files_are_readable_by_their_owner_only() {
 }
 
 #[test]
-fn exports_replace_links_and_open_files_instead_of_writing_to_them() {
+fn exports_follow_links_and_replace_files_instead_of_writing_to_them() {
     for writer in WRITERS {
         let folder = office();
         fs::write(folder.join("precious"), "precious").expect("the folder is ours");
         fs::hard_link(folder.join("precious"), folder.join("same")).expect("the folder is ours");
-        symlink("precious", folder.join("link")).expect("the folder is ours");
-        for to in ["link", "same"] {
+        symlink("behind", folder.join("link")).expect("the folder is ours");
+        fs::write(folder.join("behind"), "old").expect("the folder is ours");
+        for (to, file) in [("link", "behind"), ("same", "same")] {
             if write(&folder, writer, to) {
-                assert!(folder.join(to).symlink_metadata().expect("it is there").is_file());
-                assert_eq!(mode(&folder.join(to)), 0o600, "{writer}");
+                assert!(folder.join(file).symlink_metadata().expect("it is there").is_file());
+                assert_eq!(mode(&folder.join(file)), 0o600, "{writer}");
+                assert_ne!(fs::read(folder.join(file)).expect("it is there"), b"old", "{writer}");
             }
         }
+        assert!(folder.join("link").is_symlink(), "{writer}");
         assert_eq!(
             fs::read(folder.join("precious")).expect("it is there"),
             b"precious",

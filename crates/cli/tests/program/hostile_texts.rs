@@ -33,6 +33,9 @@ const FAILURE: ErrorName<'static> = ErrorName::literal("org.example.Error.Hostil
 
 const NAME: &str = "org.example.Hostile";
 
+/// Columns of a wide terminal.
+const COLUMNS: u16 = 200;
+
 /// A bus with a service that answers everything with hostile texts and emits them.
 struct Stage {
     folder: Folder,
@@ -71,7 +74,7 @@ impl Stage {
     }
 
     fn on_a_terminal(&self, line: &str) -> String {
-        on_a_terminal(self.command(line))
+        on_a_terminal(self.command(line), COLUMNS)
     }
 }
 
@@ -91,11 +94,11 @@ fn answer(request: &Request) {
     sent.expect("the bus takes it");
 }
 
-/// What a program prints whose output is a terminal.
-fn on_a_terminal(mut command: Command) -> String {
+/// What a program prints whose output is a terminal with so many columns.
+pub(crate) fn on_a_terminal(mut command: Command, columns: u16) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
-    let size = Winsize { ws_col: 200, ws_row: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize { ws_col: columns, ws_row: 100, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&master, size).expect("it is a terminal");
     let name = ptsname(&master, Vec::new()).expect("it has a name");
     let name = name.to_str().expect("it is ASCII").to_owned();
@@ -207,7 +210,7 @@ fn full_screens_obey_no_text_of_a_peer() {
         command.args(["--foreground", "-s", "INT", "2"]).arg(inner.get_program());
         command.args(inner.get_args()).env("DBUS_SESSION_BUS_ADDRESS", &stage.bus.address);
         command.env("TERM", "xterm").current_dir(stage.folder.join(""));
-        let output = on_a_terminal(command);
+        let output = on_a_terminal(command, COLUMNS);
         assert!(output.contains(NAME) || !line.starts_with("top"), "{line}: {output}");
         for part in ["\u{1b}]0;", "\u{7}", "\u{9b}", "\u{202e}", "\u{2028}", "\u{7f}", "\u{feff}"] {
             assert!(!output.contains(part), "{line}: {part:?} in {output:?}");

@@ -9,7 +9,7 @@ use capture::Capture;
 use capture::record::{GapCause, Method};
 use rustix::process::Signal;
 
-use crate::recorder::{CALL, DbusDaemon, end, read, recorders, start, wait_until};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, recorders, send, start, wait_until};
 use crate::support::{Folder, Running, text};
 
 #[test]
@@ -33,6 +33,33 @@ fn a_command_is_recorded_from_its_first_message_on() {
     let call = capture.messages().find(|message| message.member() == "GetId");
     assert!(call.expect("it was recorded").duration().is_some());
 }
+
+#[test]
+fn the_programs_of_clients_that_exit_at_once_are_recorded() {
+    let folder = Folder::new();
+    let bus = OurBus::start(&folder);
+    let file = folder.join("a.pcapng");
+    let recorder = start(&folder, &bus.address, &file, &[]);
+    for _ in 0..CLIENTS {
+        send(&bus.address, &["/", "org.example.Test.Happened"]);
+    }
+    let output = end(recorder);
+    assert!(output.status.success(), "{output:?}");
+    let capture = read(&file);
+    let signals = capture.messages().filter(|message| message.member() == "Happened");
+    let senders = signals.filter_map(|signal| signal.from());
+    let program = |peer| capture.directory().peer(peer).process.clone().unwrap_or_default();
+    let commands: Vec<_> = senders.map(|peer| program(peer).command).collect();
+    assert_eq!(commands.len(), CLIENTS);
+    let known: Vec<_> = commands.iter().filter_map(|command| command.first()).collect();
+    assert!(known.len() >= CLIENTS - MISSED_MAX, "{commands:?}");
+    assert!(known.iter().all(|program| *program == "dbus-send"), "{commands:?}");
+}
+
+/// Clients that send a signal and exit.
+const CLIENTS: usize = 40;
+/// The bus waits for the kernel only some milliseconds, so it misses programs where the processors are busy.
+const MISSED_MAX: usize = 4;
 
 #[test]
 fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {

@@ -10,6 +10,7 @@ use capture::Capture;
 use capture::record::{EndCause, GapCause, Method};
 use client::Connection;
 use rustix::process::Signal;
+use wire::message::MessageType;
 
 use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_for_recorder, wait_until};
 use crate::support::{Folder, Running, text};
@@ -50,6 +51,11 @@ fn count(capture: &Capture, member: &str) -> usize {
     capture.messages().filter(|message| message.member() == member).count()
 }
 
+/// How many messages are neither from nor to the recorder.
+fn traffic(capture: &Capture) -> u64 {
+    capture.messages().filter(|message| !message.is_of_recorder()).count() as u64
+}
+
 #[test]
 fn a_file_does_not_grow_beyond_its_size() {
     let scene = Scene::new();
@@ -62,7 +68,7 @@ fn a_file_does_not_grow_beyond_its_size() {
     let len = fs::metadata(&scene.file).expect("it is there").len();
     assert!((60 << 10..=64 << 10).contains(&len), "{len} bytes");
     let told = text(&output.stderr);
-    assert_eq!(heard(&told), capture.len() as u64, "{told}");
+    assert_eq!(heard(&told), traffic(&capture), "{told}");
 }
 
 #[test]
@@ -161,6 +167,59 @@ fn a_trigger_writes_when_it_happens() {
     assert!(recorders(&capture).len() == 2 && capture.gaps().is_empty());
 }
 
+/// The command of docs/recording.md does what the page says.
+#[test]
+fn the_trigger_of_the_page_writes_files_for_failed_calls() {
+    let page = fs::read_to_string(PAGE).expect("there is a page");
+    let (_, block) = page.split_once("```sh\n").expect("a command");
+    let (command, rest) = block.split_once("```\n\n```text\n").expect("its output");
+    let (shown, _) = rest.split_once("```").expect("the output ends");
+    let words: Vec<_> = command.split('\'').collect();
+    let [before, query, after] = words[..] else { panic!("{command}") };
+    let words = before.split_whitespace().skip(1).chain([query]).chain(after.split_whitespace());
+
+    let scene = Scene::new();
+    let mut record = scene.folder.diligence();
+    record.args(words).env("DBUS_SESSION_BUS_ADDRESS", &scene.bus.address);
+    let recorder = Running::start(&mut record);
+    let fail = || {
+        let mut call = Command::new("dbus-send");
+        call.arg(format!("--bus={}", scene.bus.address)).arg("--print-reply");
+        let output =
+            call.args(["--dest=org.example.Absent", "/", "org.example.Absent.Fail"]).output();
+        assert!(!output.expect("it is among the packages for tests").status.success());
+    };
+    let file = |name: &str| scene.folder.join(name);
+    // Nothing tells when it listens, so a call fails again and again.
+    for (name, other) in
+        [("trouble.pcapng", "trouble-2.pcapng"), ("trouble-2.pcapng", "trouble-3.pcapng")]
+    {
+        assert!(!file(name).exists());
+        wait_until(name, || {
+            fail();
+            file(name).exists()
+        });
+        assert!(!file(other).exists());
+    }
+    let output = end(recorder);
+    let told = text(&output.stderr);
+    assert!(output.status.success() && told.contains(shown), "{told}");
+    let mut times = Vec::new();
+    for name in ["trouble.pcapng", "trouble-2.pcapng"] {
+        let capture = read(&file(name));
+        assert_eq!(ends(&capture), [EndCause::Trigger], "{name}");
+        let mut errors = capture.messages().filter(|message| message.kind() == MessageType::Error);
+        let is_expected = |error: capture::model::Message<'_>| {
+            error.call().is_some_and(|call| call.member() == "Fail")
+        };
+        assert!(errors.any(is_expected), "{name}");
+        times.push(capture.messages().map(|message| message.at()).collect::<Vec<_>>());
+    }
+    assert!(times[0].last() < times[1].first(), "no message is in both");
+}
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recording.md");
+
 /// Starts a recorder whose files may have 32 KiB.
 fn start_limited(scene: &Scene) -> Running {
     let mut command = scene.folder.diligence();
@@ -219,7 +278,7 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
     let lost: u64 = capture.gaps().iter().filter_map(|gap| gap.lost).sum();
     let causes: Vec<_> = capture.gaps().iter().map(|gap| gap.cause).collect();
     assert_eq!(causes, [GapCause::DiskFull]);
-    assert_eq!((capture.len() as u64 + lost, capture.damage_count()), (heard(&told), 0));
+    assert_eq!((traffic(&capture) + lost, capture.damage_count()), (heard(&told), 0));
     assert_eq!((count(&capture, "Tick"), count(&capture, "Late")), (100, 5));
     assert_eq!((lost, ends(&capture)), (20, vec![EndCause::Asked]));
 }

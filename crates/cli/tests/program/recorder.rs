@@ -22,10 +22,15 @@ pub(crate) struct DbusDaemon {
 
 impl DbusDaemon {
     pub(crate) fn start(folder: &Folder, policy: &str) -> Self {
+        Self::start_with(folder, policy, "")
+    }
+
+    /// Starts it with a policy for all, and other elements of the configuration.
+    pub(crate) fn start_with(folder: &Folder, policy: &str, elements: &str) -> Self {
         let socket = folder.join("bus");
         let config = folder.join("reference.conf");
         let text = format!(
-            "<busconfig><type>session</type><listen>unix:path={}</listen>\
+            "<busconfig><type>session</type><listen>unix:path={}</listen>{elements}\
              <policy context='default'><allow send_destination='*' eavesdrop='true'/>\
              <allow eavesdrop='true'/><allow own='*'/>{policy}</policy></busconfig>",
             socket.display()
@@ -60,9 +65,14 @@ pub(crate) struct OurBus {
 
 impl OurBus {
     pub(crate) fn start(folder: &Folder) -> Self {
+        Self::start_with(folder, "")
+    }
+
+    /// Starts it with more elements of the configuration.
+    pub(crate) fn start_with(folder: &Folder, elements: &str) -> Self {
         let mut command = folder.diligence();
         command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
-        command.arg(folder.config(""));
+        command.arg(folder.config(elements));
         let mut process = Running::start(&mut command);
         let address = process.line();
         Self { address, _process: process }
@@ -118,6 +128,22 @@ pub(crate) fn start(folder: &Folder, address: &str, file: &Path, words: &[&str])
     wait_for_recorder(file, 1);
     recorder
 }
+
+/// Starts dbus-monitor, and waits until it writes what it sees.
+pub(crate) fn start_dbus_monitor(address: &str, file: &Path) -> Running {
+    let out = fs::File::create(file).expect("the folder is ours");
+    let mut command = Command::new("dbus-monitor");
+    command.args(["--address", address, "--pcap"]).stdin(Stdio::null());
+    let monitor = Running::start_into(&mut command, out);
+    wait_until("dbus-monitor", || {
+        send(address, &CALL);
+        fs::metadata(file).is_ok_and(|file| file.len() > PCAP_HEADER)
+    });
+    monitor
+}
+
+/// The length of a pcap file without messages.
+const PCAP_HEADER: u64 = 24;
 
 /// Waits until a file says that so many buses are listened to.
 pub(crate) fn wait_for_recorder(file: &Path, buses: usize) {

@@ -79,8 +79,8 @@ fn several_files_are_named_in_the_heading_and_count_once() {
 #[test]
 fn queries_that_match_nothing_are_explained_on_standard_error() {
     let folder = folder();
-    let reason = "no message matches the query: no message has the member getcount; GetCount occurs \
-                  60 times\n";
+    let reason = "no message matches the query: no message has the member getcount (names are \
+                  case-sensitive); GetCount occurs 60 times; did you mean member:GetCount?\n";
     for (line, command) in [
         ("timeline slow.pcap member:getcount", "timeline"),
         ("stats slow.pcap member:getcount", "stats"),

@@ -61,8 +61,10 @@ pub(crate) fn run(folder: &Folder, line: &str) -> Printed {
 pub(crate) fn session(folder: &Folder, lines: &[String]) -> String {
     let shown = |line: &String| {
         let printed = run(folder, line);
-        assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), ""), "{line}");
-        format!("$ diligence {line}\n{}\n", printed.stdout)
+        assert_eq!(printed.status, Some(0), "{line}: {}", printed.stderr);
+        let notes = printed.stderr;
+        assert!(notes.lines().all(|line| line.starts_with("note: ")), "{line}: {notes}");
+        format!("$ diligence {line}\n{notes}{}\n", printed.stdout)
     };
     lines.iter().map(shown).collect()
 }

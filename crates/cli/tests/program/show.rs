@@ -51,7 +51,7 @@ fn what_cannot_be_shown_is_explained() {
             (
                 "show office.pcapng --format xml",
                 2,
-                "possible values: busctl, gdbus, dbus-send, json",
+                "possible values: line, busctl, gdbus, dbus-send, json",
             ),
             ("show office.pcapng --as-command perl", 2, "possible values: busctl, gdbus, "),
             ("show office.pcapng --format json --as-command gdbus", 2, "cannot be used with"),

@@ -75,6 +75,89 @@ fn rows_are_sorted_and_left_out_as_asked() {
     assert!(printed.stdout.ends_with("and 3 more; --top=0 shows all\n"), "{}", printed.stdout);
 }
 
+/// A result of `bench ping-pong` with echoes.
+fn round_trip(read_buffer: &str, wire_bytes: u64, micros: f64) -> String {
+    let at = serde_json::json!({"read_buffer": read_buffer, "reply": "echo"});
+    let figures = serde_json::json!({
+        "round_trip_us": micros,
+        "call_bytes": wire_bytes,
+        "reply_bytes": wire_bytes,
+    });
+    let sample = serde_json::json!({
+        "record": "sample",
+        "scenario": "ping-pong",
+        "case": {"label": "", "at": at},
+        "subject": "dbus-daemon",
+        "figures": figures,
+    });
+    format!("{sample}\n")
+}
+
+#[test]
+fn times_of_sizes_are_those_that_are_interpolated_by_hand() {
+    let folder = office();
+    let results = [
+        round_trip("ours", 50, 40.0),
+        round_trip("ours", 150, 50.0),
+        round_trip("ours", 350, 90.0),
+        round_trip("2048", 50, 400.0),
+        round_trip("2048", 350, 400.0),
+    ];
+    std::fs::write(folder.join("results.jsonl"), results.concat()).expect("the folder is ours");
+    let line = "stats office.pcapng --sweep results.jsonl --json";
+    let printed = run(&folder, line);
+    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
+    let found: f64 =
+        rows.as_array().expect("rows").iter().filter_map(|row| row["time_ns"].as_f64()).sum();
+
+    // Half of a round trip: 20 µs at 50 bytes, 25 µs at 150, 45 µs at 350, lines between them.
+    let by_hand = |size: f64| match size {
+        ..50.0 => 20_000.0,
+        ..150.0 => 20_000.0 + (size - 50.0) * 50.0,
+        _ => 25_000.0 + (size - 150.0) * 100.0,
+    };
+    let capture = crate::recorder::read(&folder.join("office.pcapng"));
+    let messages = capture.messages().filter(|message| !message.is_of_recorder());
+    let expected: f64 = messages.map(|message| by_hand(f64::from(message.len()))).sum();
+    assert!((found - expected).abs() < 5.0, "{found} {expected}");
+    // 150 bytes from 50 and 350: 20 + 25 * 100 / 300 = 28.33 µs, 13.3 % more than 25.
+    let error = "median 13.3 %, worst 13.3 % (at 150 B)";
+    assert!(printed.stderr.contains(error), "{}", printed.stderr);
+    assert!(printed.stderr.contains("with read buffer ours"), "{}", printed.stderr);
+
+    let printed = run(&folder, &format!("{line} --sweep-read-buffer 2048"));
+    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
+    let found: f64 =
+        rows.as_array().expect("rows").iter().filter_map(|row| row["time_ns"].as_f64()).sum();
+    assert_eq!(
+        found,
+        200_000.0 * capture.messages().filter(|it| !it.is_of_recorder()).count() as f64
+    );
+}
+
+#[test]
+fn commands_with_a_query_say_once_why_recipients_are_unknown() {
+    let folder = office();
+    let mut recording = diligence_testkit::recording::Recording::new();
+    recording.process(":1.5", 42, "reader");
+    recording.signal(":1.6", "/ org.example.Mail.Changed", &());
+    std::fs::write(folder.join("dark.pcapng"), recording.pcapng()).expect("the folder is ours");
+    for line in [
+        "show dark.pcapng recipients>3",
+        "stats dark.pcapng recipients>3",
+        "timeline dark.pcapng recipients>3",
+        "export --format json dark.pcapng recipients>3",
+        "diff dark.pcapng dark.pcapng recipients>3",
+    ] {
+        let printed = run(&folder, line);
+        let note = "note: recipients are unknown in this recording";
+        assert_eq!(printed.stderr.matches(note).count(), 1, "{line}: {}", printed.stderr);
+    }
+    let printed = run(&folder, "stats dark.pcapng --by member");
+    let note = "note: the recipients of signals are unknown: who gets a signal cannot be known";
+    assert!(printed.stderr.starts_with(note), "{}", printed.stderr);
+}
+
 #[test]
 fn what_cannot_be_told_is_explained() {
     check_refused(

@@ -103,6 +103,12 @@ impl Running {
         Self(Some(command.spawn().expect("the program exists")))
     }
 
+    /// The same, but what it prints goes into a file.
+    pub(crate) fn start_into(command: &mut Command, out: fs::File) -> Self {
+        let command = command.stdout(out).stderr(Stdio::piped());
+        Self(Some(command.spawn().expect("the program exists")))
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.0.as_ref().expect("not ended").id()
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,16 +30,10 @@ pub(crate) struct Typed {
 impl Typist {
     /// Starts a shell, and waits until it reads keys.
     pub(crate) fn start(mut command: Command) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
-        let size = Winsize { ws_col: COLUMNS, ws_row: 200, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).expect("it is a terminal");
-        let name = ptsname(&master, Vec::new()).expect("it has a name");
-        let name = name.to_str().expect("it is ASCII").to_owned();
+        let Terminal { keys, name } = Terminal::open(COLUMNS);
         let line = || File::options().read(true).write(true).open(&name).expect("the other side");
         command.env("TERM", "xterm").stdin(line()).stdout(line()).stderr(line());
         let shell = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let keys = File::from(master);
         let output = read(keys.try_clone().expect("a descriptor"));
         let typist = Self { keys, output, shell };
         typist.wait("the prompt", |output| output.contains(PROMPT).then_some(()));
@@ -76,6 +70,82 @@ impl Drop for Typist {
     fn drop(&mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();
+    }
+}
+
+/// A pseudo-terminal.
+struct Terminal {
+    /// The side of the person.
+    keys: File,
+    /// The path of the side of the programs.
+    name: String,
+}
+
+impl Terminal {
+    fn open(columns: u16) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+        let size = Winsize { ws_col: columns, ws_row: 200, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("it is a terminal");
+        let name = ptsname(&master, Vec::new()).expect("it has a name");
+        let name = name.to_str().expect("it is ASCII").to_owned();
+        Self { keys: File::from(master), name }
+    }
+
+    fn side_of_programs(&self) -> File {
+        File::options().read(true).write(true).open(&self.name).expect("the other side")
+    }
+}
+
+/// A program whose standard output and standard error are a terminal.
+pub(crate) struct OnTerminal {
+    program: Child,
+    output: Receiver<String>,
+}
+
+impl OnTerminal {
+    /// Starts a program on a terminal of this width. Its standard input stays as the command has it.
+    pub(crate) fn start(command: &mut Command, columns: u16) -> Self {
+        let terminal = Terminal::open(columns);
+        let side = || terminal.side_of_programs();
+        command.env("TERM", "xterm").env_remove("NO_COLOR").stdout(side()).stderr(side());
+        Self::spawn(command, terminal)
+    }
+
+    /// The same with `NO_COLOR`.
+    pub(crate) fn start_without_color(command: &mut Command, columns: u16) -> Self {
+        let terminal = Terminal::open(columns);
+        let side = || terminal.side_of_programs();
+        command.env("TERM", "xterm").env("NO_COLOR", "1").stdout(side()).stderr(side());
+        Self::spawn(command, terminal)
+    }
+
+    fn spawn(command: &mut Command, terminal: Terminal) -> Self {
+        let program = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        // The command holds the side of the programs open until it is given other outputs.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Self { program, output: read(terminal.keys) }
+    }
+
+    pub(crate) fn program(&mut self) -> &mut Child {
+        &mut self.program
+    }
+
+    /// All that it printed, once it has ended; with line ends as a program writes them.
+    pub(crate) fn ended(mut self) -> String {
+        self.program.wait().expect("it is our child");
+        let mut text = String::new();
+        while let Ok(more) = self.output.recv_timeout(PATIENCE) {
+            text.push_str(&more);
+        }
+        text.replace("\r\n", "\n")
+    }
+}
+
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
     }
 }
 

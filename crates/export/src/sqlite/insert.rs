@@ -3,6 +3,7 @@
 use capture::Capture;
 use capture::model::{CallOutcome, Message, PeerId, Role};
 use capture::record::{Delivery, Fact, Process};
+use capture::timeline::BusPhase;
 use rusqlite::{Connection, Result, Statement, params};
 use serde::Serialize;
 use wire::message::MessageType;
@@ -28,9 +29,9 @@ impl<'d, 'c> Inserts<'d, 'c> {
             database,
             capture,
             texts: Texts::default(),
-            message: into(database, "message", 22)?,
+            message: into(database, "message", 28)?,
             call: into(database, "call", 12)?,
-            delivery: into(database, "delivery", 4)?,
+            delivery: into(database, "delivery", 5)?,
             buffer: Vec::new(),
         })
     }
@@ -200,6 +201,12 @@ impl<'d, 'c> Inserts<'d, 'c> {
             message.call().map(|call| number(&call)),
             message.is_of_recorder(),
             row.body(&mut self.buffer)?,
+            row.routed_after(),
+            row.phase(BusPhase::Receive),
+            row.phase(BusPhase::Wait),
+            row.phase(BusPhase::Dispatch),
+            row.phase(BusPhase::Match),
+            row.phase(BusPhase::Send),
         ])?;
         Ok(())
     }
@@ -231,9 +238,9 @@ impl<'d, 'c> Inserts<'d, 'c> {
     }
 
     fn delivery(&mut self, message: &Message<'c>, copy: &Delivery) -> Result<()> {
-        let written = copy.written_after.map(|time| time.as_nanos() as i64);
+        let [begun, written] = [copy.begun_after, copy.written_after].map(nanos);
         let recipient = format!(":1.{}", copy.recipient);
-        self.delivery.execute(params![number(message), recipient, written, copy.rules])?;
+        self.delivery.execute(params![number(message), recipient, written, copy.rules, begun])?;
         Ok(())
     }
 

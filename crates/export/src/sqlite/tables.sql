@@ -63,7 +63,14 @@ CREATE TABLE message (
                                                   -- body invalid, header invalid
     call         INTEGER,                         -- number of the call that it is or answers
     of_recorder  INTEGER NOT NULL,                -- 1: it is there only because somebody records
-    body         TEXT                             -- its arguments: a JSON list; NULL if it is not whole
+    body         TEXT,                            -- its arguments: a JSON list; NULL if it is not whole
+    -- If the bus itself has recorded: from when the bus received it until it had decided who gets it.
+    routed_after_ns INTEGER,
+    receive_ns   INTEGER,                         -- of this, reading the bytes; NULL if it was not measured,
+    wait_ns      INTEGER,                         -- routing other messages of the same read,
+    dispatch_ns  INTEGER,                         -- finding the recipients, without the next,
+    match_ns     INTEGER,                         -- and the search of match rules
+    send_ns      INTEGER                          -- from then until the last copy was written
 ) STRICT;
 
 -- Calls with what became of them. The reply may be a message that the query has left out.
@@ -89,7 +96,8 @@ CREATE TABLE delivery (
     message          INTEGER NOT NULL REFERENCES message,
     recipient        TEXT NOT NULL,    -- unique name
     written_after_ns INTEGER,          -- from when the bus received it until the copy had left
-    rules            INTEGER NOT NULL  -- match rules that asked for it; 0: it was addressed
+    rules            INTEGER NOT NULL, -- match rules that asked for it; 0: it was addressed
+    begun_after_ns   INTEGER           -- from when the bus received it until the first bytes had left
 ) STRICT;
 
 -- What recorders have learnt besides: match rules, names that can be started, starts of services,

@@ -169,8 +169,23 @@ fn what_is_not_selected_is_left_out() {
 fn a_bus_that_has_recorded_itself_says_who_got_copies() {
     let mut recording = office();
     recording.signal(":1.6", "/m org.example.Mail.Changed", &()).delivered(3, &[(7, 9, 1)]);
-    let sql = "SELECT recipient, written_after_ns, rules FROM delivery";
-    check(&database(&recording.capture()), sql, &[":1.7|9000|1"]);
+    let sql = "SELECT recipient, begun_after_ns, written_after_ns, rules FROM delivery";
+    check(&database(&recording.capture()), sql, &[":1.7|9000|9000|1"]);
+}
+
+#[test]
+fn the_stages_of_routing_are_columns_of_messages() {
+    let mut recording = office();
+    let changed = "/m org.example.Mail.Changed";
+    recording.signal(":1.6", changed, &()).delivered(30, &[(7, 90, 1), (8, 50, 1)]);
+    recording.staged(3, 5, Some((6, 9))).begun(0, 40);
+    recording.signal(":1.6", changed, &()).delivered(30, &[(7, 90, 1)]);
+    let database = database(&recording.capture());
+    let stages = "SELECT routed_after_ns, receive_ns, wait_ns, dispatch_ns, match_ns, send_ns \
+                  FROM message WHERE routed_after_ns IS NOT NULL";
+    check(&database, stages, &["30000|3000|2000|16000|9000|60000", "30000|||||60000"]);
+    let copies = "SELECT recipient, begun_after_ns, written_after_ns FROM delivery";
+    check(&database, copies, &[":1.7|40000|90000", ":1.8|50000|50000", ":1.7|90000|90000"]);
 }
 
 #[test]

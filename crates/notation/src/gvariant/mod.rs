@@ -6,5 +6,5 @@ mod parse;
 mod read;
 mod write;
 
-pub use read::{read_arguments, read_untyped, read_value};
+pub use read::{read_arguments, read_list, read_untyped, read_value};
 pub use write::{push, tuple, untyped, value};

@@ -16,6 +16,24 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     }
 }
 
+/// Reads values with commas between them, which are all of the text; or which of them, from 0, breaks the
+/// rules, and where.
+pub(super) fn parse_list(text: &str) -> Result<Vec<Node>, (usize, SyntaxError)> {
+    let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
+    let mut nodes = Vec::new();
+    parser.skip_blanks();
+    while parser.peek().is_some() {
+        let place = nodes.len();
+        let wrong = |error| (place, error);
+        if place > 0 {
+            parser.take(',', "a comma, or the end").map_err(wrong)?;
+        }
+        nodes.push(parser.value().map_err(wrong)?);
+        parser.skip_blanks();
+    }
+    Ok(nodes)
+}
+
 struct Parser {
     text: Vec<char>,
     at: usize,

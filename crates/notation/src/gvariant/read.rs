@@ -6,7 +6,7 @@ use wire::signature::{Signature, Type};
 
 use super::infer::infer;
 use super::node::{Node, SyntaxError, What};
-use super::parse::parse;
+use super::parse::{parse, parse_list};
 use crate::{ArgumentError, Misfit, Open, Reason, Step, checked, example, gvariant, scalar};
 
 /// Reads the arguments of a message, whose types are `signature`: a word for each.
@@ -48,6 +48,43 @@ pub fn read_arguments(
     values.collect()
 }
 
+/// Reads the arguments of a message, whose types are `signature`, from one text: values with commas between
+/// them, with or without the parentheses of a tuple around all of them.
+///
+/// ```
+/// use diligence_notation::gvariant::read_list;
+///
+/// let none = &mut |_: &str| Err("there is none".to_owned());
+/// assert_eq!(read_list("su", "'text', 7", none), read_list("su", "('text', 7)", none));
+/// let error = read_list("su", "'text', 'seven'", none).unwrap_err();
+/// assert_eq!(error.column(), Some(9));
+/// ```
+///
+/// # Errors
+///
+/// If the signature is none, or the values are not as many or not of these types.
+pub fn read_list(signature: &str, text: &str, open: Open<'_>) -> Result<Vec<Value>, ArgumentError> {
+    let signature = checked(signature)?;
+    let types: Vec<_> = signature.types().collect();
+    let nodes = parse_list(text).map_err(|(place, error)| {
+        // What is behind the last argument is looked at as if it were of its type.
+        let kind = types.get(place).or(types.last()).copied().unwrap_or(Type::Variant);
+        ArgumentError::Misfit { number: place + 1, misfit: broken(kind, text, error) }
+    })?;
+    let mut resolver = Resolver { word: text, open };
+    let read = resolver.list(signature, &types, &nodes);
+    match nodes.as_slice() {
+        // A tuple is all arguments, unless it is the only one of them.
+        [Node { what: What::Tuple(fields), .. }] if read.is_err() => {
+            resolver.list(signature, &types, fields).or_else(|error| match types.as_slice() {
+                [Type::Struct(_)] => read,
+                _ => Err(error),
+            })
+        }
+        _ => read,
+    }
+}
+
 /// Reads one value of this type. A text needs no quotes. A descriptor is what `open` knows: the word
 /// itself, and inside of a container a number or a text in quotes.
 ///
@@ -61,7 +98,7 @@ pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, B
     }
     let read = match parse(word) {
         Ok(node) => Resolver { word, open }.value(kind, &node, 0),
-        Err(error) => Err(misfit(kind, word, error.into())),
+        Err(error) => Err(broken(kind, word, error)),
     };
     match kind {
         Type::String | Type::ObjectPath | Type::Signature => {
@@ -78,7 +115,7 @@ pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, B
 ///
 /// If it is no value, or nothing says its type, as of an empty array.
 pub fn read_untyped(word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
-    let node = parse(word).map_err(|error| misfit(Type::Variant, word, error.into()))?;
+    let node = parse(word).map_err(|error| broken(Type::Variant, word, error))?;
     let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
     let kind = Signature::new(&types).ok().and_then(Signature::single);
     let kind = kind.ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
@@ -92,10 +129,29 @@ struct Resolver<'w, 'o> {
 }
 
 impl Resolver<'_, '_> {
+    /// The values of these types that nodes are, one of each.
+    fn list(
+        &mut self,
+        signature: Signature<'_>,
+        types: &[Type<'_>],
+        nodes: &[Node],
+    ) -> Result<Vec<Value>, ArgumentError> {
+        if types.len() != nodes.len() {
+            let (signature, expected, given) = (signature.into(), types.len(), nodes.len());
+            return Err(ArgumentError::Count { signature, expected, given });
+        }
+        let numbered = types.iter().zip(nodes).enumerate();
+        let values = numbered.map(|(place, (kind, node))| {
+            let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
+            self.value(*kind, node, 0).map_err(misfit)
+        });
+        values.collect()
+    }
+
     /// The value of this type that a node is, inside `depth` containers.
     fn value(&mut self, kind: Type<'_>, node: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
         let word = self.word;
-        let wrong = |reason| misfit(kind, word, reason);
+        let wrong = |reason| misfit(kind, word, reason).at(node.column);
         match (kind, &node.what) {
             _ if depth > VALUE_DEPTH_MAX => Err(wrong(Reason::TooDeep)),
             (_, What::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
@@ -148,7 +204,7 @@ impl Resolver<'_, '_> {
 
     fn variant(&mut self, inside: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
         let word = self.word;
-        let untyped = || misfit(Type::Variant, word, Reason::Untyped);
+        let untyped = || misfit(Type::Variant, word, Reason::Untyped).at(inside.column);
         let types = infer(inside).ok_or_else(untyped)?;
         let kind = Signature::new(&types).ok().and_then(Signature::single).ok_or_else(untyped)?;
         let value = self.part(kind, inside, depth, Step::Variant)?;
@@ -219,6 +275,12 @@ const fn words(kind: Type<'_>) -> &'static str {
         Type::DictEntry(_) => "an entry, {…, …}",
         _ => "a number",
     }
+}
+
+/// What is said of a text that breaks the rules of the form.
+fn broken(kind: Type<'_>, given: &str, error: SyntaxError) -> Box<Misfit> {
+    let column = error.column;
+    misfit(kind, given, error.into()).at(column)
 }
 
 fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {

@@ -91,18 +91,23 @@ impl Source for Ring {
     }
 }
 
-/// A large ring outlasts a pause of ours; a bus that has no room for one may have some for less.
+/// A large ring outlasts a pause of ours; a bus that has no room for one may have some for less. An older bus
+/// writes no programs.
 fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallError> {
-    let attempt = |size: u64| {
+    let attempt = |size: u64, programs: Option<bool>| {
         let rules = rules.iter().map(|rule| Value::String(rule.as_str().into())).collect();
         let element = Signature::new("s").expect("a type").into();
         let rules = Value::Array { element, items: rules };
-        let options = [("Rules", rules), ("Size", Value::Uint64(size))];
-        let options = BTreeMap::from(options);
+        let mut options = BTreeMap::from([("Rules", rules), ("Size", Value::Uint64(size))]);
+        options.extend(programs.map(|programs| ("Programs", Value::Boolean(programs))));
         connection.call(BUS, BUS_PATH, TRACE, "Start", &(options,))
     };
+    let attempt = |size| match attempt(size, Some(true)) {
+        Err(error) if error.remote_name() == Some(INVALID_ARGS) => attempt(size, None),
+        outcome => outcome,
+    };
     let reply = attempt(RING_LARGE).or_else(|error| match error.remote_name() {
-        Some("org.freedesktop.DBus.Error.LimitsExceeded") => attempt(RING_SMALL),
+        Some(LIMITS_EXCEEDED) => attempt(RING_SMALL),
         _ => Err(error),
     })?;
     let (UnixFd(index), _) = reply.read::<(UnixFd, BTreeMap<&str, Value>)>()?;
@@ -117,6 +122,8 @@ fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallErro
 const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 const TRACE: &str = "org.diligence.Trace1";
+const INVALID_ARGS: &str = "org.freedesktop.DBus.Error.InvalidArgs";
+const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
 
 /// Bytes of a ring: more than half a second of the fastest traffic.
 const RING_LARGE: u64 = 64 << 20;

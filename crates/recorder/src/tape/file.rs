@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
 use capture::record::{Origin, Record};
-use sys::replace::ReplacedFile;
+use sys::replace::{self, ReplacedFile};
 
 use super::Fit;
 use super::error::{TapeError, Unfinished};
@@ -96,10 +96,14 @@ enum Growth {
 impl OutputFile {
     /// Creates a file that only its owner can read, since messages can hold secrets.
     pub(super) fn create(target: PathBuf) -> Result<(File, Self), TapeError> {
-        match create(&target) {
-            Ok((file, growth)) => Ok((file, Self { target, growth })),
-            Err(error) => Err(TapeError::Create { path: target, error }),
-        }
+        let created = replace::resolve_links(&target).and_then(|resolved| {
+            replace::check_not_held(&resolved)?;
+            let (file, growth) = create(&resolved)?;
+            Ok((file, Self { target: resolved, growth }))
+        });
+        let created = created.map_err(|error| TapeError::Create { path: target, error })?;
+        replace::hold(&created.0);
+        Ok(created)
     }
 
     /// The file that was asked for.

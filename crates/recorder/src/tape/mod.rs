@@ -15,7 +15,8 @@ use std::time::Duration;
 use capture::bodies::{Bodies, Reducer};
 use capture::losses::Losses;
 use capture::query::Query;
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Origin, Record, Time};
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Origin, RawMessage, Record, Time};
+use wire::Message;
 
 pub use error::{TapeError, Unfinished};
 use file::{OutputFile, Plain};
@@ -65,6 +66,8 @@ pub struct Tape {
     /// Whether the file has no room for another message.
     is_complete: bool,
     tally: Tally,
+    /// Connections of the recorder.
+    own: Vec<(BusId, String)>,
 }
 
 #[derive(Debug)]
@@ -100,10 +103,12 @@ struct Full {
 /// What has been recorded so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Messages that came.
+    /// Messages that came, without those of the recorder.
     pub messages: u64,
     /// Bytes in them.
     pub bytes: u64,
+    /// Messages from and to the recorder, which are in the file, too.
+    pub of_recorder: u64,
     /// What is missing.
     pub losses: Losses,
     /// Bytes written to files.
@@ -148,6 +153,7 @@ impl Tape {
             max: None,
             is_complete: false,
             tally: Tally::default(),
+            own: Vec::new(),
         })
     }
 
@@ -203,10 +209,28 @@ impl Tape {
 
     fn count(&mut self, record: &Record<'_>) {
         self.tally.losses.learn(record);
-        if let Record::Message(raw) = record {
-            self.tally.messages += 1;
-            self.tally.bytes += u64::from(raw.len);
+        match record {
+            Record::Fact { bus, fact: Fact::Recorder { unique }, .. } => {
+                self.own.push((*bus, unique.clone()));
+            }
+            Record::Message(raw) if self.is_own(raw) => self.tally.of_recorder += 1,
+            Record::Message(raw) => {
+                self.tally.messages += 1;
+                self.tally.bytes += u64::from(raw.len);
+            }
+            _ => {}
         }
+    }
+
+    /// Whether a message is from or to a connection of the recorder.
+    fn is_own(&self, raw: &RawMessage<'_>) -> bool {
+        let Ok(message) = Message::parse(raw.bytes) else { return false };
+        let ends = [
+            message.sender().map(|name| name.as_str()),
+            message.destination().map(|name| name.as_str()),
+        ];
+        let is_end = |unique: &str| ends.contains(&Some(unique));
+        self.own.iter().any(|(bus, unique)| *bus == raw.bus && is_end(unique))
     }
 
     /// Sees to it that all that was put is in the file; to be called from time to time. If the disk
@@ -297,7 +321,9 @@ impl Tape {
 const fn is_about_the_recording(record: &Record<'_>) -> bool {
     match record {
         Record::Origin(_) | Record::Bus(_) | Record::Gap(_) | Record::Damage(_) => true,
-        Record::Fact { fact, .. } => matches!(fact, Fact::Ended { .. } | Fact::Recorder { .. }),
+        Record::Fact { fact, .. } => {
+            matches!(fact, Fact::Ended { .. } | Fact::Recorder { .. } | Fact::Totals(_))
+        }
         Record::Message(_) => false,
     }
 }

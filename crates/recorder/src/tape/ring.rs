@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use capture::file::Writer;
 use capture::record::{Origin, Record, Time};
-use sys::replace::ReplacedFile;
+use sys::replace::{self, ReplacedFile};
 
 use super::TapeError;
 use super::file::{OutputFile, is_recording, previous};
@@ -24,6 +24,8 @@ pub(super) struct Ring {
 
 impl Ring {
     pub(super) fn create(target: PathBuf, size: u64, origin: &Origin) -> Result<Self, TapeError> {
+        let resolved = replace::resolve_links(&target);
+        let target = resolved.map_err(|error| TapeError::Create { path: target.clone(), error })?;
         let before = previous(&target);
         if fs::symlink_metadata(&before).is_ok() && !is_recording(&before) {
             return Err(TapeError::Occupied { path: before });
@@ -97,6 +99,7 @@ impl Ring {
 /// message. Returns its path, too.
 fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<(Writer<File>, PathBuf)> {
     let (file, beginning) = ReplacedFile::create(path)?.into_parts();
+    replace::hold(&file);
     let beginning =
         beginning.ok_or_else(|| io::Error::other("it is not a regular file any more"))?;
     let fill = || {

@@ -5,21 +5,23 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{io, ptr};
 
-/// The descriptor to copy from; -1 for none.
-static FROM: AtomicI32 = AtomicI32::new(-1);
+/// The descriptors to copy from, one after the other; -1 for none.
+static FROM: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
 /// The file to copy to.
 static TO: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 /// The process that this is about: not its children.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// From now on, copies `from` to the new file `to` if this process crashes. `from` must stay open
+/// From now on, copies all of `from` to the new file `to` if this process crashes. They must stay open
 /// until [`forget`] is called.
-pub(crate) fn save(from: BorrowedFd<'_>, to: CString) -> io::Result<()> {
+pub(crate) fn save(from: [BorrowedFd<'_>; 2], to: CString) -> io::Result<()> {
     // It is never freed: a handler may be reading it.
     TO.store(to.into_raw(), Ordering::Release);
     // SAFETY: getpid(2) has no conditions.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Release);
-    FROM.store(from.as_raw_fd(), Ordering::Release);
+    for (place, from) in FROM.iter().zip(from) {
+        place.store(from.as_raw_fd(), Ordering::Release);
+    }
     for signal in SIGNALS {
         // SAFETY: zeroes are valid for all fields of this C structure.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -34,16 +36,17 @@ pub(crate) fn save(from: BorrowedFd<'_>, to: CString) -> io::Result<()> {
 
 /// Copies nothing any more.
 pub(crate) fn forget() {
-    FROM.store(-1, Ordering::Release);
+    FROM.iter().for_each(|place| place.store(-1, Ordering::Release));
 }
 
 /// Calls only what may be called in a signal handler. `SA_RESETHAND` has restored the default action,
 /// so the signal that is raised again ends the process.
 extern "C" fn handle(signal: c_int) {
-    let (from, to) = (FROM.swap(-1, Ordering::AcqRel), TO.load(Ordering::Acquire));
+    let from = FROM.each_ref().map(|place| place.swap(-1, Ordering::AcqRel));
+    let to = TO.load(Ordering::Acquire);
     // SAFETY: getpid(2) has no conditions.
     let is_own = PROCESS.load(Ordering::Acquire) == unsafe { libc::getpid() };
-    if from >= 0 && is_own && !to.is_null() {
+    if from[0] >= 0 && is_own && !to.is_null() {
         // SAFETY: `to` is a string that ends with a zero and is never freed.
         unsafe { copy(from, to) };
     }
@@ -54,7 +57,7 @@ extern "C" fn handle(signal: c_int) {
 /// # Safety
 ///
 /// `to` is a string that ends with a zero.
-unsafe fn copy(from: c_int, to: *const c_char) {
+unsafe fn copy(from: [c_int; 2], to: *const c_char) {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     // SAFETY: as the caller says; the other calls have no conditions but for `offset`, which is a
     // live local variable.
@@ -63,8 +66,10 @@ unsafe fn copy(from: c_int, to: *const c_char) {
         if file < 0 {
             return;
         }
-        let mut offset: libc::off_t = 0;
-        while libc::sendfile(file, from, &raw mut offset, COPIED_AT_ONCE) > 0 {}
+        for from in from {
+            let mut offset: libc::off_t = 0;
+            while libc::sendfile(file, from, &raw mut offset, COPIED_AT_ONCE) > 0 {}
+        }
         libc::close(file);
         say(c"This process has crashed. Its last record is in ".as_ptr());
         say(to);

@@ -1,7 +1,9 @@
 //! The bytes of records.
 
+use crate::program::{Participant, TEXT_LEN_MAX, start_of};
 use crate::record::{
-    BUS, DELIVERED, Entry, Kind, MESSAGE_FIXED, Message, NAMELESS, Party, Recipients,
+    BUS, DELIVERED, Entry, Kind, MESSAGE_FIXED, Message, NAMELESS, NO_OWNER, NOT_KNOWN, Party,
+    Recipients, Stages, TEXT_END,
 };
 
 /// The parts of a record behind its header, in their order.
@@ -49,6 +51,11 @@ impl<'a> Entry<'a> {
             }
             Self::Dropped { to, count, why } => texts(Kind::Dropped, [to, count, 0], why, ""),
             Self::Owned { name, peer } => texts(Kind::Owned, [peer, 0, 0], name, ""),
+            Self::Participant(participant) => participant.encode(),
+            Self::OwnerChanged { name, old, new } => {
+                let [old, new] = [old, new].map(|owner| owner.unwrap_or(NO_OWNER));
+                texts(Kind::OwnerChanged, [old, new, 0], name, "")
+            }
         })
     }
 }
@@ -58,14 +65,30 @@ impl<'a> Message<'a> {
     /// behind its first `kept`. One that is too long loses its end; if that is not enough its
     /// recipients theirs.
     #[inline]
-    pub(super) fn encode(&self, len_max: usize, kept: usize) -> Encoded<'a, 4> {
+    pub(super) fn encode(&self, len_max: usize, kept: usize) -> Encoded<'a, 6> {
         let room = len_max - MESSAGE_FIXED;
         let recipients = self.recipients.up_to(room / DELIVERED);
         let bytes = self.bytes.up_to(kept.min(room - recipients.len() * DELIVERED));
         let lens = pair(self.len, bytes.len() as u32);
         let copies = pair(recipients.len() as u32, self.first as u32);
-        let words = [self.from.code(), self.routed_after.as_nanos() as u64, lens, copies];
+        let [read, begun, after, took] = Stages::to_numbers(self.stages);
+        let (begun, matching) = (pair(read, begun), pair(after, took));
+        let routed = self.routed_after.as_nanos() as u64;
+        let words = [self.from.code(), routed, lens, copies, begun, matching];
         Encoded { kind: Kind::Message, words, recipients, rest: [bytes.0, bytes.1] }
+    }
+}
+
+impl<'a> Participant<'a> {
+    fn encode(self) -> Encoded<'a, 3> {
+        let Self { who, pid, uid, started, program } = self;
+        let started = match started {
+            Some(started) => started,
+            None => NOT_KNOWN,
+        };
+        let words = [who.code(), pair(pid, uid), started as u64];
+        let rest: [&[u8]; 2] = [start_of(program, TEXT_LEN_MAX).as_bytes(), TEXT_END.as_bytes()];
+        Encoded { rest, ..numbers(Kind::Participant, words) }
     }
 }
 
@@ -93,8 +116,7 @@ pub(super) const fn pair(first: u32, second: u32) -> u64 {
 
 /// A text that fits into every ring.
 fn short(text: &str) -> &str {
-    let end = (0..=text.len().min(TEXT_MAX)).rfind(|&end| text.is_char_boundary(end));
-    &text[..end.unwrap_or(0)]
+    start_of(text, TEXT_MAX)
 }
 
 /// Bytes of a name or a reason.

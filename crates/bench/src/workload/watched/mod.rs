@@ -95,21 +95,9 @@ impl<W: Counted> Workload for Watched<W> {
     fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let Some(bus) = stage.carrier else { return Ok(Outcome::default()) };
         let watching = self.watcher.begin(stage)?;
-        let mut counts = [0; 2];
-        let works = INSPECTED_UNITS.map(|units| self.workload.of_units(units));
-        for (work, count) in works.iter().zip(&mut counts) {
-            let calls = match SystemCalls::begin(stage, bus)? {
-                Ok(calls) => calls,
-                Err(note) => return Ok(Outcome { notes: vec![note], ..Outcome::default() }),
-            };
-            work.measure(stage)?;
-            *count = calls.end(stage)?.all;
-        }
+        let outcome = SystemCalls::of_a_unit(&self.workload, stage, bus)?;
         watching.end(stage)?;
-        // What connecting takes is in both.
-        let [fewer, more] = works.map(|work| work.units());
-        let each = counts[1].saturating_sub(counts[0]) as f64 / (more - fewer) as f64;
-        Ok(Figures::from([(Metric::BusSystemCalls, each)]).into())
+        Ok(outcome)
     }
 }
 
@@ -232,9 +220,6 @@ const KEPT: [Metric; 5] = [
     Metric::MibPerS,
     Metric::BusCpuUs,
 ];
-
-/// Units of work of which system calls are counted: the difference counts.
-const INSPECTED_UNITS: [u64; 2] = [200, 600];
 
 const US_PER_S: f64 = 1e6;
 

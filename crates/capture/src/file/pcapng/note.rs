@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::Options;
 use crate::file::number::Order;
-use crate::record::{BusId, Damage, Delivery, Fact, Gap, GapCause, Origin, Record, Time};
+use crate::record::{
+    BusId, Damage, Delivery, Fact, Gap, GapCause, Origin, Record, Routing, Stages, Time,
+};
 
 /// The type of our blocks. Types with the highest bit are free for local use.
 pub(super) const BLOCK: u32 = 0x8044_4C47;
@@ -19,6 +21,10 @@ pub(super) const BUS_OPTION: u16 = 0x8D01;
 
 /// The code of our options in a packet: its [`Trace`](crate::record::Trace).
 pub(super) const TRACE_OPTION: u16 = 0x8D02;
+
+/// The code of our options in a packet: the stages of its [`Routing`], and the copies that were written
+/// in several parts.
+pub(super) const STAGES_OPTION: u16 = 0x8D03;
 
 /// With what each of our blocks and options begins, whatever the order of bytes.
 pub(super) const MARK: [u8; 4] = *b"DLGC";
@@ -143,28 +149,61 @@ pub(super) fn content(option: &[u8]) -> Option<&[u8]> {
     is_ours.then_some(content)
 }
 
-/// Reads the options of a packet that hold its trace: the copies into `deliveries`, and when it was
+/// Reads the options of a packet that hold its trace: the copies into `deliveries`, and how it was
 /// routed. `None` if it has none.
 pub(super) fn trace(
     options: Options<'_>,
     order: Order,
     deliveries: &mut Vec<Delivery>,
-) -> Option<Duration> {
+) -> Option<Routing> {
     deliveries.clear();
-    let mut routed_after = None;
-    for (_, value) in options.filter(|(code, _)| *code == TRACE_OPTION) {
-        let value = content(value)?;
-        routed_after = Some(Duration::from_nanos(order.u64_at(value, 0)?));
-        let copies = value[8..].as_chunks::<DELIVERY_LEN>().0;
-        deliveries.extend(copies.iter().filter_map(|copy| parse_delivery(copy, order)));
+    let (mut after, mut stages, mut has_stages) = (None, None, false);
+    for (code, value) in options {
+        match code {
+            TRACE_OPTION => {
+                let value = content(value)?;
+                after = Some(Duration::from_nanos(order.u64_at(value, 0)?));
+                let copies = value[8..].as_chunks::<DELIVERY_LEN>().0;
+                deliveries.extend(copies.iter().filter_map(|copy| parse_delivery(copy, order)));
+            }
+            STAGES_OPTION => {
+                if let Some(value) = content(value)
+                    && let Some((numbers, parted)) = value.split_at_checked(STAGES_LEN)
+                {
+                    if !has_stages {
+                        deliveries
+                            .iter_mut()
+                            .for_each(|copy| copy.begun_after = copy.written_after);
+                        has_stages = true;
+                    }
+                    let number = |index: usize| order.u32_at(numbers, 4 * index);
+                    stages = Stages::from_numbers([number(0)?, number(1)?, number(2)?, number(3)?]);
+                    parted
+                        .as_chunks::<PARTED_LEN>()
+                        .0
+                        .iter()
+                        .for_each(|entry| read_parted(entry, order, deliveries));
+                }
+            }
+            _ => {}
+        }
     }
-    routed_after
+    after.map(|after| Routing { after, stages })
+}
+
+/// Reads when the bus began to write a copy that it wrote in several parts.
+fn read_parted(entry: &[u8], order: Order, deliveries: &mut [Delivery]) {
+    let index = order.u32_at(entry, 0).and_then(|index| deliveries.get_mut(index as usize));
+    if let Some((copy, nanos)) = index.zip(order.u64_at(entry, 4)) {
+        copy.begun_after = (nanos != NOT_WRITTEN).then(|| Duration::from_nanos(nanos));
+    }
 }
 
 fn parse_delivery(copy: &[u8], order: Order) -> Option<Delivery> {
     let nanos = order.u64_at(copy, 8)?;
     Some(Delivery {
         recipient: order.u64_at(copy, 0)?,
+        begun_after: None,
         written_after: (nanos != NOT_WRITTEN).then(|| Duration::from_nanos(nanos)),
         rules: order.u32_at(copy, 16)?,
     })
@@ -199,6 +238,25 @@ pub(super) const NOT_WRITTEN: u64 = u64::MAX;
 
 /// Bytes of a [`Delivery`] in an option.
 pub(super) const DELIVERY_LEN: usize = 20;
+
+/// Bytes of the [`Stages`] in an option.
+const STAGES_LEN: usize = 16;
+
+/// Bytes for a copy that was written in several parts.
+const PARTED_LEN: usize = 12;
+
+/// Such copies in one option; there are as many options as it takes.
+pub(super) const PARTED_MAX: usize = (u16::MAX as usize - MARK_LEN - STAGES_LEN) / PARTED_LEN;
+
+/// A copy that was written in several parts, as it stands in an option, in the order of bytes that we
+/// write: its place among the copies, and when the bus began to write it.
+pub(super) fn parted(index: usize, copy: &Delivery) -> [u8; PARTED_LEN] {
+    let nanos = copy.begun_after.map_or(NOT_WRITTEN, super::write::nanos);
+    let mut bytes = [0; PARTED_LEN];
+    bytes[..4].copy_from_slice(&(index as u32).to_le_bytes());
+    bytes[4..].copy_from_slice(&nanos.to_le_bytes());
+    bytes
+}
 
 /// Copies in one option; there are as many options as it takes.
 pub(super) const DELIVERIES_MAX: usize = (u16::MAX as usize - MARK_LEN - 8) / DELIVERY_LEN;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
-use std::time::Duration;
 
 use super::blocks::{self, Frame, NoBlock, Options, Packet, SectionVersion};
 use super::interface::{Interface, Of};
@@ -11,7 +10,7 @@ use super::{BODY_OFFSET, block, option};
 use crate::file::number::Order;
 use crate::file::window::Window;
 use crate::record::{
-    BusId, Damage, Delivery, Gap, GapCause, Origin, RawMessage, Record, Time, Trace,
+    BusId, Damage, Delivery, Gap, GapCause, Origin, RawMessage, Record, Routing, Time, Trace,
 };
 
 /// Reads a pcapng file.
@@ -48,7 +47,7 @@ struct Found {
     start: usize,
     kept: usize,
     len: u32,
-    routed_after: Option<Duration>,
+    routing: Option<Routing>,
 }
 
 /// What is passed over, counted, and told of at the end.
@@ -101,15 +100,14 @@ impl<R: Read> Pcapng<R> {
     }
 
     fn raw(&self, found: Found) -> RawMessage<'_> {
-        let Found { at, bus, start, kept, len, routed_after } = found;
+        let Found { at, bus, start, kept, len, routing } = found;
         RawMessage {
             at,
             bus,
             bytes: &self.window.shown(start + kept)[start..],
             len: len.max(kept as u32),
             place: Some(self.window.offset() + start as u64),
-            trace: routed_after
-                .map(|routed_after| Trace { routed_after, deliveries: &self.deliveries }),
+            trace: routing.map(|routing| Trace { routing, deliveries: &self.deliveries }),
         }
     }
 
@@ -263,15 +261,15 @@ impl<R: Read> Pcapng<R> {
         let at = packet.time.map_or(interface.last, |count| interface.time(count));
         interface.last = at;
         let Packet { kept, len, mut drops, .. } = packet;
-        let mut routed_after = None;
+        let mut routing = None;
         let body = frame.body(self.window.shown(frame.len));
         if packet.options_start() < body.len() {
             let options = Options::new(body, packet.options_start(), frame.order);
             drops = options.number(option::PACKET_DROPS).unwrap_or(drops);
-            routed_after = note::trace(options, frame.order, &mut self.deliveries);
+            routing = note::trace(options, frame.order, &mut self.deliveries);
         }
         let start = BODY_OFFSET + packet.start;
-        self.message = Some(Found { at, bus, start, kept, len, routed_after });
+        self.message = Some(Found { at, bus, start, kept, len, routing });
         if drops > 0 {
             self.lost(packet.interface, Some(at), drops);
         }

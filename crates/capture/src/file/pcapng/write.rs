@@ -11,7 +11,8 @@ use super::note::{self, DamageText, GapText, Kind};
 use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
 use super::{block, option, padding};
 use crate::file::LINK_TYPE_DBUS;
-use crate::record::{Bus, BusId, Gap, Method, Origin, RawMessage, Record, Time, Trace};
+use crate::record::{Bus, BusId, Delivery, Gap, Method, Origin, RawMessage};
+use crate::record::{Record, Stages, Time, Trace};
 
 /// Writes a recording as pcapng.
 ///
@@ -377,7 +378,7 @@ fn description(bus: &Bus) -> String {
 }
 
 fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
-    let routed_after = nanos(trace.routed_after).to_le_bytes();
+    let routed_after = nanos(trace.routing.after).to_le_bytes();
     let (first, rest) = trace.deliveries.split_at(trace.deliveries.len().min(note::DELIVERIES_MAX));
     for part in std::iter::once(first).chain(rest.chunks(note::DELIVERIES_MAX)) {
         // Nothing is collected, since every message has one.
@@ -389,7 +390,31 @@ fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
         part.iter().for_each(|copy| body.extend_from_slice(&note::delivery(copy)));
         body.resize(body.len() + padding(len), 0);
     }
+    let is_begun = |copy: &Delivery| copy.begun_after.is_some();
+    if trace.routing.stages.is_some() || trace.deliveries.iter().any(is_begun) {
+        put_stages(body, trace);
+    }
     end_options(body);
+}
+
+fn put_stages(body: &mut Vec<u8>, trace: &Trace<'_>) {
+    let numbers = Stages::to_numbers(trace.routing.stages);
+    let copies = trace.deliveries.iter().enumerate();
+    let mut parted = copies.filter(|(_, copy)| copy.begun_after != copy.written_after).peekable();
+    loop {
+        half(body, note::STAGES_OPTION);
+        let len_at = body.len();
+        half(body, 0);
+        body.extend_from_slice(&mark());
+        numbers.iter().for_each(|number| body.extend_from_slice(&number.to_le_bytes()));
+        for (index, copy) in parted.by_ref().take(note::PARTED_MAX) {
+            body.extend_from_slice(&note::parted(index, copy));
+        }
+        end_option(body, len_at);
+        if parted.peek().is_none() {
+            break;
+        }
+    }
 }
 
 fn mark() -> [u8; note::MARK_LEN] {
@@ -408,6 +433,11 @@ fn put_option(body: &mut Vec<u8>, code: u16, parts: &[&[u8]]) {
         body.extend_from_slice(part);
     }
     body.truncate(len_at + 2 + OPTION_LEN_MAX);
+    end_option(body, len_at);
+}
+
+/// Ends an option whose length stands at `len_at`, before its value.
+fn end_option(body: &mut Vec<u8>, len_at: usize) {
     let len = body.len() - len_at - 2;
     body[len_at..len_at + 2].copy_from_slice(&(len as u16).to_le_bytes());
     body.resize(body.len() + padding(len), 0);

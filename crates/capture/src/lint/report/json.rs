@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Report, Source};
 use crate::lint::finding::Finding;
 use crate::lint::rule::Rule;
+use crate::query::OfRecorder;
 
 #[derive(Serialize)]
 struct Shape<'r> {
@@ -12,6 +13,7 @@ struct Shape<'r> {
     #[serde(flatten)]
     source: SourceShape<'r>,
     messages: usize,
+    recorder_messages: OfRecorder,
     span_ns: u64,
     connections: usize,
     known: usize,
@@ -45,6 +47,7 @@ pub fn to_json(report: &Report) -> String {
             Source::Bus(name) => SourceShape::Bus(name),
         },
         messages: report.messages,
+        recorder_messages: report.of_recorder,
         span_ns: u64::try_from(report.span.as_nanos()).unwrap_or(u64::MAX),
         connections: report.connections,
         known: report.known,

@@ -12,14 +12,19 @@ use super::finding::{Finding, Severity};
 use super::rule::Rule;
 use super::{baseline, lint};
 use crate::Capture;
+use crate::model::Role;
+use crate::query::{OfRecorder, Query};
+use crate::record::Time;
 
 /// What was found in one recording, or on a bus that is watched.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Where it was found.
     pub source: Source,
-    /// How many messages it has.
+    /// How many messages it has, without those of the recorder.
     pub messages: usize,
+    /// Messages of the recorder.
+    pub of_recorder: OfRecorder,
     /// From its first to its last message.
     pub span: Duration,
     /// How many connections it shows.
@@ -56,13 +61,22 @@ impl Report {
         capture: &Capture,
         rules: impl IntoIterator<Item = &'r Rule>,
     ) -> Self {
-        let times = || capture.messages().map(|message| message.at());
-        let (first, last) = (times().min(), times().max());
+        let everything = Query::default();
+        let leaves_out = everything.leaves_out();
+        let shown = capture.messages().filter(|message| !leaves_out(message));
+        let (mut messages, mut first, mut last) = (0, Time(i64::MAX), Time(i64::MIN));
+        for at in shown.map(|message| message.at()) {
+            messages += 1;
+            (first, last) = (first.min(at), last.max(at));
+        }
+        let connections = capture.directory().peers();
+        let connections = connections.filter(|(_, peer)| peer.role != Role::Recorder);
         Self {
             source,
-            messages: capture.len(),
-            span: last.zip(first).and_then(|(last, first)| last.since(first)).unwrap_or_default(),
-            connections: capture.directory().peers().count(),
+            messages,
+            of_recorder: everything.of_recorder(capture),
+            span: last.since(first).unwrap_or_default(),
+            connections: connections.count(),
             findings: lint(capture, rules),
             known: 0,
         }

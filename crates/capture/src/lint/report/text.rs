@@ -71,6 +71,9 @@ impl Text {
             units::counted(report.findings.len() as u64, "finding")
         );
         self.paragraph("", &head);
+        if let Some(sentence) = report.of_recorder.sentence() {
+            self.paragraph("", &sentence);
+        }
     }
 
     /// Who does what, a line each.
@@ -80,9 +83,9 @@ impl Text {
         }
         self.out.push('\n');
         let who = findings.iter().map(|finding| cells(&finding.who.label)).max().unwrap_or(0);
-        let who = who.min(WHO_MAX);
+        let who = who.min(WHO_MAX).min(self.width / WHO_PART);
         for (index, finding) in findings.iter().enumerate() {
-            let name = fit(&printable(&finding.who.label), who, Fit::Start);
+            let name = fit(&printable(&finding.who.label), who, Fit::End);
             let rest = format!("{}  {name}  {}", finding.rule, printable(&finding.says));
             let severity = format!("{:4}", finding.severity.as_str());
             let severity = match finding.severity {
@@ -213,5 +216,8 @@ const NOT_OF_A_BUS: &str = "Which messages show it, and the commands that check 
 
 const WIDTH_MIN: usize = 60;
 const WHO_MAX: usize = 30;
+
+/// Of a line, the connection has at most one part of so many.
+const WHO_PART: usize = 4;
 const INDENT: &str = "     ";
 const HANGING: &str = "              ";

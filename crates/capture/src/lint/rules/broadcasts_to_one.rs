@@ -26,7 +26,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     to_one.map(|signals| report(lint, signals)).collect()
 }
 
-fn report(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Finding {
+fn report(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Finding {
     let first = &signals[0].0;
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Finding::new(&RULE, lint.who(lint.sender(first)))

@@ -11,7 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Messages,
     meaning: "A program gets the same error from the same method again and again, and goes on \
-              asking. Errors about what is not there are reported by L17 and L18.",
+              asking. Errors about what is not there are reported by L17 and L18, failed \
+              starts of services by L54.",
     thresholds: &[
         Threshold::count("errors of one kind", ERRORS_MIN),
         Threshold::span("of which so many come within", WITHIN),
@@ -26,7 +27,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
-    let failed: Vec<_> = calls.iter().filter(|call| is_plain_failure(call)).copied().collect();
+    let failed: Vec<_> =
+        calls.iter().filter(|call| is_plain_failure(lint, call)).copied().collect();
     let by_error = grouped(&failed, |call| call.partner().map(|reply| reply.member_id()));
     let is_storm = |failed: &&Vec<Message<'_>>| {
         failed.len() >= ERRORS_MIN
@@ -36,10 +38,11 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
     by_error.iter().filter(is_storm).filter_map(|failed| report(lint, calls, failed)).collect()
 }
 
-fn is_plain_failure(call: &Message<'_>) -> bool {
+fn is_plain_failure(lint: &Context<'_>, call: &Message<'_>) -> bool {
     let error = call.partner().filter(|reply| reply.kind() == MessageType::Error);
     error.is_some_and(|error| !is_probe(error.member()) && !is_absent(error.member()))
         && !has_timed_out(call)
+        && !lint.lacks_its_service(call)
 }
 
 fn report(lint: &Context<'_>, calls: &[Message<'_>], failed: &[Message<'_>]) -> Option<Finding> {

@@ -1,6 +1,7 @@
 //! L54: services that cannot be started.
 
 use super::prelude::*;
+use crate::activation::{Culprit, FailedStart, StartFailure};
 use crate::record::Fact;
 
 pub(in crate::lint) const RULE: Rule = Rule {
@@ -8,44 +9,35 @@ pub(in crate::lint) const RULE: Rule = Rule {
     title: "services that fail to start",
     rating: Rating::AtLeast(Severity::Med),
     needs: Needs::Messages,
-    meaning: "The bus tried again and again to start a service, because somebody called it, and the \
-              service did not come up: its program is missing, exits, crashes or does not take its \
-              name. Each attempt costs a process, and the callers wait until it has failed.",
+    meaning: "A call needed a service that was not running, and the bus could not start the service: \
+              its program is missing, exits, crashes or does not take its name in time. If the service \
+              exited at once when another service had failed, or was still waiting for it, the other \
+              service is reported. A crash is always the fault of the service itself. Each attempt \
+              costs a process, and the callers wait until it has failed.",
     thresholds: &[Threshold::count("failed starts of one service", FAILURES_MIN)],
-    advice: "Run the program as its service file does, and read what it prints; the log of the bus says \
-             how each start ended. Remove the service file if the program is gone. In the caller: do \
-             not call again at once after an activation error.",
+    advice: "Run the program as its service file does, and read what it prints; the log of the bus \
+             says how each start ended. Remove the service file if the program is gone, and install \
+             what provides a name that does not exist. If services wait for each other, have one of \
+             them take its name before it calls the other. In the caller: do not call again at once \
+             after an activation error.",
     check,
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let failed =
-        lint.calls.iter().filter_map(|call| Some(((call.bus(), wanted(lint, call)?), *call)));
-    let starts = failed_starts(lint);
-    let report = |((bus, name), calls): &((BusId, String), Vec<Message<'_>>)| {
-        // The bus counts attempts; without its trace, each call that failed counts as one.
-        let count = starts.get(&(*bus, name.as_str())).copied().unwrap_or(calls.len());
-        (count >= FAILURES_MIN).then(|| report(lint, name, count, calls))
+    let failed = lint.failed_starts().iter();
+    let blamed = collected(failed.map(|start| ((start.bus, start.blamed()), start)));
+    let counted = counted_by_bus(lint);
+    let report = |((bus, name), starts): &((BusId, &str), Vec<&FailedStart<'_>>)| {
+        let own = starts.iter().filter(|start| start.name == *name).count();
+        // With its trace, the bus says how many starts failed, also those without a call.
+        let own = counted.get(&(*bus, *name)).copied().unwrap_or(own);
+        (starts.len().max(own) >= FAILURES_MIN).then(|| report(lint, name, own, starts))
     };
-    collected(failed).iter().filter_map(report).collect()
-}
-
-/// The service that the bus could not start for a call.
-fn wanted(lint: &Context<'_>, call: &Message<'_>) -> Option<String> {
-    let error = call.partner().filter(|reply| {
-        reply.kind() == MessageType::Error && reply.sender_id() == lint.capture.driver()
-    })?;
-    if !error.member().starts_with(SPAWN) {
-        return None;
-    }
-    if call.destination_id() != lint.capture.driver() {
-        return Some(call.destination().to_owned());
-    }
-    lint.texts(call).into_iter().next()
+    blamed.iter().filter_map(report).collect()
 }
 
 /// By service, how many starts failed, as far as the bus has recorded that.
-fn failed_starts<'c>(lint: &Context<'c>) -> HashMap<(BusId, &'c str), usize> {
+fn counted_by_bus<'c>(lint: &Context<'c>) -> HashMap<(BusId, &'c str), usize> {
     let mut starts = HashMap::new();
     for (_, bus, fact) in lint.capture.facts() {
         if let Fact::Started { name, failure: Some(_) } = fact {
@@ -55,24 +47,55 @@ fn failed_starts<'c>(lint: &Context<'c>) -> HashMap<(BusId, &'c str), usize> {
     starts
 }
 
-fn report(lint: &Context<'_>, name: &str, count: usize, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &Context<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>]) -> Finding {
+    let mut calls: Vec<_> = starts.iter().flat_map(|start| start.calls.iter().copied()).collect();
+    calls.sort_by_key(Message::id);
     let first = &calls[0];
-    let error = first.partner().map(|reply| reply.member()).unwrap_or_default();
+    let is_chain = starts.iter().any(|start| start.culprit.is_some());
+    let is_certain = !is_chain && starts.iter().all(|it| it.failure != StartFailure::NeverCame);
     Finding::new(&RULE, lint.named(name))
         .about("start")
         .says(format!(
-            "failed to start {} ({}), for {}, first {} by {}",
-            units::counted(count as u64, "time"),
-            error.strip_prefix(ERRORS).unwrap_or(error),
+            "{}{}; {} waited, first {} by {}",
+            own_failures(name, own, starts),
+            failed_with_it(name, starts),
             units::counted(calls.len() as u64, "call"),
             short_name(first),
             lint.who(lint.sender(first)).label
         ))
-        .shown_by(calls)
-        .costs(Cost::of_waiting(calls))
-        .query("error:*Spawn*")
+        .confidence(if is_certain { Confidence::High } else { Confidence::Medium })
+        .shown_by(&calls)
+        .costs(Cost::of_waits(calls.iter().filter_map(Message::waited)))
+        .query(format!("(to:{name} or arg0:{name}) (is:unanswered or error:*)"))
 }
 
-const FAILURES_MIN: usize = 3;
-const ERRORS: &str = "org.freedesktop.DBus.Error.";
-const SPAWN: &str = "org.freedesktop.DBus.Error.Spawn.";
+/// How often the service itself did not start, and why.
+fn own_failures(name: &str, count: usize, starts: &[&FailedStart<'_>]) -> String {
+    let Some(first) = starts.iter().find(|start| start.name == name) else {
+        let is_absent =
+            |start: &&FailedStart<'_>| matches!(start.culprit, Some(Culprit::Absent(_)));
+        if starts.iter().any(is_absent) {
+            return String::from("does not exist: nothing owns the name, and nothing can start it");
+        }
+        return String::from("was not there in time for the services that need it");
+    };
+    let late = first.late_by.map_or_else(String::new, |late| {
+        format!("; it took its name {} after that", units::span(late))
+    });
+    format!("failed to start {}: {}{late}", units::counted(count as u64, "time"), first.why())
+}
+
+/// The services that failed because this one did.
+fn failed_with_it(name: &str, starts: &[&FailedStart<'_>]) -> String {
+    let mut others: Vec<_> = starts.iter().map(|start| start.name.as_str()).collect();
+    others.retain(|other| *other != name);
+    others.sort_unstable();
+    others.dedup();
+    match others.as_slice() {
+        [] => String::new(),
+        [other] => format!("; {other} needs it and failed to start"),
+        others => format!("; {} need it and failed to start", others.join(" and ")),
+    }
+}
+
+const FAILURES_MIN: usize = 1;

@@ -2,15 +2,18 @@
 
 use super::prelude::*;
 use crate::lint::finding::Who;
-use crate::model::{CLOCK_BACK_MIN, Health};
-use crate::record::{Bus, Clock, Content, EndCause, GapCause, Method as Listening};
+use crate::model::{CLOCK_BACK_MIN, Health, LateEvidence};
+use crate::record::{
+    Bus, BusId, Clock, Content, EndCause, Excerpt, GapCause, Late, Method as Listening,
+};
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(50),
     title: "the recording is incomplete",
     rating: Rating::Always(Severity::Info),
     needs: Needs::Messages,
-    meaning: "Messages are missing or cut, or it is not known who is who. Other findings may be \
+    meaning: "Messages are missing or cut, or were read so late that their times are wrong, or it is not \
+              known who is who. Other findings may be \
               wrong or absent because of it, so this comes first.",
     thresholds: &[
         Threshold::span("the clock went back by", CLOCK_BACK_MIN),
@@ -29,9 +32,11 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     found.extend(endings(lint));
     found.extend(damage(lint));
     found.extend(listening(lint));
+    found.extend(excerpts(lint));
     found.extend(cut(lint));
     found.extend(invalid(lint));
     found.extend(clock(lint));
+    found.extend(late(lint));
     found.extend(nameless(lint));
     found
 }
@@ -50,7 +55,7 @@ fn gaps(lint: &Context<'_>) -> Vec<Finding> {
             GapCause::Overrun => "the recorder did not keep up with the bus",
             GapCause::Disconnected => "the bus has disconnected the recorder",
             GapCause::DiskFull => "there was no room for the file",
-            GapCause::CutFile => "the file ends in the middle of something",
+            GapCause::CutFile => "the file is cut",
             GapCause::RecorderLost => "the recorder says that it lost messages",
         };
         let lost = match lost {
@@ -101,6 +106,26 @@ fn damage(lint: &Context<'_>) -> Option<Finding> {
 fn listening(lint: &Context<'_>) -> Vec<Finding> {
     let faults = lint.capture.buses().iter().flat_map(faults_of);
     faults.map(|(subject, says)| finding(lint, subject, says).severity(Severity::Med)).collect()
+}
+
+/// That messages were left out when it was saved.
+fn excerpts(lint: &Context<'_>) -> Vec<Finding> {
+    let blind = rules_that_need(&[Needs::MatchRules]);
+    let report = |(bus, excerpt): (BusId, &Excerpt)| {
+        let of = units::counted(excerpt.of, "message");
+        let query = match excerpt.query.as_str() {
+            "" => String::new(),
+            query => format!(", selected by {query}"),
+        };
+        let says = format!(
+            "is an excerpt with {} of {of} of {}{query}: {blind} are not judged, and findings about \
+             something that is missing may be wrong",
+            units::grouped(excerpt.messages),
+            lint.capture.bus_label(bus)
+        );
+        finding(lint, "excerpt", says).severity(Severity::Med)
+    };
+    lint.capture.excerpts().map(report).collect()
 }
 
 /// What the way in which a bus was recorded has left out.
@@ -184,6 +209,38 @@ fn clock(lint: &Context<'_>) -> Option<Finding> {
     let says = format!("has a clock that went back {times}; durations across that are unknown");
     (!after.is_empty())
         .then(|| finding(lint, "clock", says).severity(Severity::Med).evidence(Evidence::of(after)))
+}
+
+/// That messages were read late, so that their times and what follows from them are wrong.
+fn late(lint: &Context<'_>) -> Vec<Finding> {
+    let spans = lint.capture.lateness();
+    let report = |(evidence, spans): &(LateEvidence, Vec<Late>)| {
+        let messages: u64 = spans.iter().map(|late| late.messages).sum();
+        let by = spans.iter().map(Late::by).max().unwrap_or_default();
+        let read_in: Duration = spans.iter().map(Late::catching_up).sum();
+        let (how, confidence) = match evidence {
+            LateEvidence::Reported => ("were", Confidence::High),
+            LateEvidence::FastReplies => ("were probably", Confidence::Medium),
+            LateEvidence::Numbers => ("were possibly", Confidence::Low),
+        };
+        let says = format!(
+            "has times that are up to {} late: {} {how} read in {}, after the recorder had not run; \
+             findings about rates, waits and slow calls may be wrong there",
+            units::span(by),
+            units::counted(messages, "message"),
+            units::span(read_in)
+        );
+        let evidence = Evidence::of(lint.capture.messages().filter_map(|message| {
+            let is_late = |late: &Late| late.resumed <= message.at() && message.at() <= late.until;
+            spans.iter().any(is_late).then(|| message.id())
+        }));
+        finding(lint, "late", says)
+            .severity(Severity::Med)
+            .confidence(confidence)
+            .evidence(evidence)
+    };
+    let spans = spans.into_iter().map(|span| (span.evidence, span.late));
+    collected(spans).iter().map(report).collect()
 }
 
 /// Whether so few connections have a name or a process that people cannot tell who is who.

@@ -24,9 +24,9 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     grouped_audience(lint).iter().filter_map(|signals| check_member(lint, signals)).collect()
 }
 
-fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Finding> {
+fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Finding> {
     let first = &signals[0].0;
-    let copies: u64 = signals.iter().map(|(_, count)| u64::from(*count)).sum();
+    let copies: u64 = signals.iter().map(|(_, count)| *count).sum();
     let (count, seconds) = (signals.len() as u64, seconds(lint, first));
     if copies < count * RECIPIENTS_MIN as u64
         || count < seconds
@@ -34,7 +34,7 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Fi
     {
         return None;
     }
-    let bytes = signals.iter().map(|(it, count)| u64::from(*count) * u64::from(it.len())).sum();
+    let bytes = signals.iter().map(|(it, count)| count * u64::from(it.len())).sum();
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))

@@ -37,17 +37,24 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
         MessageType::Signal => "signals",
         _ => "answers",
     };
+    let sender = queries::term("from", &lint.who(lint.sender(first)));
+    // The call of an answer may not be in the recording.
+    let (of, query) = match named.member() {
+        "" => (String::new(), format!("{sender} size>64KiB")),
+        member => {
+            (format!(" of {}", short_name(&named)), format!("{sender} member:{member} size>64KiB"))
+        }
+    };
     Finding::new(&RULE, lint.who(lint.sender(first)))
         .about(format!("{what} {}", named.full_member()))
         .says(format!(
-            "sends {what} of {} with up to {}, {}",
-            short_name(&named),
+            "sends {what}{of} with up to {}, {}",
             units::bytes(largest.into()),
             units::counted(messages.len() as u64, "time")
         ))
         .shown_by(messages)
         .costs(Cost::of_bytes(messages))
-        .query(format!("{} size>64KiB", queries::term("from", &lint.who(lint.sender(first)))))
+        .query(query)
 }
 
 const LARGE: u32 = 64 << 10;

@@ -1,7 +1,7 @@
 //! L39: services that are there and have no name yet.
 
-use super::late_services::{Start, waited_for_start};
 use super::prelude::*;
+use crate::activation::Start;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(39),
@@ -18,7 +18,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let starts = lint.calls.iter().filter_map(|call| Some((*call, waited_for_start(lint, call)?)));
+    let starts = lint.calls.iter().filter_map(|call| Some((*call, call.waited_for_start()?)));
     let starts: Vec<_> = starts.collect();
     let mut waits: HashMap<PeerId, Vec<Start>> = HashMap::new();
     for (call, start) in &starts {
@@ -26,9 +26,10 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     }
     let late = starts.iter().filter_map(|(call, start)| {
         let own = own_time(start, waits.get(&start.service).map_or(&[], Vec::as_slice));
-        (own >= LATE).then_some(((call.bus(), call.destination_id()), (*call, own)))
+        let name = call.wanted_name().filter(|_| own >= LATE)?;
+        Some(((call.bus(), name), (*call, start.service, own)))
     });
-    collected(late).iter().map(|(_, calls)| report(lint, calls)).collect()
+    collected(late).iter().map(|((_, name), calls)| report(lint, name, calls)).collect()
 }
 
 /// How long a service took from its connection, or from the call if that came later, until it had the
@@ -44,21 +45,22 @@ fn own_time(start: &Start, own_waits: &[Start]) -> Duration {
     own + start.owned.since(from).unwrap_or_default()
 }
 
-fn report(lint: &Context<'_>, late: &[(Message<'_>, Duration)]) -> Finding {
-    let calls: Vec<_> = late.iter().map(|(call, _)| *call).collect();
-    let waits = late.iter().map(|(_, own)| *own);
-    let first = &calls[0];
-    Finding::new(&RULE, lint.who(lint.callee(first)))
-        .about(first.destination())
+fn report(lint: &Context<'_>, name: &str, late: &[(Message<'_>, PeerId, Duration)]) -> Finding {
+    let calls: Vec<_> = late.iter().map(|(call, ..)| *call).collect();
+    let waits = late.iter().map(|(.., own)| *own);
+    let (first, service, _) = late[0];
+    Finding::new(&RULE, lint.who(Party::Peer(service)))
+        .about(name)
         .says(format!(
-            "took the name {} {} after it had connected, and {} waited",
-            first.destination(),
+            "took the name {name} {} after it had connected, and {} waited",
             units::span(waits.clone().max().unwrap_or_default()),
             units::counted(calls.len() as u64, "call")
         ))
         .shown_by(&calls)
         .costs(Cost::of_waits(waits))
-        .query(format!("to:{} dur>500ms", first.destination()))
+        .query(queries::waits_for(name, &first, LATE_TEXT))
 }
 
+/// [`LATE`] in queries.
+const LATE_TEXT: &str = "500ms";
 const LATE: Duration = Duration::from_millis(500);

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(17),
-    title: "calls of what is not there",
+    title: "calls to missing objects or methods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program keeps calling methods, objects, interfaces or properties that a service \

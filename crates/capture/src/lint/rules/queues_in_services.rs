@@ -8,7 +8,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "Calls of several programs wait in one service at the same time: it works on one \
-              after the other, and the last waits for all.",
+              after the other, and the last waits for all. Calls that waited for the service to start \
+              are left out.",
     thresholds: &[
         Threshold::count("calls under way in one service", WAITING_MIN),
         Threshold::span("for at least", WAITING_FOR),
@@ -65,6 +66,9 @@ fn crowds<'c>(calls: &[Message<'c>]) -> Vec<Crowd<'c>> {
     let mut open: Option<Crowd<'c>> = None;
     for (place, call) in calls.iter().enumerate() {
         let Some(over) = call.partner().map(|reply| reply.at()) else { continue };
+        if call.waited_for_start().is_some() {
+            continue;
+        }
         settle(&mut waiting, call.at(), &mut open, &mut found);
         waiting.insert((over, place), *call);
         if waiting.len() >= WAITING_MIN {

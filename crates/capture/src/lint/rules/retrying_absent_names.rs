@@ -28,6 +28,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     let failed = lint.calls.iter().filter(|call| {
         call.partner()
             .is_some_and(|reply| reply.kind() == MessageType::Error && is_absent(reply.member()))
+            && !lint.lacks_its_service(call)
     });
     let named = failed.filter_map(|call| Some(((call.from()?, wanted(lint, call)?), *call)));
     let by_name = collected(named);

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(10),
-    title: "calls in single file",
+    title: "sequential calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program sends a call, waits for its reply, sends the next at once, and so on. The \

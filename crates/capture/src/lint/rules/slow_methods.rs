@@ -1,6 +1,5 @@
 //! L19: methods that take long.
 
-use super::late_services::waited_for_start;
 use super::prelude::*;
 use super::timeouts::has_timed_out;
 
@@ -14,11 +13,11 @@ pub(in crate::lint) const RULE: Rule = Rule {
               and so are calls that waited for a service to start.",
     thresholds: &[
         Threshold::span("95 of 100 calls take up to (as p95 of stats)", TYPICAL)
-            .source("from here on people feel that they wait"),
+            .source("people notice the wait"),
         Threshold::count("calls, for that to be typical", CALLS_MIN),
         Threshold::span("or the slowest takes", SLOWEST),
     ],
-    advice: "Answer later, from what does the work, so that the service goes on meanwhile; keep \
+    advice: "Reply asynchronously from the worker, so that the service stays responsive; cache \
              what is asked often; do not read files or wait for devices in the main loop.",
     check,
 };
@@ -40,7 +39,7 @@ fn is_service_time(lint: &Context<'_>, call: &Message<'_>) -> bool {
         && !has_timed_out(call)
         && !lint.is_deadlocked(call)
         && (call.destination().starts_with(':') || !lint.hides_owners(call.bus()))
-        && waited_for_start(lint, call).is_none()
+        && call.waited_for_start().is_none()
 }
 
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
@@ -56,11 +55,8 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
         Finding::new(&RULE, lint.who(lint.callee(first)))
             .about(first.full_member())
             .says(format!(
-                "takes up to {} for 19 of 20 calls of {}, and {} for the slowest; {} of {} took {} \
-                 or more",
-                units::span(typical),
-                short_name(first),
-                units::span(slowest),
+                "{}; {} of {} took {} or more",
+                how_long(calls, typical, slowest),
                 slow.len(),
                 units::counted(calls.len() as u64, "call"),
                 units::span(TYPICAL)
@@ -70,6 +66,21 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
             .query(format!("{} dur>100ms", queries::calls_to(lint, first))),
     )
 }
+
+/// How long calls take. Few calls have no slowest twentieth.
+fn how_long(calls: &[Message<'_>], typical: Duration, slowest: Duration) -> String {
+    let (typical, slowest) = (units::span(typical), units::span(slowest));
+    let name = short_name(&calls[0]);
+    match calls.len() {
+        ..TWENTIETH => format!("takes up to {slowest} for {name}"),
+        _ => format!(
+            "takes up to {typical} for 95 % of the calls of {name}, {slowest} for the slowest"
+        ),
+    }
+}
+
+/// Of so many calls, one is the slowest twentieth.
+const TWENTIETH: usize = 20;
 
 const TYPICAL: Duration = Duration::from_millis(100);
 const SLOWEST: Duration = Duration::from_secs(1);

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(20),
-    title: "standing still during a call",
+    title: "blocked during a call",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A program sends nothing at all while its own call is under way, lets a call of \

@@ -11,7 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     needs: Needs::Messages,
     meaning: "A call timed out at the bus, or ended in an error just when a usual time-out was over, \
               or the caller left the bus after it had waited for some time: there was no reply, and \
-              the caller had nothing all that time.",
+              the caller had nothing all that time. Calls of services that did not start are reported by \
+              L54.",
     thresholds: &[
         Threshold::span("a caller that left the bus had waited", GAVE_UP_MIN),
         Threshold::span("a call that ended in an error took", TIMEOUTS[0])
@@ -41,7 +42,7 @@ enum End {
 }
 
 fn end(lint: &Context<'_>, call: &Message<'_>) -> Option<End> {
-    if is_lost(lint, call) || lint.is_deadlocked(call) {
+    if is_lost(lint, call) || lint.is_deadlocked(call) || lint.lacks_its_service(call) {
         return None;
     }
     if has_timed_out(call) && (failed_after_usual_time_out(call) || shows_cause(lint, call)) {

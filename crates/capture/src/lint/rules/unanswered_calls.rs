@@ -28,7 +28,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn waited(lint: &Context<'_>, call: &Message<'_>) -> Duration {
     let callee_left = call.to().and_then(|peer| lint.capture.directory().peer(peer).left);
     let is_open = call.outcome() == Some(CallOutcome::Waiting) && lint.shows_replies(call);
-    if !is_open || callee_left.is_some() || lint.is_deadlocked(call) {
+    if !is_open || callee_left.is_some() || lint.is_deadlocked(call) || lint.lacks_its_service(call)
+    {
         return Duration::ZERO;
     }
     call.waited().unwrap_or_default()

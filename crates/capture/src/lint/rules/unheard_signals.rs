@@ -25,7 +25,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Signals whose recipients are known, by sender and member.
-pub(super) fn grouped_audience<'c>(lint: &Context<'c>) -> Vec<Vec<(Message<'c>, u32)>> {
+pub(super) fn grouped_audience<'c>(lint: &Context<'c>) -> Vec<Vec<(Message<'c>, u64)>> {
     let heard = lint.audience().heard.iter().filter(|(signal, _)| !signal.is_driver_traffic());
     let keyed = heard.map(|(signal, count)| {
         let member = (signal.interface_id(), signal.member_id());
@@ -39,7 +39,7 @@ pub(super) fn seconds(lint: &Context<'_>, signal: &Message<'_>) -> u64 {
     lint.recorded(signal.bus()).as_secs().max(1)
 }
 
-fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u32)]) -> Option<Finding> {
+fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Finding> {
     let first = &signals[0].0;
     let count = signals.len() as u64;
     if signals.len() < UNHEARD_MIN || count / seconds(lint, first) < RATE_MIN {

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(43),
-    title: "answers that nobody wants",
+    title: "unwanted replies",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A service answers calls that say NO_REPLY_EXPECTED. The bus carries the answer, and \

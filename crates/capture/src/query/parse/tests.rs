@@ -53,14 +53,16 @@ fn errors_say_where_and_what_was_expected() {
         ("not", 4, "expected a term"),
         ("member:", 8, "member has no value; expected a text"),
         ("dur> ", 5, "dur has no value; expected a number with a unit: ms, us"),
-        ("x dur>50", 7, "50 is not a value of dur; expected a number with a unit, such as 50ms"),
-        (
-            "dur>50mss",
-            5,
-            "50mss is not a value of dur; expected a number with a unit, such as 50ms",
-        ),
-        ("size>x", 6, "a number of bytes, or one with a unit, such as 64KiB"),
+        ("x dur>50", 7, "50 is not a duration; use for example 50ms"),
+        ("dur>50mss", 5, "50mss is not a duration; use for example 50ms"),
+        ("size>x", 6, "x is not a size; use for example 512 or 4kB"),
         ("serial:x", 8, "expected a whole number"),
+        ("a #12x", 3, "12x is not a value of number; expected a whole number"),
+        ("#..", 1, ".. is not a value of number"),
+        ("#1..#2..#3", 1, "1..2..3 is not a value of number"),
+        ("time:1..2s", 6, "1..2s is not a duration; use for example 50ms"),
+        ("time>1s..2s", 6, "1s..2s is not a duration"),
+        ("x #20..#10", 3, "no number is in the range 20..10: its end is before its start"),
         ("type:sign", 6, "expected call, return, error or signal"),
         ("is:slow", 4, "expected error, unanswered, timed-out, callee-left, caller-left, waiting"),
         ("flags:x", 7, "expected no-reply, no-auto-start or interactive"),
@@ -75,6 +77,21 @@ fn errors_say_where_and_what_was_expected() {
         let (found_column, found) = column_and_text(text);
         assert_eq!(found_column, column, "{text}: {found}");
         assert!(found.contains(words), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_number_sign_is_a_text_unless_a_number_follows() {
+    for (text, is_number) in [
+        ("#7", true),
+        ("#7..", true),
+        ("!#7..#9", true),
+        ("#", false),
+        ("#x", false),
+        ("\"#7\"", false),
+    ] {
+        let expression = parse(text).expect(text).expect(text);
+        assert_eq!(comparisons(&expression) > 0, is_number, "{text}: {expression:?}");
     }
 }
 

@@ -20,8 +20,9 @@ use tracks::{Track, Tracks};
 ///
 /// Each process has a track: what it calls, what it serves, and how many of its calls are pending;
 /// an arrow leads from each call to who serves it. Signals and calls without an answer are points.
-/// If the bus has recorded, what it did with each message is on its own track, and services have
-/// calls from when they had them. If it is known when processes had a processor, a lane of each shows
+/// If the bus has recorded, what it did with each message is on its own track, with the search of match
+/// rules inside of the dispatch, a point for each of several copies where it was written, and services
+/// have calls from when they had them. If it is known when processes had a processor, a lane of each shows
 /// that. Times are microseconds since the first of it.
 pub fn chrome_trace<'c>(
     capture: &'c Capture,
@@ -94,11 +95,25 @@ impl<W: Write> Writer<'_, W> {
             Role::Serves => self.arrow(Phase::FlowEnd, span, track)?,
             _ => {}
         }
+        if let Some(inside) = span.inside.filter(|_| phase == Phase::Begin) {
+            self.matching(inside, span, track)?;
+        }
         if phase == Phase::Begin {
             // Viewers match the end by name and arguments. A start with a length would be shorter to
             // write, but viewers add the two as floating-point numbers, and then spans overlap.
             event.ph = Phase::End;
             event.ts = Some(self.micros(span.to));
+            self.event(&event)?;
+        }
+        Ok(())
+    }
+
+    /// The search of match rules, inside of the span that is open.
+    fn matching(&mut self, (from, to): (Time, Time), span: &Span, track: Track) -> io::Result<()> {
+        let name = format!("match {}", self.member_of(span));
+        for (phase, at) in [(Phase::Begin, from), (Phase::End, to)] {
+            let mut event = Event::new(phase, &name, track);
+            event.ts = Some(self.micros(at));
             self.event(&event)?;
         }
         Ok(())
@@ -126,18 +141,24 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn name_of(&self, span: &Span) -> String {
-        let member = || {
-            let message = self.capture.message(span.message?);
-            Some(message.call().unwrap_or(message).full_member())
-        };
-        let member = member().unwrap_or_default();
+        let member = self.member_of(span);
         match span.role {
             Role::Routes => format!("route {member}"),
+            Role::Receives => format!("receive {member}"),
+            Role::Dispatches => format!("dispatch {member}"),
             Role::Sends => format!("send {member}"),
+            Role::Writes => format!("write {member} to :1.{}", span.recipient.unwrap_or_default()),
             Role::Starts => format!("{} starts", self.capture.program_label(span.peer)),
             Role::Runs => "runs".to_owned(),
             Role::Calls | Role::Serves | Role::Emits | Role::NeverAnswered => member,
         }
+    }
+
+    /// The method or signal of a span; of a reply that of its call.
+    fn member_of(&self, span: &Span) -> String {
+        let message = span.message.map(|id| self.capture.message(id));
+        let asked = message.map(|message| message.call().unwrap_or(message));
+        asked.map(|asked| asked.full_member()).unwrap_or_default()
     }
 
     /// How many calls each process has pending, whenever that changes.

@@ -1,11 +1,14 @@
 //! What is drawn of messages and start-ups.
 
+use std::ops::Range;
+use std::time::Duration;
+
 use wire::message::MessageType;
 
 use super::driver;
 use crate::model::{Capture, Message, MessageId, PeerId};
 use crate::record::Time;
-use crate::timeline::{Phase, Processors, StartUp, Way, processes};
+use crate::timeline::{BusPhase, BusTime, Phase, Processors, StartUp, Way, processes};
 
 /// Something that one connection does for a while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,9 +18,22 @@ pub(super) struct Span {
     pub(super) peer: PeerId,
     pub(super) role: Role,
     pub(super) message: Option<MessageId>,
+    /// A part of it that has a name of its own: of [`Role::Dispatches`], the search of match rules.
+    pub(super) inside: Option<(Time, Time)>,
+    /// Of [`Role::Writes`], the number in the recipient's unique name.
+    pub(super) recipient: Option<u64>,
 }
 
 impl Span {
+    const fn new(
+        peer: PeerId,
+        role: Role,
+        (from, to): (Time, Time),
+        message: Option<MessageId>,
+    ) -> Self {
+        Self { from, to, peer, role, message, inside: None, recipient: None }
+    }
+
     /// Whether it has no length, so that it can stand on a track together with spans.
     pub(super) fn is_point(&self) -> bool {
         self.from >= self.to
@@ -35,10 +51,16 @@ pub(super) enum Role {
     Calls,
     /// It has a call of another, until it answers.
     Serves,
-    /// The bus finds out who gets a message.
+    /// The bus receives a message and finds out who gets it.
     Routes,
+    /// The bus reads messages from a socket.
+    Receives,
+    /// The bus finds out who gets a message.
+    Dispatches,
     /// The bus passes a message on.
     Sends,
+    /// The bus writes one of several copies: from when the first bytes had left until all had.
+    Writes,
     /// A signal; a point.
     Emits,
     /// It waits for an answer that is not in the recording.
@@ -68,9 +90,7 @@ impl Spans {
     pub(super) fn add_start_up(&mut self, start_up: &StartUp) {
         let ends = start_up.milestones.first().zip(start_up.milestones.last());
         if let Some((first, last)) = ends {
-            let (from, to) = (first.at, last.at);
-            let role = Role::Starts;
-            self.all.push(Span { from, to, peer: start_up.peer, role, message: None });
+            self.all.push(Span::new(start_up.peer, Role::Starts, (first.at, last.at), None));
         }
     }
 
@@ -79,14 +99,19 @@ impl Spans {
         let peers = processes(capture);
         for (pid, from, to) in processors.spans() {
             if let Some(&peer) = peers.get(&pid) {
-                self.all.push(Span { from, to, peer, role: Role::Runs, message: None });
+                self.all.push(Span::new(peer, Role::Runs, (from, to), None));
             }
         }
     }
 
-    /// In the order of time; of spans that begin together the longer first.
+    /// In the order of time; of spans that begin together the longer first. Messages that the bus read
+    /// together have one span for that.
     pub(super) fn sorted(mut self) -> Vec<Span> {
-        self.all.sort_by_key(|span| (span.from, std::cmp::Reverse(span.to)));
+        self.all.sort_by_key(|span| (span.from, std::cmp::Reverse(span.to), span.role));
+        self.all.dedup_by(|next, span| {
+            let place = |span: &Span| (span.role, span.peer, span.from, span.to);
+            span.role == Role::Receives && place(span) == place(next)
+        });
         self.all
     }
 
@@ -97,11 +122,11 @@ impl Spans {
         let delivered = way.map_or(call.at(), |way| call.at().after(way.delivered()));
         let returned = call.at().after(duration);
         if let Some(peer) = call.from() {
-            self.all.push(Span { from: call.at(), to: returned, peer, role: Role::Calls, message });
+            self.all.push(Span::new(peer, Role::Calls, (call.at(), returned), message));
         }
         if let Some(peer) = reply.from() {
             let to = way.map_or(reply.at(), |way| delivered.after(way.time(Phase::Service)));
-            self.all.push(Span { from: delivered.min(to), to, peer, role: Role::Serves, message });
+            self.all.push(Span::new(peer, Role::Serves, (delivered.min(to), to), message));
         }
     }
 
@@ -110,29 +135,44 @@ impl Spans {
         let Some(peer) = call.from() else { return };
         let to = call.at().after(call.waited().unwrap_or_default());
         let (role, message) = (Role::NeverAnswered, Some(call.id()));
-        self.all.push(Span { from: call.at(), to, peer, role, message });
+        self.all.push(Span::new(peer, role, (call.at(), to), message));
     }
 
     fn add_point(&mut self, message: &Message<'_>, role: Role) {
         if let Some(peer) = message.from() {
             let at = message.at();
-            self.all.push(Span { from: at, to: at, peer, role, message: Some(message.id()) });
+            self.all.push(Span::new(peer, role, (at, at), Some(message.id())));
         }
     }
 
     /// What the bus has stamped of a message.
     fn add_bus(&mut self, message: &Message<'_>) {
-        let Some((routed, copies)) = message.routed_after().zip(message.deliveries()) else {
-            return;
-        };
+        let Some((time, copies)) = BusTime::of(message).zip(message.deliveries()) else { return };
         let Some(peer) = driver(message.capture(), message.bus()) else { return };
-        let (from, routed) = (message.at(), message.at().after(routed));
-        let message_id = Some(message.id());
-        self.all.push(Span { from, to: routed, peer, role: Role::Routes, message: message_id });
+        let received = message.at();
+        let place = |span: Range<Duration>| (received.after(span.start), received.after(span.end));
+        let span = |role, range| Span::new(peer, role, place(range), Some(message.id()));
+        if let Some((read, dispatched)) =
+            time.span(BusPhase::Receive).zip(time.span(BusPhase::Dispatch))
+        {
+            self.all.push(span(Role::Receives, read));
+            let matching = time.span(BusPhase::Match).filter(|matching| !matching.is_empty());
+            let inside = matching.map(place);
+            self.all.push(Span { inside, ..span(Role::Dispatches, dispatched) });
+        } else {
+            self.all.push(span(Role::Routes, Duration::ZERO..time.routed()));
+        }
         let sent = copies.iter().filter_map(|copy| copy.written_after).max();
-        if let Some(sent) = sent.map(|sent| from.after(sent)).filter(|sent| *sent > routed) {
-            let role = Role::Sends;
-            self.all.push(Span { from: routed, to: sent, peer, role, message: message_id });
+        if let Some(sent) = sent.filter(|sent| *sent > time.routed()) {
+            self.all.push(span(Role::Sends, time.routed()..sent));
+        }
+        for copy in copies {
+            let Some((begun, written)) = copy.begun_after.zip(copy.written_after) else { continue };
+            // A single copy has left when its message is sent.
+            if copies.len() > 1 || begun < written {
+                let recipient = Some(copy.recipient);
+                self.all.push(Span { recipient, ..span(Role::Writes, begun..written) });
+            }
         }
     }
 }

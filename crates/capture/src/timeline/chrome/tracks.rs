@@ -29,12 +29,18 @@ impl<'c> Tracks<'c> {
 
     /// The track for a span, and whether it is used for the first time.
     pub(super) fn place(&mut self, span: &Span) -> (Track, bool) {
+        let group = match span.role {
+            // The bus does one after the other, so they stand on one lane.
+            Role::Receives | Role::Dispatches => Role::Routes,
+            role => role,
+        };
         let lane = match span.role {
             Role::Emits => 0,
-            role => self.lanes.entry((span.peer, role)).or_default().place(span.from, span.to),
+            Role::Writes if span.is_point() => 0,
+            _ => self.lanes.entry((span.peer, group)).or_default().place(span.from, span.to),
         };
         let next = self.threads.len() as u32 + 1;
-        let thread = *self.threads.entry((span.peer, span.role, lane)).or_insert(next);
+        let thread = *self.threads.entry((span.peer, group, lane)).or_insert(next);
         (Track { process: self.process(span.peer), thread }, thread == next)
     }
 
@@ -61,8 +67,9 @@ impl<'c> Tracks<'c> {
             Role::Runs => return "on a processor".to_owned(),
             Role::Calls => "calls",
             Role::Serves => "serves",
-            Role::Routes => "routes",
+            Role::Routes | Role::Receives | Role::Dispatches => "routes",
             Role::Sends => "sends",
+            Role::Writes => "writes",
             Role::Emits => "emits",
             Role::NeverAnswered => "never answered",
         };

@@ -130,5 +130,10 @@ the same configuration, each in a directory of its own, and ended; one that is n
 named, and the rest is measured. All take turns within each round; figures are medians over the \
 rounds. Ctrl-C ends a run with what was measured so far.
 
+Sizes are those of the payload. The reply to a call carries the payload back, except in pipeline and \
+trace, and in ping-pong with --reply=empty. The sentences under a table are computed from its figures; \
+a difference that is smaller than the spread of the rounds counts as noise, and fewer than three rounds \
+are not compared.
+
 The exit status is 0 when everything was measured, 1 when something could not be, and 2 when the \
 command line is wrong.";

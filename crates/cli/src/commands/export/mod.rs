@@ -1,6 +1,7 @@
 //! `diligence export`: the messages of a recording, for other programs.
 //!
-//! What is written is made by [`export`] and, of traces, by [`capture::timeline`].
+//! What is written is made by [`export`], of traces by [`capture::timeline`], and of recordings by
+//! [`capture::save`].
 
 use std::fmt;
 use std::io;
@@ -10,11 +11,15 @@ use std::process::ExitCode;
 use ::export::{ExportError, write_csv, write_dot, write_json};
 use capture::Capture;
 use capture::model::Message;
+use capture::query::Query;
+use capture::save::FileFormat;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{Output, failed};
-use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
+use crate::progress::{Task, Work, conclude_file};
+use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::saving::save_matching;
 
 /// Which messages to write, and how.
 #[derive(Debug, Args)]
@@ -48,6 +53,10 @@ enum Form {
     ChromeTrace,
     /// Who talks to whom, for Graphviz
     Dot,
+    /// A recording, for Wireshark and all commands: messages with names, processes and phases
+    Pcapng,
+    /// A recording in the older format: messages and times only
+    Pcap,
 }
 
 /// Writes the messages.
@@ -73,18 +82,32 @@ impl Export {
             #[cfg(feature = "sqlite")]
             Form::Sqlite if out.path().is_none() => return Err(Failure::NotAFile),
             #[cfg(feature = "parquet")]
-            Form::Parquet if out.is_terminal() => {
-                return Err(Failure::Terminal);
-            }
+            Form::Parquet if out.is_terminal() => return Err(Failure::Terminal),
+            Form::Pcapng | Form::Pcap if out.is_terminal() => return Err(Failure::Terminal),
             _ => {}
         }
         let capture = recording::open(files)?;
-        warn_if_unmatched("export", &capture, &query, Scope::Recording);
-        let mut matcher = query.matcher();
-        let selects = |message: &Message<'_>| matcher.selects(message);
-        let written = self.format.write(&capture, selects, &mut out);
-        written.map_err(|error| self.unwritten(error))?;
-        out.finish().map_err(|error| self.unwritten(error))
+        Output::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
+        warn_if_unmatched("export", &capture, &query);
+        self.note_hidden(&capture, &query);
+        // Lines on a terminal show how far it is.
+        let task = Task::Messages("writing", capture.len() as u64);
+        let work = (!out.is_terminal()).then(|| Work::start(task));
+        let written = self.format.write(&capture, &query, &mut out, work.as_ref());
+        let messages = written.map_err(|error| self.unwritten(error))?;
+        out.finish().map_err(|error| self.unwritten(error))?;
+        drop(work);
+        if let Destination::File(path) = Destination::of(target) {
+            conclude_file(&path, messages);
+        }
+        Ok(())
+    }
+
+    /// Says what is left out. A whole recording is written with all messages.
+    fn note_hidden(&self, capture: &Capture, query: &Query) {
+        if self.format != Form::Pcapng || query.expression().is_some() {
+            recording::note_hidden(query, capture);
+        }
     }
 
     fn unwritten(&self, error: impl Into<ExportError>) -> Failure {
@@ -93,12 +116,22 @@ impl Export {
 }
 
 impl Form {
-    fn write<'c>(
+    /// Returns how many messages were written.
+    fn write(
         self,
-        capture: &'c Capture,
-        selects: impl FnMut(&Message<'c>) -> bool,
+        capture: &Capture,
+        query: &Query,
         out: &mut Output,
-    ) -> Result<(), ExportError> {
+        work: Option<&Work>,
+    ) -> Result<u64, ExportError> {
+        let mut matcher = query.matcher();
+        let mut selected = 0;
+        let selects = |message: &Message<'_>| {
+            work.into_iter().for_each(Work::count);
+            let is_selected = matcher.selects(message);
+            selected += u64::from(is_selected);
+            is_selected
+        };
         match self {
             Self::Json => write_json(capture, selects, out)?,
             Self::Csv => write_csv(capture, selects, out)?,
@@ -112,8 +145,10 @@ impl Form {
             Self::Parquet => ::export::write_parquet(capture, selects, out)?,
             Self::ChromeTrace => chrome_trace(capture, selects, out)?,
             Self::Dot => write_dot(capture, selects, out)?,
+            Self::Pcapng => return Ok(save_matching(capture, query, FileFormat::Pcapng, out)?),
+            Self::Pcap => return Ok(save_matching(capture, query, FileFormat::Pcap, out)?),
         }
-        Ok(())
+        Ok(selected)
     }
 }
 
@@ -148,7 +183,6 @@ enum Failure {
     Read(ReadError),
     #[cfg(feature = "sqlite")]
     NotAFile,
-    #[cfg(feature = "parquet")]
     Terminal,
     Write {
         to: Destination,
@@ -163,7 +197,6 @@ impl Failure {
             Self::Write { .. } => ExitCode::FAILURE,
             #[cfg(feature = "sqlite")]
             Self::NotAFile => ExitCode::from(2),
-            #[cfg(feature = "parquet")]
             Self::Terminal => ExitCode::from(2),
         }
     }
@@ -180,10 +213,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Read(error) => error.fmt(f),
             #[cfg(feature = "sqlite")]
-            Self::NotAFile => f.write_str("a database is a file: say which with -o FILE"),
-            #[cfg(feature = "parquet")]
+            Self::NotAFile => f.write_str("--format sqlite needs -o FILE"),
             Self::Terminal => {
-                f.write_str("columns are not for a terminal: write them to a file with -o FILE")
+                f.write_str("this format is not for a terminal: write it to a file with -o FILE")
             }
             Self::Write { to, error } => write!(f, "cannot write {to}: {error}"),
         }
@@ -197,6 +229,11 @@ JSON has the keys of `busctl --json=short monitor` and more: number, size, names
 partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. In CSV, columns and a database what a \
 message says is a JSON list under `body`. The tables and views \
 of a database, and the columns of csv and parquet, stand in docs/export.md, with examples.
+
+pcapng and pcap have with each call its reply, and with each reply its call. pcapng has also what is known of
+the connections, names and services in these messages, and says that it is an excerpt. To open a file of the
+flight recorder in Wireshark:
+  diligence export flight.trace --format pcapng -o flight.pcapng
 
 A picture of who talks to whom, without the bus itself:
   diligence export FILE '!is:driver' --format dot | dot -Tsvg > picture.svg

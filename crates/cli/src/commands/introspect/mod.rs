@@ -70,7 +70,7 @@ pub(crate) struct Introspect {
 /// In which form.
 #[derive(Debug, Args)]
 struct FormOptions {
-    /// As which tool prints it [default: busctl, and gdbus with --recurse or --only-properties]
+    /// Output style [default: busctl, and gdbus with --recurse or --only-properties]
     #[arg(long, value_enum, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code", "json", "j"])]
     format: Option<Format>,
     /// With the objects below it, as gdbus has it, or as JSON

@@ -355,7 +355,8 @@ The file is pcapng, which Wireshark opens too. It can be read whenever and howev
 ends, and while it lasts. If FILE exists, it is kept until the new recording is complete and then \
 replaced; until then the new one is FILE.*.unfinished beside it, which can be read like any recording \
 and stays there if the recorder is killed. Where messages are missing, because the bus has ended the connection or the disk was full, \
-the file says so.
+the file says so. It also says so where a monitor's times are too late, because the recorder was stopped \
+or had no processor for 100 ms or longer: how many messages were read late, and by how much.
 
 With --introspect the recorder calls Introspect of the objects that messages name, until their \
 service has described the interface: then `diligence show` prints arguments with their names. It starts \
@@ -363,8 +364,8 @@ no service, and asks each one question at a time.
 
 With --switches the kernel writes down when each thread of these processes, of up to 1024 in all or \
 half as many as there may be open files, gets and loses a processor; one that begins later is followed \
-within 50 ms. It lets everybody see that of processes of one's own user, if \
-/proc/sys/kernel/perf_event_paranoid is 2 or less; who could not be watched is said. `timeline` shows \
+within 50 ms. It works for your own processes if \
+/proc/sys/kernel/perf_event_paranoid is 2 or less; processes that cannot be watched are counted at the end. `timeline` shows \
 then who was woken late or held up, `stats --by switches` how often for each call.
 
 A SIZE is one of bytes, or has a unit: kB, MB and GB are powers of 1000, KiB, MiB and GiB powers of \

@@ -1,66 +1,55 @@
 //! How a recording is going: one line on a terminal.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, stderr};
 use std::time::Duration;
 
+use capture::query::OfRecorder;
 use capture::record::EndCause;
-use capture::text::units::{bytes, count, counted, elapsed};
+use capture::text::units::{bytes, count, counted, duration, elapsed};
 use recorder::{Session, Summary, Tally, Watching};
 use sys::clock::monotonic;
 
-use crate::output::{complain, redraw_line};
+use crate::output::complain;
+use crate::progress::{EVERY, StatusLine};
 
-/// A line that is written over again and again. Where there is no terminal, nothing.
+/// How the recording is going. Nothing is shown if standard error is not a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    shown: Shown,
+    line: StatusLine,
     next: Duration,
-    /// What there was when the line was written last, and when.
+    /// What there was when the line was drawn last, and when.
     last: (Duration, u64),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shown {
-    /// There is no terminal.
-    Never,
-    /// Nothing stands there.
-    No,
-    /// A line stands there, which has to be cleared.
-    Yes,
 }
 
 impl Progress {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        let shown = if stderr().is_terminal() { Shown::No } else { Shown::Never };
         let now = monotonic();
-        Self { shown, next: now + EVERY, last: (now, 0) }
+        Self { line: StatusLine::new(), next: now + EVERY, last: (now, 0) }
     }
 
-    /// No line, whatever there is.
+    /// No line, even on a terminal.
     pub(crate) const fn silent() -> Self {
-        Self { shown: Shown::Never, next: Duration::ZERO, last: (Duration::ZERO, 0) }
+        Self { line: StatusLine::silent(), next: Duration::ZERO, last: (Duration::ZERO, 0) }
     }
 
-    /// Writes the line, if it is time to.
+    /// Draws the line, if it is time to.
     pub(crate) fn show(&mut self, session: &Session) {
         let now = monotonic();
-        if self.shown == Shown::Never || now < self.next {
+        if !self.line.is_possible() || now < self.next {
             return;
         }
         let tally = session.tally();
         let (then, before) = self.last;
         let rate = (tally.messages - before) as f64 / (now - then).as_secs_f64().max(1e-9);
-        redraw_line(&line(&tally, rate, session.span()));
-        self.shown = Shown::Yes;
+        self.line.draw(&line(&tally, rate, session.span()));
         self.last = (now, tally.messages);
         self.next = now + EVERY;
     }
 
-    /// How long until the line has to be written again.
+    /// How long until the line has to be drawn again.
     pub(crate) fn rest(&self) -> Option<Duration> {
-        (self.shown != Shown::Never).then(|| self.next.saturating_sub(monotonic()))
+        self.line.is_possible().then(|| self.next.saturating_sub(monotonic()))
     }
 
     /// Says something that stays.
@@ -69,12 +58,9 @@ impl Progress {
         complain(&format!("diligence record: {text}\n"));
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&mut self) {
-        if self.shown == Shown::Yes {
-            redraw_line("");
-            self.shown = Shown::No;
-        }
+        self.line.clear();
     }
 }
 
@@ -91,7 +77,7 @@ fn line(tally: &Tally, rate: f64, span: Duration) -> String {
 
 /// What is said at the end.
 pub(crate) fn report(summary: &Summary) -> String {
-    let Summary { tally, span, cause, used, watching } = summary;
+    let Summary { tally, span, cause, used, late, watching } = summary;
     // How somebody ended it, the one who reads this knows.
     let until = match cause {
         EndCause::Asked | EndCause::Command => String::new(),
@@ -104,12 +90,22 @@ pub(crate) fn report(summary: &Summary) -> String {
         span.as_secs_f64(),
         tally.losses,
     );
-    let each = used.as_secs_f64() * 1e6 / tally.messages.max(1) as f64;
-    let _ = writeln!(
-        text,
-        "it took {:.2} s of processor time: {each:.1} us for each message",
-        used.as_secs_f64()
-    );
+    if let Some(sentence) = OfRecorder::new(tally.of_recorder).sentence() {
+        let _ = writeln!(text, "{sentence}");
+    }
+    let read = tally.messages + tally.of_recorder;
+    let each = used.as_secs_f64() * 1e6 / read.max(1) as f64;
+    let _ =
+        writeln!(text, "recorder CPU: {:.2} s, {each:.1} \u{b5}s per message", used.as_secs_f64());
+    if late.messages > 0 {
+        let messages = counted(late.messages, "message", "messages");
+        let _ = writeln!(
+            text,
+            "{messages} were read up to {} late, because the recorder was stopped or had no processor: \
+             their times are those of reading",
+            duration(late.by)
+        );
+    }
     if let Some(Watching { watched, refused }) = watching {
         let watched = counted(*watched, "process", "processes");
         let _ = writeln!(text, "switches of {watched}; {refused} could not be watched");
@@ -121,12 +117,10 @@ pub(crate) fn report(summary: &Summary) -> String {
     text
 }
 
-/// How often the line is written.
-const EVERY: Duration = Duration::from_millis(250);
-
 #[cfg(test)]
 mod tests {
     use capture::losses::Losses;
+    use recorder::Lateness;
 
     use super::*;
 
@@ -144,6 +138,7 @@ mod tests {
             tally: Tally {
                 messages: 1000,
                 bytes: 2048,
+                of_recorder: 250,
                 written: 4096,
                 files: vec!["a.pcapng.1".into(), "a.pcapng".into()],
                 ..Tally::default()
@@ -152,9 +147,11 @@ mod tests {
             cause: EndCause::NoBus,
             used: Duration::from_millis(20),
             watching: Some(Watching { watched: 3, refused: 1 }),
+            late: Lateness::default(),
         };
         let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until no bus was left: nothing lost\n\
-                        it took 0.02 s of processor time: 20.0 us for each message\n\
+                        250 messages from or to the recorder are hidden; is:recorder shows them\n\
+                        recorder CPU: 0.02 s, 16.0 \u{b5}s per message\n\
                         switches of 3 processes; 1 could not be watched\n\
                         4.0 KiB: a.pcapng.1, a.pcapng\n";
         assert_eq!(report(&summary), expected);

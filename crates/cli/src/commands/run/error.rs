@@ -16,7 +16,7 @@ pub(super) enum RunError {
     /// The command cannot be started.
     Guest(GuestError),
     /// The bus cannot be recorded.
-    Record(RecordError),
+    Record(Box<RecordError>),
     /// The system did not let us wait.
     System(io::Error),
 }
@@ -48,7 +48,7 @@ impl From<GuestError> for RunError {
 
 impl From<RecordError> for RunError {
     fn from(error: RecordError) -> Self {
-        Self::Record(error)
+        Self::Record(Box::new(error))
     }
 }
 

@@ -1,17 +1,24 @@
-//! `diligence show`: the messages of a recording, as tools print them, or as commands.
+//! `diligence show`: the messages of a recording, as tools print them, in detail, as commands, or as a file.
 
 use std::fmt;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::query::Query;
-use capture::show::{Command, Format, Inexpressible};
+use capture::model::Message;
+use capture::query::{Matcher, Query};
+use capture::save::FileFormat;
+use capture::show::{Command, Details, Format, Inexpressible, Knowledge, LineClock, Lines};
 use capture::statistics::Caveat;
+use capture::text::Style;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::output::{Output, complain, controls, failed};
-use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
+use crate::output::{Output, complain, controls, failed, write_text};
+use crate::progress::{Task, Work, conclude_file};
+use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::saving::save_matching;
+use crate::style::ColorChoice;
 
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
@@ -20,18 +27,25 @@ pub(crate) struct Show {
     /// The recording
     #[arg(value_hint = ValueHint::FilePath)]
     file: String,
-    /// Which messages: `member:Get* dur>50ms` [default: all]
+    /// Which messages: `member:Get* dur>50ms`, or `#1410` for one in detail [default: all]
     query: Vec<String>,
-    /// As which tool prints them
-    #[arg(long, value_enum, default_value = "busctl")]
-    format: Form,
+    /// Output style [default: details for a single number; else line on a terminal, busctl elsewhere]
+    #[arg(long, value_enum)]
+    format: Option<Form>,
+    #[command(flatten)]
+    color: ColorChoice,
     /// Instead, the command that sends the like
     #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with = "format")]
     as_command: Option<Program>,
+    /// Instead, save them as a recording: OUT.pcapng, or OUT.pcap, which has no names and no phases
+    #[arg(long, short = 'o', value_name = "OUT", conflicts_with_all = ["format", "as_command"])]
+    save: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Form {
+    /// One line for each message: number, seconds, caller, callee, member, duration, outcome
+    Line,
     /// As `busctl monitor`
     Busctl,
     /// As `gdbus monitor`: a line for each
@@ -42,6 +56,8 @@ enum Form {
     Json,
     /// The same, with the type of each value
     Lossless,
+    /// The call with its reply, who, and where the time went
+    Details,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -58,14 +74,13 @@ enum Program {
     MatchRule,
 }
 
-impl From<Form> for Format {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Busctl => Self::Busctl,
-            Form::Gdbus => Self::Gdbus,
-            Form::DbusSend => Self::DbusSend,
-            Form::Json => Self::Json,
-            Form::Lossless => Self::Lossless,
+impl Form {
+    /// What messages look like if no form is asked for.
+    fn usual(query: &Query) -> Self {
+        match query.message_number() {
+            Some(_) => Self::Details,
+            None if stdout().is_terminal() => Self::Line,
+            None => Self::Busctl,
         }
     }
 }
@@ -95,25 +110,122 @@ impl Show {
     fn print(&self) -> Result<(), ShowError> {
         recording::check_order(&self.file, &self.query)?;
         let query = recording::query(&self.query)?;
+        // A file that cannot be written is reported before a large recording is read.
+        let file = self.save.as_deref().map(Saved::create).transpose()?;
         let capture = recording::open(&[&self.file])?;
         for caveat in Caveat::of_end(&capture) {
             complain(&format!("note: {}: {caveat}\n", self.file));
         }
-        warn_if_unmatched("show", &capture, &query, Scope::Recording);
-        recording::note_unknown_recipients(&query, &capture);
-        match self.as_command {
-            Some(program) => commands(&capture, &query, program.into()),
-            None => messages(&capture, &query, self.format.into()).map_err(ShowError::Io),
+        warn_if_unmatched("show", &capture, &query);
+        recording::note_hidden(&query, &capture);
+        if let Some(file) = file {
+            return file.write(&capture, &query);
         }
+        if let Some(program) = self.as_command {
+            return commands(&capture, &query, program.into());
+        }
+        let format = match self.format.unwrap_or_else(|| Form::usual(&query)) {
+            Form::Line => {
+                let lines = Lines::new(self.color.of_lines(), LineClock::of_recording(&capture));
+                return print_lines(&capture, &query, &lines).map_err(ShowError::Io);
+            }
+            Form::Details => {
+                let style = self.color.of_stdout();
+                return details(&capture, &query, style).map_err(ShowError::Io);
+            }
+            Form::Busctl => Format::Busctl,
+            Form::Gdbus => Format::Gdbus,
+            Form::DbusSend => Format::DbusSend,
+            Form::Json => Format::Json,
+            Form::Lossless => Format::Lossless,
+        };
+        messages(&capture, &query, format).map_err(ShowError::Io)
     }
+}
+
+/// A file to which messages are saved.
+struct Saved {
+    path: PathBuf,
+    format: FileFormat,
+    out: Output,
+}
+
+impl Saved {
+    fn create(path: &Path) -> Result<Self, ShowError> {
+        let format = FileFormat::of_path(path);
+        let format = format.ok_or_else(|| ShowError::Extension(path.to_owned()))?;
+        let created = Output::create(Some(path));
+        let out = created.map_err(|error| ShowError::Write(path.to_owned(), error))?;
+        Ok(Self { path: path.to_owned(), format, out })
+    }
+
+    fn write(self, capture: &Capture, query: &Query) -> Result<(), ShowError> {
+        let Self { path, format, mut out } = self;
+        let work = Work::start(Task::Other("writing"));
+        let written = Output::check_inputs(Some(&path), capture)
+            .and_then(|()| save_matching(capture, query, format, &mut out))
+            .and_then(|messages| out.finish().map(|()| messages));
+        drop(work);
+        match written {
+            Ok(messages) => conclude_file(&path, messages),
+            Err(error) => return Err(ShowError::Write(path, error)),
+        }
+        Ok(())
+    }
+}
+
+/// Prints all that is known of the messages that a query selects, a call and its reply together.
+fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
+    let (mut details, mut matcher) = (Details::new(capture, style), query.matcher());
+    let mut gap = "";
+    for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
+        write_text(&format!("{gap}{}", details.of(&message)?))?;
+        gap = "\n";
+    }
+    Ok(())
+}
+
+/// Whether a query selects a message and it is not a reply whose call is selected too: what is printed of
+/// a call is about both.
+fn selects_alone(matcher: &mut Matcher<'_>, message: &Message<'_>) -> bool {
+    let call = message.call().filter(|call| call.id() != message.id());
+    matcher.selects(message) && !call.is_some_and(|call| matcher.selects(&call))
+}
+
+/// How far printing is, where it goes to a program: on a terminal, what is printed shows it.
+fn work_of_pipe(capture: &Capture) -> Option<Work> {
+    let task = Task::Messages("printing", capture.len() as u64);
+    (!stdout().is_terminal()).then(|| Work::start(task))
+}
+
+/// Prints a line for each message that a query selects.
+fn print_lines(capture: &Capture, query: &Query, lines: &Lines) -> io::Result<()> {
+    let mut out = BufWriter::new(stdout().lock());
+    let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
+    let work = work_of_pipe(capture);
+    let selects = |message: &Message<'_>| {
+        work.iter().for_each(Work::count);
+        matcher.selects(message)
+    };
+    for message in capture.messages().filter(selects) {
+        text.clear();
+        lines.push(&mut text, &message, Knowledge::Whole, &mut buffer)?;
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()
 }
 
 /// Prints the messages that a query selects.
 fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
     let controls = controls();
-    for message in capture.messages().filter(|message| matcher.selects(message)) {
+    let work = work_of_pipe(capture);
+    let selects = |message: &Message<'_>| {
+        work.iter().for_each(Work::count);
+        matcher.selects(message)
+    };
+    for message in capture.messages().filter(selects) {
         text.clear();
         format.push(&mut text, &message, &mut buffer, controls)?;
         out.write_all(text.as_bytes())?;
@@ -126,12 +238,7 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
     let mut out = Output::create(None).map_err(ShowError::Io)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
     let mut refused = 0;
-    for message in capture.messages() {
-        // A reply has the command of its call, which is printed once.
-        let call = message.call().filter(|call| call.id() != message.id());
-        if !matcher.selects(&message) || call.is_some_and(|call| matcher.selects(&call)) {
-            continue;
-        }
+    for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
         match command.of(&message, &mut buffer) {
             Ok(text) => out.write_all(text.as_bytes()).map_err(ShowError::Io)?,
             Err(Inexpressible::Io(error)) => return Err(ShowError::Io(error)),
@@ -152,13 +259,18 @@ enum ShowError {
     Io(io::Error),
     /// So many have no such command.
     Inexpressible(u64),
+    /// The name of a file does not say which format it is to have.
+    Extension(PathBuf),
+    /// A file cannot be written.
+    Write(PathBuf, io::Error),
 }
 
 impl ShowError {
     fn status(&self) -> ExitCode {
         match self {
             Self::Read(error) => error.status(),
-            Self::Io(_) | Self::Inexpressible(_) => ExitCode::FAILURE,
+            Self::Io(_) | Self::Inexpressible(_) | Self::Write(..) => ExitCode::FAILURE,
+            Self::Extension(_) => ExitCode::from(2),
         }
     }
 }
@@ -174,6 +286,13 @@ impl fmt::Display for ShowError {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
+            Self::Extension(path) => write!(
+                f,
+                "cannot save as {}: expected a name that ends in .pcapng or .pcap; for other formats \
+                 there is diligence export",
+                path.display()
+            ),
+            Self::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),
             Self::Inexpressible(1) => f.write_str("1 message cannot be written as such a command"),
             Self::Inexpressible(count) => {
                 write!(f, "{count} messages cannot be written as such commands")
@@ -187,7 +306,13 @@ impl std::error::Error for ShowError {}
 const LONG_HELP: &str = "\
 The words behind the file are a query; see docs/query.md. A match rule is one, too.
 
+A single number, `'#1410'`, prints that call with its reply, the processes behind both, what became of it, and how \
+long each phase took. With --format details so do all messages that are selected.
+
 With --as-command a reply stands for its call. Commands address the session bus unless the recording \
 says that it is of the system bus.
+
+--save writes the messages that are selected, each call with its reply, as `diligence export` does; see \
+docs/export.md.
 
 The exit status is 0 when all was shown, 1 when it could not be, and 2 when the command line is wrong.";

@@ -14,14 +14,15 @@ use std::process::ExitCode;
 use capture::Capture;
 use capture::budget::{Budget, Verdict};
 use capture::query::Query;
-use capture::statistics::{Subject, Sweep, SweepError, Unknowable};
+use capture::statistics::{Subject, Sweep, SweepChoice, SweepError, Unknowable};
 use capture::table::{NoSuchColumn, Table};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::diff::check_budgets;
 use crate::output::{failed, print};
-use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
+use crate::progress::{Task, Work};
+use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::style;
 
 /// What to tell of which recordings.
@@ -40,12 +41,15 @@ pub(crate) struct Stats {
     /// How many rows a table has; 0 for all [default: as many as a screen, all for programs]
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
-    /// Results of `bench ping-pong --save` on this machine: adds what messages of each size cost
+    /// Results of `bench ping-pong --save` on this machine: adds how long messages of each size take
     #[arg(long, value_name = "FILE")]
     sweep: Option<PathBuf>,
     /// The bus of these results to go by [default: the first]
     #[arg(long, value_name = "NAME", requires = "sweep")]
     sweep_bus: Option<String>,
+    /// The read buffer of these results to go by, as in `bench --read-buffers` [default: ours]
+    #[arg(long, value_name = "BYTES", requires = "sweep")]
+    sweep_read_buffer: Option<String>,
     /// What the recording must keep: 'p95(org.x.Iface.Get*) < 20ms'; may be given often, see `diff`
     #[arg(long = "assert", value_name = "BUDGET", conflicts_with_all = ["by", "sweep"])]
     budgets: Vec<Budget>,
@@ -85,8 +89,8 @@ impl Stats {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
-        warn_if_unmatched("stats", &capture, &query, Scope::Traffic);
-        recording::note_unknown_recipients(&query, &capture);
+        warn_if_unmatched("stats", &capture, &query);
+        let _work = Work::start(Task::Other("computing statistics"));
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
@@ -111,9 +115,11 @@ impl Stats {
         if subject == Subject::Rules && query.expression().is_some() {
             return Err(StatsError::RulesOfMessages);
         }
-        let mut matcher = query.traffic();
+        recording::note_hidden(query, capture);
+        let mut matcher = query.matcher();
         let table = subject.table(capture, |message| matcher.selects(message), sweep);
         let mut table = table.map_err(StatsError::Unknowable)?;
+        table.notes().iter().for_each(|text| recording::note(text));
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
         }
@@ -128,7 +134,11 @@ impl Stats {
     fn read_sweep(&self, path: &Path) -> Result<Sweep, StatsError> {
         let failed = |error| StatsError::Sweep { path: path.to_owned(), error };
         let file = File::open(path).map_err(|error| failed(SweepError::Io(error)))?;
-        Sweep::read(BufReader::new(file), self.sweep_bus.as_deref()).map_err(failed)
+        let choice = SweepChoice {
+            subject: self.sweep_bus.as_deref(),
+            read_buffer: self.sweep_read_buffer.as_deref(),
+        };
+        Sweep::read(BufReader::new(file), choice).map_err(failed)
     }
 }
 

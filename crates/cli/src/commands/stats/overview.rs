@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::query::Query;
+use capture::query::{OfRecorder, Query};
 use capture::record::EndCause;
-use capture::statistics::{By, Caveat, Groups, Summary};
+use capture::statistics::{By, Caveat, Copies, Groups, Summary};
 use capture::table::Table;
 use capture::text::Style;
 use capture::text::columns::folded;
@@ -25,23 +25,28 @@ pub(super) struct Overview {
     #[serde(skip)]
     heading: String,
     summary: Summary,
+    copies: Copies,
     /// Messages that are not counted, because the recorder itself sent or got them.
-    recorder_messages: u64,
+    recorder_messages: OfRecorder,
     ended: Vec<EndCause>,
     caveats: Vec<String>,
     senders: Table,
     members: Table,
     times: Table,
+    /// Signals with more recipients than usual; `None` if recipients are not known.
+    most_recipients: Option<Table>,
 }
 
 impl Overview {
     /// Counts the messages that a query selects.
     pub(super) fn of(capture: &Capture, query: &Query) -> Self {
         // Beside each other, since nothing that one counts is of use to the other.
-        let (summary, senders, members) = thread::scope(|scope| {
+        let (summary, senders, members, copies) = thread::scope(|scope| {
             let members = scope.spawn(|| groups(capture, query, By::Member));
+            let copies = scope.spawn(|| copies(capture, query));
             let (summary, senders) = (sum(capture, query), groups(capture, query, By::Sender));
-            (summary, senders, members.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            let members = members.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (summary, senders, members, copies.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
         let caveats = Caveat::of(capture, &summary);
         Self {
@@ -50,11 +55,13 @@ impl Overview {
             heading: recording::heading(capture),
             caveats: caveats.iter().map(Caveat::to_string).collect(),
             summary,
-            recorder_messages: of_recorder(capture, query),
+            copies,
+            recorder_messages: query.of_recorder(capture),
             ended: capture.endings(),
             senders: senders.traffic(),
             members: members.traffic(),
             times: members.times(),
+            most_recipients: members.most_recipients(),
         }
     }
 
@@ -77,11 +84,13 @@ impl Overview {
             }
         }
         let parts = [
-            (&self.senders, "Who talks most", "messages that each connection has sent", 6),
-            (&self.members, "What is used most", "with the replies", 6),
-            (&self.times, "What callers wait for", "by all their waiting together", 7),
+            (Some(&self.senders), "Who talks most", "messages that each connection has sent", 6),
+            (Some(&self.members), "What is used most", "with the replies", 6),
+            (Some(&self.times), "What callers wait for", "by total waiting time", 7),
+            (self.most_recipients.as_ref(), "Signals with the most recipients", "more than 3", 5),
         ];
         for (table, title, about, rows) in parts {
+            let Some(table) = table else { continue };
             if table.rows().is_empty() {
                 continue;
             }
@@ -92,7 +101,7 @@ impl Overview {
             }
             let about = match table.omitted() {
                 0 => about.to_owned(),
-                omitted => format!("{about}; {} more", grouped(omitted as u64)),
+                omitted => format!("{about} ({} more)", grouped(omitted as u64)),
             };
             text += &format!("\n{}, {}\n", style.strong(title), style.pale(about));
             text += &table.to_text(Style { width: style.width, ..style });
@@ -130,10 +139,9 @@ impl Overview {
         ];
         sentences.push(kinds.join(", "));
         sentences.extend(share_of_bus(summary));
-        if self.recorder_messages > 0 {
-            let left_out = counted(self.recorder_messages, "message", "messages");
-            sentences.push(format!("{left_out} of the recorder itself left out"));
-        }
+        sentences.extend(self.recorder_messages.sentence());
+        let copies = self.copies.to_string();
+        sentences.extend((!copies.is_empty()).then_some(copies));
         let until: Vec<_> = self.ended.iter().map(EndCause::to_string).collect();
         if !until.is_empty() {
             sentences.push(format!("recorded until {}", until.join(", and until ")));
@@ -184,7 +192,7 @@ fn share_of_bus(summary: &Summary) -> Option<String> {
 }
 
 fn sum(capture: &Capture, query: &Query) -> Summary {
-    let mut matcher = query.traffic();
+    let mut matcher = query.matcher();
     let mut summary = Summary::default();
     for message in capture.messages().filter(|message| matcher.selects(message)) {
         summary.add(&message);
@@ -193,16 +201,17 @@ fn sum(capture: &Capture, query: &Query) -> Summary {
     summary
 }
 
-/// Messages of the recorder that the query would select.
-fn of_recorder(capture: &Capture, query: &Query) -> u64 {
+fn copies(capture: &Capture, query: &Query) -> Copies {
     let mut matcher = query.matcher();
-    let messages = capture.messages().filter(|message| message.is_of_recorder());
-    messages.filter(|message| matcher.selects(message)).count() as u64
+    Copies::of(capture, |message| matcher.selects(message))
 }
 
 fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
-    let mut matcher = query.traffic();
-    let mut groups = Groups::new(capture, by);
+    let mut matcher = query.matcher();
+    let mut groups = match by {
+        By::Member => Groups::with_recipients(capture, by),
+        _ => Groups::new(capture, by),
+    };
     for message in capture.messages().filter(|message| matcher.selects(message)) {
         groups.add(&message);
     }

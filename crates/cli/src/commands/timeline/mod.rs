@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
+use capture::model::Message;
 use capture::query::Query;
 use capture::text::Style;
 use capture::timeline::chrome_trace;
@@ -17,7 +18,8 @@ use clap::{Args, ValueHint};
 
 use crate::live::{Form, LiveError, LiveOptions};
 use crate::output::{Output, failed, print};
-use crate::recording::{self, ReadError, Scope, warn_if_unmatched};
+use crate::progress::{Task, Work, conclude_file};
+use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::style;
 use screen::{Screen, Source};
 
@@ -57,11 +59,9 @@ impl Timeline {
     fn tell(&self) -> Result<String, TimelineError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let capture = recording::open(files)?;
-        let scope = match self.perfetto {
-            Some(_) => Scope::Recording,
-            None => Scope::Traffic,
-        };
-        warn_if_unmatched("timeline", &capture, &query, scope);
+        warn_if_unmatched("timeline", &capture, &query);
+        recording::note_hidden(&query, &capture);
+        let _work = Work::start(Task::Other("finding where the time went"));
         let files = capture.files_read().map(|path| path.display().to_string()).collect();
         let source = Source::Recordings { files, heading: recording::heading(&capture) };
         self.conclude(source, &capture, &query)
@@ -79,6 +79,7 @@ impl Timeline {
             self.form(&Screen::of(source(), capture, &query, self.rows()), style)
         };
         let kept = self.live.watch(form, &mut tell)?;
+        recording::note_unknown_recipients(&query, kept.capture());
         let told = self.conclude(source(), kept.capture(), &query)?;
         let text = match form {
             Form::Text if !told.is_empty() => format!("{}\n\n{told}", kept.summary()),
@@ -101,7 +102,8 @@ impl Timeline {
     ) -> Result<String, TimelineError> {
         if let Some(path) = &self.perfetto {
             let failed = |error| TimelineError::Write { path: path.clone(), error };
-            write_trace(capture, query, path).map_err(failed)?;
+            let messages = write_trace(capture, query, path).map_err(failed)?;
+            conclude_file(path, messages);
             return Ok(String::new());
         }
         Ok(self.form(&Screen::of(source, capture, query, self.rows()), style::of_stdout()))
@@ -124,11 +126,20 @@ impl Timeline {
     }
 }
 
-fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<()> {
+/// Returns how many messages are in the trace.
+fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64> {
     let mut matcher = query.matcher();
+    Output::check_inputs(Some(path), capture)?;
     let mut out = Output::create(Some(path))?;
-    chrome_trace(capture, |message| matcher.selects(message), &mut out)?;
-    out.finish()
+    let mut written = 0;
+    let selects = |message: &Message<'_>| {
+        let is_selected = matcher.selects(message);
+        written += u64::from(is_selected);
+        is_selected
+    };
+    chrome_trace(capture, selects, &mut out)?;
+    out.finish()?;
+    Ok(written)
 }
 
 /// Why nothing is told.
@@ -199,13 +210,15 @@ const ROWS: usize = 7;
 const LONG_HELP: &str = "\
 The first screen tells who was blocked on whom, which calls took longest, and how services came up \
 while the recording was made: the longest steps of what each waited for until it owned its name, or \
-until its first reply if a call waited for it already.
+until its first reply if a call waited for it already. Services that did not start are listed with the reason, and \
+with the service to blame if one failed because it needs another one.
 
 A caller counts as blocked by a call if it had no other call pending and sent nothing until the \
 answer came, as programs do that call synchronously; one that had nothing else to do looks the same.
 
 If the bus itself has recorded, there is also what part of the time of calls the bus was, and what \
-the services. Of a monitor's recording that cannot be known: its times are those at which it has \
+the services. For signals, calls and replies there is where the bus spends its time: receiving, waiting \
+while it routes other messages of the same read, dispatch, the search of match rules, sending. Of a monitor's recording that cannot be known: its times are those at which it has \
 read its copies.
 
 With --live the same is told of the last messages of a bus, every second on a terminal, where q or \

@@ -1,15 +1,18 @@
 //! The first screen: who was blocked, what was slow, how services came up.
 
 use capture::Capture;
+use capture::activation::failed_starts;
 use capture::model::Health;
 use capture::query::Query;
 use capture::record::Method;
+use capture::statistics::Caveat;
 use capture::table::Table;
 use capture::text::Style;
 use capture::text::columns::folded;
 use capture::text::units::{counted, duration, grouped};
 use capture::timeline::{
-    StartUp, blocked, blocked_table, parties, shares, slowest, slowest_table, start_ups,
+    BusShares, StartUp, blocked, blocked_table, bus_shares, failed_starts_table, parties, shares,
+    slowest, slowest_table, start_ups,
 };
 use serde::Serialize;
 
@@ -22,12 +25,18 @@ pub(super) struct Screen {
     times: Times,
     /// Messages whose headers were cut, so that they are in no table.
     headers_cut: u64,
+    /// What says that messages were read late.
+    late: Vec<String>,
     blocked: Table,
     slowest: Table,
     #[serde(skip_serializing_if = "Option::is_none")]
     phases: Option<Table>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    in_bus: Option<BusShares>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     parties: Option<Table>,
+    /// Services that did not start.
+    failed_starts: Table,
     start_ups: Vec<Start>,
     start_ups_omitted: usize,
 }
@@ -71,12 +80,16 @@ struct Start {
 impl Screen {
     /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
     pub(super) fn of(source: Source, capture: &Capture, query: &Query, rows: usize) -> Self {
-        let mut matcher = query.traffic();
+        let mut matcher = query.matcher();
         let mut selects = |message: &capture::model::Message<'_>| matcher.selects(message);
         let phases = shares(capture, &mut selects);
+        let in_bus = bus_shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
         waits.truncate(rows);
         let waits = source.fit(waits);
+        let mut failed = failed_starts_table(&failed_starts(capture, |_| true));
+        failed.truncate(rows);
+        let failed_starts = source.fit(failed);
         let start_ups = start_ups(capture);
         let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
         let shown: Vec<_> = shown.map(|one| Start::of(one, capture, rows)).collect();
@@ -86,10 +99,13 @@ impl Screen {
             times: Times::of(capture),
             headers_cut: capture.messages().filter(|one| one.health() == Health::HeaderCut).count()
                 as u64,
+            late: Caveat::of_lateness(capture).iter().map(Caveat::to_string).collect(),
             blocked: waits,
             slowest: calls,
             phases,
+            in_bus,
             parties: parties(capture, &mut selects),
+            failed_starts,
             start_ups_omitted: start_ups.len() - shown.len(),
             start_ups: shown,
         }
@@ -98,16 +114,13 @@ impl Screen {
     /// As people read it.
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = style.strong(self.source.name()) + "\n";
-        for line in folded(self.times.note(), style.width.saturating_sub(2)) {
-            text += &format!("  {}\n", style.pale(line));
-        }
-        if let Some(note) = self.headers_note() {
-            for line in folded(&note, style.width.saturating_sub(2)) {
-                text += &format!("  {}\n", style.pale(line));
-            }
+        text += &noted(self.times.note(), style);
+        let late = self.late.iter().map(|caveat| format!("note: {caveat}"));
+        for note in self.headers_note().into_iter().chain(late) {
+            text += &noted(&note, style);
         }
         let heading = text.lines().count();
-        let about = "they sent nothing else until the answer came";
+        let about = "sent nothing else until the reply";
         text += &part(style, "Who was blocked on whom", about, &self.blocked);
         let about = match self.parties {
             Some(_) => "when the service was woken, and how long it had a processor",
@@ -116,17 +129,24 @@ impl Screen {
         };
         text += &part(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
-            text += &part(style, "Where the time of calls went", "share of the total", phases);
+            text += &part(style, "Where call time went", "share of the total", phases);
             if self.parties.is_none() {
-                for line in folded(SERVICE_NOTE, style.width.saturating_sub(2)) {
-                    text += &format!("  {}\n", style.pale(line));
-                }
+                text += &noted(SERVICE_NOTE, style);
+            }
+        }
+        if let Some(in_bus) = &self.in_bus {
+            let about = "share of the time until the last copy was written";
+            text += &part(style, "Where the bus spends its time", about, &in_bus.table);
+            for note in bus_notes(in_bus) {
+                text += &noted(&note, style);
             }
         }
         if let Some(parties) = &self.parties {
             let about = "as the kernel has switched their processes";
             text += &part(style, "What the parties to calls did", about, parties);
         }
+        let about = "and the service to blame if it is another one";
+        text += &part(style, "Services that did not start", about, &self.failed_starts);
         for start in &self.start_ups {
             text += &start.text(style);
         }
@@ -181,12 +201,12 @@ impl Times {
     const fn note(self) -> &'static str {
         match self {
             Self::Bus => {
-                "times are those of the bus, which has recorded itself: from when it received the \
-                 call until it had written the reply"
+                "timestamps were taken by the bus itself; a duration is from when it received the call \
+                 until it had written the reply"
             }
             Self::Monitor => {
-                "times are estimates, from when a monitor read the call until it read the reply; \
-                 what of it was the bus is not known"
+                "timestamps are from when a monitor received its copy, so durations are estimates; how \
+                 much of them was the bus, and how long the bus had signals, is not known"
             }
         }
     }
@@ -222,6 +242,28 @@ impl Start {
     }
 }
 
+/// What the table of the phases in the bus does not have.
+fn bus_notes(in_bus: &BusShares) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !in_bus.has_stages {
+        notes.push(String::from(STAGES_NOTE));
+    }
+    if in_bus.omitted > 0 {
+        notes.push(format!(
+            "note: {} not counted, since the bus did not measure all of the phases, or did not write all \
+             copies while the recording lasted",
+            counted(in_bus.omitted, "message is", "messages are")
+        ));
+    }
+    notes
+}
+
+/// A note in lines of their own.
+fn noted(note: &str, style: Style) -> String {
+    let lines = folded(note, style.width.saturating_sub(2));
+    lines.into_iter().map(|line| format!("  {}\n", style.pale(line))).collect()
+}
+
 /// A table with its title; nothing if it has no row.
 fn part(style: Style, title: &str, about: &str, table: &Table) -> String {
     if table.rows().is_empty() {
@@ -229,14 +271,31 @@ fn part(style: Style, title: &str, about: &str, table: &Table) -> String {
     }
     let about = match table.omitted() {
         0 => about.to_owned(),
-        omitted => format!("{about}; {} more", grouped(omitted as u64)),
+        omitted => format!("{about} ({} more)", grouped(omitted as u64)),
     };
-    format!("\n{}, {}\n{}", style.strong(title), style.pale(about), table.to_text(style))
+    format!("\n{}{}", heading(style, title, &about), table.to_text(style))
+}
+
+/// A title with what it is about, in as many lines as it needs.
+fn heading(style: Style, title: &str, about: &str) -> String {
+    let lines = folded(&format!("{title}, {about}"), style.width);
+    let mut lines = lines.iter();
+    let first = lines.next().map_or("", String::as_str);
+    let first = match first.strip_prefix(title) {
+        Some(rest) => format!("{}{}", style.strong(title), style.pale(rest)),
+        None => style.strong(first),
+    };
+    let more = lines.map(|line| format!("{}\n", style.pale(line)));
+    more.fold(first + "\n", |text, line| text + &line)
 }
 
 /// What the recording does not show without scheduler facts.
 const SERVICE_NOTE: &str = "note: \"service\" includes the time that replies waited for the bus; \
                             record with --switches to tell them apart";
+
+/// What recordings of older buses, and of machines with another clock, do not show.
+const STAGES_NOTE: &str = "note: \"route\" is receiving, dispatch and match rules together: the bus did not \
+                           measure them, see \"What is in a ring\" in docs/trace.md";
 
 /// Start-ups of one screen.
 const START_UPS: usize = 3;

@@ -44,10 +44,10 @@ pub(crate) struct Top {
     /// What a row is for
     #[arg(long, value_enum, default_value = "service")]
     by: Subject,
-    /// The column to sort by [default: messages]
+    /// The column to sort by
     #[arg(long, value_name = "COLUMN", default_value = view::DEFAULT_SORT)]
     sort: String,
-    /// How often there are new numbers, which are those of the last ten of these times
+    /// Refresh interval; figures cover the last ten intervals
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "1s")]
     interval: Duration,
     /// Print one table, after one interval, and end
@@ -64,13 +64,13 @@ pub(crate) struct Top {
 /// What a row of the table is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Subject {
-    /// Those who are called, or emit
+    /// Connections that are called, or emit signals
     Service,
     /// Processes that send
     Process,
     /// Methods and signals
     Member,
-    /// Sender with recipient
+    /// Each sender with each recipient
     Pair,
 }
 
@@ -299,6 +299,6 @@ const STEPS_IN_SPAN: u32 = 10;
 
 const LONG_HELP: &str = "\
 On a terminal this is a page; ? explains its keys. Anywhere else, tables are printed one after the \
-other. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
+other. CPU is what this program itself uses. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
 at this program on others; calls without an answer yet are waiting. What this program says \
 and gets itself is left out.";

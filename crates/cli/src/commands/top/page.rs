@@ -113,7 +113,7 @@ pub(super) fn summary(window: &Window, view: &View, interval: Duration) -> Strin
     let last = window.steps().back().copied().unwrap_or_default();
     let seconds = interval.as_secs_f64();
     format!(
-        " {} messages/s  {}/s  {}  {} of a processor for this",
+        " {} messages/s  {}/s  {}  {} CPU",
         count(last.messages as f64 / seconds),
         bytes(last.bytes as f64 / seconds),
         window.sight(),

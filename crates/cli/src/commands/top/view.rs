@@ -195,7 +195,7 @@ pub(super) const HELP: [(&str, &str); 8] = [
     ("g, Tab", "rows for services, processes, members or pairs"),
     ("s", "sort by the next column"),
     ("f, /", "only messages that a query selects: member:Get* dur>50ms"),
-    ("p, space", "pause, and go on"),
+    ("p, space", "pause or resume"),
     ("Up, Down", "scroll by a row"),
     ("PgUp, PgDn", "scroll by a page; Home goes to the top"),
     ("?, h", "this help"),

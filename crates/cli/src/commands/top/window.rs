@@ -74,7 +74,7 @@ impl Window {
     pub(super) fn table(&self, by: By, query: &Query, now: Time) -> Table {
         let capture = self.rolling.capture();
         let mut groups = Groups::new(capture, by);
-        let mut matcher = query.traffic();
+        let mut matcher = query.matcher();
         let since = Time(now.0 - i64::try_from(self.span.as_nanos()).unwrap_or(i64::MAX));
         let start = capture.messages().rev().take_while(|message| message.at() >= since).count();
         for message in capture.messages_from(capture.len() - start) {

@@ -91,9 +91,9 @@ pub(crate) fn apply(action: Action, view: &mut View, snapshot: &Snapshot) -> Nex
 pub(crate) const HELP: [(&str, &str); 8] = [
     ("q, Ctrl-C", "end the bus and all that was started with it"),
     ("s", "sort by messages, bytes, queue, program or age"),
-    ("p, space", "pause the page; the bus goes on"),
-    ("i", "show or hide the connection of this page"),
-    ("Tab", "choose the part of the page that the arrows move"),
+    ("p, space", "pause or resume the page; the bus goes on"),
+    ("i", "show or hide Diligence's own connection"),
+    ("Tab", "next pane: the one that the arrow keys move"),
     ("Up, Down", "scroll by a line"),
     ("PgUp, PgDn", "scroll by a page; Home goes to the top"),
     ("h, ?", "show or hide this help"),

@@ -187,8 +187,8 @@ const DEMO_EXAMPLE: &str = "gdbus call -e -d com.example.Battery -o /com/example
                             -m com.example.Battery1.SetPowerProfile performance";
 
 const LONG_HELP: &str = "\
-Starts a bus for this user, prints two lines to paste into another shell, one that points its \
-programs at the bus and one to try, and the address of a page that has the picture of it. That address \
+Starts a bus for this user, and prints a line to paste into another shell, which points its programs at the \
+bus (h prints one to try), and the address of a page for the browser. That address \
 works once; another one is shown when it has been used. Then it shows \
 what happens on the bus: who is connected, who sends \
 what and how much, for whom messages wait, and what goes wrong. Press h for the keys; q ends the \

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! 12:00:01Z bus       1234 msg/s    1.2 MiB/s   12 connections    8 names   31 rules    0 B   queued    0 lost
-//! 12:00:01Z member     512 /s      120 KiB/s    240 B   each  org.example.Battery.Changed  battery -> *
+//! 12:00:01Z member     512 /s      120 KiB/s    240 B   each  org.example.Battery.Changed  org.example.Battery -> *
 //! 12:00:01Z came    :1.7 battery came, pid 4711, is org.example.Battery
 //! ```
 //!

@@ -1,5 +1,6 @@
 //! The connections of a bus, as far as is known of them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -68,10 +69,18 @@ impl Connection {
         self.calls.remove(&serial)
     }
 
-    /// What people call it, if it has any name but its unique one.
-    pub(super) fn label(&self) -> Option<&str> {
+    /// What stands beside its unique name: its program, or its first well-known name.
+    pub(super) fn program_or_name(&self) -> Option<&str> {
         let program = self.program.as_ref().map(|program| program.label.as_str());
         program.or_else(|| self.names.first().map(|name| &**name))
+    }
+
+    /// What people call it, as recordings and the page do: its first well-known name, or its program with
+    /// its unique name; `None` if it has neither.
+    fn label(&self, unique: &str) -> Option<Cow<'_, str>> {
+        let named = self.names.first().map(|name| Cow::Borrowed(&**name));
+        let of_program = |program: &Program| format!("{} ({unique})", program.label).into();
+        named.or_else(|| self.program.as_ref().map(of_program))
     }
 }
 
@@ -139,8 +148,8 @@ impl Connections {
     }
 
     /// What people call the connection of a name.
-    pub(super) fn label<'a>(&'a self, unique: &'a str) -> &'a str {
-        self.get(unique).and_then(Connection::label).unwrap_or(unique)
+    pub(super) fn label<'a>(&'a self, unique: &'a str) -> Cow<'a, str> {
+        self.get(unique).and_then(|one| one.label(unique)).unwrap_or(Cow::Borrowed(unique))
     }
 
     /// How many well-known names have owners.

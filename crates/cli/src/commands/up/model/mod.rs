@@ -309,7 +309,7 @@ impl Model {
 }
 
 fn who(unique: &str, connection: Option<&Connection>) -> String {
-    match connection.and_then(Connection::label) {
+    match connection.and_then(Connection::program_or_name) {
         Some(label) => format!("{unique} {label}"),
         None => unique.to_owned(),
     }

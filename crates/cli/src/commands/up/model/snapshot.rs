@@ -166,7 +166,7 @@ impl Model {
             interface: member.interface.clone(),
             member: member.member.clone(),
             owner: self.owner_label(&member.owner),
-            party: parties.next().map(|name| self.connections.label(name).to_owned()),
+            party: parties.next().map(|name| self.connections.label(name).into_owned()),
             more_parties: parties.len(),
             rate: member.uses.rate(&self.window),
             errors: member.errors.rate(&self.window).messages,
@@ -176,6 +176,6 @@ impl Model {
     }
 
     fn owner_label(&self, owner: &str) -> String {
-        if owner == BUS { String::from("bus") } else { self.connections.label(owner).to_owned() }
+        if owner == BUS { String::from("bus") } else { self.connections.label(owner).into_owned() }
     }
 }

@@ -132,7 +132,7 @@ fn a_call_and_its_answer_are_one_use_of_a_method() {
     }
     let snapshot = story.at(1).step();
     let row = snapshot.members.iter().find(|row| &*row.member == "Get").unwrap();
-    assert_eq!(row.ends(), ("client".into(), "service".into()));
+    assert_eq!(row.ends(), ("client (:1.6)".into(), "org.a".into()));
     assert_eq!((row.count, row.rate.messages, row.errors), (6, 6.0, 0.0));
     let both = snapshot.connections.iter().filter(|row| row.owner == Owner::Peer);
     let sent: u64 = both.map(|row| row.total.bytes).sum();
@@ -150,7 +150,10 @@ fn errors_are_counted_with_what_was_called() {
     }
     // An answer to what nobody saw being called, and a second answer, say nothing.
     story.saw(error(":1.5", ":1.6", 3, "org.a.Error"), 9).saw(reply(":1.5", ":1.9", 3), 9);
-    assert_eq!(story.notes()[2..], ["error client called Get of service: UnknownObject x3"]);
+    assert_eq!(
+        story.notes()[2..],
+        ["error client (:1.6) called Get of service (:1.5): UnknownObject x3"]
+    );
     let snapshot = story.at(1).step();
     let row = snapshot.members.iter().find(|row| &*row.member == "Get").unwrap();
     assert_eq!(row.errors, 3.0);

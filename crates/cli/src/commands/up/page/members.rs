@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::table::{Cell, Column, Fit, cells, heading, rest, row};
+use super::table::{Cell, Column, Fit, cells, fit, heading, rest, row};
 use super::{Page, line_of};
 use crate::commands::up::model::MemberRow;
 use crate::commands::up::units;
@@ -86,10 +86,7 @@ impl Kind {
             Self::Errors => Cell::new("", idle),
             Self::Bytes => Cell::new(units::bytes_aligned(row.rate.bytes), idle),
             Self::Len => Cell::new(units::bytes_aligned(row.len), idle),
-            Self::Parties => {
-                let (from, to) = row.ends();
-                Cell::new(format!("{from} \u{2192} {to}"), idle)
-            }
+            Self::Parties => Cell::new(parties(row, width), idle),
         }
     }
 }
@@ -105,9 +102,27 @@ fn name(row: &MemberRow, width: usize) -> String {
     format!("{last}.{}", row.member)
 }
 
+/// Sender and recipient. Each has half of the room, and what the other one leaves.
+fn parties(row: &MemberRow, width: usize) -> String {
+    let (from, to) = row.ends();
+    let room = width.saturating_sub(cells(ARROW));
+    let to = shortened(&to, room.saturating_sub(cells(&from)).max(room / 2));
+    let from = shortened(&from, room.saturating_sub(cells(&to)));
+    format!("{from}{ARROW}{to}")
+}
+
+/// A name without its first words, or a program without its end, if it is too wide.
+fn shortened(name: &str, width: usize) -> String {
+    let side = if name.contains(['.', ':']) { Fit::End } else { Fit::Start };
+    fit(name, width.min(cells(name)), side).trim_end().to_owned()
+}
+
 /// As much as the parties get, but not more than the longest names need.
 fn members_width(left: usize) -> usize {
     left.div_ceil(2).min(MEMBERS_WIDTH_MAX)
 }
+
+/// Between sender and recipient.
+const ARROW: &str = " \u{2192} ";
 
 const MEMBERS_WIDTH_MAX: usize = 64;

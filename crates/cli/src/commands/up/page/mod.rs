@@ -66,15 +66,15 @@ impl Page<'_> {
     fn draw_footer(&self, frame: &mut Frame<'_>, area: Rect) {
         let pause = match self.view.flow {
             Following::Live => "pause",
-            Following::Paused => "go on",
+            Following::Paused => "resume",
         };
         let sort = format!("sort: {}", self.view.sort.word());
         let keys = [
             ("q", "quit"),
             ("s", sort.as_str()),
             ("p", pause),
-            ("i", "own"),
-            ("Tab", "part"),
+            ("i", "self"),
+            ("Tab", "pane"),
             ("\u{2191}\u{2193}", "scroll"),
             ("h", "help"),
         ];

@@ -1,17 +1,20 @@
 //! `diligence monitor`: messages as they go over a bus, with names and durations.
 
+mod waits;
+
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _, stdout};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::model::Message;
 use capture::query::Query;
-use capture::record::Record;
-use capture::show::{Controls, Format};
+use capture::record::{Record, Time};
+use capture::show::{Controls, Format, LineClock, Lines};
 use capture::text::units::duration;
 use capture::text::visible::printable;
+use chrono::{DateTime, Local, Offset as _, TimeZone as _};
 use clap::{ArgAction, Args, ValueEnum};
 use recorder::{Drained, Rolling, Watch};
 use sys::clock::monotonic;
@@ -26,6 +29,8 @@ use crate::live::LiveError;
 use crate::output::{complain, controls, failed};
 use crate::private_bus::asked_to_end;
 use crate::rule::match_rule;
+use crate::style::ColorChoice;
+use waits::LinesAndWaits;
 
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
@@ -39,9 +44,11 @@ pub(crate) struct Monitor {
     /// Only messages that match this rule, or another one given so
     #[arg(long = "match", value_name = "RULE", value_parser = match_rule)]
     rules: Vec<String>,
-    /// As which tool prints them
-    #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
-    format: Form,
+    /// Output style [default: line on a terminal, busctl elsewhere]
+    #[arg(long, value_enum, conflicts_with_all = ["json", "j"])]
+    format: Option<Form>,
+    #[command(flatten)]
+    color: ColorChoice,
     #[command(flatten)]
     json: JsonChoice,
     /// End after so many messages
@@ -63,6 +70,8 @@ pub(crate) struct Monitor {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Form {
+    /// One line for each message: time, caller, callee, member, and with replies duration and outcome
+    Line,
     /// As `busctl monitor`, and a line with names and durations
     Busctl,
     /// As `gdbus monitor`: a line for each
@@ -106,8 +115,13 @@ impl Monitor {
     }
 
     fn form(&self) -> Shape {
-        match (self.json.layout(), self.format) {
+        let usual = if stdout().is_terminal() { Form::Line } else { Form::Busctl };
+        match (self.json.layout(), self.format.unwrap_or(usual)) {
             (Some(layout), _) => Shape::Json(layout),
+            (None, Form::Line) => {
+                let clock = LineClock::TimeOfDay(local_time);
+                Shape::Lines(Box::new(LinesAndWaits::new(Lines::new(self.color.of_lines(), clock))))
+            }
             (None, Form::Busctl) => Shape::Blocks,
             (None, Form::Gdbus) => Shape::Tool(Format::Gdbus),
             (None, Form::DbusSend) => Shape::Tool(Format::DbusSend),
@@ -134,9 +148,10 @@ fn follow(
         printer.flush()?;
         let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
         if printer.is_full() || left.is_some_and(|left| left.is_zero()) {
-            return Ok(());
+            return Ok(printer.finish(watch.clock().now())?);
         }
         if watch.is_over() {
+            printer.finish(watch.clock().now())?;
             return Err(LiveError::Gone);
         }
         let rest = match drained {
@@ -145,14 +160,23 @@ fn follow(
         };
         poller.wait(&mut events, rest)?;
         if asked_to_end(signals)?.is_some() {
-            return Ok(());
+            return Ok(printer.finish(watch.clock().now())?);
         }
     }
 }
 
+/// The time of day where the program runs, as if it were UTC.
+fn local_time(at: Time) -> Time {
+    let utc = DateTime::from_timestamp_nanos(at.0);
+    let offset = Local.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc();
+    Time(at.0.saturating_add(i64::from(offset) * NANOS_PER_SECOND))
+}
+
 /// How messages are printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 enum Shape {
+    /// A line for each message, and one for each call that ends without a reply.
+    Lines(Box<LinesAndWaits>),
     /// Blocks of lines, with names and durations.
     Blocks,
     /// As this tool prints them.
@@ -178,7 +202,7 @@ impl<'q> Printer<'q> {
         let rolling = Rolling::new(MESSAGES_KEPT);
         let (text, buffer) = (String::new(), Vec::new());
         let controls = controls();
-        Self { rolling, matcher: query.traffic(), shape, controls, left, text, buffer }
+        Self { rolling, matcher: query.matcher(), shape, controls, left, text, buffer }
     }
 
     const fn is_full(&self) -> bool {
@@ -188,6 +212,9 @@ impl<'q> Printer<'q> {
     fn take(&mut self, record: Record<'_>) {
         let Some(id) = self.rolling.push(record) else { return };
         let message = self.rolling.capture().message(id);
+        if let Shape::Lines(lines) = &mut self.shape {
+            lines.forget_answered(&message);
+        }
         if self.is_full() || !self.matcher.selects(&message) {
             return;
         }
@@ -195,11 +222,22 @@ impl<'q> Printer<'q> {
             *left -= 1;
         }
         // What was kept is in memory, which can be read.
-        let _ = push(self.shape, &mut self.text, &message, &mut self.buffer, self.controls);
+        let _ = push(&mut self.shape, &mut self.text, &message, &mut self.buffer, self.controls);
+    }
+
+    /// Prints what is still to say at this time.
+    fn finish(&mut self, now: Time) -> io::Result<()> {
+        if let Shape::Lines(lines) = &mut self.shape {
+            lines.push_waiting(&mut self.text, now);
+        }
+        self.flush()
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
+        if let Shape::Lines(lines) = &mut self.shape {
+            lines.push_abandoned(&mut self.text, self.rolling.capture());
+        }
+        let mut stdout = stdout().lock();
         stdout.write_all(self.text.as_bytes())?;
         self.text.clear();
         stdout.flush()
@@ -207,13 +245,14 @@ impl<'q> Printer<'q> {
 }
 
 fn push(
-    shape: Shape,
+    shape: &mut Shape,
     text: &mut String,
     message: &Message<'_>,
     buffer: &mut Vec<u8>,
     controls: Controls,
 ) -> io::Result<()> {
     match shape {
+        Shape::Lines(lines) => lines.push(text, message, buffer),
         Shape::Tool(format) => format.push(text, message, buffer, controls),
         Shape::Json(Layout::Line) => Format::Json.push(text, message, buffer, controls),
         Shape::Json(Layout::Lossless) => Format::Lossless.push(text, message, buffer, controls),
@@ -270,12 +309,20 @@ fn is_rule(word: &str) -> bool {
     (word.contains("='") || word.contains("=\"") || word.contains(',')) && match_rule(word).is_ok()
 }
 
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
 /// Messages among which calls and names are found.
 const MESSAGES_KEPT: usize = 50_000;
 
 const LONG_HELP: &str = "\
 A name stands for messages from and to it, as with `busctl monitor`. What this program says and \
 gets itself is left out. `diligence record` writes the same into a file, for later.
+
+On a terminal each message is one line, with local time. A call is printed when it is made; its reply repeats the \
+name of the call, with the time that the caller waited and the outcome: returned, the name of the error, timed out, \
+or callee left. If a caller disconnects before the reply, a line says so. At the end there is a line for each call \
+that is still waiting. --format chooses another output style, and --format line this one for a pipe or a file, \
+where nothing is cut.
 
 The words behind the names are a query; see docs/query.md. A query that matches nothing is not an error, \
 since messages may still come: `show` says of a recording why nothing matches.

@@ -1,0 +1,62 @@
+//! This project's bus beside each of the others.
+
+use super::main_rows;
+use super::noise::Relation;
+use crate::scenario_info::Heading;
+use crate::show::number;
+use crate::summary::{OURS, Role, Row, Scenario};
+
+/// A sentence or two for each other bus.
+pub(super) fn sentences(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+    let rows = main_rows(heading, scenario);
+    let peers = scenario.subjects.iter().filter(|subject| Role::of(subject) == Role::Peer);
+    peers.filter_map(|peer| beside(peer, &rows)).collect()
+}
+
+/// How our bus compares with another, over all cases that both have; `None` if there are none.
+fn beside(peer: &str, rows: &[Row<'_>]) -> Option<String> {
+    let relation = |row: &Row<'_>| {
+        let relation = Relation::of(row.ours()?, row.figure(peer)?, row.metric.info().better);
+        Some((row.comparison.case.label.clone(), relation))
+    };
+    let relations: Vec<(String, Relation)> = rows.iter().filter_map(relation).collect();
+    if relations.is_empty() {
+        return None;
+    }
+    let chosen = |choose: fn(Relation) -> Option<f64>| -> Vec<(&str, f64)> {
+        let chosen = relations
+            .iter()
+            .filter_map(|(case, relation)| Some((case.as_str(), choose(*relation)?)));
+        chosen.collect()
+    };
+    let (better, worse) = (chosen(Relation::better), chosen(Relation::worse));
+    let same = relations.len() - better.len() - worse.len();
+    let mut parts = Vec::new();
+    if !better.is_empty() {
+        parts.push(format!("{OURS} is {} as fast as {peer}", span(&better)));
+    }
+    if !worse.is_empty() {
+        parts.push(format!("{peer} is {} as fast as {OURS}", span(&worse)));
+    }
+    if same > 0 {
+        let cases = match (same, relations.len()) {
+            (same, all) if same == all => String::new(),
+            (same, all) => format!(" in {same} of {all} cases"),
+        };
+        parts.push(format!("{OURS} and {peer} do not differ beyond noise{cases}"));
+    }
+    Some(parts.join("; ") + ".")
+}
+
+/// `2.10 times (at 1 B) to 5.31 times (at 10 MB)`.
+fn span(found: &[(&str, f64)]) -> String {
+    let by = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
+    let (Some(least), Some(most)) = (found.iter().min_by(by), found.iter().max_by(by)) else {
+        return String::new();
+    };
+    let told = |(case, times): &(&str, f64)| format!("{} times (at {case})", number::ratio(*times));
+    match found {
+        [only] => told(only),
+        _ => format!("{} to {}", told(least), told(most)),
+    }
+}

@@ -1,0 +1,91 @@
+//! How often a message is copied and validated.
+
+use super::number;
+use crate::result::Metric;
+use crate::show::number::significant;
+use crate::show::words::{capitalised, distinct};
+use crate::summary::{Comparison, Outcome, Role, Scenario};
+
+/// What the buses have counted, then what the model says of the others. What several cases have in
+/// common is said once.
+pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
+    let of_case = |comparison: &Comparison| {
+        let counted = comparison.outcomes.iter().filter_map(|it| counted(comparison, it));
+        counted.chain(modelled(comparison)).map(|text| capitalised(&text)).collect::<Vec<_>>()
+    };
+    let copies = scenario.comparisons.iter().flat_map(of_case);
+    let validations = scenario.subjects.iter().filter_map(|it| validations(scenario, it));
+    distinct(copies.chain(validations))
+}
+
+/// How often a bus and the recipients have validated a message.
+fn validations(scenario: &Scenario, subject: &str) -> Option<String> {
+    let found = |comparison: &Comparison| {
+        let figure = comparison.find(subject)?.figures.get(&Metric::Validations)?;
+        Some((comparison.case.label.clone(), significant(figure.median)))
+    };
+    let found: Vec<(String, String)> = scenario.comparisons.iter().filter_map(found).collect();
+    let counts = distinct(found.iter().map(|(_, count)| count.clone()));
+    Some(match &counts[..] {
+        [] => return None,
+        [count] => {
+            format!("Validations of a message through {subject}, in the bus and clients: {count}.")
+        }
+        _ => {
+            let cases: Vec<_> =
+                found.iter().map(|(case, count)| format!("{count} ({case})")).collect();
+            format!(
+                "Validations of a message through {subject}, in the bus and clients: {}.",
+                cases.join(", ")
+            )
+        }
+    })
+}
+
+/// What a bus has counted.
+fn counted(comparison: &Comparison, outcome: &Outcome) -> Option<String> {
+    let figure = |metric: Metric| Some(outcome.figures.get(&metric)?.median);
+    let kernel = figure(Metric::KernelCopies)?;
+    let bus = figure(Metric::BusCopies)?;
+    let deliveries = kernel / 2.0 - 1.0;
+    let all = BY_SENDER + kernel + bus;
+    Some(format!(
+        "{}a message through {} is copied {} times (once by the sender, {} by the kernel, {} in the memory of the \
+         bus), which is {} times for each delivery. This was counted.",
+        recipients(comparison),
+        outcome.subject,
+        significant(all),
+        significant(kernel),
+        significant(bus),
+        significant(all / deliveries),
+    ))
+}
+
+/// What the model says of those that do not count.
+fn modelled(comparison: &Comparison) -> Option<String> {
+    let modelled = |metric: Metric| {
+        let outcomes = comparison.outcomes.iter().filter(|it| Role::of(&it.subject).is_bus());
+        outcomes.filter_map(|outcome| outcome.figures.get(&metric)).map(|it| it.median).next()
+    };
+    let copies = modelled(Metric::ModelCopies)?;
+    let validations = modelled(Metric::ModelValidations)?;
+    let deliveries = copies / 2.0 - 2.0;
+    Some(format!(
+        "{}a bus that does not count has, by the model of libdbus and dbus-daemon, {} copies of a \
+         message, {} for each delivery, and {} validations.",
+        recipients(comparison),
+        significant(copies),
+        significant(copies / deliveries),
+        significant(validations),
+    ))
+}
+
+/// The sender copies the arguments of each message once, to put the message together. The model counts this,
+/// too.
+const BY_SENDER: f64 = 1.0;
+
+fn recipients(comparison: &Comparison) -> String {
+    number(comparison, "recipients")
+        .map(|recipients| format!("With {recipients} recipients, "))
+        .unwrap_or_default()
+}

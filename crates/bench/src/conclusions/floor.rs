@@ -1,0 +1,60 @@
+//! The buses beside the least that any bus must do.
+
+use super::noise::Relation;
+use super::{WARNING, main_rows};
+use crate::scenario_info::Heading;
+use crate::show::number;
+use crate::summary::{Figure, OURS, Role, Row, Scenario};
+
+/// How near our bus comes to the floor, and a warning if a bus is below it.
+pub(super) fn sentences(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+    let rows = main_rows(heading, scenario);
+    distance(&rows).into_iter().chain(warning(&rows)).collect()
+}
+
+fn distance(rows: &[Row<'_>]) -> Option<String> {
+    let mut shares: Vec<f64> = rows.iter().filter_map(Row::floor_share).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let (least, most) = (shares.first()?, shares.last()?);
+    let [least, most] = [least, most].map(|share| number::percent(share.min(1.0)));
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    Some(format!(
+        "A process that only reads and writes (floor) needs {range} of what {OURS} needs."
+    ))
+}
+
+/// No bus can do less than read and write, so the measurement of one of the two is wrong.
+fn warning(rows: &[Row<'_>]) -> Option<String> {
+    let beaten: Vec<String> = rows.iter().flat_map(beaten).collect();
+    let (named, others) = beaten.split_at(beaten.len().min(NAMED_MAX));
+    let others = match others.len() {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    (!named.is_empty()).then(|| {
+        format!(
+            "{WARNING} a bus is faster than the floor, which must not be: {}{others}. Do not rely on \
+             the floor there.",
+            named.join("; "),
+        )
+    })
+}
+
+/// The buses that are faster than the floor.
+fn beaten(row: &Row<'_>) -> Vec<String> {
+    let Some(floor) = row.floor() else { return Vec::new() };
+    let is_faster = |figure: &Figure| {
+        let relation = Relation::of(figure, floor, row.metric.info().better);
+        relation.better().is_some_and(|times| times >= TOLERANCE)
+    };
+    let buses = row.figures().filter(|(subject, _)| Role::of(subject).is_bus());
+    let faster = buses.filter(|(_, figure)| is_faster(figure));
+    faster.map(|(bus, _)| format!("{bus} at {}", row.comparison.case.label)).collect()
+}
+
+/// How many times as fast as the floor a bus may seem to be. Where nearly all of the time is that of
+/// the clients, two figures of the same thing differ by so much from run to run.
+const TOLERANCE: f64 = 1.05;
+
+/// How many cases a warning names.
+const NAMED_MAX: usize = 3;

@@ -1,0 +1,93 @@
+//! Differences and noise.
+
+use crate::result::Better;
+use crate::summary::{Figure, Scenario};
+
+/// What can be said of two figures of the same metric.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Relation {
+    /// The middle halves of their rounds overlap, or they differ by less than [`MARGIN`].
+    WithinNoise,
+    /// The first is so many times as good as the second; above 1 it is the better one.
+    Times(f64),
+}
+
+impl Relation {
+    /// That of two figures.
+    pub(super) fn of(one: &Figure, other: &Figure, better: Better) -> Self {
+        let times = match better {
+            Better::Lower => other.median / one.median,
+            Better::Higher => one.median / other.median,
+        };
+        let is_known = one.rounds.min(other.rounds) >= ROUNDS_MIN;
+        let is_clear = is_known && times.is_finite() && times > 0.0 && times.ln().abs() >= MARGIN;
+        match is_clear && !one.overlaps(other) {
+            true => Self::Times(times),
+            false => Self::WithinNoise,
+        }
+    }
+
+    /// How many times as good the first is, if it is clearly better.
+    pub(super) fn better(self) -> Option<f64> {
+        match self {
+            Self::Times(times) if times > 1.0 => Some(times),
+            Self::Times(_) | Self::WithinNoise => None,
+        }
+    }
+
+    /// How many times as good the second is, if it is clearly better.
+    pub(super) fn worse(self) -> Option<f64> {
+        match self {
+            Self::Times(times) if times < 1.0 => Some(times.recip()),
+            Self::Times(_) | Self::WithinNoise => None,
+        }
+    }
+}
+
+/// Whether all figures have enough rounds to tell a difference from noise.
+pub(super) fn is_measurable(scenario: &Scenario) -> bool {
+    let outcomes = scenario.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
+    let rounds = outcomes.flat_map(|outcome| outcome.figures.values()).map(|figure| figure.rounds);
+    // What instruments count is counted in the first round only.
+    rounds.max().is_some_and(|rounds| rounds >= ROUNDS_MIN)
+}
+
+/// Printed in place of comparisons.
+pub(super) const TOO_FEW_ROUNDS: &str =
+    "Fewer than 3 rounds do not show the noise, so nothing is compared in words.";
+
+/// Rounds that it takes to know anything of the noise.
+const ROUNDS_MIN: usize = 3;
+
+/// The least difference that is reported, as a logarithm: about 2 %.
+const MARGIN: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(low: f64, median: f64, high: f64) -> Figure {
+        Figure { median, low, high, rounds: 5 }
+    }
+
+    #[test]
+    fn a_difference_has_to_exceed_the_noise() {
+        let ten = figure(9.0, 10.0, 11.0);
+        let check = |other: Figure, better, expected| {
+            assert_eq!(Relation::of(&ten, &other, better), expected, "{other:?}");
+        };
+        check(figure(19.0, 20.0, 21.0), Better::Lower, Relation::Times(2.0));
+        check(figure(19.0, 20.0, 21.0), Better::Higher, Relation::Times(0.5));
+        check(figure(10.9, 20.0, 21.0), Better::Lower, Relation::WithinNoise);
+        let exact = |value| figure(value, value, value);
+        let check = |one, other, expected| {
+            assert_eq!(Relation::of(&exact(one), &exact(other), Better::Lower), expected);
+        };
+        check(100.0, 101.0, Relation::WithinNoise);
+        check(100.0, 103.0, Relation::Times(1.03));
+        check(0.0, 103.0, Relation::WithinNoise);
+        let one_round = Figure { rounds: 2, ..ten };
+        let far = figure(50.0, 50.0, 50.0);
+        assert_eq!(Relation::of(&one_round, &far, Better::Lower), Relation::WithinNoise);
+    }
+}

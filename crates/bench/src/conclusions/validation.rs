@@ -1,0 +1,45 @@
+//! What validation costs.
+
+use super::noise::Relation;
+use super::word;
+use crate::result::Metric;
+use crate::show::number::{percent, significant};
+use crate::summary::{Comparison, Figure, Scenario};
+
+/// A sentence for each subject that was measured with and without validation.
+pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
+    let subjects = scenario.subjects.iter();
+    subjects.filter_map(|subject| without(scenario, subject)).collect()
+}
+
+fn without(scenario: &Scenario, subject: &str) -> Option<String> {
+    let find = |bus: &str, client: &str| {
+        let is_meant = |comparison: &&Comparison| {
+            word(comparison, "bus") == Some(bus) && word(comparison, "client") == Some(client)
+        };
+        let comparison = scenario.comparisons.iter().find(is_meant)?;
+        comparison.find(subject)?.figures.get(&Metric::RoundTripUs)
+    };
+    let all = find("on", "on")?;
+    let cases = [("the bus", "off", "on"), ("the clients", "on", "off"), ("both", "off", "off")];
+    let saved: Vec<String> = cases
+        .into_iter()
+        .filter_map(|(place, bus, client)| {
+            Some(format!("in {place} {}", saved(all, find(bus, client)?)))
+        })
+        .collect();
+    (!saved.is_empty())
+        .then(|| format!("A call through {subject} without validation: {}.", saved.join(", ")))
+}
+
+/// What a case saves against another.
+fn saved(before: &Figure, after: &Figure) -> String {
+    match Relation::of(after, before, Metric::RoundTripUs.info().better) {
+        Relation::WithinNoise => "no difference beyond noise".to_owned(),
+        Relation::Times(times) => {
+            let (less, share) = (before.median - after.median, 1.0 - times.recip());
+            let word = if less < 0.0 { "more" } else { "less" };
+            format!("{} µs {word} ({})", significant(less.abs()), percent(share.abs()))
+        }
+    }
+}

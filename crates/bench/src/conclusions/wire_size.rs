@@ -1,0 +1,55 @@
+//! Sizes on the wire beside those of the payload.
+
+use super::{number, word};
+use crate::result::Metric;
+use crate::show::number::grouped;
+use crate::summary::{Comparison, Role, Scenario};
+
+/// How much larger calls and replies are than what they carry.
+pub(super) fn sentences(scenario: &Scenario) -> Option<String> {
+    let has = |setting: fn(&Comparison) -> bool| scenario.comparisons.iter().all(setting);
+    let is_sized = has(|comparison| number(comparison, "size").is_some());
+    let is_empty = has(|comparison| word(comparison, "reply") == Some("empty"));
+    let calls = Range::of(scenario, Metric::CallBytes, is_sized)?;
+    let replies = Range::of(scenario, Metric::ReplyBytes, is_sized && !is_empty)?;
+    Some(match (is_sized, is_empty) {
+        (true, false) => format!(
+            "On the wire, a call is {calls} larger than its payload, and its reply {replies} larger."
+        ),
+        (true, true) => format!(
+            "On the wire, a call is {calls} larger than its payload, and its reply is {replies}."
+        ),
+        (false, _) => format!("On the wire, a call is {calls}, and its reply {replies}."),
+    })
+}
+
+/// Bytes, from the least to the most over all cases and buses.
+struct Range {
+    least: f64,
+    most: f64,
+}
+
+impl Range {
+    /// With `beyond_payload`, how much larger they are than the payload.
+    fn of(scenario: &Scenario, metric: Metric, beyond_payload: bool) -> Option<Self> {
+        let of_case = |comparison: &Comparison| -> Vec<f64> {
+            let payload = number(comparison, "size").filter(|_| beyond_payload).unwrap_or_default();
+            let buses = comparison.outcomes.iter().filter(|it| Role::of(&it.subject).is_bus());
+            let figures = buses.filter_map(|outcome| outcome.figures.get(&metric));
+            figures.map(|figure| figure.median - payload as f64).collect()
+        };
+        let sizes: Vec<f64> = scenario.comparisons.iter().flat_map(of_case).collect();
+        let least = sizes.iter().copied().reduce(f64::min)?;
+        let most = sizes.iter().copied().reduce(f64::max)?;
+        Some(Self { least, most })
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.least == self.most {
+            true => write!(f, "{} B", grouped(self.least)),
+            false => write!(f, "{} to {} B", grouped(self.least), grouped(self.most)),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The programs of connections. All connections of a process share what is known of it.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::rc::{Rc, Weak};
+
+use super::lookup::{Answer, Lookup, Owner, ProcessRecord};
+
+/// A connection that has got its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'s> {
+    pub(crate) owner: Owner,
+    pub(crate) socket: &'s OwnedFd,
+}
+
+/// Looks up programs.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    /// The processes of present connections, by process number.
+    processes: BTreeMap<u32, Weak<ProcessRecord>>,
+    lookup: Lookup,
+}
+
+impl Programs {
+    /// The process of a connection. It is empty if it is not known, or not [yet](Self::late).
+    pub(super) fn look_up(&mut self, Arrival { owner, socket }: Arrival<'_>) -> Rc<ProcessRecord> {
+        self.known(owner.pid).unwrap_or_else(|| {
+            let found = if owner.pid == 0 { None } else { self.lookup.ask(owner, socket) };
+            Rc::new(found.unwrap_or_default())
+        })
+    }
+
+    /// What is known of a process by another connection, if it is the same process.
+    pub(super) fn known(&self, pid: u32) -> Option<Rc<ProcessRecord>> {
+        let known = self.processes.get(&pid)?.upgrade()?;
+        let since_boot = known.since_boot?;
+        (sys::process::started(pid) == Some(since_boot)).then_some(known)
+    }
+
+    /// Has connections that come later share a process, until the last one has [left](Self::left).
+    pub(super) fn share(&mut self, pid: u32, process: &Rc<ProcessRecord>) {
+        self.processes.insert(pid, Rc::downgrade(process));
+    }
+
+    /// A connection with this process is gone.
+    pub(super) fn left(&mut self, pid: u32, process: Rc<ProcessRecord>) {
+        if Rc::strong_count(&process) == 1 {
+            self.processes.remove(&pid);
+        }
+    }
+
+    /// Whether there will be something [late](Self::late).
+    pub(super) fn expects_late(&self) -> bool {
+        self.lookup.is_pending()
+    }
+
+    /// What has taken longer to look up than the bus waits.
+    pub(super) fn late(&mut self) -> Option<(Owner, Rc<ProcessRecord>)> {
+        loop {
+            let Answer { owner, process } = self.lookup.late()?;
+            if let Some(process) = process {
+                return Some((owner, Rc::new(process)));
+            }
+        }
+    }
+}

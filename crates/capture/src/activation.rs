@@ -1,0 +1,598 @@
+//! Activation: services that a bus starts because a call needs them, and what came of it.
+//!
+//! - [`Message::wanted_name`]: the name whose owner a call needs.
+//! - [`Message::waited_for_start`]: a service that came while the call waited.
+//! - [`failed_starts`]: services that did not come, each with the service that is to blame: a service may
+//!   fail only because another one did that it needs.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use serde::Serialize;
+use wire::message::{Flags, MessageType};
+
+use crate::model::{CallOutcome, Capture, Message, PeerId, Text};
+use crate::record::{BusId, Fact, Time};
+
+/// A start that a call waited for, and that succeeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Start {
+    /// The connection of the service.
+    pub service: PeerId,
+    /// When the call was sent.
+    pub called: Time,
+    /// When the service connected; when it took the name, if that is unknown.
+    pub connected: Time,
+    /// When it owned the name.
+    pub owned: Time,
+}
+
+impl Start {
+    /// From the call to the connection of the service.
+    pub fn until_connected(&self) -> Duration {
+        self.connected.since(self.called).unwrap_or_default()
+    }
+}
+
+impl<'c> Message<'c> {
+    /// The well-known name whose owner this call needs: its destination, or the service that it asks the bus
+    /// to start. `None` if the recording does not say which service that is.
+    pub fn wanted_name(&self) -> Option<Cow<'c, str>> {
+        if self.kind() != MessageType::MethodCall {
+            return None;
+        }
+        if self.destination_id() == self.capture().driver() {
+            return self.started_name().map(Cow::Owned);
+        }
+        let name = self.destination();
+        (!name.is_empty() && !name.starts_with(':')).then_some(Cow::Borrowed(name))
+    }
+
+    /// The argument of StartServiceByName.
+    fn started_name(&self) -> Option<String> {
+        if self.member() != START {
+            return None;
+        }
+        let mut buffer = Vec::new();
+        let message = self.capture().read_message(self.id(), &mut buffer).ok()??;
+        message.read::<(&str, u32)>().ok().map(|(name, _)| name.to_owned())
+    }
+
+    /// The same as a text of the capture; `None` if only the body of this call has it.
+    pub(crate) fn wanted_text(&self) -> Option<Text> {
+        match self.destination_id() == self.capture().driver() {
+            true => self.capture().strings().find(&self.started_name()?),
+            false => Some(self.destination_id()),
+        }
+    }
+
+    /// The service that started while this call waited for it. `None` if the name had an owner when the call
+    /// was sent, or got none before the call ended.
+    pub fn waited_for_start(&self) -> Option<Start> {
+        let called = self.at();
+        let directory = self.capture().directory();
+        let all = directory.ownerships(self.bus(), self.wanted_text()?);
+        let next = all.iter().find(|it| it.since.is_some_and(|at| called < at))?;
+        let was_owned = all.iter().any(|one| {
+            one.since.is_none_or(|since| since <= called)
+                && one.until.is_none_or(|until| until > called)
+        });
+        let owned = next.since.filter(|_| !was_owned)?;
+        if owned > called.after(self.waited()?) {
+            return None;
+        }
+        let connected = directory.peer(next.owner).arrived.unwrap_or(owned).min(owned);
+        Some(Start { service: next.owner, called, connected, owned })
+    }
+
+    /// What to call whom the caller waits for: the service that it asks the bus to start, or whom the call is
+    /// for.
+    pub fn awaited_label(&self) -> Cow<'c, str> {
+        match self.started_name() {
+            Some(name) => Cow::Owned(name),
+            None => Cow::Borrowed(self.capture().addressee_label(self)),
+        }
+    }
+}
+
+/// Why a service did not start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartFailure {
+    /// Its program exited.
+    Exited,
+    /// A signal ended its program.
+    Crashed,
+    /// Its program cannot be executed.
+    NotExecuted,
+    /// Its service file cannot be used.
+    InvalidFile,
+    /// Its systemd unit failed or is unknown.
+    Unit,
+    /// It did not take its name before the time limit of the bus.
+    TimedOut,
+    /// It did not take its name before the caller left or the recording ended. The bus has set no time limit,
+    /// or a longer one.
+    NeverCame,
+    /// The bus has another reason.
+    Other,
+}
+
+impl StartFailure {
+    /// In words about the service.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Exited => "its program exited",
+            Self::Crashed => "its program was ended by a signal",
+            Self::NotExecuted => "its program cannot be executed",
+            Self::InvalidFile => "its service file cannot be used",
+            Self::Unit => "its unit failed",
+            Self::TimedOut => "it did not take its name in time",
+            Self::NeverCame => "it did not take its name while the caller waited",
+            Self::Other => "the bus could not start it",
+        }
+    }
+
+    /// Whether the service was still starting when the caller or the bus gave up.
+    const fn is_pending(self) -> bool {
+        matches!(self, Self::TimedOut | Self::NeverCame)
+    }
+
+    /// By the error with which the bus answered a call that needed a service.
+    fn of_error(call: &Message<'_>, error: &Message<'_>) -> Option<Self> {
+        let name = error.member();
+        if let Some(cause) = name.strip_prefix(SPAWN) {
+            return Some(match cause {
+                "ChildExited" => Self::Exited,
+                "ChildSignaled" => Self::Crashed,
+                "ExecFailed" | "ForkFailed" => Self::NotExecuted,
+                "FileInvalid" | "ConfigInvalid" | "ServiceNotValid" | "PermissionsInvalid" => {
+                    Self::InvalidFile
+                }
+                _ => Self::Other,
+            });
+        }
+        if name.starts_with(SYSTEMD) {
+            return Some(Self::Unit);
+        }
+        let is_by_name = call.destination_id() != call.capture().driver();
+        match name.strip_prefix(ERRORS)? {
+            "TimedOut" | "Timeout" => Some(Self::TimedOut),
+            // dbus-daemon sends this only if the caller forbids a start, dbus-broker if a start failed.
+            "NameHasNoOwner" if is_by_name && !call.flags().contains(Flags::NO_AUTO_START) => {
+                Some(Self::Unit)
+            }
+            "ServiceUnknown" if words(error).is_some_and(|words| words.starts_with(BROKER)) => {
+                Some(Self::Unit)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A service that did not start.
+#[derive(Clone, Debug)]
+pub struct FailedStart<'c> {
+    /// On which bus.
+    pub bus: BusId,
+    /// The name that it did not take.
+    pub name: String,
+    /// What went wrong.
+    pub failure: StartFailure,
+    /// The same in the words of the bus, if these are known.
+    pub words: Option<String>,
+    /// The calls that waited for this start, in their order; at least one.
+    pub calls: Vec<Message<'c>>,
+    /// When the first of them was sent.
+    pub from: Time,
+    /// When it had failed.
+    pub until: Time,
+    /// How much later it took the name nevertheless.
+    pub late_by: Option<Duration>,
+    /// The service that is to blame, if it is another one. The recording does not say which connection
+    /// belongs to a service that did not take its name, so this is `None` unless only one connection can
+    /// belong to it.
+    pub culprit: Option<Culprit>,
+}
+
+/// Why a service did not start, if that is because of another one. If that one needed another one in turn,
+/// this is the last one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Culprit {
+    /// The service waited for this one when it failed, or exited when this one had failed.
+    Service(String),
+    /// The service exited when the bus had said that nothing owns this name and nothing can start it.
+    Absent(String),
+    /// The service and this one waited for each other, perhaps through others.
+    Circle(String),
+}
+
+impl Culprit {
+    /// The name of the other service.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Service(name) | Self::Absent(name) | Self::Circle(name) => name,
+        }
+    }
+}
+
+impl FailedStart<'_> {
+    /// What went wrong, in words about the service.
+    pub fn why(&self) -> String {
+        let cause = self.failure.as_str();
+        let why =
+            self.words.as_ref().map_or_else(|| cause.to_owned(), |it| format!("{cause}: {it}"));
+        match &self.culprit {
+            Some(Culprit::Absent(name)) => format!("{why}; {name} does not exist"),
+            Some(Culprit::Circle(name)) => format!("{why}; it and {name} wait for each other"),
+            Some(Culprit::Service(_)) | None => why,
+        }
+    }
+
+    /// The service that is to blame. Of services that wait for each other, it is the one that was asked for
+    /// first.
+    pub fn blamed(&self) -> &str {
+        match &self.culprit {
+            Some(Culprit::Service(name) | Culprit::Absent(name)) => name,
+            Some(Culprit::Circle(_)) | None => &self.name,
+        }
+    }
+}
+
+/// The services that did not start for calls that `selects` lets pass, in the order of the first calls.
+pub fn failed_starts<'c>(
+    capture: &'c Capture,
+    selects: impl Fn(&Message<'c>) -> bool,
+) -> Vec<FailedStart<'c>> {
+    let mut search = Search::default();
+    for call in capture.messages().filter(|message| message.expects_reply() && selects(message)) {
+        search.look_at(call);
+    }
+    if search.failed.is_empty() {
+        return Vec::new();
+    }
+    let chains = Chains::new(capture, &search);
+    let culprits: Vec<_> = search.failed.iter().map(|start| chains.culprit(start)).collect();
+    for (start, culprit) in search.failed.iter_mut().zip(culprits) {
+        start.culprit = culprit;
+    }
+    search.failed
+}
+
+/// How a call failed because its service did not start, and when it was over.
+fn failure(call: &Message<'_>) -> Option<(StartFailure, Time)> {
+    if let Some(error) = call.partner() {
+        let failure = is_of_bus(call, &error).then(|| StartFailure::of_error(call, &error));
+        return Some((failure??, error.at()));
+    }
+    let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
+    let is_lost = matches!(call.outcome()?, CallOutcome::CallerLeft | CallOutcome::Waiting);
+    (is_lost && is_known_to_be_absent(call))
+        .then(|| (StartFailure::NeverCame, call.at().after(waited)))
+}
+
+/// Whether the recording shows that the name had no owner when a call without a reply was sent, nor later
+/// while the caller waited.
+fn is_known_to_be_absent(call: &Message<'_>) -> bool {
+    let capture = call.capture();
+    if call.destination_id() == capture.driver() {
+        // The bus replies at once if the service is there.
+        return call.member() == START && call.waited_for_start().is_none();
+    }
+    let Some(name) = call.wanted_text() else { return false };
+    if call.to().is_some() {
+        return false;
+    }
+    let is_activatable = |(_, bus, fact): &(Time, BusId, Fact)| {
+        *bus == call.bus()
+            && matches!(fact, Fact::Activatable { name: known } if known == call.destination())
+    };
+    let owners = capture.directory().ownerships(call.bus(), name);
+    owners.iter().any(|one| one.since.is_some()) || capture.facts().iter().any(is_activatable)
+}
+
+/// When the bus said that nothing owns the name that a call needs, and that nothing can start it.
+fn absence(call: &Message<'_>) -> Option<(Time, WaitEnd)> {
+    let error = call.partner().filter(|reply| is_of_bus(call, reply))?;
+    // If the caller forbids a start, the bus does not look whether something can be started.
+    let may_start = !call.flags().contains(Flags::NO_AUTO_START);
+    let is_absent = error.member().strip_prefix(ERRORS) == Some("ServiceUnknown");
+    (may_start && is_absent).then(|| (error.at(), WaitEnd::Absent))
+}
+
+/// Whether an error comes from the bus, because the service that a call needs is not there.
+fn is_of_bus(call: &Message<'_>, error: &Message<'_>) -> bool {
+    let driver = call.capture().driver();
+    let needs_service = match call.destination_id() == driver {
+        true => call.member() == START,
+        false => call.to().is_none(),
+    };
+    needs_service && error.kind() == MessageType::Error && error.sender_id() == driver
+}
+
+/// How long nobody replied to a call, if that was long.
+fn silence(call: &Message<'_>) -> Option<(Time, WaitEnd)> {
+    let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
+    let is_to_bus = call.destination_id() == call.capture().driver();
+    (!is_to_bus).then(|| (call.at().after(waited), WaitEnd::Silent(call.to())))
+}
+
+/// The text of an error.
+fn words(error: &Message<'_>) -> Option<String> {
+    let mut buffer = Vec::new();
+    let message = error.capture().read_message(error.id(), &mut buffer).ok()??;
+    message.read::<(&str,)>().ok().map(|(words,)| words.to_owned())
+}
+
+/// Starts that calls waited for.
+#[derive(Default)]
+struct Search<'c> {
+    failed: Vec<FailedStart<'c>>,
+    /// By name, the last of `failed`.
+    last: HashMap<(BusId, String), usize, RandomState>,
+    /// By caller, what it waited for.
+    waits: HashMap<PeerId, Vec<Wait>, RandomState>,
+}
+
+/// A connection that waits for a service to start.
+#[derive(Clone, Debug)]
+struct Wait {
+    name: String,
+    from: Time,
+    until: Time,
+    end: WaitEnd,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WaitEnd {
+    /// The service did not start: the place of its start among those that failed.
+    Failed(usize),
+    /// The service came.
+    Came(PeerId),
+    /// The bus said that nothing owns the name and nothing can start it.
+    Absent,
+    /// Nobody replied for long: a connection that is known, or a service that is starting perhaps.
+    Silent(Option<PeerId>),
+}
+
+impl<'c> Search<'c> {
+    fn look_at(&mut self, call: Message<'c>) {
+        let (until, end, name) = match failure(&call) {
+            Some((failure, until)) => {
+                let Some(name) = call.wanted_name() else { return };
+                (until, WaitEnd::Failed(self.add(call, &name, failure, until)), name)
+            }
+            None => {
+                let start = call.waited_for_start();
+                let wait = start.map(|start| (start.owned, WaitEnd::Came(start.service)));
+                let wait = wait.or_else(|| absence(&call)).or_else(|| silence(&call));
+                let Some((until, end)) = wait else { return };
+                let Some(name) = call.wanted_name() else { return };
+                (until, end, name)
+            }
+        };
+        if let Some(caller) = call.from() {
+            let wait = Wait { name: name.into_owned(), from: call.at(), until, end };
+            self.waits.entry(caller).or_default().push(wait);
+        }
+    }
+
+    /// Adds a call to the start that it waited for, which begins with it perhaps.
+    fn add(&mut self, call: Message<'c>, name: &str, failure: StartFailure, until: Time) -> usize {
+        let key = (call.bus(), name.to_owned());
+        if let Some(&last) = self.last.get(&key)
+            && call.at() <= self.failed[last].until
+        {
+            let start = &mut self.failed[last];
+            start.until = start.until.max(until);
+            start.calls.push(call);
+            return last;
+        }
+        self.last.insert(key, self.failed.len());
+        let words = call.partner().and_then(|error| words(&error));
+        let owners = call.capture().strings().find(name);
+        let owners = owners.map(|name| call.capture().directory().ownerships(call.bus(), name));
+        let later = owners.unwrap_or_default().iter().filter_map(|one| one.since?.since(until));
+        self.failed.push(FailedStart {
+            bus: call.bus(),
+            name: name.to_owned(),
+            failure,
+            words,
+            calls: vec![call],
+            from: call.at(),
+            until,
+            late_by: later.min().filter(|late| failure.is_pending() && *late <= LATE_MAX),
+            culprit: None,
+        });
+        self.failed.len() - 1
+    }
+}
+
+/// A start that failed, or that is under way perhaps.
+#[derive(Clone, Copy, Debug)]
+struct Attempt<'a> {
+    bus: BusId,
+    name: &'a str,
+    from: Time,
+    until: Time,
+    end: AttemptEnd,
+}
+
+/// What became of a service that did not take its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AttemptEnd {
+    /// It was still starting.
+    Pending,
+    /// It exited, perhaps because another service had failed.
+    GaveUp,
+    /// It crashed. A program that crashes because another one has failed has a fault of its own.
+    Crashed,
+}
+
+impl<'a> Attempt<'a> {
+    fn of(start: &'a FailedStart<'_>) -> Self {
+        let end = match start.failure {
+            failure if failure.is_pending() => AttemptEnd::Pending,
+            StartFailure::Crashed => AttemptEnd::Crashed,
+            _ => AttemptEnd::GaveUp,
+        };
+        let FailedStart { bus, name, from, until, .. } = start;
+        Self { bus: *bus, name, from: *from, until: *until, end }
+    }
+
+    /// The start of what was waited for when another start failed.
+    fn pending(failed: &FailedStart<'_>, wait: &'a Wait) -> Self {
+        let (bus, name) = (failed.bus, wait.name.as_str());
+        Self { bus, name, from: wait.from, until: failed.until, end: AttemptEnd::Pending }
+    }
+}
+
+/// What services waited for that did not start themselves.
+struct Chains<'s, 'c> {
+    capture: &'c Capture,
+    search: &'s Search<'c>,
+    /// Connections that waited for a start, by when they came.
+    newcomers: Vec<(Time, PeerId)>,
+    /// By connection that waited for a start, when it sent its last message. What programs send while they
+    /// clean up does not count.
+    last_sent: HashMap<PeerId, Time, RandomState>,
+}
+
+impl<'s, 'c> Chains<'s, 'c> {
+    fn new(capture: &'c Capture, search: &'s Search<'c>) -> Self {
+        let arrived = |peer: PeerId| capture.directory().peer(peer).arrived;
+        let waiting = search.waits.keys();
+        let mut newcomers: Vec<_> =
+            waiting.filter_map(|&peer| Some((arrived(peer)?, peer))).collect();
+        newcomers.sort_unstable();
+        let is_cleaning_up = |message: &Message<'_>| {
+            message.destination_id() == capture.driver() && CLEANING_UP.contains(&message.member())
+        };
+        let sent = capture.messages().filter(|message| !is_cleaning_up(message));
+        let sent = sent.filter_map(|message| Some((message.from()?, message.at())));
+        let last_sent = sent.filter(|(peer, _)| search.waits.contains_key(peer)).collect();
+        Self { capture, search, newcomers, last_sent }
+    }
+
+    /// The last service of the chain that a start failed for.
+    fn culprit(&self, start: &FailedStart<'c>) -> Option<Culprit> {
+        let mut wait = self.obstacle(&Attempt::of(start))?;
+        // Each service of a chain is asked for later than the one before.
+        for _ in 0..DEPTH_MAX {
+            let next = match wait.end {
+                WaitEnd::Failed(index) => self.obstacle(&Attempt::of(&self.search.failed[index])),
+                WaitEnd::Came(service) | WaitEnd::Silent(Some(service)) => {
+                    self.pending(service, start.until)
+                }
+                WaitEnd::Silent(None) => self.obstacle(&Attempt::pending(start, wait)),
+                WaitEnd::Absent => return Some(Culprit::Absent(wait.name.clone())),
+            };
+            let Some(next) = next.filter(|next| next.from > wait.from) else { break };
+            if next.name == start.name {
+                return Some(Culprit::Circle(wait.name.clone()));
+            }
+            wait = next;
+        }
+        Some(Culprit::Service(wait.name.clone()))
+    }
+
+    /// What a service waited for when its start failed.
+    fn obstacle(&self, start: &Attempt<'_>) -> Option<&'s Wait> {
+        let first = self.newcomers.partition_point(|(arrived, _)| *arrived <= start.from);
+        let came = self.newcomers[first..].iter().take_while(|(at, _)| *at <= start.until);
+        let mut candidates = came.filter(|(_, peer)| self.may_be(*peer, start));
+        let waits = |peer| match start.end {
+            AttemptEnd::Pending => self.pending(peer, start.until),
+            AttemptEnd::GaveUp => self.failed_before(peer, start),
+            AttemptEnd::Crashed => None,
+        };
+        let obstacle = candidates.by_ref().find_map(|(_, peer)| waits(*peer))?;
+        // A service that it needs, and one that this one needs, come after it has called.
+        let mut others = candidates.filter(|(_, peer)| waits(*peer).is_some());
+        others.all(|(arrived, _)| *arrived > obstacle.from).then_some(obstacle)
+    }
+
+    /// Whether a connection may belong to a service that did not take its name.
+    fn may_be(&self, peer: PeerId, start: &Attempt<'_>) -> bool {
+        let known = self.capture.directory().peer(peer);
+        let began = known.process.as_ref().and_then(|process| process.started);
+        let owns = |name: &Text| {
+            let all = self.capture.directory().ownerships(start.bus, *name).iter();
+            self.capture.strings().get(*name) != start.name
+                && all.into_iter().any(|one| {
+                    one.owner == peer && one.since.is_none_or(|since| since <= start.until)
+                })
+        };
+        known.bus == start.bus
+            && !self.calls(peer, start)
+            && began.is_none_or(|began| began.after(CLOCK_OF_PROCESSES) >= start.from)
+            && !known.names.iter().any(owns)
+    }
+
+    /// Whether a connection waited for this start itself.
+    fn calls(&self, peer: PeerId, start: &Attempt<'_>) -> bool {
+        let waits = self.search.waits.get(&peer).map_or(&[][..], Vec::as_slice);
+        waits.iter().any(|wait| wait.name == start.name)
+    }
+
+    /// The start that a connection was waiting for at a time.
+    fn pending(&self, peer: PeerId, at: Time) -> Option<&'s Wait> {
+        let waits = self.search.waits.get(&peer)?;
+        waits.iter().find(|wait| match wait.end {
+            // Services that wait for each other fail at the same time.
+            WaitEnd::Failed(_) => wait.from <= at && at <= wait.until.after(READING),
+            WaitEnd::Came(_) | WaitEnd::Silent(_) => wait.from <= at && at <= wait.until,
+            WaitEnd::Absent => false,
+        })
+    }
+
+    /// What failed last before a connection left, if the connection said nothing after that and its service
+    /// failed.
+    fn failed_before(&self, peer: PeerId, start: &Attempt<'_>) -> Option<&'s Wait> {
+        let left = self.capture.directory().peer(peer).left?;
+        let waits = self.search.waits.get(&peer)?;
+        let last = waits.iter().rfind(|wait| wait.until <= left)?;
+        let is_within = |from: Time, to: Time, max| to.since(from).is_some_and(|span| span <= max);
+        let went_on = self.last_sent.get(&peer).is_some_and(|at| *at > last.until);
+        (matches!(last.end, WaitEnd::Failed(_) | WaitEnd::Absent)
+            && !went_on
+            && is_within(last.until, left, SOON)
+            && left <= start.until.after(READING)
+            && is_within(left.before(READING), start.until, EXITING))
+        .then_some(last)
+    }
+}
+
+const START: &str = "StartServiceByName";
+/// Calls of the bus with which libraries end a connection.
+const CLEANING_UP: [&str; 2] = ["RemoveMatch", "ReleaseName"];
+const ERRORS: &str = "org.freedesktop.DBus.Error.";
+const SPAWN: &str = "org.freedesktop.DBus.Error.Spawn.";
+const SYSTEMD: &str = "org.freedesktop.systemd1.";
+
+/// How dbus-broker begins to say that a start failed.
+const BROKER: &str = "Could not activate";
+
+/// A call without a reply has waited for a service if it waited that long. A program may leave at once if it
+/// does not want the reply.
+const GAVE_UP_MIN: Duration = Duration::from_secs(1);
+
+/// A name that is taken within this time after its start had timed out was taken by that start.
+const LATE_MAX: Duration = Duration::from_secs(60);
+
+/// A program that fails because another one did leaves the bus within this time.
+const SOON: Duration = Duration::from_secs(2);
+
+/// From when a program leaves the bus until the bus knows that it has exited.
+const EXITING: Duration = Duration::from_secs(1);
+
+/// A recorder may read two things that belong together in either order, at most this far apart.
+const READING: Duration = Duration::from_millis(100);
+
+/// The kernel says when a process began in units of 10 ms, and by another clock than that of the recorder.
+pub(crate) const CLOCK_OF_PROCESSES: Duration = Duration::from_millis(100);
+
+/// Services that wait for each other in one chain.
+const DEPTH_MAX: usize = 16;

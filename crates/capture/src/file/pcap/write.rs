@@ -1,0 +1,59 @@
+//! Writes pcap.
+
+use std::io::{self, Write};
+
+use super::{MAGIC_NANOS, SNAPLEN_ALL};
+use crate::file::LINK_TYPE_DBUS;
+use crate::record::RawMessage;
+
+/// Writes messages as classic pcap, which has nothing else: times are in nanoseconds, and the messages of
+/// all buses are one sequence.
+#[derive(Debug)]
+pub struct PcapWriter<W> {
+    out: W,
+}
+
+impl<W: Write> PcapWriter<W> {
+    /// Begins a file. At most `kept_max` bytes of each message were kept; `None` is all of them.
+    pub fn new(mut out: W, kept_max: Option<u32>) -> io::Result<Self> {
+        let [major, minor]: [u16; 2] = [2, 4];
+        let versions = u32::from(major) | u32::from(minor) << 16;
+        // Times are UTC, and nothing is said about how exact they are.
+        let (zone, accuracy) = (0, 0);
+        let kept_max = kept_max.unwrap_or(SNAPLEN_ALL);
+        write_words(&mut out, &[MAGIC_NANOS, versions, zone, accuracy, kept_max, LINK_TYPE_DBUS])?;
+        Ok(Self { out })
+    }
+
+    /// Writes a message.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file, and of kind `InvalidData` if the format has no such time: it ends in 2106.
+    pub fn write(&mut self, raw: &RawMessage<'_>) -> io::Result<()> {
+        let (seconds, nanos) = (raw.at.0.div_euclid(SECOND), raw.at.0.rem_euclid(SECOND));
+        let seconds = u32::try_from(seconds).map_err(|_| no_such_time())?;
+        let kept = u32::try_from(raw.bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        write_words(&mut self.out, &[seconds, nanos as u32, kept, raw.len.max(kept)])?;
+        self.out.write_all(raw.bytes)
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+fn write_words(out: &mut impl Write, words: &[u32]) -> io::Result<()> {
+    words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+}
+
+fn no_such_time() -> io::Error {
+    let words =
+        "pcap has no times before 1970 or after 2106, and a message has one; pcapng has them";
+    io::Error::new(io::ErrorKind::InvalidData, words)
+}
+
+/// Nanoseconds.
+const SECOND: i64 = 1_000_000_000;

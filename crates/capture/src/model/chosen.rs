@@ -1,0 +1,236 @@
+//! Messages of a capture that are saved, and what has to be saved with them.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use super::row::Health;
+use super::{Capture, Message, MessageId, PeerId, Text};
+use crate::bodies::Bodies;
+use crate::record::{BusId, Excerpt, Fact, Ran, Record, Time};
+use crate::statistics::{LooseKind, loose_replies};
+use crate::text::units::{counted, grouped};
+
+/// The messages of a capture that are saved. With a call there is its reply, and with a reply its call, so
+/// that nobody takes one that was left out for one that was never sent.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// By place in the capture.
+    messages: Vec<bool>,
+    matching: u64,
+    count: u64,
+    query: String,
+    occurring: Occurring,
+}
+
+/// What occurs in the chosen messages.
+#[derive(Clone, Debug, Default)]
+struct Occurring {
+    peers: HashSet<PeerId, RandomState>,
+    /// Well-known names that are addressed, or that these connections have owned.
+    names: HashSet<(BusId, Text), RandomState>,
+    /// Processes of these connections and of the buses.
+    pids: HashSet<u32, RandomState>,
+    /// From the first to the last message, with the copies that the bus wrote.
+    span: Option<(Time, Time)>,
+}
+
+impl Chosen {
+    /// All messages.
+    pub fn all(capture: &Capture) -> Self {
+        let count = capture.len() as u64;
+        Self {
+            messages: vec![true; capture.len()],
+            matching: count,
+            count,
+            query: String::new(),
+            occurring: Occurring::default(),
+        }
+    }
+
+    /// The messages that `selects` accepts, with the calls and replies that belong to them. `query` says
+    /// to people what that is.
+    pub fn find<'c>(
+        capture: &'c Capture,
+        query: &str,
+        mut selects: impl FnMut(&Message<'c>) -> bool,
+    ) -> Self {
+        let mut messages: Vec<_> = capture.messages().map(|message| selects(&message)).collect();
+        let matching = count(&messages);
+        add_partners(capture, &mut messages);
+        let chosen = capture.messages().filter(|message| messages[message.id().index()]);
+        let occurring = Occurring::find(capture, chosen);
+        Self { count: count(&messages), messages, matching, query: query.to_owned(), occurring }
+    }
+
+    /// How many messages are chosen.
+    pub const fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether no message is chosen.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many of them are chosen only because they belong to a call or a reply that is.
+    pub const fn partners(&self) -> u64 {
+        self.count - self.matching
+    }
+
+    /// Whether a message is chosen.
+    pub fn has(&self, id: MessageId) -> bool {
+        self.messages[id.index()]
+    }
+
+    fn is_all(&self) -> bool {
+        self.count == self.messages.len() as u64
+    }
+
+    /// What other programs show about the file; nothing if it has all messages.
+    pub(super) fn remark(&self, bodies: Bodies) -> Option<String> {
+        if self.is_all() {
+            return None;
+        }
+        let all = counted(self.messages.len() as u64, "message", "messages");
+        let remark = format!("excerpt: {} of {all}", grouped(self.count));
+        Some(match bodies {
+            Bodies::Redacted => remark,
+            _ if self.query.is_empty() => remark,
+            _ => format!("{remark}, selected by {}", self.query),
+        })
+    }
+
+    /// What the file says of itself, for each bus that lacks messages.
+    pub(super) fn excerpts(&self, capture: &Capture) -> impl Iterator<Item = Record<'static>> {
+        let mut buses: HashMap<BusId, Excerpt, RandomState> = HashMap::default();
+        for (row, is_chosen) in capture.rows.iter().zip(&self.messages) {
+            let excerpt = buses.entry(row.bus).or_default();
+            excerpt.of += 1;
+            if *is_chosen {
+                excerpt.messages += 1;
+                continue;
+            }
+            excerpt.cut_signals += u64::from(capture.may_hide_departure(row));
+            if row.health == Health::HeaderCut && row.is_unpairable() {
+                match row.kind {
+                    MessageType::MethodCall => excerpt.cut_calls += 1,
+                    kind => excerpt.cut_replies += u64::from(kind.is_reply()),
+                }
+            }
+        }
+        let mut buses: Vec<_> = buses.into_iter().filter(|(_, it)| it.messages < it.of).collect();
+        buses.sort_unstable_by_key(|(bus, _)| *bus);
+        let facts = buses.into_iter().map(|(bus, excerpt)| {
+            let fact = Fact::Excerpt(Excerpt { query: self.query.clone(), ..excerpt });
+            Record::Fact { at: capture.end_of(bus), bus, fact }
+        });
+        facts.collect::<Vec<_>>().into_iter()
+    }
+
+    /// Whether something that the recording says belongs to what is saved.
+    pub(super) fn keeps(&self, capture: &Capture, record: &Record<'_>) -> bool {
+        match record {
+            Record::Fact { bus, fact, .. } if !self.is_all() => {
+                self.occurring.concerns(capture, *bus, fact)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Adds the messages without which a chosen one would be misunderstood: what an error of the bus is about,
+/// the call of a reply that came too late, and the reply of each call.
+fn add_partners(capture: &Capture, messages: &mut [bool]) {
+    let loose = loose_replies(capture);
+    for one in &loose {
+        if let LooseKind::Undelivered { message } = one.kind {
+            messages[message.index()] |= messages[one.reply.index()];
+        }
+    }
+    for one in &loose {
+        if let LooseKind::Late { call } = one.kind {
+            messages[call.index()] |= messages[one.reply.index()];
+        }
+    }
+    for message in capture.messages() {
+        if let Some(partner) = message.partner() {
+            messages[message.id().index()] |= messages[partner.id().index()];
+            messages[partner.id().index()] |= messages[message.id().index()];
+        }
+    }
+}
+
+impl Occurring {
+    fn find<'c>(capture: &'c Capture, messages: impl Iterator<Item = Message<'c>>) -> Self {
+        let mut found = Self::default();
+        let mut copies = HashSet::<(BusId, u64), RandomState>::default();
+        for message in messages {
+            let destination = message.destination();
+            if !destination.is_empty() && !destination.starts_with(':') {
+                found.names.insert((message.bus(), message.destination_id()));
+            }
+            found.peers.extend([message.from(), message.to()].into_iter().flatten());
+            let deliveries = message.deliveries().unwrap_or_default();
+            copies.extend(deliveries.iter().map(|copy| (message.bus(), copy.recipient)));
+            let written = deliveries.iter().filter_map(|copy| copy.written_after).max();
+            let (first, last) = (message.at(), message.at().after(written.unwrap_or_default()));
+            let span = found.span.get_or_insert((first, last));
+            *span = (span.0.min(first), span.1.max(last));
+        }
+        let recipients = copies.iter().map(|&(bus, number)| capture.peer_numbered(bus, number));
+        found.peers.extend(recipients.flatten());
+        found.names.extend(found.peers.iter().flat_map(|&id| {
+            let peer = capture.directory.peer(id);
+            peer.names.iter().map(|&name| (peer.bus, name))
+        }));
+        let processes = found.peers.iter().map(|&id| capture.directory.peer(id).process.as_ref());
+        found.pids.extend(processes.filter_map(|process| process?.pid));
+        found.pids.extend(capture.facts.iter().filter_map(|(_, _, fact)| match fact {
+            Fact::Bus { process } => process.pid,
+            _ => None,
+        }));
+        found
+    }
+
+    /// Whether a fact is about something that occurs, or about the recording or the bus as a whole.
+    fn concerns(&self, capture: &Capture, bus: BusId, fact: &Fact) -> bool {
+        let has = |name: &str| self.has_name(capture, bus, name);
+        match fact {
+            Fact::Peer { unique, .. } | Fact::Left { unique, .. } | Fact::Rule { unique, .. } => {
+                has(unique)
+            }
+            Fact::Owner { name, .. }
+            | Fact::OwnerChanged { name, .. }
+            | Fact::Activatable { name }
+            | Fact::Introspection { name, .. }
+            | Fact::Starting { name, .. }
+            | Fact::Started { name, .. } => has(name),
+            Fact::Dropped { recipient, .. } => recipient.as_deref().is_none_or(has),
+            Fact::Ran(ran) => self.pids.contains(&ran.pid) && self.overlaps(ran),
+            Fact::Unwatched { pid, .. } => self.pids.contains(pid),
+            // They count messages that were not chosen, too.
+            Fact::Totals(_) => false,
+            Fact::Bus { .. }
+            | Fact::Recorder { .. }
+            | Fact::Late(_)
+            | Fact::Ended { .. }
+            | Fact::Excerpt(_) => true,
+        }
+    }
+
+    fn has_name(&self, capture: &Capture, bus: BusId, name: &str) -> bool {
+        let Some(text) = capture.strings().find(name) else { return false };
+        let peer = capture.directory.by_unique(bus, text);
+        peer.is_some_and(|peer| self.peers.contains(&peer)) || self.names.contains(&(bus, text))
+    }
+
+    fn overlaps(&self, ran: &Ran) -> bool {
+        self.span.is_some_and(|(first, last)| ran.from <= last && first <= ran.until)
+    }
+}
+
+fn count(messages: &[bool]) -> u64 {
+    messages.iter().filter(|is_chosen| **is_chosen).count() as u64
+}

@@ -1,0 +1,106 @@
+//! The parts of a recording that was cut into several files.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::file::Reader;
+use crate::record::{BusId, Fact, Process, Record};
+
+/// The files beside `FILE` that are named `FILE.1`, `FILE.2` and so on.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Those that are parts of the same recording.
+    pub(super) own: Vec<PathBuf>,
+    /// Those that are parts of other recordings, as a file that an earlier recording has left.
+    pub(super) foreign: Vec<PathBuf>,
+}
+
+impl Parts {
+    pub(super) fn of(path: &Path) -> Self {
+        // What is piped in can be read only once.
+        let bases = path.is_file().then(|| [Some(path.to_owned()), fs::canonicalize(path).ok()]);
+        let mut bases = bases.into_iter().flatten().flatten();
+        let Some(base) = bases.find(|base| numbered(base, 1).is_file()) else {
+            return Self::default();
+        };
+        let found = (1..).map(|number| numbered(&base, number)).take_while(|part| part.is_file());
+        let first = Identity::read(path);
+        let is_own = |part: &PathBuf| first.is_of_the_recording_of(&Identity::read(part));
+        let (own, foreign) = found.partition(is_own);
+        Self { own, foreign }
+    }
+}
+
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+/// By what files of one recording are recognized. The recorder writes it at the start of each.
+#[derive(Debug, Default)]
+struct Identity {
+    /// The connections of the recorder, each with the address of its bus.
+    recorders: BTreeSet<(Option<String>, String)>,
+    /// The processes of the buses, each with the address.
+    buses: BTreeSet<(Option<String>, u32)>,
+    /// Whether messages were left out when it was saved, which is never done in parts.
+    is_excerpt: bool,
+}
+
+impl Identity {
+    /// The identity of a file; that of nothing if it cannot be read, which is reported when it is opened.
+    fn read(path: &Path) -> Self {
+        Self::try_read(path).unwrap_or_default()
+    }
+
+    fn try_read(path: &Path) -> io::Result<Self> {
+        let mut identity = Self::default();
+        let Some(mut reader) = Reader::new(File::open(path)?)? else { return Ok(identity) };
+        let mut addresses = Vec::new();
+        for _ in 0..RECORDS_MAX {
+            match reader.next_record()? {
+                None => break,
+                Some(Record::Bus(bus)) => addresses.push(bus.address),
+                Some(Record::Fact { bus: BusId(bus), fact, .. }) => {
+                    let address = addresses.get(usize::from(bus)).cloned().flatten();
+                    identity.learn(address, fact);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(identity)
+    }
+
+    fn learn(&mut self, address: Option<String>, fact: Fact) {
+        match fact {
+            Fact::Recorder { unique } => {
+                self.recorders.insert((address, unique));
+            }
+            Fact::Bus { process: Process { pid: Some(pid), .. } } => {
+                self.buses.insert((address, pid));
+            }
+            Fact::Excerpt(_) => self.is_excerpt = true,
+            _ => {}
+        }
+    }
+
+    /// Whether two files are of one recording, as far as they show it: files of other programs do not.
+    fn is_of_the_recording_of(&self, other: &Self) -> bool {
+        let share = |buses: &BTreeSet<_>, others: &BTreeSet<_>| {
+            buses.is_empty() || others.is_empty() || !buses.is_disjoint(others)
+        };
+        let has_recorder = [self, other].map(|identity| !identity.recorders.is_empty());
+        !self.is_excerpt
+            && !other.is_excerpt
+            && has_recorder[0] == has_recorder[1]
+            && share(&self.buses, &other.buses)
+            && (!has_recorder[0] || !self.recorders.is_disjoint(&other.recorders))
+    }
+}
+
+/// Records that are read of a file to identify it.
+const RECORDS_MAX: usize = 4096;

@@ -1,0 +1,73 @@
+//! Messages from and to the recorder, which every count leaves out.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Matcher, Query, State, Term};
+use crate::model::{Capture, Message};
+use crate::text::units::counted;
+
+/// Of which messages a query selects some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Scope {
+    /// All.
+    Recording,
+    /// Those that would be there if nobody had recorded.
+    Traffic,
+}
+
+impl Scope {
+    /// The scope of a query. A query that asks for messages of the recorder selects among all messages.
+    pub(super) fn of(query: &Query) -> Self {
+        let asks = |term: &Term| matches!(term, Term::Is(State::Recorder));
+        let asks = query.expression().is_some_and(|expression| expression.has_term(&asks));
+        match asks || query.message_number().is_some() {
+            true => Self::Recording,
+            false => Self::Traffic,
+        }
+    }
+
+    pub(super) fn leaves_out(self, message: &Message<'_>) -> bool {
+        self == Self::Traffic && message.is_of_recorder()
+    }
+}
+
+/// How many messages are left out because they are from or to the recorder.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[serde(transparent)]
+pub struct OfRecorder(u64);
+
+impl OfRecorder {
+    pub(super) fn count(query: &Query, capture: &Capture) -> Self {
+        if Scope::of(query) == Scope::Recording || !capture.directory().has_recorder() {
+            return Self::default();
+        }
+        let mut matcher = Matcher::new(query, Scope::Recording);
+        let messages = capture.messages().filter(Message::is_of_recorder);
+        Self(messages.filter(|message| matcher.selects(message)).count() as u64)
+    }
+
+    /// So many, counted by someone who records them.
+    pub const fn new(messages: u64) -> Self {
+        Self(messages)
+    }
+
+    /// How many.
+    pub const fn messages(self) -> u64 {
+        self.0
+    }
+
+    /// The sentence that every command and the page say about them; `None` if there are none.
+    pub fn sentence(self) -> Option<String> {
+        (self.0 > 0).then(|| self.to_string())
+    }
+}
+
+impl fmt::Display for OfRecorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (verb, object) = if self.0 == 1 { ("is", "it") } else { ("are", "them") };
+        let messages = counted(self.0, "message", "messages");
+        write!(f, "{messages} from or to the recorder {verb} hidden; is:recorder shows {object}")
+    }
+}

@@ -1,0 +1,124 @@
+//! Saving messages of a capture as a file that other programs read.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bodies::Bodies;
+use crate::file::PcapWriter;
+use crate::model::{Capture, Chosen};
+use crate::record::{Clock, Content, Fact, Record};
+
+/// A format in which messages are saved.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileFormat {
+    /// pcapng with all that is known of the messages: see `docs/capture-format.md`.
+    Pcapng,
+    /// Classic pcap: the messages and their times.
+    Pcap,
+}
+
+impl FileFormat {
+    /// The format that the extension of a file stands for.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?;
+        [Self::Pcapng, Self::Pcap]
+            .into_iter()
+            .find(|format| extension.eq_ignore_ascii_case(format.as_str()))
+    }
+
+    /// Its name, which is the extension of its files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pcapng => "pcapng",
+            Self::Pcap => "pcap",
+        }
+    }
+}
+
+/// Writes chosen messages.
+///
+/// # Errors
+///
+/// Those of `out`; of kind `InvalidData` if the file with the messages has changed, or if pcap cannot hold
+/// a time.
+pub fn save(
+    capture: &Capture,
+    chosen: &Chosen,
+    format: FileFormat,
+    out: impl Write,
+) -> io::Result<()> {
+    if format == FileFormat::Pcapng {
+        return capture.write_chosen(out, chosen, Bodies::Whole);
+    }
+    // One of which all was kept has no limit.
+    let kept_max = capture.buses().iter().map(|bus| bus.kept_max).collect::<Option<Vec<_>>>();
+    let mut writer = PcapWriter::new(out, kept_max.and_then(|kept| kept.into_iter().max()))?;
+    capture.tell(chosen, |record| match record {
+        Record::Message(raw) => writer.write(&raw),
+        _ => Ok(()),
+    })?;
+    writer.finish().map(drop)
+}
+
+/// What a capture has and classic pcap does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PcapLoss {
+    /// Names and processes.
+    Peers,
+    /// When the bus routed a message, and when it wrote which copies.
+    Phases,
+    /// On which bus a message was.
+    Buses,
+    /// Match rules, services and what else a recorder found.
+    Facts,
+    /// Where messages are missing.
+    Gaps,
+    /// That messages have no times.
+    Clock,
+    /// That bodies are redacted, or that messages were made from a text.
+    Content,
+    /// That messages were left out.
+    Excerpt,
+}
+
+impl PcapLoss {
+    /// All that is lost when these messages are saved as pcap.
+    pub fn find(capture: &Capture, chosen: &Chosen) -> Vec<Self> {
+        let mut peers = capture.directory().peers();
+        let is_known = peers.any(|(_, peer)| !peer.names.is_empty() || peer.process.is_some());
+        let is_fact = |fact: &Fact| {
+            !matches!(fact, Fact::Recorder { .. } | Fact::Ended { .. } | Fact::Excerpt(_))
+        };
+        let buses = capture.buses();
+        let found = [
+            is_known.then_some(Self::Peers),
+            capture.messages().any(|it| it.routed_after().is_some()).then_some(Self::Phases),
+            (buses.len() > 1).then_some(Self::Buses),
+            capture.facts().iter().any(|(_, _, fact)| is_fact(fact)).then_some(Self::Facts),
+            (!capture.gaps().is_empty()).then_some(Self::Gaps),
+            buses.iter().any(|bus| bus.clock == Clock::Absent).then_some(Self::Clock),
+            buses.iter().any(|bus| bus.content != Content::Bytes).then_some(Self::Content),
+            (chosen.len() < capture.len() as u64 || capture.is_excerpt()).then_some(Self::Excerpt),
+        ];
+        found.into_iter().flatten().collect()
+    }
+}
+
+impl fmt::Display for PcapLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Peers => "the names and processes of connections",
+            Self::Phases => "the times inside the bus and the recipients of copies",
+            Self::Buses => "the bus of each message",
+            Self::Facts => "match rules, services and other notes of the recorder",
+            Self::Gaps => "where messages are missing",
+            Self::Clock => "that messages have no times",
+            Self::Content => "that messages are redacted or made from a text",
+            Self::Excerpt => "that it is an excerpt",
+        })
+    }
+}

@@ -1,0 +1,354 @@
+//! One call with its reply, or one signal, and the way of both through the bus.
+
+use std::fmt::Write as _;
+use std::io;
+use std::time::Duration;
+
+use notation::busctl::push_tree;
+use wire::message::{Flags, MessageType};
+
+use super::{Body, push_named};
+use crate::model::{CallOutcome, Capture, Message, PeerId};
+use crate::recipients::{Recipients, Unknowable, is_broadcast};
+use crate::record::{Clock, Method, Time};
+use crate::table::{Cell, Column, Table, Unit};
+use crate::text::Style;
+use crate::text::units::{clock_time, counted, date_and_time, duration};
+use crate::text::visible;
+use crate::timeline::{BusTime, Phase, Processors, Turn, Way};
+
+/// Prints all that is known of single messages of a capture.
+#[derive(Debug)]
+pub struct Details<'c> {
+    capture: &'c Capture,
+    processors: Processors,
+    /// Found when the first broadcast signal asks for it whose recipients the bus has not recorded.
+    recipients: Option<Result<Recipients, Unknowable>>,
+    buffer: Vec<u8>,
+    style: Style,
+}
+
+impl<'c> Details<'c> {
+    /// Nothing is printed yet.
+    pub fn new(capture: &'c Capture, style: Style) -> Self {
+        let processors = Processors::of(capture);
+        Self { capture, processors, recipients: None, buffer: Vec::new(), style }
+    }
+
+    /// The text about a message: a call stands for its reply too, and a reply for its call.
+    ///
+    /// # Errors
+    ///
+    /// If the recording cannot be read.
+    pub fn of(&mut self, message: &Message<'c>) -> io::Result<String> {
+        let first = message.call().unwrap_or(*message);
+        let reply = first.partner();
+        let mut text = self.style.strong(heading(&first)) + "\n";
+        for (name, value) in facts(&first) {
+            let _ = writeln!(text, "  {name:<10}{}", visible::printable(&value));
+        }
+        self.push_way(&mut text, &first);
+        for message in std::iter::once(first).chain(reply) {
+            self.push_bus_time(&mut text, &message);
+        }
+        self.push_copies(&mut text, &first);
+        self.push_processors(&mut text, &first);
+        for message in std::iter::once(first).chain(reply) {
+            text.push('\n');
+            self.push_message(&mut text, &message)?;
+        }
+        Ok(text)
+    }
+
+    /// The numbers of a message, and what it says.
+    fn push_message(&mut self, text: &mut String, message: &Message<'c>) -> io::Result<()> {
+        let mut body = Body::read(message, &mut self.buffer)?;
+        body.escape();
+        let kind = kind(message);
+        let (number, size) =
+            (message.id().number(), counted(message.len().into(), "byte", "bytes"));
+        let _ = write!(text, "{kind} #{number}: serial {}, {size}", message.serial());
+        if message.unix_fds() > 0 {
+            let fds = counted(message.unix_fds().into(), "descriptor", "descriptors");
+            let _ = write!(text, ", {fds}");
+        }
+        for (flag, words) in FLAGS {
+            // Replies have the first one always, and the others mean nothing in them.
+            if kind == "call" && message.flags().contains(flag) {
+                let _ = write!(text, ", {words}");
+            }
+        }
+        text.push('\n');
+        if let Some(problem) = body.problem {
+            let _ = writeln!(text, "  ({})", problem.sentence(message));
+        } else if body.values.is_empty() {
+            text.push_str("  no arguments\n");
+        }
+        let mut values = String::new();
+        for (name, value) in body.named() {
+            push_named(&mut values, name, |text| push_tree(text, value, INDENT));
+        }
+        let mut lines = values.split_inclusive('\n');
+        text.extend(lines.by_ref().take(LINES_MAX));
+        match lines.count() {
+            0 => {}
+            more => {
+                _ = writeln!(
+                    text,
+                    "  {}, printed by --format busctl",
+                    counted(more as u64, "more line", "more lines")
+                )
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the time of a call went.
+    fn push_way(&self, text: &mut String, first: &Message<'c>) {
+        if first.kind() != MessageType::MethodCall {
+            return;
+        }
+        let Some(way) = Way::of(first, &self.processors) else {
+            let _ = writeln!(text, "\nphases: not known: {}", why_no_way(first));
+            return;
+        };
+        let mut table = phase_table();
+        let total = way.total();
+        let mut at = first.at();
+        for phase in Phase::ALL {
+            let (time, from) = (way.time(phase), at);
+            at = at.after(time);
+            if phase.is_rare() && time.is_zero() {
+                continue;
+            }
+            let share = Cell::share(time.as_nanos() as u64, total.as_nanos() as u64);
+            table.push(row(phase.as_str(), Cell::Time(time), share, from, at));
+        }
+        table.push(row("all", Cell::Time(total), Cell::Absent, first.at(), at));
+        text.push('\n');
+        text.push_str(&table.to_text(self.style));
+    }
+
+    /// For how long the bus had a message. The way of a call says this already, unless the bus measured
+    /// the stages of routing.
+    fn push_bus_time(&self, text: &mut String, message: &Message<'c>) {
+        let Some(time) = BusTime::of(message) else { return };
+        let is_on_way = !is_broadcast(message) && message.kind() != MessageType::Signal;
+        if is_on_way && !time.is_measured() {
+            return;
+        }
+        let total = time.total().unwrap_or(time.routed());
+        let mut table = phase_table();
+        for (phase, length) in time.phases() {
+            let Some(span) = time.span(phase) else { continue };
+            let share = Cell::share(length.as_nanos() as u64, total.as_nanos() as u64);
+            let [from, until] = [span.start, span.end].map(|after| message.at().after(after));
+            table.push(row(phase.as_str(), Cell::Time(length), share, from, until));
+        }
+        let _ = writeln!(text, "\n{} #{} in the bus", kind(message), message.id().number());
+        text.push_str(&table.to_text(self.style));
+    }
+
+    /// Which connections got the message and its reply, and when.
+    fn push_copies(&mut self, text: &mut String, first: &Message<'c>) {
+        let mut table = Table::new([
+            Column::text("copy of"),
+            Column::text("to"),
+            Column::text("by"),
+            Column::text("queued (UTC)"),
+            Column::text("first byte").spare(),
+            Column::text("written"),
+            Column::number("after", Unit::Time).spare(),
+        ]);
+        for message in std::iter::once(*first).chain(first.partner()) {
+            let queued = message.at().after(message.routed_after().unwrap_or_default());
+            for copy in message.copies().into_iter().flatten() {
+                let peer = self.capture.peer_numbered(message.bus(), copy.recipient);
+                let name = format!(":1.{}", copy.recipient);
+                let time = |after: Option<Duration>| after.map(|it| message.at().after(it));
+                let written = time(copy.written_after);
+                // Most copies are written with one call.
+                let begun = time(copy.begun_after).filter(|&begun| Some(begun) != written);
+                table.push([
+                    Cell::Text(format!("{} #{}", kind(&message), message.id().number())),
+                    Cell::Text(peer.map_or(name, |peer| short(self.capture, peer))),
+                    Cell::text(if copy.rules == 0 { "address" } else { "rule" }),
+                    Cell::Text(clock_time(queued)),
+                    Cell::text_or_absent(begun.map(clock_time)),
+                    Cell::Text(written.map_or_else(|| "not written".into(), clock_time)),
+                    copy.written_after.map_or(Cell::Absent, Cell::Time),
+                ]);
+            }
+        }
+        match table.rows() {
+            [] => self.push_recipients(text, first),
+            _ => {
+                text.push('\n');
+                text.push_str(&table.to_text(self.style));
+            }
+        }
+    }
+
+    /// How many connections got a signal, of which the recording has no copies.
+    fn push_recipients(&mut self, text: &mut String, signal: &Message<'c>) {
+        if !is_broadcast(signal) {
+            return;
+        }
+        let found = self.recipients.get_or_insert_with(|| Recipients::find(self.capture));
+        let count = match found {
+            Ok(recipients) => recipients.of(signal),
+            Err(unknowable) => Err(*unknowable),
+        };
+        text.push('\n');
+        let _ = match count {
+            Ok(Some(count)) if signal.deliveries().is_some() => {
+                writeln!(text, "recipients: {count}, as the bus recorded")
+            }
+            Ok(Some(count)) => writeln!(text, "recipients: {count}, by the match rules"),
+            Ok(None) => writeln!(text, "recipients: not known"),
+            Err(why) => writeln!(text, "recipients: not known: {why}"),
+        };
+    }
+
+    /// When the processes had a processor, if that was recorded.
+    fn push_processors(&self, text: &mut String, call: &Message<'c>) {
+        if call.partner().is_none() || self.processors.is_empty() {
+            return;
+        }
+        text.push('\n');
+        let callee = self.processors.service(call);
+        if let Some(Turn { wake_up, on, off }) = callee {
+            let [wake_up, on, off] = [wake_up, on, off].map(duration);
+            let _ = writeln!(
+                text,
+                "callee: got a processor after {wake_up}, ran for {on}, did not run for {off}"
+            );
+        }
+        let caller = self.processors.return_wake_up(call);
+        if let Some(wake_up) = caller {
+            let _ = writeln!(text, "caller: got a processor {} after the reply", duration(wake_up));
+        }
+        if callee.is_none() && caller.is_none() {
+            text.push_str("processors: when caller and callee ran was not recorded\n");
+        }
+    }
+}
+
+fn phase_table() -> Table {
+    Table::new([
+        Column::text("phase"),
+        Column::number("time", Unit::Time),
+        Column::number("share", Unit::Share),
+        Column::text("from (UTC)"),
+        Column::text("until"),
+    ])
+}
+
+fn row(name: &str, time: Cell, share: Cell, from: Time, until: Time) -> [Cell; 5] {
+    [Cell::text(name), time, share, Cell::Text(clock_time(from)), Cell::Text(clock_time(until))]
+}
+
+/// `call #1410 org.example.Mail.GetCount`
+fn heading(first: &Message<'_>) -> String {
+    let (kind, number) = (kind(first), first.id().number());
+    visible::printable(&format!("{kind} #{number} {}", first.full_member())).trim_end().to_owned()
+}
+
+fn kind(message: &Message<'_>) -> &'static str {
+    match message.kind() {
+        MessageType::MethodCall => "call",
+        MessageType::MethodReturn => "return",
+        MessageType::Error => "error",
+        MessageType::Signal => "signal",
+        MessageType::Unknown(_) => "message",
+    }
+}
+
+/// What is known of a call or a signal as a whole, each with its name.
+fn facts<'c>(first: &Message<'c>) -> Vec<(&'static str, String)> {
+    let capture = first.capture();
+    let is_call = first.kind() == MessageType::MethodCall;
+    let to = party(capture, first.destination(), first.to());
+    let bus = capture.buses().get(usize::from(first.bus().0));
+    let time = match bus.map(|bus| bus.clock) {
+        Some(Clock::Absent) => "not recorded".to_owned(),
+        _ => date_and_time(first.at()),
+    };
+    let mut facts = vec![
+        ("time", time),
+        ("bus", capture.bus_label(first.bus()).into_owned()),
+        (if is_call { "caller" } else { "sender" }, party(capture, first.sender(), first.from())),
+        (if is_call { "callee" } else { "recipient" }, to),
+        ("object", first.path().to_owned()),
+    ];
+    if first.kind().is_reply() {
+        facts.push(("call", format!("serial {}, not in the recording", first.reply_serial())));
+    }
+    facts.extend(first.outcome().map(|outcome| ("outcome", outcome_of(first, outcome))));
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+/// `failed after 9.00 ms: org.example.Error.Busy`
+fn outcome_of(call: &Message<'_>, outcome: CallOutcome) -> String {
+    let mut text = outcome.as_str().to_owned();
+    if let Some(waited) = call.waited() {
+        let _ = write!(text, " after {}", duration(waited));
+    }
+    if let Some(error) = call.partner().filter(|reply| reply.kind() == MessageType::Error) {
+        let _ = write!(text, ": {}", error.member());
+    }
+    text
+}
+
+/// A name as it stands in a message, and what is known of its connection: `org.example.Mail, :1.9, maild[812]`.
+fn party(capture: &Capture, name: &str, peer: Option<PeerId>) -> String {
+    let mut parts = vec![name];
+    let process = peer.and_then(|id| capture.process_label(id));
+    if let Some(id) = peer {
+        let peer = capture.directory().peer(id);
+        let names = peer.names.iter().take(NAMES_MAX).copied();
+        let names = std::iter::once(peer.unique).chain(names).map(|it| capture.strings().get(it));
+        parts.extend(names.filter(|known| *known != name));
+        parts.extend(process.as_deref());
+        parts.extend(peer.process.as_ref().and_then(|process| process.unit.as_deref()));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// The unique name of a connection with its well-known name or its program.
+fn short(capture: &Capture, id: PeerId) -> String {
+    let unique = capture.strings().get(capture.directory().peer(id).unique);
+    match capture.program_label(id) {
+        label if label == unique => label.to_owned(),
+        label => format!("{label} ({unique})"),
+    }
+}
+
+/// Why it is not known where the time of a call went.
+fn why_no_way(call: &Message<'_>) -> &'static str {
+    let method = call.capture().buses().get(usize::from(call.bus().0)).map(|bus| bus.method);
+    match method.unwrap_or_default() {
+        _ if call.partner().is_none() => "the call has no reply",
+        Method::Trace => "the bus has not recorded all of the way",
+        Method::Monitor => "recorded by a monitor, with the times of its copies",
+        Method::Eavesdrop => "overheard, with the times at which copies were read",
+        Method::Unknown => "the file does not say how it was recorded",
+    }
+}
+
+const FLAGS: [(Flags, &str); 3] = [
+    (Flags::NO_REPLY_EXPECTED, "no reply expected"),
+    (Flags::NO_AUTO_START, "no auto start"),
+    (Flags::ALLOW_INTERACTIVE_AUTHORIZATION, "interactive authorization allowed"),
+];
+
+/// Well-known names of a connection that are printed.
+const NAMES_MAX: usize = 3;
+
+/// Lines of the arguments of one message that are printed.
+const LINES_MAX: usize = 50;
+
+/// Behind so many columns arguments stand.
+const INDENT: usize = 2;

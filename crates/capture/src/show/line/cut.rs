@@ -1,0 +1,108 @@
+//! Names and texts that are too wide for their place.
+
+use std::borrow::Cow;
+
+use crate::text::columns::{cells, last_word, program_with_unique};
+
+/// A text without its end, if it is too wide.
+pub(super) fn end(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    let Some(room) = width.checked_sub(ELLIPSIS_WIDTH) else { return String::new() };
+    let mut used = 0;
+    let kept = text.chars().take_while(|c| {
+        used += cells(c.encode_utf8(&mut [0; 4]));
+        used <= room
+    });
+    kept.chain([ELLIPSIS]).collect()
+}
+
+/// A name of several words without its first words, if it is too wide; its last word is cut only if that
+/// alone is too wide.
+pub(super) fn name(text: &str, width: usize) -> Cow<'_, str> {
+    match words(text, width) {
+        Some(cut) => cut,
+        None => end(last_word(text).unwrap_or(text), width).into(),
+    }
+}
+
+/// The same for a member, of which the last word stays whole however wide it is.
+pub(super) fn member(text: &str, width: usize) -> Cow<'_, str> {
+    words(text, width).unwrap_or_else(|| last_word(text).unwrap_or(text).into())
+}
+
+/// A connection: a name, or a program with its unique name, of which the latter stays whole.
+pub(super) fn connection(label: &str, width: usize) -> Cow<'_, str> {
+    if cells(label) <= width {
+        return label.into();
+    }
+    match (program_with_unique(label, width), label.rsplit_once(" (:")) {
+        (Some(cut), _) => cut.into(),
+        (None, Some((_, number))) => {
+            end(&format!(":{}", number.trim_end_matches(')')), width).into()
+        }
+        (None, None) => name(label, width),
+    }
+}
+
+/// The name with as many of its last words as have room.
+fn words(text: &str, width: usize) -> Option<Cow<'_, str>> {
+    if cells(text) <= width {
+        return Some(text.into());
+    }
+    let last = last_word(text)?;
+    let starts = text.char_indices().filter(|(_, c)| matches!(c, '.' | '/'));
+    let mut tails = starts.map(|(at, _)| &text[at + 1..]);
+    let fits = |tail: &&str| cells(tail) + ELLIPSIS_WIDTH <= width;
+    match tails.find(|tail| !tail.is_empty() && fits(tail)) {
+        Some(tail) => Some(format!("{ELLIPSIS}{tail}").into()),
+        None => (cells(last) <= width).then_some(last.into()),
+    }
+}
+
+const ELLIPSIS: char = '\u{2026}';
+
+const ELLIPSIS_WIDTH: usize = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_between_words() {
+        for (text, width, expected) in [
+            ("org.example.Slow", 16, "org.example.Slow"),
+            ("org.example.Slow", 15, "\u{2026}example.Slow"),
+            ("org.example.Slow", 6, "\u{2026}Slow"),
+            ("org.example.Slow", 4, "Slow"),
+            ("org.example.Slow", 3, "Sl\u{2026}"),
+            ("two words", 5, "two \u{2026}"),
+        ] {
+            assert_eq!(name(text, width), expected, "{text} in {width}");
+        }
+        assert_eq!(member("org.example.Slow1.WaitForAll", 5), "WaitForAll");
+        assert_eq!(member("org.example.Slow1.Wait", 12), "\u{2026}Slow1.Wait");
+    }
+
+    #[test]
+    fn unique_names_stay_whole() {
+        for (label, width, expected) in [
+            ("gdbus (:1.62)", 13, "gdbus (:1.62)"),
+            ("gdbus-monitor (:1.62)", 13, "gdbu\u{2026} (:1.62)"),
+            ("gdbus (:1.62)", 10, ":1.62"),
+            ("org.freedesktop.NetworkManager", 15, "\u{2026}NetworkManager"),
+            ("org.freedesktop.NetworkManager", 14, "NetworkManager"),
+            ("org.freedesktop.NetworkManager", 13, "NetworkManag\u{2026}"),
+        ] {
+            assert_eq!(connection(label, width), expected, "{label} in {width}");
+        }
+    }
+
+    #[test]
+    fn texts_lose_their_ends() {
+        assert_eq!(end("('one', 2)", 6), "('one\u{2026}");
+        assert_eq!(end("\u{7535}\u{6c60}\u{7535}", 4), "\u{7535}\u{2026}");
+        assert_eq!(end("anything", 0), "");
+    }
+}

@@ -1,0 +1,238 @@
+//! What the line of a message says.
+
+use std::io;
+use std::time::Duration;
+
+use notation::gvariant::push;
+use wire::body::Value;
+use wire::message::MessageType;
+
+use super::super::{Body, Problem, push_named};
+use crate::model::{CallOutcome, Message, PeerId};
+use crate::record::Time;
+use crate::text::units::bytes;
+use crate::text::visible::printable;
+
+/// What the line of a message says. It needs the capture no longer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// `None` for what is not a message.
+    pub(super) number: Option<u64>,
+    pub(super) at: Time,
+    /// The sender of a signal; the caller of calls and replies.
+    pub(super) left: String,
+    pub(super) arrow: Arrow,
+    pub(super) right: String,
+    pub(super) member: String,
+    pub(super) tone: Tone,
+    /// How the call ended, as far as that is known.
+    pub(super) ending: Option<Ending>,
+    /// Arguments, or the text of an error.
+    pub(super) details: String,
+}
+
+/// Whether messages that follow are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Knowledge {
+    /// The recording is complete: a call has an outcome.
+    Whole,
+    /// The message has just come: the outcome of a call is not known yet.
+    SoFar,
+}
+
+/// Who sent the message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrow {
+    /// The connection at the left.
+    Right,
+    /// The connection at the right.
+    Left,
+    /// Nobody: the line says what became of a call without a reply.
+    NoMessage,
+}
+
+/// What a member is the name of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tone {
+    Call,
+    Reply,
+    Signal,
+}
+
+/// How a call ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Ending {
+    pub(super) outcome: CallOutcome,
+    /// For people; the name of an error if the callee sent one.
+    pub(super) words: String,
+    /// How long the caller waited.
+    pub(super) waited: Option<Duration>,
+}
+
+impl Entry {
+    /// The entry of a message. `buffer` is used for its bytes.
+    pub(super) fn of(
+        message: &Message<'_>,
+        knowledge: Knowledge,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<Self> {
+        let mut entry = Self::without_details(message, knowledge);
+        entry.details = printable(&details(message, buffer)?).into_owned();
+        Ok(entry)
+    }
+
+    /// The entry of a call whose reply has not come, without arguments: see [`ended`](Self::ended).
+    pub fn of_waiting(call: &Message<'_>) -> Self {
+        Self::without_details(call, Knowledge::SoFar)
+    }
+
+    /// The line that says at this time how the call of this entry ended, or that it has not.
+    #[must_use]
+    pub fn ended(self, at: Time, outcome: CallOutcome) -> Self {
+        let waited = at.since(self.at);
+        let ending = Ending { outcome, words: words(outcome).to_owned(), waited };
+        let (arrow, tone) = (Arrow::NoMessage, Tone::Reply);
+        Self { number: None, at, arrow, tone, ending: Some(ending), ..self }
+    }
+
+    /// When the message was sent.
+    pub const fn at(&self) -> Time {
+        self.at
+    }
+
+    fn without_details(message: &Message<'_>, knowledge: Knowledge) -> Self {
+        let call = message.call();
+        let is_reply = message.kind().is_reply();
+        let (from, to) = (sender(message), recipient(message));
+        let (left, arrow, right) = match (is_reply, call) {
+            (true, Some(call)) => (sender(&call), Arrow::Left, recipient(&call)),
+            (true, None) => (to, Arrow::Left, from),
+            (false, _) => (from, Arrow::Right, to),
+        };
+        let is_outcome_known = is_reply || knowledge == Knowledge::Whole;
+        let member = match (message.kind(), call) {
+            (_, Some(call)) => call.full_member(),
+            (MessageType::Signal, None) => message.full_member(),
+            (MessageType::Unknown(code), _) => format!("message of type {code}"),
+            _ => UNKNOWN_CALL.to_owned(),
+        };
+        let tone = match (is_reply, message.kind()) {
+            (true, _) => Tone::Reply,
+            (false, MessageType::MethodCall) => Tone::Call,
+            _ => Tone::Signal,
+        };
+        Self {
+            number: Some(message.id().number()),
+            at: message.at(),
+            left: printable(&left).into_owned(),
+            arrow,
+            right: printable(&right).into_owned(),
+            member: printable(&member).into_owned(),
+            tone,
+            ending: is_outcome_known.then(|| Ending::of(message)).flatten(),
+            details: String::new(),
+        }
+    }
+}
+
+impl Ending {
+    /// How the call ended that a message is or answers.
+    fn of(message: &Message<'_>) -> Option<Self> {
+        let reply = match message.kind().is_reply() {
+            true => Some(*message),
+            false => message.partner(),
+        };
+        let of_reply = |reply: &Message<'_>| match reply.kind() {
+            MessageType::Error => CallOutcome::Failed,
+            _ => CallOutcome::Returned,
+        };
+        let outcome = message.outcome().or_else(|| reply.as_ref().map(of_reply))?;
+        let words = match (outcome, reply) {
+            (CallOutcome::NoReplyExpected, _) => return None,
+            (CallOutcome::Failed, Some(error)) => printable(error.member()).into_owned(),
+            _ => words(outcome).to_owned(),
+        };
+        Some(Self { outcome, words, waited: message.waited() })
+    }
+
+    /// Whether the call got what it wanted; `None` while that is not known.
+    pub(super) const fn is_good(&self) -> Option<bool> {
+        match self.outcome {
+            CallOutcome::Returned | CallOutcome::NoReplyExpected => Some(true),
+            CallOutcome::Waiting | CallOutcome::Unknown => None,
+            CallOutcome::Failed
+            | CallOutcome::TimedOut
+            | CallOutcome::CalleeLeft
+            | CallOutcome::CallerLeft => Some(false),
+        }
+    }
+
+    /// What stands between the outcome and what was replied.
+    pub(super) const fn separator(&self) -> &'static str {
+        match self.outcome {
+            CallOutcome::Failed => ": ",
+            _ => " ",
+        }
+    }
+}
+
+/// An outcome as a line says it.
+const fn words(outcome: CallOutcome) -> &'static str {
+    match outcome {
+        CallOutcome::Waiting => "still waiting",
+        CallOutcome::Unknown => "outcome unknown",
+        outcome => outcome.as_str(),
+    }
+}
+
+fn sender(message: &Message<'_>) -> String {
+    label(message, message.from(), message.sender())
+}
+
+fn recipient(message: &Message<'_>) -> String {
+    match message.destination() {
+        "" if message.kind() == MessageType::Signal => EVERYBODY.to_owned(),
+        name => label(message, message.to(), name),
+    }
+}
+
+fn label(message: &Message<'_>, peer: Option<PeerId>, name: &str) -> String {
+    match peer {
+        Some(peer) => message.capture().label(peer).into_owned(),
+        None => name.to_owned(),
+    }
+}
+
+/// The arguments as one tuple; the text of an error.
+fn details(message: &Message<'_>, buffer: &mut Vec<u8>) -> io::Result<String> {
+    if message.kept() > READ_MAX {
+        return Ok(format!("({})", bytes(f64::from(message.len()))));
+    }
+    let body = Body::read(message, buffer)?;
+    let mut text = String::new();
+    match (message.kind(), body.values.as_slice(), body.problem) {
+        (_, _, Some(problem @ (Problem::Cut | Problem::Invalid | Problem::Redacted))) => {
+            text = format!("({})", problem.word());
+        }
+        (MessageType::Error, [Value::String(words)], _) => text.push_str(words),
+        (MessageType::MethodReturn | MessageType::Error, [], _) => {}
+        _ => {
+            text.push('(');
+            for (index, (name, value)) in body.named().enumerate() {
+                text.push_str(if index > 0 { ", " } else { "" });
+                push_named(&mut text, name, |text| push(text, value));
+            }
+            text.push(')');
+        }
+    }
+    Ok(text)
+}
+
+/// For whom a signal without a destination is.
+const EVERYBODY: &str = "*";
+
+/// Stands for the member of a reply whose call is not in the recording.
+const UNKNOWN_CALL: &str = "unknown call";
+
+/// A message of more bytes is too long for its arguments to be read for a line.
+const READ_MAX: u32 = 64 << 10;

@@ -1,0 +1,75 @@
+//! How long the bus had the messages of each member.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::key::{Names, What};
+use super::{By, Unknowable};
+use crate::model::{Capture, Message};
+use crate::table::{Cell, Column, Table, Unit};
+use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
+
+/// How long the bus had the messages of each member, calls and what answers them apart, with the mean
+/// time of each phase. The first row is of all messages, then come those that took the bus longest, all
+/// messages of a member together.
+///
+/// # Errors
+///
+/// If the bus did not record itself.
+pub fn dispatch(
+    capture: &Capture,
+    mut selects: impl FnMut(&Message<'_>) -> bool,
+) -> Result<Table, Unknowable> {
+    if capture.messages().all(|message| message.routing().is_none()) {
+        return Err(Unknowable::BusTimes);
+    }
+    let (mut names, mut times) = (Names::new(capture), BusTimes::of(capture));
+    let (mut all, mut rows) = (BusSum::default(), Vec::new());
+    let mut places: HashMap<_, usize, RandomState> = HashMap::default();
+    for message in capture.messages().filter(|message| selects(message)) {
+        let Some(time) = times.find(&message) else { continue };
+        let Some(key) = By::Member.key(&message, &mut names) else { continue };
+        let group = (message.bus(), key, What::from(message.kind()));
+        let place = *places.entry(group).or_insert(rows.len());
+        if place == rows.len() {
+            rows.push((group, BusSum::default()));
+        }
+        rows[place].1.add(&message, &time);
+        all.add(&message, &time);
+    }
+    rows.sort_by_key(|(_, sum)| Reverse(sum.total()));
+    let phases = times.phases(&all);
+    let mut table = Table::new(columns(&phases));
+    if !all.is_empty() {
+        table.push(cells(vec![Cell::text(ALL), Cell::Absent, Cell::Absent], &mut all, &phases));
+    }
+    for ((bus, key, what), mut sum) in rows {
+        let mut labels = names.cells(By::Member, bus, key);
+        labels.pop();
+        labels.push(Cell::text(what.word()));
+        table.push(cells(labels, &mut sum, &phases));
+    }
+    Ok(table)
+}
+
+fn columns(phases: &[BusPhase]) -> Vec<Column> {
+    let labels = [
+        Column::text("member"),
+        Column::text("service").spare(),
+        Column::text("type").helpful(),
+        Column::number("total", Unit::Time).helpful(),
+    ];
+    let phases = phases.iter().map(|phase| phase_column(*phase, Unit::Time));
+    labels.into_iter().chain(count_columns()).chain(phases).collect()
+}
+
+fn cells(labels: Vec<Cell>, sum: &mut BusSum, phases: &[BusPhase]) -> Vec<Cell> {
+    let (total, counts) = (Cell::nanos(sum.total()), sum.counts());
+    let phases = phases.iter().map(|phase| sum.mean(*phase));
+    labels.into_iter().chain([total]).chain(counts).chain(phases).collect()
+}
+
+/// The row of all messages.
+const ALL: &str = "(all)";

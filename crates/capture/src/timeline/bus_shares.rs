@@ -1,0 +1,80 @@
+//! In which phases the bus had messages, by type and size.
+
+use serde::Serialize;
+use wire::message::MessageType;
+
+use super::bus_sum::{BusSum, BusTimes, count_columns, phase_column};
+use super::bus_time::BusPhase;
+use super::way::{SIZES, size_class};
+use crate::model::{Capture, Message};
+use crate::table::{Cell, Column, Table, Unit};
+
+/// What part of the time for which the bus had messages each phase is.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BusShares {
+    /// A row for each type and size of messages.
+    #[serde(rename = "phases")]
+    pub table: Table,
+    /// Whether the bus measured the stages of routing.
+    pub has_stages: bool,
+    /// Messages that are not in the table, since not all of their times are known.
+    pub omitted: u64,
+}
+
+/// The phases of the messages that the bus received, by type and size. `None` if the bus has recorded
+/// no message.
+pub fn bus_shares<'c>(
+    capture: &'c Capture,
+    mut selects: impl FnMut(&Message<'c>) -> bool,
+) -> Option<BusShares> {
+    let mut times = BusTimes::of(capture);
+    let mut sums = TYPES.map(|_| SIZES.map(|_| BusSum::default()));
+    let mut all = TYPES.map(|_| BusSum::default());
+    let mut whole = BusSum::default();
+    for message in capture.messages().filter(|message| selects(message)) {
+        let Some(kind) = type_of(message.kind()) else { continue };
+        let Some(time) = times.find(&message) else { continue };
+        let class = size_class(message.len().into());
+        for sum in [&mut sums[kind][class], &mut all[kind], &mut whole] {
+            sum.add(&message, &time);
+        }
+    }
+    let phases = times.phases(&whole);
+    let mut table = Table::new(columns(&phases));
+    for ((label, sums), all) in TYPES.iter().zip(&mut sums).zip(&mut all) {
+        let sizes = sums.iter_mut().zip(SIZES).filter(|(sum, _)| !sum.is_empty());
+        let rows: Vec<_> = sizes.map(|(sum, (_, size))| cells(sum, label, size, &phases)).collect();
+        let is_divided = rows.len() > 1;
+        rows.into_iter().for_each(|row| table.push(row));
+        if is_divided {
+            table.push(cells(all, label, "all", &phases));
+        }
+    }
+    let (has_stages, omitted) = (times.has_stages(), times.omitted());
+    (!whole.is_empty()).then_some(BusShares { table, has_stages, omitted })
+}
+
+fn columns(phases: &[BusPhase]) -> Vec<Column> {
+    let labels = [Column::text("type"), Column::text("size")];
+    let phases = phases.iter().map(|phase| phase_column(*phase, Unit::Share));
+    labels.into_iter().chain(count_columns()).chain(phases).collect()
+}
+
+fn cells(sum: &mut BusSum, label: &str, size: &str, phases: &[BusPhase]) -> Vec<Cell> {
+    let labels = [Cell::text(label), Cell::text(size)];
+    let counts = sum.counts();
+    labels.into_iter().chain(counts).chain(phases.iter().map(|phase| sum.share(*phase))).collect()
+}
+
+/// The place in [`TYPES`] of a type of messages.
+const fn type_of(kind: MessageType) -> Option<usize> {
+    match kind {
+        MessageType::Signal => Some(0),
+        MessageType::MethodCall => Some(1),
+        MessageType::MethodReturn | MessageType::Error => Some(2),
+        MessageType::Unknown(_) => None,
+    }
+}
+
+/// The types of messages that have rows of their own.
+const TYPES: [&str; 3] = ["signal", "call", "reply"];

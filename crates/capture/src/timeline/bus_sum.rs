@@ -1,0 +1,143 @@
+//! For how long the bus had messages, summed up.
+
+use std::time::Duration;
+
+use super::bus_time::{BusPhase, BusTime};
+use crate::model::{Capture, Message};
+use crate::statistics::Percentiles;
+use crate::table::{Cell, Column, Need, Unit};
+
+/// The messages of a recording whose time in the bus is known.
+///
+/// Recordings of buses that do not measure the stages of routing have two phases of each message. To keep
+/// sums comparable, messages without stages are left out if others have them.
+#[derive(Debug)]
+pub(crate) struct BusTimes {
+    has_stages: bool,
+    omitted: u64,
+}
+
+/// The sum of some messages.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct BusSum {
+    totals: Vec<u64>,
+    copies: u64,
+    phases: [u64; BusPhase::ALL.len()],
+}
+
+impl BusTimes {
+    pub(crate) fn of(capture: &Capture) -> Self {
+        let mut routings = capture.messages().filter_map(|message| message.routing());
+        Self { has_stages: routings.any(|routing| routing.stages.is_some()), omitted: 0 }
+    }
+
+    /// The time in the bus of a message that counts: one that the bus received, whose copies it has
+    /// written.
+    pub(crate) fn find(&mut self, message: &Message<'_>) -> Option<BusTime> {
+        if message.sender_id() == message.capture().driver() {
+            return None;
+        }
+        let time = BusTime::of(message)?;
+        let counts = time.is_measured() == self.has_stages && time.total().is_some();
+        self.omitted += u64::from(!counts);
+        counts.then_some(time)
+    }
+
+    /// Whether the bus measured the stages of routing.
+    pub(crate) const fn has_stages(&self) -> bool {
+        self.has_stages
+    }
+
+    /// Messages that the bus received, and that do not count since not all of their times are known.
+    pub(crate) const fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// The phases that can be told apart. `all` is the sum of all messages.
+    pub(crate) fn phases(&self, all: &BusSum) -> Vec<BusPhase> {
+        let is_shown = |phase: &BusPhase| match phase {
+            BusPhase::Start => all.time(BusPhase::Start) > 0,
+            BusPhase::Send => true,
+            BusPhase::Route => !self.has_stages,
+            _ => self.has_stages,
+        };
+        BusPhase::ALL.into_iter().filter(is_shown).collect()
+    }
+}
+
+impl BusSum {
+    pub(crate) fn add(&mut self, message: &Message<'_>, time: &BusTime) {
+        self.totals.push(nanos(time.total().unwrap_or_default()));
+        self.copies += message.deliveries().map_or(0, <[_]>::len) as u64;
+        time.phases().for_each(|(phase, time)| self.phases[phase as usize] += nanos(time));
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.totals.is_empty()
+    }
+
+    /// Nanoseconds of a phase, all messages together.
+    pub(crate) const fn time(&self, phase: BusPhase) -> u64 {
+        self.phases[phase as usize]
+    }
+
+    /// Nanoseconds of all phases of all messages.
+    pub(crate) fn total(&self) -> u64 {
+        self.phases.iter().sum()
+    }
+
+    pub(crate) const fn messages(&self) -> u64 {
+        self.totals.len() as u64
+    }
+
+    /// Messages, the mean number of copies, and percentiles of the time: see [`count_columns`].
+    pub(crate) fn counts(&mut self) -> [Cell; 4] {
+        let messages = self.messages();
+        let times = Percentiles::of(&mut self.totals);
+        let time = |of: fn(&Percentiles) -> Duration| {
+            times.as_ref().map_or(Cell::Absent, |t| Cell::Time(of(t)))
+        };
+        [
+            Cell::Count(messages),
+            Cell::mean(self.copies, messages),
+            time(|times| times.p50),
+            time(|times| times.p99),
+        ]
+    }
+
+    /// What part of the total a phase is; absent if no message has it.
+    pub(crate) fn share(&self, phase: BusPhase) -> Cell {
+        self.unless_absent(phase, Cell::share(self.time(phase), self.total()))
+    }
+
+    /// The mean time of a phase; absent if no message has it.
+    pub(crate) fn mean(&self, phase: BusPhase) -> Cell {
+        let mean = self.time(phase).checked_div(self.messages());
+        self.unless_absent(phase, mean.map_or(Cell::Absent, Cell::nanos))
+    }
+
+    fn unless_absent(&self, phase: BusPhase, cell: Cell) -> Cell {
+        let has_phase = !matches!(phase, BusPhase::Match) || self.time(BusPhase::Match) > 0;
+        if has_phase { cell } else { Cell::Absent }
+    }
+}
+
+/// The columns of [`BusSum::counts`].
+pub(crate) const fn count_columns() -> [Column; 4] {
+    [
+        Column::number("messages", Unit::Count).spare(),
+        Column::number("recipients", Unit::Mean).helpful(),
+        Column::number("p50", Unit::Time),
+        Column::number("p99", Unit::Time).spare(),
+    ]
+}
+
+/// A column for a phase.
+pub(crate) const fn phase_column(phase: BusPhase, unit: Unit) -> Column {
+    let need = if matches!(phase, BusPhase::Wait) { Need::Helpful } else { Need::Always };
+    Column { name: phase.as_str(), unit, need }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

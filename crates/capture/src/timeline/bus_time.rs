@@ -1,0 +1,172 @@
+//! How long the bus had a message, by phases, as the bus has measured them.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use wire::message::MessageType;
+
+use crate::model::Message;
+use crate::record::{Routing, Stages};
+
+/// A part of the time for which the bus had a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BusPhase {
+    /// The bus holds the message until a service that is being started owns the name.
+    Start,
+    /// The bus reads the bytes from the socket of the sender.
+    Receive,
+    /// The bus routes other messages that it read together with this one.
+    Wait,
+    /// The bus finds the recipients: all of the routing, if the bus did not measure its stages.
+    Route,
+    /// The bus finds the recipients and checks limits and policy, without [`Match`](Self::Match).
+    Dispatch,
+    /// The bus searches its match rules for recipients. Only messages without a destination have this.
+    Match,
+    /// The bus queues and writes the copies, until the last one is written.
+    Send,
+}
+
+impl BusPhase {
+    /// All of them, in the order of time, but that [`Match`](Self::Match) is in the midst of
+    /// [`Dispatch`](Self::Dispatch).
+    pub const ALL: [Self; 7] = [
+        Self::Start,
+        Self::Receive,
+        Self::Wait,
+        Self::Route,
+        Self::Dispatch,
+        Self::Match,
+        Self::Send,
+    ];
+
+    /// Its name for people, and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Receive => "receive",
+            Self::Wait => "wait",
+            Self::Route => "route",
+            Self::Dispatch => "dispatch",
+            Self::Match => "match",
+            Self::Send => "send",
+        }
+    }
+}
+
+/// For how long the bus had a message: from when it received the message until it had written the last
+/// copy, divided into phases. The phases add up to the whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BusTime {
+    /// Until a service that the bus started owned the name.
+    started: Duration,
+    stages: Option<MeasuredStages>,
+    routed: Duration,
+    /// `None` if not all copies were written while the recording lasted.
+    written: Option<Duration>,
+}
+
+/// The stages of routing, each after the one before it. All times count from when the bus received the
+/// message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct MeasuredStages {
+    read: Duration,
+    begun: Duration,
+    /// From when until when the bus searched its match rules.
+    matching: Option<(Duration, Duration)>,
+}
+
+impl BusTime {
+    /// Of a message; `None` if the bus has not recorded it.
+    pub fn of(message: &Message<'_>) -> Option<Self> {
+        let Routing { after: routed, stages } = message.routing()?;
+        let mut copies = message.deliveries()?.iter();
+        let written = copies.try_fold(routed, |last, copy| Some(last.max(copy.written_after?)));
+        let stages = stages.and_then(|stages| MeasuredStages::parse(stages, routed));
+        let started = match stages {
+            Some(_) => Duration::ZERO,
+            None => held_for_start(message).min(routed),
+        };
+        Some(Self { started, stages, routed, written })
+    }
+
+    /// Whether the bus measured the stages of routing. Otherwise only [`BusPhase::Route`] is known of
+    /// them.
+    pub const fn is_measured(&self) -> bool {
+        self.stages.is_some()
+    }
+
+    /// From when the bus received the message until it had decided who gets it, and had queued nothing
+    /// yet.
+    pub const fn routed(&self) -> Duration {
+        self.routed
+    }
+
+    /// From when the bus received the message until it had written the last copy; `None` if it did not
+    /// write all copies while the recording lasted.
+    pub const fn total(&self) -> Option<Duration> {
+        self.written
+    }
+
+    /// The phases that are known, in the order of [`BusPhase::ALL`].
+    pub fn phases(&self) -> impl Iterator<Item = (BusPhase, Duration)> {
+        BusPhase::ALL.into_iter().filter_map(|phase| Some((phase, self.time(phase)?)))
+    }
+
+    /// How long a phase took; `None` if that is not known, or the message has no such phase.
+    pub fn time(&self, phase: BusPhase) -> Option<Duration> {
+        let span = self.span(phase)?;
+        let inside = match phase {
+            BusPhase::Dispatch => self.time(BusPhase::Match).unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        Some((span.end - span.start).saturating_sub(inside))
+    }
+
+    /// From when until when a phase lasted, after the bus received the message. [`BusPhase::Match`] lies
+    /// inside of [`BusPhase::Dispatch`].
+    pub fn span(&self, phase: BusPhase) -> Option<Range<Duration>> {
+        let (stages, routed) = (self.stages.as_ref(), self.routed);
+        match phase {
+            BusPhase::Start => (!self.started.is_zero()).then_some(Duration::ZERO..self.started),
+            BusPhase::Receive => stages.map(|stages| Duration::ZERO..stages.read),
+            BusPhase::Wait => stages.map(|stages| stages.read..stages.begun),
+            BusPhase::Route => stages.is_none().then_some(self.started..routed),
+            BusPhase::Dispatch => stages.map(|stages| stages.begun..routed),
+            BusPhase::Match => stages?.matching.map(|(from, until)| from..until),
+            BusPhase::Send => self.written.map(|written| routed..written),
+        }
+    }
+}
+
+impl MeasuredStages {
+    /// The stages of a message that was routed after `routed`. Two readings of the clock of the bus may
+    /// be out of order by some nanoseconds, and a file may hold anything: no stage begins before the one
+    /// before it. `None` if a stage came later than [`Stages`] can say.
+    fn parse(stages: Stages, routed: Duration) -> Option<Self> {
+        let begun = stages.begun_after().min(routed);
+        if stages.begun_after() >= Stages::LATEST {
+            return None;
+        }
+        let matching = stages.matching().map(|(after, took)| {
+            let from = after.clamp(begun, routed);
+            (from, (from + took).min(routed))
+        });
+        Some(Self { read: stages.read_after().min(begun), begun, matching })
+    }
+}
+
+/// How long the bus held a call for a service that was being started.
+pub(super) fn held_for_start(message: &Message<'_>) -> Duration {
+    if message.kind() != MessageType::MethodCall {
+        return Duration::ZERO;
+    }
+    let directory = message.capture().directory();
+    let (bus, name, at) = (message.bus(), message.destination_id(), message.at());
+    if directory.resolve(bus, name, at).is_some() {
+        return Duration::ZERO;
+    }
+    let owners = directory.ownerships(bus, name).iter();
+    let owned = owners.filter_map(|one| one.since?.since(at)).next();
+    owned.unwrap_or_default()
+}

@@ -1,0 +1,31 @@
+//! A connection and its program, as the flight recorder writes them.
+
+use ::trace::record::Party;
+use ::trace::{Participant, Program};
+
+use super::unique;
+use crate::record::{Fact, Process, Time};
+
+/// The fact that a recorder would have written who asks the bus. `clock` is that of the ring.
+pub(super) fn fact(participant: &Participant<'_>, clock: i64) -> Option<Fact> {
+    let Participant { who, pid, uid, started, program } = *participant;
+    let Program { comm, executable, unit, control_group, command } = Program::parse(program);
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let process = Process {
+        pid: (pid != 0).then_some(pid),
+        uid: (uid != u32::MAX).then_some(uid),
+        comm: known(comm),
+        exe: known(executable),
+        command: known(command)
+            .map(|words| words.split('\0').map(str::to_owned).collect())
+            .unwrap_or_default(),
+        unit: known(unit),
+        cgroup: known(control_group),
+        started: started.map(|at| Time(clock.saturating_add(at))),
+    };
+    match who {
+        Party::Bus => Some(Fact::Bus { process }),
+        Party::Peer(number) => Some(Fact::Peer { unique: unique(number), process: Some(process) }),
+        Party::Nameless => None,
+    }
+}

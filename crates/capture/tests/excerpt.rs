@@ -1,0 +1,312 @@
+//! Excerpts: what is known of the chosen messages is known of them in the file too, whatever was left out.
+
+use diligence_capture::Capture;
+use diligence_capture::bodies::Bodies;
+use diligence_capture::file::Reader;
+use diligence_capture::lint::Rule;
+use diligence_capture::model::{CallOutcome, Chosen, Message};
+use diligence_capture::query::Query;
+use diligence_capture::record::{
+    Bus, BusId, Clock, Content, Excerpt, Fact, Method, Process, Ran, Record,
+};
+use diligence_capture::save::{FileFormat, PcapLoss, save};
+use diligence_capture::show::Details;
+use diligence_capture::statistics::{Caveat, LooseKind, Summary, loose_replies};
+use diligence_capture::text::Style;
+use diligence_testkit::recording::{DRIVER, Recording};
+
+const MAIL: &str = "org.example.Mail";
+const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
+
+/// Names that pass from hand to hand, calls that end in all ways, and two buses.
+fn office() -> Recording {
+    let mut recording = Recording::new();
+    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
+    recording.bus(Bus { name: "system".into(), method: Method::Monitor, ..Bus::default() });
+    for (unique, pid, program) in
+        [(":1.5", 42, "reader"), (":1.6", 50, "maild"), (":1.7", 51, "new")]
+    {
+        recording.process(unique, pid, program).rule(unique, "type='signal'");
+    }
+    recording.fact(Fact::Bus { process: Process { pid: Some(1), ..Process::default() } });
+    recording.fact(Fact::Activatable { name: MAIL.into() });
+    let start = recording.now();
+    for pid in [1, 42, 50, 51] {
+        let spans = vec![(10_000, 20_000), (600_000, 5_000)];
+        let until = start.after(std::time::Duration::from_secs(9));
+        recording.fact(Fact::Ran(Ran { pid, from: start, until, spans, ..Ran::default() }));
+    }
+    recording.owner_changed(":1.6", "", ":1.6").wait_ms(1).owner_changed(MAIL, "", ":1.6");
+    let call = recording.wait_ms(1).call(":1.5", MAIL, "/m org.example.Mail.Count", &("Inbox",));
+    recording.delivered(10, &[(6, 30, 0)]).wait_ms(1).reply(&call, ":1.6", &(7_u32,));
+    recording.delivered(9, &[(5, 70, 0)]);
+    recording.wait_ms(1).owner_changed(MAIL, ":1.6", ":1.7").wait_ms(1);
+    recording.signal(":1.7", "/m org.example.Mail.Changed", &(3_u32,));
+    recording.delivered(5, &[(5, 20, 1), (6, 25, 1)]);
+    let slow = recording.wait_ms(1).call(":1.5", MAIL, "/m org.example.Mail.Find", &("x",));
+    recording.wait_ms(900).error(&slow, DRIVER, NO_REPLY, "no answer: timed out");
+    recording.wait_ms(5).reply(&slow, ":1.7", &("late",));
+    // The bus says that it could not deliver it.
+    recording.reply_refused(":1.7", "org.freedesktop.DBus.Error.AccessDenied");
+    recording.call(":1.6", MAIL, "/m org.example.Mail.Count", &("gone",));
+    recording.wait_ms(3).owner_changed(":1.6", ":1.6", "");
+    recording.call(":1.5", MAIL, "/m org.example.Mail.Wait", &());
+    recording.on(BusId(1));
+    let call = recording.call(":1.3", "org.example.Old", "/o org.example.Old.Get", &());
+    recording.wait_ms(2).reply(&call, ":1.4", &()).wait_ms(1);
+    recording.signal(":1.4", "/o org.example.Old.Changed", &());
+    recording.on(BusId(0)).wait_ms(50).signal(":1.9", "/z org.example.Other.Last", &());
+    recording
+}
+
+/// What is known of a message, without its place.
+fn known(message: &Message<'_>) -> String {
+    let capture = message.capture();
+    let mut bytes = Vec::new();
+    capture.read_bytes(message.id(), &mut bytes).expect("it is in memory");
+    let peer = |peer| {
+        let peer = capture.directory().peer(peer);
+        let names: Vec<_> = peer.names.iter().map(|&name| capture.strings().get(name)).collect();
+        let unique = capture.strings().get(peer.unique);
+        format!("{unique} {names:?} {:?} {:?} {:?}", peer.process, peer.arrived, peer.left)
+    };
+    let owners = capture.directory().ownerships(message.bus(), message.destination_id()).iter();
+    let unique = |id| capture.strings().get(capture.directory().peer(id).unique);
+    let owners: Vec<_> = owners.map(|one| (unique(one.owner), one.since, one.until)).collect();
+    format!(
+        "{:?} {:?} {:?} {bytes:?} {:?} {:?} {owners:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        message.at(),
+        message.bus(),
+        message.health(),
+        message.from().map(peer),
+        message.to().map(peer),
+        message.outcome(),
+        message.waited(),
+        message.duration(),
+        message.partner().map(|partner| partner.at()),
+        message.routed_after(),
+        message.deliveries()
+    )
+}
+
+fn excerpt(
+    capture: &Capture,
+    query: &str,
+    selects: impl FnMut(&Message<'_>) -> bool,
+) -> (Chosen, Vec<u8>) {
+    let chosen = Chosen::find(capture, query, selects);
+    let mut file = Vec::new();
+    save(capture, &chosen, FileFormat::Pcapng, &mut file).expect("memory takes all");
+    (chosen, file)
+}
+
+fn of_query(capture: &Capture, query: &str) -> Capture {
+    let parsed: Query = query.parse().expect("a query");
+    let mut matcher = parsed.matcher();
+    read(excerpt(capture, query, |message| matcher.selects(message)).1)
+}
+
+fn read(file: Vec<u8>) -> Capture {
+    Capture::from_bytes(file).expect("a recording")
+}
+
+fn facts(capture: &Capture, is_wanted: impl Fn(&Fact) -> bool) -> usize {
+    capture.facts().iter().filter(|(_, _, fact)| is_wanted(fact)).count()
+}
+
+#[test]
+fn what_is_known_of_chosen_messages_stays_known() {
+    let capture = office().capture();
+    let mut state = 7_u64;
+    for round in 0..300 {
+        let mut choose = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) % 4 == round % 4
+        };
+        let (chosen, file) = excerpt(&capture, "some", |_| choose());
+        let found = read(file);
+        let expected: Vec<_> =
+            capture.messages().filter(|it| chosen.has(it.id())).map(|it| known(&it)).collect();
+        let found_known: Vec<_> = found.messages().map(|message| known(&message)).collect();
+        assert_eq!(found_known, expected, "round {round}");
+        // An excerpt of an excerpt that leaves out nothing more is the same file in the end.
+        let copies = [1, 2].map(|_| excerpt(&found, "", |_| true).1);
+        assert_eq!(copies[0], copies[1]);
+        assert_eq!(read(copies[0].clone()).len(), found.len());
+    }
+}
+
+#[test]
+fn calls_and_replies_are_saved_together() {
+    let capture = office().capture();
+    for (query, expected) in [
+        ("type:return member:Count", vec!["Count", ""]),
+        ("type:call member:Find", vec!["Find", NO_REPLY]),
+        // The late reply, with its call, and the error that the caller got in its place.
+        ("type:return from::1.7", vec!["Find", NO_REPLY, ""]),
+        (
+            "error:AccessDenied",
+            vec!["Find", NO_REPLY, "", "org.freedesktop.DBus.Error.AccessDenied"],
+        ),
+        ("member:Changed bus:session", vec!["Changed"]),
+        ("member:nothing", vec![]),
+    ] {
+        let found = of_query(&capture, query);
+        let members: Vec<_> = found.messages().map(|message| message.member()).collect();
+        assert_eq!(members, expected, "{query}");
+        let orphan = |one: &diligence_capture::statistics::Loose| one.kind == LooseKind::Orphan;
+        assert!(!loose_replies(&found).iter().any(orphan), "{query}");
+    }
+}
+
+#[test]
+fn an_excerpt_has_only_what_belongs_to_its_messages() {
+    let capture = office().capture();
+    let found = of_query(&capture, "bus:system");
+    assert_eq!(facts(&found, |fact| matches!(fact, Fact::Rule { .. })), 0);
+    assert_eq!(facts(&found, |fact| matches!(fact, Fact::Ran(ran) if ran.pid != 1)), 0);
+    assert_eq!(facts(&found, |fact| matches!(fact, Fact::Activatable { .. })), 0);
+    assert!(
+        found
+            .directory()
+            .peers()
+            .all(|(_, peer)| peer.process.as_ref().is_none_or(|it| it.pid == Some(1)))
+    );
+    let mail = of_query(&capture, "type:call member:Count arg0:Inbox");
+    assert_eq!(facts(&mail, |fact| matches!(fact, Fact::Rule { .. })), 2);
+    assert_eq!(facts(&mail, |fact| matches!(fact, Fact::Ran(_))), 3);
+    assert_eq!(facts(&mail, |fact| matches!(fact, Fact::Activatable { .. })), 1);
+}
+
+#[test]
+fn an_excerpt_says_that_it_is_one() {
+    let capture = office().capture();
+    assert!(!of_query(&capture, "type:signal or !type:signal").is_excerpt());
+    let found = of_query(&capture, "bus:system");
+    let excerpts: Vec<_> = found.excerpts().collect();
+    let of_session = Excerpt { query: "bus:system".into(), of: 14, ..Excerpt::default() };
+    assert_eq!(excerpts, [(BusId(0), &of_session)]);
+    assert_eq!(found.origins()[0].comments, ["excerpt: 3 of 17 messages, selected by bus:system"]);
+    let caveats: Vec<_> =
+        Caveat::of(&found, &Summary::default()).iter().map(Caveat::to_string).collect();
+    let expected = "session: an excerpt with 0 of 14 messages, selected by bus:system";
+    assert!(caveats.iter().any(|caveat| caveat == expected), "{caveats:?}");
+    let again = of_query(&found, "type:signal");
+    let queries: Vec<_> = again.excerpts().map(|(_, one)| (one.query.as_str(), one.of)).collect();
+    assert_eq!(queries, [("bus:system", 14), ("type:signal", 3)]);
+}
+
+#[test]
+fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
+    let mut recording = Recording::new();
+    recording.rule(":1.5", "type='signal',member='Never'").owner_changed(":1.5", "", ":1.5");
+    for _ in 0..300 {
+        recording.wait_ms(40).signal(":1.6", "/m org.example.Mail.Changed", &());
+    }
+    recording.signal(":1.6", "/m org.example.Mail.Last", &());
+    recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
+    let found = |capture: &Capture| {
+        let findings = diligence_capture::lint::lint(capture, Rule::all());
+        findings.iter().map(|finding| finding.rule.to_string()).collect::<Vec<_>>()
+    };
+    let capture = recording.capture();
+    assert!(
+        ["L05", "L28"].iter().any(|rule| found(&capture).iter().any(|it| it == rule)),
+        "{:?}",
+        found(&capture)
+    );
+    let excerpt = of_query(&capture, "!member:Last");
+    let said = found(&excerpt);
+    assert!(said.contains(&"L50".to_owned()), "{said:?}");
+    for rule in ["L01", "L02", "L03", "L04", "L05", "L06", "L28", "L29", "L30"] {
+        assert!(!said.contains(&rule.to_owned()), "{said:?}");
+    }
+    let query: Query = "recipients>0".parse().expect("a query");
+    assert!(query.unknown_recipients(&excerpt).is_some());
+}
+
+#[test]
+fn outcomes_that_cut_headers_hide_stay_unknown() {
+    let mut recording = Recording::new();
+    let call = recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
+    recording.wait_ms(1).reply(&call, ":1.6", &()).cut(20);
+    let capture = recording.capture();
+    let outcome = |capture: &Capture| capture.messages().next().and_then(|it| it.outcome());
+    assert_eq!(outcome(&capture), Some(CallOutcome::Unknown));
+    let found = of_query(&capture, "type:call");
+    assert_eq!((found.len(), outcome(&found)), (1, Some(CallOutcome::Unknown)));
+}
+
+#[test]
+fn pcap_has_the_messages_and_their_times() {
+    let capture = office().capture();
+    let chosen = Chosen::all(&capture);
+    let mut file = Vec::new();
+    save(&capture, &chosen, FileFormat::Pcap, &mut file).expect("memory takes all");
+    let found = read(file.clone());
+    let told = |capture: &Capture| {
+        let message = |it: Message<'_>| (it.at(), it.len(), it.serial(), it.member().to_owned());
+        capture.messages().map(message).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&found), told(&capture));
+    assert!(found.messages().any(|it| it.at().0 % 1000 == 0), "times are whole here");
+    let lost = PcapLoss::find(&capture, &chosen);
+    assert_eq!(lost, [PcapLoss::Peers, PcapLoss::Phases, PcapLoss::Buses, PcapLoss::Facts]);
+    // Of a file that is nothing but pcap, nothing is lost, and it is written as it is.
+    let mut again = Vec::new();
+    save(&found, &Chosen::all(&found), FileFormat::Pcap, &mut again).expect("memory takes all");
+    assert_eq!(again, file);
+    let lost = PcapLoss::find(&found, &Chosen::all(&found));
+    assert_eq!(lost, [PcapLoss::Peers], "names follow from messages in part");
+}
+
+#[test]
+fn messages_without_times_are_saved_and_shown_as_such() {
+    let mut recording = Recording::new();
+    let bus = Bus { clock: Clock::Absent, content: Content::Texts, ..Bus::default() };
+    recording.bus(bus).signal(":1.6", "/m org.example.Mail.Came", &());
+    let capture = recording.capture();
+    let lost = PcapLoss::find(&capture, &Chosen::all(&capture));
+    assert_eq!(lost, [PcapLoss::Clock, PcapLoss::Content]);
+    let signal = capture.messages().next().expect("a signal");
+    let text = Details::new(&capture, Style::plain(80)).of(&signal).expect("memory");
+    assert!(text.contains("  time      not recorded\n"), "{text}");
+}
+
+#[test]
+fn nanoseconds_and_lengths_are_kept_in_pcap() {
+    let mut recording = Recording::new();
+    recording.wait_ns(123_456_789).signal(":1.6", "/m org.example.Mail.Came", &("long",)).cut(90);
+    let capture = recording.capture();
+    let mut file = Vec::new();
+    save(&capture, &Chosen::all(&capture), FileFormat::Pcap, &mut file).expect("memory takes all");
+    let found = read(file);
+    let message = |capture: &Capture| {
+        let first = capture.messages().next().expect("a message");
+        (first.at(), first.kept(), first.len())
+    };
+    assert_eq!(message(&found), message(&capture));
+    let mut early = Recording::new();
+    early.at_ms(-2_000_000_000_000).signal(":1.6", "/m org.example.Mail.Came", &());
+    let early = early.capture();
+    let error = save(&early, &Chosen::all(&early), FileFormat::Pcap, Vec::new()).expect_err("1906");
+    assert!(error.to_string().contains("before 1970"), "{error}");
+}
+
+#[test]
+fn a_redacted_excerpt_does_not_say_what_was_searched_for() {
+    let capture = office().capture();
+    let chosen = Chosen::find(&capture, "arg0:Inbox", |message| message.member() == "Count");
+    let mut file = Vec::new();
+    capture.write_chosen(&mut file, &chosen, Bodies::Redacted).expect("memory takes all");
+    assert!(!file.windows(5).any(|bytes| bytes == b"Inbox"));
+    let mut reader = Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    let mut excerpts = 0;
+    while let Some(record) = reader.next_record().expect("memory") {
+        if let Record::Fact { fact: Fact::Excerpt(excerpt), .. } = record {
+            assert_eq!(excerpt.query, "");
+            excerpts += 1;
+        }
+    }
+    assert_eq!(excerpts, 2, "one for each bus");
+}

@@ -1,0 +1,124 @@
+//! Messages that their recorder read late.
+
+use std::time::Duration;
+
+use diligence_capture::Capture;
+use diligence_capture::lint::{Rule, RuleId, lint};
+use diligence_capture::model::LateEvidence;
+use diligence_capture::record::{Bus, Fact, Late, Method};
+use diligence_capture::statistics::{Caveat, Summary};
+use diligence_testkit::recording::Recording;
+
+fn recorded_by(method: Method) -> Recording {
+    let mut recording = Recording::new();
+    recording.bus(Bus { name: "session".into(), method, ..Bus::default() });
+    recording
+}
+
+fn signal(recording: &mut Recording) {
+    recording.signal(":1.5", "/clock org.example.Clock.Tick", &());
+}
+
+/// A call that takes this long.
+fn ask(recording: &mut Recording, micros: i64) {
+    let call = recording.call(":1.5", ":1.6", "/mail org.example.Mail.Count", &());
+    recording.wait_us(micros).reply(&call, ":1.6", &());
+}
+
+/// What comes each 10 ms for two seconds.
+fn steady(recording: &mut Recording, mut each: impl FnMut(&mut Recording)) {
+    for _ in 0..200 {
+        each(recording.wait_ms(10));
+    }
+}
+
+/// How many messages are late, by how many milliseconds, and how that is known.
+fn found(capture: &Capture) -> Vec<(u64, u128, LateEvidence)> {
+    let found = capture.lateness().into_iter();
+    found.map(|it| (it.late.messages, it.late.by().as_millis(), it.evidence)).collect()
+}
+
+/// Traffic at a steady pace, a silence, and what is read after it.
+fn paused(method: Method, burst: impl Fn(&mut Recording), each: fn(&mut Recording)) -> Capture {
+    let mut recording = recorded_by(method);
+    steady(&mut recording, each);
+    recording.wait_ms(1000);
+    burst(&mut recording);
+    steady(&mut recording, each);
+    recording.capture()
+}
+
+#[test]
+fn as_many_messages_as_usual_at_once_after_a_silence_have_waited() {
+    let backlog =
+        |count: i64| move |r: &mut Recording| (0..count).for_each(|_| signal(r.wait_us(5)));
+    let capture = paused(Method::Monitor, backlog(100), signal);
+    let [(messages, by, evidence)] = found(&capture)[..] else { panic!("{:?}", found(&capture)) };
+    assert!((95..=105).contains(&messages), "{messages}");
+    assert_eq!((by, evidence), (1000, LateEvidence::Numbers));
+    assert!(found(&paused(Method::Trace, backlog(100), signal)).is_empty(), "times of the bus");
+    assert!(found(&paused(Method::Monitor, backlog(0), signal)).is_empty(), "a pause");
+    assert!(found(&paused(Method::Monitor, backlog(400), signal)).is_empty(), "a burst");
+    let mut idle = recorded_by(Method::Monitor);
+    signal(&mut idle);
+    idle.wait_ms(5000);
+    (0..40_000).for_each(|_| signal(idle.wait_us(5)));
+    idle.wait_ms(5000);
+    signal(&mut idle);
+    assert!(found(&idle.capture()).is_empty(), "a burst on an idle bus");
+}
+
+#[test]
+fn replies_that_follow_faster_than_usual_show_that_messages_have_waited() {
+    let asks =
+        |micros: i64| move |r: &mut Recording| (0..100).for_each(|_| ask(r.wait_us(5), micros));
+    let each: fn(&mut Recording) = |r| ask(r, 300);
+    let capture = paused(Method::Unknown, asks(5), each);
+    let [(messages, _, evidence)] = found(&capture)[..] else { panic!("{:?}", found(&capture)) };
+    assert!((190..=210).contains(&messages), "{messages}");
+    assert_eq!(evidence, LateEvidence::FastReplies);
+    assert!(
+        found(&paused(Method::Unknown, asks(300), each)).is_empty(),
+        "the service did all that"
+    );
+}
+
+#[test]
+fn durations_that_are_wrong_because_of_late_reading_are_unknown() {
+    let mut recording = recorded_by(Method::Monitor);
+    ask(recording.wait_ms(1), 300);
+    let long = recording.wait_ms(1).call(":1.5", ":1.6", "/mail org.example.Mail.Load", &());
+    recording.wait_ms(30_000);
+    let call = recording.call(":1.5", ":1.6", "/mail org.example.Mail.Count", &());
+    recording.wait_ms(2000).reply(&call, ":1.6", &());
+    recording.wait_us(10).reply(&long, ":1.6", &());
+    let resumed = recording.capture().messages().nth(4).expect("the late reply").at();
+    let late = Late {
+        from: resumed.before(Duration::from_secs(2)),
+        resumed,
+        until: resumed.after(Duration::from_millis(3)),
+        by_ns: 2_000_000_000,
+        messages: 2,
+    };
+    recording.fact(Fact::Late(late));
+    ask(recording.wait_ms(10), 300);
+    let capture = recording.capture();
+    let durations: Vec<_> =
+        capture.messages().filter(|it| it.expects_reply()).map(|call| call.duration()).collect();
+    let micros = Duration::from_micros(300);
+    let load = Duration::from_micros(32_000_010);
+    assert_eq!(durations, [Some(micros), Some(load), None, Some(micros)]);
+    let caveats = Caveat::of(&capture, &Summary::default());
+    let said: Vec<_> = caveats.iter().map(Caveat::to_string).collect();
+    let said = said.iter().find(|said| said.contains("late")).expect("it is said");
+    assert!(said.starts_with("session: 2 messages were read up to 2.00 s late"), "{said}");
+    let found = lint(&capture, Rule::all());
+    let finding = found.iter().find(|it| it.rule == RuleId(50) && it.subject == "late");
+    let finding = finding.unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(finding.evidence.count, 2, "{}", finding.says);
+    assert!(
+        finding.says.contains("up to 2 s late: 2 messages were read in 3 ms"),
+        "{}",
+        finding.says
+    );
+}

@@ -1,0 +1,83 @@
+//! A line for each message, and one for each call that ends without a reply.
+
+use std::collections::HashMap;
+use std::io;
+
+use capture::Capture;
+use capture::model::{CallOutcome, Message};
+use capture::record::{BusId, Time};
+use capture::show::{Entry, Knowledge, Lines};
+
+/// Lines, and the calls that were printed and have no reply yet.
+#[derive(Debug)]
+pub(super) struct LinesAndWaits {
+    lines: Lines,
+    waiting: HashMap<CallKey, Entry>,
+}
+
+/// A call, as its reply names it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct CallKey {
+    bus: BusId,
+    /// The unique name of the caller.
+    caller: String,
+    serial: u32,
+}
+
+impl LinesAndWaits {
+    pub(super) fn new(lines: Lines) -> Self {
+        Self { lines, waiting: HashMap::new() }
+    }
+
+    /// Appends the line of a message. Of a call, its end is awaited.
+    pub(super) fn push(
+        &mut self,
+        text: &mut String,
+        message: &Message<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        if message.expects_reply() && self.waiting.len() < WAITING_MAX {
+            let caller = message.sender().to_owned();
+            let key = CallKey { bus: message.bus(), caller, serial: message.serial() };
+            self.waiting.insert(key, Entry::of_waiting(message));
+        }
+        self.lines.push(text, message, Knowledge::SoFar, buffer)
+    }
+
+    /// Forgets the call that a message answers, whether that message is printed or not.
+    pub(super) fn forget_answered(&mut self, message: &Message<'_>) {
+        if message.reply_serial() != 0 && !self.waiting.is_empty() {
+            let caller = message.destination().to_owned();
+            let serial = message.reply_serial();
+            self.waiting.remove(&CallKey { bus: message.bus(), caller, serial });
+        }
+    }
+
+    /// Appends a line for each call whose caller has disconnected.
+    pub(super) fn push_abandoned(&mut self, text: &mut String, capture: &Capture) {
+        let left = |key: &CallKey| {
+            let unique = capture.strings().find(&key.caller)?;
+            let directory = capture.directory();
+            directory.peer(directory.by_unique(key.bus, unique)?).left
+        };
+        let ended = self.waiting.extract_if(|key, _| left(key).is_some());
+        let mut ended: Vec<_> =
+            ended.filter_map(|(key, entry)| Some((left(&key)?, entry))).collect();
+        ended.sort_by_key(|(at, entry)| (*at, entry.at()));
+        for (at, entry) in ended {
+            self.lines.push_entry(text, &entry.ended(at, CallOutcome::CallerLeft));
+        }
+    }
+
+    /// Appends a line for each call that has not ended until `now`, the oldest first.
+    pub(super) fn push_waiting(&mut self, text: &mut String, now: Time) {
+        let mut waiting: Vec<_> = self.waiting.drain().map(|(_, entry)| entry).collect();
+        waiting.sort_by_key(Entry::at);
+        for entry in waiting {
+            self.lines.push_entry(text, &entry.ended(now, CallOutcome::Waiting));
+        }
+    }
+}
+
+/// Calls whose end is awaited. Of a bus with more, some end without a line.
+const WAITING_MAX: usize = 4096;

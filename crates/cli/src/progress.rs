@@ -1,0 +1,193 @@
+//! What a command is doing, on one line of the terminal that is written over again and again.
+//!
+//! [`StatusLine`] is the line. [`Work`] draws it beside work that takes longer than a second. Both do nothing
+//! if standard error is not a terminal.
+
+use std::fs::Metadata;
+use std::io::{IsTerminal as _, stderr};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use capture::model::ReadProgress;
+use capture::text::units::{bytes, counted, elapsed, grouped};
+use sys::clock::monotonic;
+
+use crate::output::{complain, redraw_line};
+
+/// A line that is written over again and again.
+#[derive(Debug)]
+pub(crate) struct StatusLine {
+    shown: Shown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shown {
+    /// Standard error is not a terminal.
+    Never,
+    /// The line is empty.
+    No,
+    /// There is a text, which has to be cleared.
+    Yes,
+}
+
+impl StatusLine {
+    /// An empty line.
+    pub(crate) fn new() -> Self {
+        Self { shown: if stderr().is_terminal() { Shown::No } else { Shown::Never } }
+    }
+
+    /// A line that is never shown.
+    pub(crate) const fn silent() -> Self {
+        Self { shown: Shown::Never }
+    }
+
+    /// Whether there is a terminal for it.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.shown != Shown::Never
+    }
+
+    /// Replaces the text.
+    pub(crate) fn draw(&mut self, text: &str) {
+        if self.is_possible() {
+            redraw_line(text);
+            self.shown = Shown::Yes;
+        }
+    }
+
+    /// Removes the text.
+    pub(crate) fn clear(&mut self) {
+        if self.shown == Shown::Yes {
+            redraw_line("");
+            self.shown = Shown::No;
+        }
+    }
+}
+
+/// How far long work is. A thread shows it from the second second on, until this value is dropped.
+#[derive(Debug)]
+pub(crate) struct Work {
+    /// Messages that are done.
+    done: Arc<AtomicU64>,
+    ended: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What is done.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Files of this name are read.
+    Reading(String, Arc<ReadProgress>),
+    /// So many messages are looked at, each of which is [counted](Work::count).
+    Messages(&'static str, u64),
+    /// What has no measure.
+    Other(&'static str),
+}
+
+impl Work {
+    /// Begins.
+    pub(crate) fn start(task: Task) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
+        let ended = Arc::new((Mutex::new(false), Condvar::new()));
+        let line = StatusLine::new();
+        let shown = line.is_possible().then(|| {
+            let (done, ended) = (Arc::clone(&done), Arc::clone(&ended));
+            let thread = thread::Builder::new().name("progress".to_owned());
+            thread.spawn(move || show(line, &task, &done, &ended))
+        });
+        // Without a thread the work is done all the same.
+        Self { done, ended, thread: shown.and_then(Result::ok) }
+    }
+
+    /// A message is done.
+    pub(crate) fn count(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            *lock(&self.ended.0) = true;
+            self.ended.1.notify_one();
+            // A panic there has been reported already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Draws the line until the work has ended, and removes it then.
+fn show(mut line: StatusLine, task: &Task, done: &AtomicU64, ended: &(Mutex<bool>, Condvar)) {
+    let start = monotonic();
+    let mut rest = SILENT;
+    let mut is_over = lock(&ended.0);
+    while !*is_over {
+        let waited = ended.1.wait_timeout(is_over, rest);
+        is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let time = monotonic() - start;
+        if !*is_over && time >= SILENT {
+            line.draw(&task.text(done.load(Ordering::Relaxed), time));
+            rest = EVERY;
+        }
+    }
+    line.clear();
+}
+
+fn lock(ended: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    ended.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Task {
+    fn text(&self, done: u64, time: Duration) -> String {
+        let time = elapsed(time);
+        match self {
+            Self::Reading(name, progress) => match progress.share() {
+                Some(share) => format!("{time}  reading {name}: {:.0} %", share * 100.0),
+                None => format!("{time}  reading {name}"),
+            },
+            Self::Messages(doing, all) => format!(
+                "{time}  {doing}: {} of {}",
+                grouped(done.min(*all)),
+                counted(*all, "message", "messages")
+            ),
+            Self::Other(doing) => format!("{time}  {doing}"),
+        }
+    }
+}
+
+/// Says on a terminal what a command has written: how many messages, how many bytes, and where. Nothing of
+/// what is not a file.
+pub(crate) fn conclude_file(path: &Path, messages: u64) {
+    let Some(file) = path.metadata().ok().filter(Metadata::is_file) else { return };
+    if stderr().is_terminal() {
+        let messages = counted(messages, "message", "messages");
+        let size = bytes(file.len() as f64);
+        complain(&format!("{messages}, {size}: {}\n", path.display()));
+    }
+}
+
+/// How long work takes that is not shown.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// How often a line is drawn.
+pub(crate) const EVERY: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_the_work_is() {
+        let text = |task: Task| task.text(1_500, Duration::from_secs(61));
+        assert_eq!(
+            text(Task::Messages("writing", 2_000)),
+            "0:01:01  writing: 1,500 of 2,000 messages"
+        );
+        assert_eq!(text(Task::Messages("writing", 1)), "0:01:01  writing: 1 of 1 message");
+        assert_eq!(text(Task::Other("checking rules")), "0:01:01  checking rules");
+        let reading = Task::Reading("a.pcapng".into(), Arc::default());
+        assert_eq!(text(reading), "0:01:01  reading a.pcapng");
+    }
+}

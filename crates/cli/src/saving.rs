@@ -1,0 +1,48 @@
+//! Saving messages of a recording as a file, for `export` and `show`.
+
+use std::io;
+
+use capture::Capture;
+use capture::model::Chosen;
+use capture::query::Query;
+use capture::save::{FileFormat, PcapLoss, save};
+use capture::text::units::counted;
+
+use crate::output::{Output, complain};
+
+/// Writes the messages that a query selects, and says on standard error what is in the file besides, and
+/// what is not.
+pub(crate) fn save_matching(
+    capture: &Capture,
+    query: &Query,
+    format: FileFormat,
+    out: &mut Output,
+) -> io::Result<u64> {
+    let chosen = match (format, query.expression()) {
+        // The messages of the recorder are known as such in this format alone.
+        (FileFormat::Pcapng, None) => Chosen::all(capture),
+        _ => {
+            let mut matcher = query.matcher();
+            Chosen::find(capture, query.text(), |message| matcher.selects(message))
+        }
+    };
+    save(capture, &chosen, format, out)?;
+    if chosen.partners() > 0 {
+        let saved = counted(chosen.len(), "message", "messages");
+        let partners = match chosen.partners() {
+            1 => {
+                "1 of them does not match the query, but is the call or the reply of one that does"
+            }
+            count => &format!(
+                "{count} of them do not match the query, but are calls or replies of messages that do"
+            ),
+        };
+        complain(&format!("note: saved {saved}: {partners}\n"));
+    }
+    let lost = PcapLoss::find(capture, &chosen);
+    if format == FileFormat::Pcap && !lost.is_empty() {
+        let lost: Vec<_> = lost.iter().map(PcapLoss::to_string).collect();
+        complain(&format!("note: pcap does not hold: {}; pcapng does\n", lost.join("; ")));
+    }
+    Ok(chosen.len())
+}

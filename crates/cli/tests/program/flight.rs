@@ -1,0 +1,178 @@
+//! The files of the flight recorder know the programs of those who take part, also of those who left
+//! before the first message that is in the file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use capture::Capture;
+use capture::model::Peer;
+use rustix::process::Signal;
+
+use crate::support::{Folder, Running, eventually, text};
+
+/// A bus with a small flight recorder.
+struct Stage {
+    folder: Folder,
+    address: String,
+    bus: Running,
+}
+
+/// A process that takes part, as the test has started it.
+struct Known {
+    pid: u32,
+    words: Vec<String>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let elements = format!(
+            "<?diligence <flight_recorder>65536</flight_recorder>\
+             <flight_recorder_folder>{}</flight_recorder_folder> ?>",
+            folder.join("records").display()
+        );
+        let mut command = folder.diligence();
+        command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
+        let mut bus = Running::start(command.arg(folder.config(&elements)));
+        Self { address: bus.line(), folder, bus }
+    }
+
+    fn start(&self, words: &[&str]) -> (Running, Known) {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
+        let running = Running::start(&mut command);
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let known = Known { pid: running.id(), words };
+        (running, known)
+    }
+
+    /// A program that comes, does something, and is gone.
+    fn run(&self, words: &[&str]) -> Known {
+        let (running, known) = self.start(words);
+        let output = running.ended();
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        known
+    }
+
+    /// dbus-send, which lives for some milliseconds, with a word of its own.
+    fn send(&self, word: &str) -> Known {
+        let word = format!("string:org.example.{word}");
+        self.run(&[
+            "dbus-send",
+            "--session",
+            "--print-reply",
+            "--dest=org.freedesktop.DBus",
+            "/org/freedesktop/DBus",
+            "org.freedesktop.DBus.NameHasOwner",
+            &word,
+        ])
+    }
+
+    /// A program that owns a name.
+    fn service(&self, name: &str) -> (Running, Known) {
+        let option = format!("--name={name}");
+        let started = self.start(&["dbus-test-tool", "echo", "--session", &option]);
+        let has_owner = || {
+            let mut names = self.folder.diligence();
+            let names = names.args(["list", "--json", "--address", &self.address]).output();
+            text(&names.expect("it is the program").stdout).contains(name).then_some(())
+        };
+        eventually("the name", has_owner);
+        started
+    }
+
+    /// Enough messages that those from before are overwritten.
+    fn flood(&self, name: &str) {
+        let destination = format!("--dest={name}");
+        self.run(&["dbus-test-tool", "spam", "--session", &destination, "--count=2000"]);
+    }
+
+    /// What the only file has that there is.
+    fn capture(&self) -> Option<(PathBuf, Capture)> {
+        let file = fs::read_dir(self.folder.join("records")).ok()?.next()?.ok()?.path();
+        let capture = Capture::open(&file).ok()?;
+        Some((file, capture))
+    }
+}
+
+impl Known {
+    /// The connection of this process. It must be known as what it is.
+    fn peer<'c>(&self, capture: &'c Capture) -> &'c Peer {
+        let is_its =
+            |peer: &&Peer| peer.process.as_ref().is_some_and(|it| it.pid == Some(self.pid));
+        let mut peers = capture.directory().peers().map(|(_, peer)| peer).filter(is_its);
+        let peer = peers.next().unwrap_or_else(|| panic!("{:?} is not known", self.words));
+        assert!(peers.next().is_none(), "{:?} has one connection", self.words);
+        let process = peer.process.as_ref().expect("it was found by that");
+        let program = Path::new("/usr/bin").join(&self.words[0]);
+        let program = fs::canonicalize(program).expect("it was started");
+        assert_eq!(process.exe.as_deref(), program.to_str());
+        assert_eq!(process.comm.as_deref(), self.words[0].get(..self.words[0].len().min(15)));
+        assert_eq!(process.command, self.words);
+        assert_eq!(process.uid, Some(rustix::process::getuid().as_raw()));
+        peer
+    }
+
+    /// Whether a message of this process is in the capture.
+    fn is_heard(&self, capture: &Capture) -> bool {
+        let unique = capture.strings().get(self.peer(capture).unique);
+        capture.messages().any(|message| message.sender() == unique)
+    }
+}
+
+/// What takes part in each test, and the file that the bus leaves by this signal.
+fn check(signal: Signal) {
+    let stage = Stage::new();
+    let early = stage.send("Early");
+    let (left, gone) = stage.service("org.example.Gone");
+    let gone_pid = gone.pid;
+    drop(left);
+    let (_stays, service) = stage.service("org.example.Stays");
+    stage.flood("org.example.Stays");
+    let late = stage.send("Late");
+    stage.bus.signal(signal);
+    let is_complete = |(_, capture): &(PathBuf, Capture)| {
+        capture.directory().peers().any(|(_, peer)| {
+            peer.process.as_ref().is_some_and(|process| process.pid == Some(late.pid))
+        })
+    };
+    let (file, capture) = eventually("a file", || stage.capture().filter(is_complete));
+
+    let names = |known: &Known| {
+        let names = &known.peer(&capture).names;
+        names.iter().map(|name| capture.strings().get(*name).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&service), ["org.example.Stays"], "{signal:?}");
+    assert_eq!(names(&gone), ["org.example.Gone"], "{signal:?}");
+    assert_eq!(names(&late), [""; 0], "{signal:?}");
+    assert!(gone.peer(&capture).left.is_some() && early.peer(&capture).left.is_some());
+    assert!(service.peer(&capture).left.is_none(), "{signal:?}");
+    assert!(late.is_heard(&capture), "{signal:?}");
+    assert!(!early.is_heard(&capture), "{signal:?}: the ring has gone round");
+    assert_eq!(capture.damage().len(), 0, "{signal:?}");
+
+    let mut stats = stage.folder.diligence();
+    let stats = stats.args(["stats", "--by", "process"]).arg(&file).output().expect("it runs");
+    let shown = text(&stats.stdout);
+    for (program, pid) in [("dbus-test-tool", service.pid), ("dbus-send", late.pid)] {
+        let is_shown = |line: &str| line.contains(program) && line.contains(&pid.to_string());
+        assert!(shown.lines().any(is_shown), "{signal:?}: {program} {pid}\n{shown}");
+    }
+    assert!(!shown.contains(&gone_pid.to_string()), "{signal:?}: it said nothing\n{shown}");
+}
+
+#[test]
+fn a_file_written_on_request_knows_programs() {
+    check(Signal::USR2);
+}
+
+#[test]
+fn a_file_written_at_the_end_knows_programs() {
+    check(Signal::TERM);
+}
+
+#[test]
+fn a_file_written_at_a_crash_knows_programs() {
+    check(Signal::SEGV);
+}

@@ -1,0 +1,181 @@
+//! What commands print on a terminal and not elsewhere: a line for each message, colors, progress.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{ChildStdin, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use client::{CallOptions, Connection, NameFlags, PendingCall};
+use diligence_testkit::golden;
+use rustix::process::Signal;
+
+use crate::recorder::OurBus;
+use crate::scene::{OFFICE, golden_file, office, session};
+use crate::support::{Folder, Running, eventually, text};
+use crate::terminal::OnTerminal;
+
+/// What `show` prints on a terminal of this width.
+fn shown(folder: &Folder, words: &[&str], columns: u16) -> String {
+    let mut command = folder.diligence();
+    command.args(["show", OFFICE]).args(words);
+    OnTerminal::start(&mut command, columns).ended()
+}
+
+/// A text without colors.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn show_prints_lines_on_a_terminal_and_blocks_in_a_pipe() {
+    let folder = office();
+    for columns in [60, 80, 160] {
+        let lines = plain(&shown(&folder, &[], columns));
+        golden::check(golden_file(&format!("show-line-{columns}.txt")), &lines);
+        let widest = lines.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(columns.into()), "{lines}");
+    }
+    let mut command = folder.diligence();
+    let output = command.args(["show", OFFICE]).output().expect("the program exists");
+    assert!(text(&output.stdout).starts_with("\u{2023} Type=method_call"), "{output:?}");
+    let lines = ["show office.pcapng --format line", "show office.pcapng type:error --format line"];
+    let lines = lines.map(str::to_owned);
+    golden::check(golden_file("show-line-pipe.txt"), &session(&folder, &lines));
+}
+
+#[test]
+fn colors_are_for_terminals_unless_somebody_says_otherwise() {
+    let folder = office();
+    for (words, has_colors) in [(&[][..], true), (&["--color", "never"], false)] {
+        assert_eq!(shown(&folder, words, 80).contains('\x1b'), has_colors, "{words:?}");
+    }
+    let mut command = folder.diligence();
+    let text_without = OnTerminal::start_without_color(command.args(["show", OFFICE]), 80).ended();
+    assert_eq!(text_without, plain(&shown(&folder, &[], 80)));
+    for (words, has_colors) in
+        [(&["--format=line"][..], false), (&["--format=line", "--color=always"], true)]
+    {
+        let output = folder.diligence().args(["show", OFFICE]).args(words).output();
+        let printed = text(&output.expect("the program exists").stdout);
+        assert_eq!(printed.contains('\x1b'), has_colors, "{words:?}: {printed}");
+    }
+}
+
+/// A call of a service that does not reply.
+fn call_in_vain(connection: &Connection) -> PendingCall {
+    let clock = connection.proxy("org.example.Clock", "/", "org.example.Clock1").expect("names");
+    let call = clock.start_call("Never", &(7_u32,), CallOptions::default()).expect("it is valid");
+    connection.flush().expect("the bus is there");
+    call
+}
+
+#[test]
+fn monitor_prints_how_calls_end_when_it_is_known() {
+    let folder = Folder::new();
+    let bus = OurBus::start(&folder);
+    let service = Connection::open(&bus.address).expect("the bus is there");
+    service.request_name("org.example.Clock", NameFlags::NONE).expect("nobody has it");
+    let mut command = folder.diligence();
+    command.args(["monitor", "--address", &bus.address, "--format", "line"]);
+    command.args(["interface:org.example.*", "or", "member:GetId"]);
+    let out = folder.join("lines.txt");
+    let file = fs::File::create(&out).expect("the folder is ours");
+    let monitor = Running::start_into(&mut command, file);
+    let so_far = || fs::read_to_string(&out).expect("it is text");
+    let driver = "org.freedesktop.DBus";
+    let caller = Connection::open(&bus.address).expect("the bus is there");
+    eventually("the monitor listens", || {
+        caller.call(driver, "/", driver, "GetId", &()).expect("the bus replies");
+        so_far().contains("GetId").then_some(())
+    });
+    let leaving = Connection::open(&bus.address).expect("the bus is there");
+    let (abandoned, _waiting) = (call_in_vain(&leaving), call_in_vain(&caller));
+    eventually("both calls", || {
+        (so_far().matches("Clock1.Never(uint32 7)").count() == 2).then_some(())
+    });
+    // The call holds the connection, too.
+    drop((leaving, abandoned));
+    eventually("the first caller has left", || so_far().contains("caller left").then_some(()));
+    assert!(!so_far().contains("still waiting"), "{}", so_far());
+    monitor.end(Signal::TERM);
+    let lines = so_far();
+    let line = |part: &str| {
+        let found: Vec<_> = lines.lines().filter(|line| line.contains(part)).collect();
+        assert!(!found.is_empty(), "{part}: {lines}");
+        found
+    };
+    // The call is printed when it is made, and its end is a line of its own.
+    assert_eq!(line("caller left").len(), 1, "{lines}");
+    assert_eq!(line("still waiting").len(), 1, "{lines}");
+    for end in [line("caller left")[0], line("still waiting")[0]] {
+        assert!(
+            end.contains(" \u{b7} org.example.Clock ") && end.contains("Clock1.Never"),
+            "{end}"
+        );
+        assert!(
+            end.contains(" ms  ") || end.contains(" s   ") || end.contains(" \u{b5}s  "),
+            "{end}"
+        );
+    }
+    assert!(line("returned")[0].contains("org.freedesktop.DBus.GetId"), "{lines}");
+}
+
+#[test]
+fn long_work_shows_progress_on_a_terminal_only() {
+    let folder = office();
+    let recording = fs::read(folder.join(OFFICE)).expect("it is there");
+    let (start, rest) = recording.split_at(recording.len() / 2);
+    let feed = |mut input: ChildStdin| {
+        input.write_all(start).expect("it reads");
+        // Longer than what is shown as soon as it is done.
+        thread::sleep(Duration::from_millis(1600));
+        input.write_all(rest).expect("it reads");
+    };
+    let mut command = folder.diligence();
+    command.args(["stats", "-"]).stdin(Stdio::piped());
+    let mut on_terminal = OnTerminal::start(&mut command, 80);
+    feed(on_terminal.program().stdin.take().expect("it is piped"));
+    let printed = on_terminal.ended();
+    // The line is removed before anything else is printed.
+    assert!(printed.contains("\r\x1b[K0:00:01  reading -\r\x1b[K"), "{printed:?}");
+    let mut command = folder.diligence();
+    command
+        .args(["stats", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut program = command.spawn().expect("the program exists");
+    feed(program.stdin.take().expect("it is piped"));
+    let output = program.wait_with_output().expect("it is our child");
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn what_was_written_is_said_on_a_terminal_only() {
+    let folder = office();
+    let written = |words: &[&str], out: &str| {
+        let mut command = folder.diligence();
+        command.args(words);
+        let printed = OnTerminal::start(&mut command, 80).ended();
+        let size = fs::metadata(folder.join(out)).expect("it was written").len();
+        assert!(printed.ends_with(&format!(": {out}\n")), "{words:?}: {printed}");
+        (printed, size)
+    };
+    let formats = ["json", "csv", "chrome-trace", "dot", "pcapng", "pcap"];
+    for format in formats.into_iter().chain(cfg!(feature = "sqlite").then_some("sqlite")) {
+        let words = ["export", OFFICE, "type:error", "--format", format, "-o", "out"];
+        let (printed, size) = written(&words, "out");
+        // A recording has the calls of the errors too.
+        let messages = if format.starts_with("pcap") { "4 messages, " } else { "2 messages, " };
+        assert!(printed.contains(messages), "{format}: {printed}");
+        assert!(size > 0, "{format}");
+    }
+    let (printed, _) = written(&["view", OFFICE, "--export", "page.html"], "page.html");
+    assert!(printed.contains("19 messages, "), "{printed}");
+    let words = ["export", OFFICE, "--format", "json", "-o", "again"];
+    let output = folder.diligence().args(words).output().expect("the program exists");
+    assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), String::new()));
+}
