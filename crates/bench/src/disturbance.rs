@@ -159,7 +159,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         // Whoever else is on this machine leaves a part to it, and the rest is disturbance anyway.
-        assert!(as_stranger > 0.85, "{as_stranger}");
+        assert!(as_stranger > 0.7, "{as_stranger}");
         assert!(as_ours < as_stranger, "{as_ours} {as_stranger}");
     }
 }

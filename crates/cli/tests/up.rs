@@ -9,13 +9,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use client::Connection;
 use client::wire::body::Value;
 use client::wire::names::ObjectPathBuf;
+use diligence_testkit::terminal::texts_of;
 use processes::{
     Folder, Lines, PATIENCE, PROGRAM, Running, children_of, is_alive, send, wait_until,
 };
@@ -222,7 +222,7 @@ impl Terminal {
         let running = Running::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
         drop(command);
         let master = File::from(master);
-        let screen = read_all(master.try_clone().expect("descriptors are left"));
+        let screen = texts_of(master.try_clone().expect("descriptors are left"));
         Self { master, screen, running, line: line.into() }
     }
 
@@ -250,20 +250,6 @@ impl Terminal {
         let settings = tcgetattr(&self.line).expect("it is a terminal");
         !settings.local_modes.contains(LocalModes::ICANON)
     }
-}
-
-fn read_all(mut master: File) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = [0; 4096];
-        while let Ok(count @ 1..) = master.read(&mut bytes) {
-            let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
-            if sender.send(text).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 #[test]

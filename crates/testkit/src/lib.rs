@@ -13,6 +13,7 @@
 //! - [`mutated`]: bytes that were right, and are not any more.
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
+//! - [`terminal`]: what a program prints on a terminal.
 
 pub mod chaos;
 pub mod findings;
@@ -24,6 +25,7 @@ pub mod mutated;
 pub mod random;
 pub mod recording;
 pub mod rules;
+pub mod terminal;
 pub mod text;
 pub mod values;
 pub mod world;

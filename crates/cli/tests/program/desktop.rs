@@ -271,9 +271,11 @@ impl Desktop {
             assert!(!lint.lines().any(is_line), "{file}: {lint}");
         }
         let starts = self.run("timeline session.pcapng --top=0");
-        for said in ["Start of org.example.Backup, 3.", "org.example.Broken"] {
-            assert!(starts.contains(said), "{said}: {starts}");
-        }
+        assert!(starts.contains("org.example.Broken"), "{starts}");
+        // It takes 3 s by itself, and longer on a busy machine.
+        let (_, length) = starts.split_once("Start of org.example.Backup, ").expect("its start");
+        let seconds = length.split_once(" s").and_then(|(seconds, _)| seconds.parse().ok());
+        assert!(seconds >= Some(3.0), "{starts}");
     }
 
     fn check_differences(&self) {

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use diligence_testkit::terminal::texts_of;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -34,7 +34,7 @@ impl Typist {
         let line = || File::options().read(true).write(true).open(&name).expect("the other side");
         command.env("TERM", "xterm").stdin(line()).stdout(line()).stderr(line());
         let shell = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let output = read(keys.try_clone().expect("a descriptor"));
+        let output = texts_of(keys.try_clone().expect("a descriptor"));
         let typist = Self { keys, output, shell };
         typist.wait("the prompt", |output| output.contains(PROMPT).then_some(()));
         typist
@@ -124,7 +124,7 @@ impl OnTerminal {
         let program = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         // The command holds the side of the programs open until it is given other outputs.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        Self { program, output: read(terminal.keys) }
+        Self { program, output: texts_of(terminal.keys) }
     }
 
     pub(crate) fn program(&mut self) -> &mut Child {
@@ -154,21 +154,6 @@ pub(crate) fn in_session(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setsid");
     command.args(["--ctty", "--wait"]).arg(program);
     command
-}
-
-fn read(mut terminal: File) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        // It fails when the shell has ended.
-        while let Ok(count @ 1..) = terminal.read(&mut buffer) {
-            let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
-            if sender.send(text).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 /// What the shell prints when it reads keys.

@@ -41,7 +41,9 @@ test("why a start took so long, by keyboard", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   const text = await findingBy(page, "services that start slowly", "org.example.Backup");
-  expect(text).toMatch(/took 3\.\d s to connect, and \d+ calls waited/);
+  // It takes 3 s by itself, and longer on a busy machine.
+  const [, seconds] = /took (\d+(?:\.\d+)?) s to connect, and \d+ calls waited/.exec(text) ?? [];
+  expect(Number(seconds), text).toBeGreaterThanOrEqual(3);
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toContain("q=");
 });
