@@ -7,6 +7,9 @@ import { view } from "./support/program";
 
 const pages = usePages();
 
+/** How often something is tried that may go wrong by chance. */
+const ROUNDS = 10;
+
 /** What the palette has for some words. */
 async function offered(page: Page, words: string): Promise<string[]> {
   await page.keyboard.press(":");
@@ -58,6 +61,27 @@ test("actions of the palette act", async () => {
   expect((await saving).suggestedFilename()).toMatch(/\.pcapng$/);
   await command(page, "12");
   await expect.poll(() => page.url()).toContain("message=12");
+});
+
+test("keys that are pressed right after a dialog was closed or opened are not lost", async () => {
+  await using program = await view(inject("recording"));
+  const page = await pages.open(program.line);
+  const query = page.getByRole("combobox", { name: "Query" });
+  for (let round = 0; round < ROUNDS; round++) {
+    await page.keyboard.press("?");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.keyboard.type("type:call");
+    await page.keyboard.press("Tab");
+    await expect.poll(() => query.inputValue()).toBe("type:call");
+    await page.locator("body").click({ position: { x: 5, y: 5 } });
+    await page.keyboard.press(":");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press(":");
+    await page.keyboard.type("show all messages");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => query.inputValue()).toBe("");
+  }
 });
 
 test("an action that a key does while it is held is done once by the palette", async () => {

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { type KeyNote, keyName, keyParts, sheetOf } from "./keys";
+import { useModal } from "./modal";
 
 const isOpen = signal(false);
 
@@ -18,29 +18,21 @@ export function KeySheet(): JSX.Element | null {
 }
 
 function Sheet(): JSX.Element {
-  const ref = useRef<HTMLDialogElement>(null);
-  // A modal dialog keeps the focus, and gives it back.
-  useEffect(() => ref.current?.showModal(), []);
-  const close = (): void => {
-    isOpen.value = false;
-  };
+  const { close, onKeyDown, ...attributes } = useModal(isOpen);
   return (
     <dialog
       class="sheet"
-      ref={ref}
       aria-labelledby="sheet-title"
-      onClose={close}
-      onClick={(event) => {
-        if (event.target === ref.current) ref.current?.close();
-      }}
+      {...attributes}
       onKeyDown={(event) => {
-        if (event.key === "?") ref.current?.close();
+        if (event.key === "?") close();
+        else onKeyDown(event);
       }}
     >
       <div class="sheet-inside">
         <header>
           <h2 id="sheet-title">Keys</h2>
-          <button type="button" class="plain" onClick={() => ref.current?.close()}>
+          <button type="button" class="plain" onClick={close}>
             Close
           </button>
         </header>

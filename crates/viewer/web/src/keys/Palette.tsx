@@ -2,12 +2,13 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { type Command, commandsWith, messageNumber } from "./commands";
 import { keyName, keyParts } from "./keys";
+import { useModal } from "./modal";
 
 const isOpen = signal(false);
 
@@ -23,24 +24,16 @@ export function Palette(): JSX.Element | null {
 
 function List(): JSX.Element {
   const store = useStore();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const { close, ...attributes } = useModal(isOpen);
   const text = useSignal("");
   const marked = useSignal(0);
-  useEffect(() => dialog.current?.showModal(), []);
   const commands = [...goTo(store, text.value), ...commandsWith(keyParts.value, text.value)];
-  const close = (): void => dialog.current?.close();
   const run = (command: Command | undefined, event: KeyboardEvent): void => {
     close();
     command?.run(event);
   };
   return (
-    <dialog
-      class="palette"
-      ref={dialog}
-      aria-label="Command palette"
-      onClose={() => (isOpen.value = false)}
-      onClick={(event) => event.target === dialog.current && close()}
-    >
+    <dialog class="palette" aria-label="Command palette" {...attributes}>
       <Input
         text={text}
         marked={marked}

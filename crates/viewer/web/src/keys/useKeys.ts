@@ -1,6 +1,6 @@
 // Keys of parts of the page, for as long as they are shown.
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { bindingFor, type KeyBinding, type KeyNote, keyParts, registerKeys } from "./keys";
 
 /** Has these keys act while the part is shown, and the sheet name `notes` too. */
@@ -9,7 +9,7 @@ export function useKeys(
   bindings: () => readonly KeyBinding[],
   notes?: readonly KeyNote[],
 ): void {
-  useEffect(() => registerKeys(name, bindings(), notes), []);
+  useLayoutEffect(() => registerKeys(name, bindings(), notes), []);
 }
 
 /** Has the keys of all parts act, except where text is written or something else has taken them. */

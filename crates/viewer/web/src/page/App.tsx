@@ -1,7 +1,7 @@
 // The frame of the page: what is above the views, and beside them.
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { CompareView } from "../compare/CompareView";
 import { DetailsAside } from "../details/DetailsAside";
 import { FindingsView } from "../findings/FindingsView";
@@ -37,7 +37,7 @@ const PARTS: Record<ViewName, () => JSX.Element> = {
 export function App(): JSX.Element {
   const store = useStore();
   const View = PARTS[store.view.value];
-  useEffect(listenForKeys, []);
+  useLayoutEffect(listenForKeys, []);
   return (
     <div class={`page page-${store.view.value}`}>
       <PageKeys />
