@@ -135,11 +135,14 @@ class Stage:
     def is_recording(self, file):
         # A monitor writes when there is a message, so there has to be one.
         for address in {self.session, self.system}:
-            bus = "org.freedesktop.DBus"
-            words = ["dbus-send", f"--bus={address}", "--print-reply", f"--dest={bus}", "/"]
-            self.buses.run(*words, f"{bus}.GetId")
+            self.call_bus(address)
         written = [file, *file.parent.glob(f"{file.name}.*.unfinished")]
         return any(path.exists() and path.stat().st_size > 100 for path in written)
+
+    def call_bus(self, address):
+        bus = "org.freedesktop.DBus"
+        words = ["dbus-send", f"--bus={address}", "--print-reply", f"--dest={bus}", "/"]
+        self.buses.run(*words, f"{bus}.GetId")
 
     def end(self):
         self.programs.end_all()
@@ -201,6 +204,8 @@ def of_dbus_broker(_program, desk, out):
     if not Path("/run/systemd/system").exists():
         words = [*own_mounts(), sys.executable, str(HERE / "journal.py"), *words]
     stage.start_bus("bus", *words)
+    # Somebody was there before the recorder, as on most buses.
+    stage.call_bus(stage.session)
     words = ["busctl", f"--address={stage.session}", "capture"]
     stage.record(out / "dbus-broker.pcapng", *words, output=True)
     return stage

@@ -6,7 +6,7 @@ use std::fmt;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Health, Message, PeerId, Role};
+use crate::model::{Capture, Health, Message, Peer, PeerId, Role};
 use crate::record::{BusId, Content, Fact};
 use crate::rule_index::{RuleIndex, Selecting};
 use crate::subscriptions::Subscriptions;
@@ -71,7 +71,8 @@ pub(crate) fn is_broadcast(message: &Message<'_>) -> bool {
 pub enum Unknowable {
     /// Nobody can know who gets a signal.
     Recipients {
-        /// Connections that were there before the recording, whose rules are not in it.
+        /// Connections in the recording that were there before it, and whose rules it does not have. None, if
+        /// such connections do not appear, and their unique names alone tell of them.
         connections: u64,
     },
     /// Calls that set match rules, or take them back, do not say which.
@@ -98,7 +99,10 @@ impl fmt::Display for Unknowable {
                 f,
                 "who gets a signal cannot be known: the bus has not recorded it itself, and the \
                  file has not the match rules of {} that came before the recording",
-                counted(*connections, "connection", "connections")
+                match *connections {
+                    0 => "connections".to_owned(),
+                    connections => counted(connections, "connection", "connections"),
+                }
             ),
             Self::RulesUnread { calls } => write!(
                 f,
@@ -161,17 +165,34 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
         return Err(Unknowable::Excerpt);
     }
     let mut known: HashSet<_, RandomState> = capture.messages().map(|one| one.bus()).collect();
-    let was_before = |(_, peer): &(PeerId, &crate::model::Peer)| {
-        peer.arrived.is_none() && peer.unique != capture.driver()
+    let seen: HashSet<_, RandomState> = known.clone();
+    let was_before = |(_, peer): &(PeerId, &Peer)| {
+        peer.arrived.is_none() && peer.unique != capture.driver() && peer.role == Role::Talker
     };
     let before: Vec<_> = capture.directory().peers().filter(was_before).collect();
     known.retain(|bus| before.iter().all(|(_, peer)| peer.bus != *bus));
+    known.retain(|bus| !was_busy_before(capture, *bus));
     let found = capture.facts().iter().filter(|(_, _, fact)| matches!(fact, Fact::Rule { .. }));
     known.extend(found.map(|(_, bus, _)| *bus));
-    match before.len() as u64 {
-        connections if known.is_empty() && connections > 0 => {
-            Err(Unknowable::Recipients { connections })
-        }
-        _ => Ok(known),
+    match seen.is_empty() || !known.is_empty() {
+        true => Ok(known),
+        false => Err(Unknowable::Recipients { connections: before.len() as u64 }),
     }
+}
+
+/// Whether there were connections that the recording does not show: buses number connections from 0, in the
+/// order in which they come.
+fn was_busy_before(capture: &Capture, bus: BusId) -> bool {
+    let peers = || capture.directory().peers().map(|(_, peer)| peer).filter(|peer| peer.bus == bus);
+    let arrivals = peers().filter(|peer| peer.arrived.is_some());
+    let Some(first) = arrivals.filter_map(|peer| number(capture, peer)).min() else { return false };
+    let recorders = peers().filter(|peer| peer.role == Role::Recorder);
+    let recorders = recorders.filter(|peer| number(capture, peer) < Some(first)).count() as u64;
+    // Most recorders do not say which connection is theirs.
+    first > recorders.max(1)
+}
+
+/// The number in a unique name: 7 of `:1.7`.
+fn number(capture: &Capture, peer: &Peer) -> Option<u64> {
+    capture.strings().get(peer.unique).rsplit('.').next()?.parse().ok()
 }
