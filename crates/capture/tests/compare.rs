@@ -31,6 +31,23 @@ fn compare(before: &Capture, after: &Capture) -> String {
 }
 
 #[test]
+fn a_service_is_the_same_when_only_the_number_of_its_process_differs() {
+    let mounted = |numbers: &[u32]| {
+        let mut recording = Recording::new();
+        for number in numbers {
+            let server = format!(":1.{number}");
+            recording.owner_changed(&format!("org.gtk.vfs.mountpoint_{number}"), "", &server);
+            let call = recording.call(":1.9", &server, "/f org.x.Mount.List", &());
+            recording.wait_ms(10).reply(&call, &server, &());
+        }
+        recording.capture()
+    };
+    assert_eq!(compare(&mounted(&[100, 200]), &mounted(&[300, 400])), "");
+    let gone = compare(&mounted(&[100, 200]), &Recording::new().capture());
+    assert!(gone.contains("gone,org.x.Mount.List,org.gtk.vfs.mountpoint_*,2,0,"), "{gone}");
+}
+
+#[test]
 fn recordings_differ_in_what_is_beyond_noise() {
     let before = service(5, 100, 10, 0).capture();
     for (after, expected) in [

@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use capture::Capture;
 use capture::show::Controls;
-use capture::text::visible;
+use capture::text::{columns, visible};
 use sys::replace::{self, ReplacedFile};
+
+use crate::style;
 
 /// Prints a text that is all the command has to do. A reader that has seen enough and left is fine.
 pub(crate) fn print(text: &str) -> ExitCode {
@@ -43,10 +45,28 @@ pub(crate) fn failed(command: &str, error: &impl Display, status: ExitCode) -> E
     status
 }
 
-/// Prints lines to standard error, with control characters that a peer has put into them escaped. If
-/// that fails there is nobody to tell.
+/// Prints lines to standard error, with control characters that a peer has put into them escaped, and
+/// folded between words as a terminal needs it. If that fails there is nobody to tell.
 pub(crate) fn complain(text: &str) {
-    let _ = io::stderr().write_all(visible::lines(text).as_bytes());
+    let text = visible::lines(text);
+    let text = match style::width_of_stderr() {
+        Some(width) => folded_lines(&text, width).into(),
+        None => text,
+    };
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Lines that begin with a blank are aligned with others, and stay as they are.
+fn folded_lines(text: &str, width: usize) -> String {
+    let mut folded = String::new();
+    for line in text.lines() {
+        match columns::cells(line) <= width || line.starts_with(' ') {
+            true => folded += line,
+            false => folded += &columns::folded(line, width).join("\n"),
+        }
+        folded.push('\n');
+    }
+    folded
 }
 
 /// Writes a line over the last one on standard error.
@@ -177,5 +197,16 @@ impl Write for TerminalLines {
     /// Does nothing: a line is written when it is complete.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded_lines;
+
+    #[test]
+    fn lines_are_folded_that_are_too_long_and_not_aligned() {
+        let text = "one two three\n  one two three\none two\n";
+        assert_eq!(folded_lines(text, 7), "one two\nthree\n  one two three\none two\n");
     }
 }

@@ -1,7 +1,8 @@
 //! What the output looks like: its width, and whether it has colors.
 
 use std::env;
-use std::io::{IsTerminal as _, stdout};
+use std::io::{IsTerminal, stderr, stdout};
+use std::os::fd::AsFd;
 
 use capture::show::Lines;
 use capture::text::{Colours, Style};
@@ -48,20 +49,34 @@ impl ColorChoice {
     }
 }
 
-/// What suits the standard output: the width of the terminal, and colors unless `NO_COLOR` is set;
-/// wide and plain where there is none.
+/// What suits the standard output: its width, and colors on a terminal unless `NO_COLOR` is set.
 pub(crate) fn of_stdout() -> Style {
     let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let size = stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(stdout()));
-    match size {
-        None => Style::plain(WIDTH_OF_PIPES),
-        Some(size) => {
-            let columns = size.map_or(0, |size| usize::from(size.ws_col));
-            let width = if columns == 0 { WIDTH_USUAL } else { columns.max(WIDTH_MIN) };
-            let colours = if is_unwanted { Colours::Unwanted } else { Colours::Wanted };
-            Style { width, colours }
+    let colours = match stdout().is_terminal() && !is_unwanted {
+        true => Colours::Wanted,
+        false => Colours::Unwanted,
+    };
+    Style { width: width(&stdout()).unwrap_or(WIDTH_OF_PIPES), colours }
+}
+
+/// Cells of a line of standard error, if it is a terminal.
+pub(crate) fn width_of_stderr() -> Option<usize> {
+    stderr().is_terminal().then(|| width(&stderr())).flatten()
+}
+
+/// Cells of a line: what `COLUMNS` says, else what the terminal has; `None` if it is no terminal.
+fn width(output: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    let wanted = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = match wanted.filter(|&columns| columns > 0) {
+        Some(columns) => columns,
+        None if output.is_terminal() => {
+            let size = rustix::termios::tcgetwinsize(output).ok();
+            let columns = size.map(|size| usize::from(size.ws_col));
+            columns.filter(|&columns| columns > 0).unwrap_or(WIDTH_USUAL)
         }
-    }
+        None => return None,
+    };
+    Some(columns.clamp(WIDTH_MIN, WIDTH_MAX))
 }
 
 /// Cells of a line where nobody says how many there are.
@@ -69,6 +84,9 @@ const WIDTH_USUAL: usize = 80;
 
 /// Narrower than that, lines are broken by the terminal.
 const WIDTH_MIN: usize = 60;
+
+/// No terminal is as wide as that.
+const WIDTH_MAX: usize = 10_000;
 
 /// Cells of a line that goes to a program.
 const WIDTH_OF_PIPES: usize = 120;

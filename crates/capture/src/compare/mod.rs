@@ -1,6 +1,7 @@
 //! What is different between two recordings.
 
 mod noise;
+mod numbered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +15,8 @@ use crate::table::{Cell, Column, Table, Unit};
 /// A method or signal of a service, by names that are the same in every recording.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Member {
-    /// Who is called, or emits: a well-known name, or a program; [`UNNAMED`] if there is neither.
+    /// Who is called, or emits: a well-known name, with `*` for the number of a process in it, or a program;
+    /// [`UNNAMED`] if there is neither.
     pub service: String,
     /// The interface; empty if calls name none.
     pub interface: String,
@@ -99,11 +101,13 @@ pub fn members<'c>(
         by_ids.entry(key).or_insert_with(Group::default).add(&message);
     }
     let text = |id| capture.strings().get(id).to_owned();
-    let named = by_ids.into_iter().map(|((service, interface, member, kind), group)| {
-        let (service, interface, member) = (service.to_owned(), text(interface), text(member));
-        (Member { service, interface, member, kind }, group)
-    });
-    named.collect()
+    let mut members = BTreeMap::<_, Group>::new();
+    for ((service, interface, member, kind), group) in by_ids {
+        let service = numbered::without_numbers(service).into_owned();
+        let member = Member { service, interface: text(interface), member: text(member), kind };
+        members.entry(member).or_default().merge(group);
+    }
+    members
 }
 
 fn kind_and_service<'c>(message: &Message<'c>) -> Option<(MemberKind, &'c str)> {

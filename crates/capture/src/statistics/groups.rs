@@ -66,6 +66,12 @@ impl Audience {
         self.peak = self.peak.max(recipients);
     }
 
+    fn merge(&mut self, other: Self) {
+        self.signals += other.signals;
+        self.recipients += other.recipients;
+        self.peak = self.peak.max(other.peak);
+    }
+
     fn cells(&self) -> [Cell; 2] {
         let peak = if self.signals == 0 { Cell::Absent } else { Cell::Count(self.peak) };
         [Cell::mean(self.recipients, self.signals), peak]
@@ -73,6 +79,21 @@ impl Audience {
 }
 
 impl Group {
+    /// Takes in what another group has counted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.calls += other.calls;
+        self.signals += other.signals;
+        for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
+            *sum += count;
+        }
+        self.durations.extend(other.durations);
+        self.failed_total = self.failed_total.saturating_add(other.failed_total);
+        self.failed_max = self.failed_max.max(other.failed_max);
+        self.audience.merge(other.audience);
+    }
+
     /// Counts a message.
     pub fn add(&mut self, message: &Message<'_>) {
         self.messages += 1;

@@ -125,7 +125,8 @@ const TROUBLE: u8 = 2;
 
 const LONG_HELP: &str = "\
 A member is what has the same service, interface and name in both recordings; services that have no \
-well-known name go by their program. Members of one recording alone are new or gone. Other members are \
+well-known name go by their program, and the number of a process in a name is left out: \
+org.gtk.vfs.mountpoint_*. Members of one recording alone are new or gone. Other members are \
 reported only if the change is statistically significant and at least 10 %: how often a member is \
 used, how often it fails, and the 95th percentile of its calls. Of 7 to 19 calls, nearly all must be \
 slower or faster.

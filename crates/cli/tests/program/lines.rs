@@ -179,3 +179,27 @@ fn what_was_written_is_said_on_a_terminal_only() {
     let output = folder.diligence().args(words).output().expect("the program exists");
     assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), String::new()));
 }
+
+#[test]
+fn errors_are_folded_at_the_width_that_somebody_asks_for() {
+    let folder = office();
+    let command = || {
+        let mut command = folder.diligence();
+        command.args(["stats", OFFICE, "--by", "switches"]);
+        command
+    };
+    let on_terminal = OnTerminal::start(&mut command(), 70).ended();
+    let narrower = OnTerminal::start(command().env("COLUMNS", "60"), 70).ended();
+    for (text, width) in [(&on_terminal, 70), (&narrower, 60)] {
+        assert!(text.lines().count() > 1, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+    }
+    assert_eq!(words(&on_terminal), words(&narrower));
+    let output = command().output().expect("the program exists");
+    let piped = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((piped.lines().count(), words(&piped)), (1, words(&on_terminal)));
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}

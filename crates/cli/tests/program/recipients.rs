@@ -102,8 +102,10 @@ fn members_have_as_many_recipients_as_listeners_count() {
         emit(&emitter, "/wide", "Wide", 3);
         emit(&emitter, "/narrow", "Narrow", 2);
         let wide = [0, 1, 2, 3, 5];
-        wait_until("the signals", || wide.iter().all(|&one| listeners[one].received("Wide") == 3));
-        wait_until("the signals", || {
+        wait_until("the wide signals", || {
+            wide.iter().all(|&one| listeners[one].received("Wide") == 3)
+        });
+        wait_until("the narrow signals", || {
             [4, 5].iter().all(|&one| listeners[one].received("Narrow") == 2)
         });
         // The listener to all objects leaves, and one of those to the first.
@@ -112,7 +114,7 @@ fn members_have_as_many_recipients_as_listeners_count() {
         wait_until("the two have left", || left(&file) == 2);
         emit(&emitter, "/wide", "Wide", 2);
         emit(&emitter, "/nowhere", "Unheard", 1);
-        wait_until("the signals", || {
+        wait_until("the wide signals of those that stayed", || {
             [0, 2, 3].iter().all(|&one| listeners[one].received("Wide") == 5)
         });
         assert!(end(recorder).status.success());

@@ -121,6 +121,10 @@ impl OnTerminal {
     }
 
     fn spawn(command: &mut Command, terminal: Terminal) -> Self {
+        let is_set = |name: &str| command.get_envs().any(|(key, _)| key == name);
+        if !is_set("COLUMNS") {
+            command.env_remove("COLUMNS");
+        }
         let program = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         // The command holds the side of the programs open until it is given other outputs.
         command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -5,13 +5,16 @@ import { DRIVER } from "../../sequence/model/columns";
 import type { Side } from "../sides";
 
 /**
- * The name by which a connection is found again: a well-known one, else its program, else its
- * unique name.
+ * The name by which a connection is found again: a well-known one, without the number of a process in
+ * it, else its program, else its unique name.
  */
 export function identityOf({ names, process, unique }: Pick<Peer, "names" | "process" | "unique">) {
   if (unique === DRIVER) return unique;
-  return [...names].sort()[0] ?? process?.comm ?? unique;
+  return [...names].sort()[0]?.replace(PROCESS_NUMBER, "*") ?? process?.comm ?? unique;
 }
+
+/** Such as in `org.gtk.vfs.mountpoint_1234`: the table of differences leaves them out alike. */
+const PROCESS_NUMBER = /(?<=[_-]|instance)\d{3,}(?![\p{L}\p{N}])/gu;
 
 /** Numbers of services, the same for those that are the same on both sides of a comparison. */
 export class Identities {
