@@ -122,7 +122,7 @@ fn process(process: &Process) -> Value {
     json!({
         "pid": process.pid,
         "uid": process.uid,
-        "comm": process.comm,
+        "program": process.program(),
         "exe": process.exe,
         "command": process.command,
         "unit": process.unit,

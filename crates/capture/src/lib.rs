@@ -3,6 +3,7 @@
 //! The modules, in the order of reading:
 //!
 //! - [`record`]: what a recording is made of, whichever format it has.
+//! - `program`: what to call the program of a process.
 //! - [`losses`]: how much is missing.
 //! - [`bodies`]: how much of each message is kept, and taking the rest out.
 //! - [`file`](mod@file): the formats: bytes to records and back.
@@ -40,6 +41,7 @@ pub mod lint;
 pub mod losses;
 mod match_subject;
 pub mod model;
+mod program;
 pub mod query;
 mod recipients;
 pub mod record;

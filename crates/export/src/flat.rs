@@ -151,8 +151,8 @@ pub const COLUMNS: &[Column] = &[
     }),
     text("sender", "unique name of the sender", |row| present(row.message.sender())),
     text("sender_name", "the first well-known name that it has owned", |row| row.name(row.sender)),
-    text("sender_program", "its program, as the kernel calls it", |row| {
-        process(row.sender)?.comm.as_deref()
+    text("sender_program", "its program, or the script of an interpreter", |row| {
+        process(row.sender)?.program()
     }),
     integer("sender_pid", "its process", |row| Some(process(row.sender)?.pid?.into())),
     text("sender_unit", "its systemd unit", |row| process(row.sender)?.unit.as_deref()),
@@ -163,7 +163,7 @@ pub const COLUMNS: &[Column] = &[
     text("recipient_name", "the first well-known name that it has owned", |row| {
         row.name(row.recipient)
     }),
-    text("recipient_program", "its program", |row| process(row.recipient)?.comm.as_deref()),
+    text("recipient_program", "its program", |row| process(row.recipient)?.program()),
     integer("recipient_pid", "its process", |row| Some(process(row.recipient)?.pid?.into())),
     text("recipient_unit", "its systemd unit", |row| process(row.recipient)?.unit.as_deref()),
     text("path", "the object; of replies that of their call", |row| present(row.asked().path())),

@@ -14,7 +14,7 @@ use super::patterns::grouped;
 use super::{deadlocks, observers};
 use crate::activation::{FailedStart, failed_starts};
 use crate::model::{CallOutcome, Capture, Health, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Clock, Method, Time};
+use crate::record::{BusId, Clock, Method, Process, Time};
 use crate::subscriptions::{Subscription, Subscriptions};
 
 /// A recording with what several rules need of it. Those who only listen are left out: they are
@@ -332,7 +332,7 @@ impl<'c> Context<'c> {
         let stable = match known.names.first() {
             Some(&name) => self.capture.strings().get(name).to_owned(),
             None if known.unique == self.capture.driver() => wire_bus_name(),
-            None => process.and_then(|p| p.comm.clone()).unwrap_or_else(|| String::from("-")),
+            None => process.and_then(Process::program).unwrap_or("-").to_owned(),
         };
         Who {
             label: self.capture.label(peer).into_owned(),

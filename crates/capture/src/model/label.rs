@@ -73,7 +73,5 @@ impl Capture {
 }
 
 fn program(peer: &Peer) -> Option<&str> {
-    let process = peer.process.as_ref()?;
-    let of_exe = || process.exe.as_deref().and_then(|exe| exe.rsplit('/').next());
-    process.comm.as_deref().or_else(of_exe)
+    peer.process.as_ref()?.program()
 }

@@ -12,6 +12,7 @@ use super::{Comparison, Scope, TextField};
 use crate::match_subject::Subject;
 use crate::model::{CallOutcome, Capture, Health, Message, Peer};
 use crate::recipients::{Recipients, is_broadcast};
+use crate::record::Process;
 
 /// A query that is asked of messages, one after the other.
 #[derive(Debug)]
@@ -202,12 +203,12 @@ fn program(peer: &Peer, pattern: &Pattern) -> bool {
     programs(peer).any(|text| pattern.selects(text))
 }
 
-/// What the program of a connection is called: by the kernel, and by its file.
+/// What the program of a connection is called: by people, by the kernel, and by its file.
 pub(super) fn programs(peer: &Peer) -> impl Iterator<Item = &str> {
     let process = peer.process.as_ref();
     let file = process.and_then(|process| process.exe.as_deref()?.rsplit('/').next());
     let comm = process.and_then(|process| process.comm.as_deref());
-    [comm, file].into_iter().flatten()
+    [process.and_then(Process::program), comm, file].into_iter().flatten()
 }
 
 pub(super) fn peers<'c>(message: &Message<'c>) -> impl Iterator<Item = &'c Peer> {

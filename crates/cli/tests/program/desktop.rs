@@ -335,7 +335,7 @@ fn plain(printed: &str) -> String {
 
 /// Programs of the session, as the kernel names them.
 const SESSION_PROGRAMS: [&str; 11] = [
-    "at-spi-bus-laun",
+    "at-spi-bus-launcher",
     "busctl",
     "dbus-send",
     "dconf-service",
@@ -344,9 +344,9 @@ const SESSION_PROGRAMS: [&str; 11] = [
     "gsettings",
     "gvfsd",
     "notify-send",
-    "python3",
-    "xdg-desktop-por",
+    "peers.py",
+    "xdg-desktop-portal",
 ];
 
 const SYSTEM_PROGRAMS: [&str; 8] =
-    ["bluetoothctl", "busctl", "dbus-send", "gdbus", "nmcli", "python3", "upower", "diligence"];
+    ["bluetoothctl", "busctl", "dbus-send", "gdbus", "nmcli", "dbusmock", "upower", "diligence"];

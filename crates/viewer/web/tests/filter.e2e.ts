@@ -39,6 +39,7 @@ test("none, all, and the others", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const all = await selected("");
+  await tick(page, "com.example.Chat").waitFor();
   await page.getByRole("button", { name: "None", exact: true }).click();
   await waitForShown(page, 0);
   await tick(page, "com.example.Chat").check();

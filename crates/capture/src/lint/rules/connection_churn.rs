@@ -4,6 +4,7 @@ use super::prelude::*;
 use super::shell_callers::is_shell_tool;
 use crate::lint::finding::Who;
 use crate::model::Peer;
+use crate::record::Process;
 
 pub(in crate::lint) const RULE: Rule = Rule {
     id: RuleId(36),
@@ -63,7 +64,7 @@ enum Program<'c> {
 impl<'c> Program<'c> {
     fn of(peer: &'c Peer) -> Self {
         let process = peer.process.as_ref();
-        let name = process.and_then(|process| process.comm.as_deref());
+        let name = process.and_then(Process::program);
         let pid = || process.and_then(|process| process.pid);
         name.map(Self::Named).or_else(|| pid().map(Self::Process)).unwrap_or(Self::Unknown)
     }

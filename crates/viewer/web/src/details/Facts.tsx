@@ -152,7 +152,7 @@ function TextFactAs({ name, field, shown, asked, children }: TextFactAsProps): J
 
 function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
   const store = useStore();
-  const { pid, uid, comm, exe, command, unit } = process;
+  const { pid, uid, program, exe, command, unit } = process;
   const line = command.length > 0 ? command.join(" ") : (exe ?? "");
   const menu = (): MenuItem[] =>
     pid === null ? copyItems(line) : [...filterItems(store, "pid", pid), ...copyItems(line)];
@@ -160,7 +160,7 @@ function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
     <Fact name="" menu={menu}>
       <div class="process">
         {pid === null ? null : <span>pid {pid}</span>}
-        {comm === null ? null : <SeenText text={comm} />}
+        {program === null ? null : <SeenText text={program} />}
         {uid === null ? null : <span>uid {uid}</span>}
         {unit === null ? null : <SeenText text={unit} />}
       </div>

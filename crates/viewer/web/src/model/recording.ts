@@ -44,7 +44,8 @@ export interface Peer {
 export interface Process {
   readonly pid: number | null;
   readonly uid: number | null;
-  readonly comm: string | null;
+  /** What people call its program. */
+  readonly program: string | null;
   readonly exe: string | null;
   readonly command: readonly string[];
   readonly unit: string | null;

@@ -126,7 +126,10 @@ function isFound({ peers, label }: Service, wanted: string): boolean {
     has(label) ||
     peers.some(
       ({ unique, names, process }) =>
-        has(unique) || names.some(has) || has(process?.comm ?? null) || has(process?.unit ?? null),
+        has(unique) ||
+        names.some(has) ||
+        has(process?.program ?? null) ||
+        has(process?.unit ?? null),
     )
   );
 }

@@ -66,7 +66,7 @@ function headOf(count: number): Frame["head"] {
     unique: `:1.${id}`,
     names: [],
     label: `:1.${id}`,
-    process: { pid, uid: 0, comm: `program${pid}`, exe: null, command: [], unit: null },
+    process: { pid, uid: 0, program: `program${pid}`, exe: null, command: [], unit: null },
   });
   return {
     count,
@@ -234,7 +234,7 @@ test("short-lived processes of a program have one track until it is expanded", (
     { at: 9, kind: SIGNAL, from: 1 },
   ]);
   for (const id of [0, 2, 3]) {
-    const process = { pid: 20 + id, uid: 0, comm: "ask", exe: null, command: [], unit: null };
+    const process = { pid: 20 + id, uid: 0, program: "ask", exe: null, command: [], unit: null };
     const known = { names: [], why: null, arrived: null, recorder: false };
     const unique = `:1.${id}`;
     recording.peers[id] = { id, bus: 0, unique, label: "ask", left: 5, process, ...known };

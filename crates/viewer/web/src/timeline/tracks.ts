@@ -142,11 +142,11 @@ function processDraft(
   const size = groups.get(program ?? "");
   const isMerged = size !== undefined && !merging.expanded.has(program ?? "");
   const isKnown = process?.pid != null;
-  const own = isKnown ? `process ${process.pid} ${process.comm}` : `${peer.bus} ${peer.unique}`;
+  const own = isKnown ? `process ${process.pid} ${process.program}` : `${peer.bus} ${peer.unique}`;
   const key = isMerged ? (program ?? own) : own;
   const known = byKey.get(key);
   if (known !== undefined) return known;
-  const name = (isKnown ? process.comm : null) ?? peer.label;
+  const name = (isKnown ? process.program : null) ?? peer.label;
   const group = size === undefined ? {} : { group: { key: program ?? "", isMerged } };
   const common = { key, isBus: false, peers: [], spans: noSpans(), ...group };
   const draft = isMerged

@@ -10,7 +10,7 @@ import type { Side } from "../sides";
  */
 export function identityOf({ names, process, unique }: Pick<Peer, "names" | "process" | "unique">) {
   if (unique === DRIVER) return unique;
-  return [...names].sort()[0]?.replace(PROCESS_NUMBER, "*") ?? process?.comm ?? unique;
+  return [...names].sort()[0]?.replace(PROCESS_NUMBER, "*") ?? process?.program ?? unique;
 }
 
 /** Such as in `org.gtk.vfs.mountpoint_1234`: the table of differences leaves them out alike. */

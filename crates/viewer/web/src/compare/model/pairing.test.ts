@@ -70,7 +70,7 @@ test("each side has a beginning and an end", async () => {
   ]);
 });
 
-const PROCESS = { pid: 1, uid: 0, comm: "poller", exe: null, command: [], unit: null };
+const PROCESS = { pid: 1, uid: 0, program: "poller", exe: null, command: [], unit: null };
 
 test.each([
   [peer(1, { names: ["org.example.Mail", "org.example.Archive"] }), "org.example.Archive"],

@@ -5,9 +5,9 @@ import { ALONE, allRows, call, peer, recordingOf, signal } from "./sample";
 import { Tally } from "./tally";
 
 /** A connection of a program that has left. */
-function client(id: number, comm: string, differs: Partial<Peer> = {}): Peer {
-  const process = { pid: 100 + id, uid: 0, comm, exe: null, command: [], unit: null };
-  return peer(id, { process, label: `${comm} (:1.${id})`, left: id * 10, ...differs });
+function client(id: number, program: string, differs: Partial<Peer> = {}): Peer {
+  const process = { pid: 100 + id, uid: 0, program, exe: null, command: [], unit: null };
+  return peer(id, { process, label: `${program} (:1.${id})`, left: id * 10, ...differs });
 }
 
 const MERGED: ColumnOptions = { ...ALONE, merging: { merges: "programs", expanded: new Set() } };

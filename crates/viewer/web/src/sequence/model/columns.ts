@@ -115,7 +115,7 @@ function groupsOf(
 
 /** What the connections of one program on one bus have in common; undefined if that is not known. */
 export function programOf({ bus, process }: Peer): string | undefined {
-  const program = process?.comm ?? undefined;
+  const program = process?.program ?? undefined;
   return program === undefined ? undefined : `program ${bus}/${program}`;
 }
 

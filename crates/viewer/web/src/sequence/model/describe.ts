@@ -133,7 +133,9 @@ function peerFacts({ unique, names, process, arrived, left, why }: Peer): Fact[]
     ["connection", told(unique)],
     [
       "process",
-      process?.pid === null || process === null ? "" : `${process.pid} ${told(process.comm ?? "")}`,
+      process?.pid === null || process === null
+        ? ""
+        : `${process.pid} ${told(process.program ?? "")}`,
     ],
     ["command", told(process?.command.join(" ") ?? "")],
     ["unit", told(process?.unit ?? "")],

@@ -16,7 +16,7 @@ const FOLDING = { folds: "runs", unfolded: new Set<number>() } as const;
 const process = (pid: number): Peer["process"] => ({
   pid,
   uid: 0,
-  comm: "p",
+  program: "p",
   exe: null,
   command: [],
   unit: null,

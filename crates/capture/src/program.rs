@@ -1,0 +1,106 @@
+//! What to call the program of a process.
+
+use crate::record::Process;
+
+impl Process {
+    /// What people call its program: the file that it runs, or the script or module if that is an interpreter,
+    /// in full where the kernel keeps 15 bytes; or the name that it has given itself. It is not unique.
+    pub fn program(&self) -> Option<&str> {
+        let of_exe = self.exe.as_deref().map(file_name).filter(|name| !name.is_empty());
+        let interpreter = of_exe.or_else(|| self.command.first().map(|word| file_name(word)));
+        if let Some(script) = interpreter.and_then(|name| script(name, &self.command)) {
+            return Some(script);
+        }
+        let Some(comm) = self.comm.as_deref() else { return of_exe };
+        let first = self.command.first().map(|word| file_name(word));
+        let is_whole = |name: &&str| comm.len() >= COMM_MAX && name.starts_with(comm);
+        Some(of_exe.filter(is_whole).or_else(|| first.filter(is_whole)).unwrap_or(comm))
+    }
+}
+
+/// What a path ends with, without what the kernel adds when the file is replaced.
+fn file_name(path: &str) -> &str {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The script or the module that an interpreter runs; `None` if it is no interpreter, or runs something else.
+fn script<'c>(interpreter: &str, command: &'c [String]) -> Option<&'c str> {
+    let version = |char: char| char.is_ascii_digit() || char == '.';
+    let interpreter = interpreter.trim_end_matches(version);
+    if !INTERPRETERS.contains(&interpreter) {
+        return None;
+    }
+    let is_python = interpreter == "python";
+    let mut words = command.iter().skip(1).map(String::as_str);
+    loop {
+        match words.next()? {
+            "-m" if is_python => return words.next(),
+            "-W" | "-X" if is_python => drop(words.next()),
+            "-c" | "-e" | "-" => return None,
+            option if option.starts_with('-') => {}
+            path => return Some(file_name(path)).filter(|name| !name.is_empty()),
+        }
+    }
+}
+
+/// Bytes that the kernel keeps of a name.
+const COMM_MAX: usize = 15;
+
+/// Programs whose first argument is what somebody calls the program, without their versions.
+const INTERPRETERS: [&str; 11] =
+    ["bash", "dash", "gjs", "gjs-console", "node", "perl", "php", "python", "ruby", "sh", "zsh"];
+
+#[cfg(test)]
+mod tests {
+    use crate::record::Process;
+
+    #[test]
+    fn programs_have_the_names_by_which_people_know_them() {
+        for (comm, exe, command, expected) in [
+            (Some("bash"), Some("/usr/bin/bash"), "bash", Some("bash")),
+            (Some("bash"), Some("/usr/bin/bash"), "bash -c ls", Some("bash")),
+            (
+                Some("xdg-desktop-por"),
+                Some("/usr/libexec/xdg-desktop-portal"),
+                "",
+                Some("xdg-desktop-portal"),
+            ),
+            (
+                Some("xdg-desktop-por"),
+                None,
+                "/usr/libexec/xdg-desktop-portal -v",
+                Some("xdg-desktop-portal"),
+            ),
+            (Some("xdg-desktop-por"), None, "", Some("xdg-desktop-por")),
+            (Some("gvfsd"), Some("/usr/libexec/gvfsd (deleted)"), "", Some("gvfsd")),
+            (None, Some("/usr/libexec/gvfsd (deleted)"), "", Some("gvfsd")),
+            (
+                Some("python3"),
+                Some("/usr/bin/python3.11"),
+                "python3 /opt/a/indexer.py --fast",
+                Some("indexer.py"),
+            ),
+            (
+                Some("python3"),
+                Some("/usr/bin/python3.11"),
+                "python3 -W error -m dbusmock --template",
+                Some("dbusmock"),
+            ),
+            (Some("python3"), Some("/usr/bin/python3.11"), "python3 -c print()", Some("python3")),
+            (Some("python3"), None, "/usr/bin/python3 -u tool", Some("tool")),
+            (Some("python3"), Some("/usr/bin/python3.11"), "", Some("python3")),
+            // A process that names itself.
+            (Some("(sd-worker)"), Some("/usr/lib/systemd/systemd"), "", Some("(sd-worker)")),
+            (None, None, "python3", None),
+        ] {
+            let process = Process {
+                comm: comm.map(str::to_owned),
+                exe: exe.map(str::to_owned),
+                command: command.split_whitespace().map(str::to_owned).collect(),
+                ..Process::default()
+            };
+            assert_eq!(process.program(), expected, "{process:?}");
+        }
+    }
+}
