@@ -87,12 +87,12 @@ test("what changed between two recordings, by keyboard", async () => {
   const page = await pages.open(program.line, { size: SIZE });
   await page.keyboard.press("5");
   const rows = page.getByRole("grid").getByRole("row");
-  await expect.poll(() => rows.count()).toBeGreaterThan(3);
+  await expect.poll(() => rows.count()).toBeGreaterThan(1);
   await page.keyboard.press("/");
   await page.keyboard.type("member:Search");
   await page.keyboard.press("Enter");
   await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(2);
-  expect(await rows.nth(1).textContent()).toMatch(/Search.*slower/);
+  await expect.poll(() => rows.nth(1).textContent()).toMatch(/Search.*slower/);
 });
 
 test("what changed between two recordings, by mouse", async () => {

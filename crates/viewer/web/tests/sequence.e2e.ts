@@ -226,3 +226,38 @@ test("the picture of a session has all services of the part that it shows", asyn
   expect(seen.size).toBe(SERVICES);
   await end();
 });
+
+test("times are told from a message, and a link shows the same", async () => {
+  const { page, end } = await opened();
+  for (const key of ["j", "j", "j", "m"]) await page.keyboard.press(key);
+  await expect.poll(() => page.url()).toMatch(/message=(\d+)&reference=\1$/);
+  const isOfReference = (told: readonly string[]): void => {
+    expect(told).toContain("From reference");
+    expect(told).toContain("+0.000\u2009000 s");
+    expect(told.some((text) => /^−0\.\d{3}\u2009\d{3} s$/.test(text))).toBe(true);
+  };
+  isOfReference(await texts(page, "Visible range"));
+  const other = await pages.open(page.url(), { size: { width: 1440, height: 900 } });
+  isOfReference(await texts(other, "Visible range"));
+  await page.keyboard.press("m");
+  await expect.poll(() => page.url()).not.toContain("reference");
+  expect(await texts(page, "Visible range")).not.toContain("From reference");
+  await end();
+});
+
+test("a menu that a key opens is below the selected message", async () => {
+  const { page, end } = await opened();
+  const top = async (): Promise<number> => {
+    await page.keyboard.press("Shift+F10");
+    const box = await page.getByRole("menu").boundingBox();
+    await page.keyboard.press("Escape");
+    return box?.y ?? Number.NaN;
+  };
+  await page.keyboard.press("j");
+  const first = await top();
+  await page.keyboard.press("j");
+  const second = await top();
+  expect(second - first).toBeGreaterThan(20);
+  expect(second - first).toBeLessThan(60);
+  await end();
+});

@@ -30,6 +30,7 @@ export function compareState(store: Store): CompareState {
       merging: signal({ merges: "nothing", expanded: new Set<string>() }),
       folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
       timeStyle: signal("start"),
+      reference: signal(undefined),
       textWidth: remembered<number | null>("compare-text-width", null, numberOf),
     },
   };

@@ -34,6 +34,7 @@ test.each<[string, () => unknown, unknown]>([
   ["#columns=process", () => sequenceState(store).grouping.value, "process"],
   ["#order=traffic", () => sequenceState(store).order.value, "traffic"],
   ["#times=wall", () => sequenceState(store).timeStyle.value, "wall"],
+  ["#reference=12", () => sequenceState(store).reference.value, 12],
   ["#fold=nothing", () => sequenceState(store).folding.value.folds, "nothing"],
   ["#tab=durations", () => tab.value, "durations"],
   ["#tab=by&by=path", () => subject.value, "path"],

@@ -37,17 +37,21 @@ export function action(label: string, run: () => void, hint?: string): MenuItem 
 }
 
 /**
- * Opens a menu where the pointer is, or under what has the focus if a key has asked for it; what the
- * event would do otherwise is not done.
+ * Opens a menu at a point, or else where the pointer is, or under what has the focus if a key has
+ * asked for it; what the event would do otherwise is not done.
  */
-export function openMenu(event: MouseEvent | KeyboardEvent, items: readonly MenuItem[]): void {
+export function openMenu(
+  event: MouseEvent | KeyboardEvent,
+  items: readonly MenuItem[],
+  at: Point = pointOf(event),
+): void {
   if (items.length === 0) return;
   event.preventDefault();
   event.stopPropagation();
   const focused = document.activeElement;
   openedMenu.value = {
     items,
-    at: pointOf(event),
+    at,
     opener: focused instanceof HTMLElement ? focused : undefined,
   };
 }

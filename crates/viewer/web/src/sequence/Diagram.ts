@@ -134,7 +134,8 @@ export class Diagram {
     const { axis, theme } = this;
     const scene = this.scene.value;
     const { timeStyle } = this.subject.state;
-    const own = { farEnds: [], hovered: NONE, taken: [], timeStyle: timeStyle.value };
+    const { reference } = this;
+    const own = { farEnds: [], hovered: NONE, taken: [], reference, timeStyle: timeStyle.value };
     draw({ context, labels, theme, scene, geometry, axis, offset, ...this.pointedOut(), ...own });
   }
 
@@ -290,8 +291,8 @@ export class Diagram {
         this.request();
       }),
       effect(() => {
-        const { timeStyle, textWidth } = subject.state;
-        void [this.hovered.value, timeStyle.value, textWidth.value];
+        const { reference, timeStyle, textWidth } = subject.state;
+        void [this.hovered.value, reference.value, timeStyle.value, textWidth.value];
         void subject.hits?.(this.scene.value);
         this.request();
       }),
@@ -314,6 +315,7 @@ export class Diagram {
       offset: this.viewport.offset,
       ...this.pointedOut(),
       timeStyle: this.subject.state.timeStyle.value,
+      reference: this.reference,
       farEnds: this.farEnds,
       taken: this.taken,
     });
@@ -322,6 +324,13 @@ export class Diagram {
     this.frame = undefined;
     this.moved.value++;
   };
+
+  /** The row of the message from which times are told; {@link NONE} if there is none. */
+  private get reference(): number {
+    const { recording } = this.scene.value;
+    const row = (this.subject.state.reference.value ?? 0) - 1 - recording.before;
+    return row >= 0 && row < recording.length ? row : NONE;
+  }
 
   private pointedOut(): Pick<Pen, "selected" | "partner" | "hovered" | "hits"> {
     const { recording } = this.scene.value;
@@ -443,7 +452,8 @@ export class Diagram {
   private timeWidth(): number {
     const { timeStyle } = this.subject.state;
     const { recording } = this.scene.value;
-    const text = timeStyle.value === "wall" ? WIDE_TIME : sinceStart(recording.end);
+    const since = `${this.reference === NONE ? "" : "−"}${sinceStart(recording.end)}`;
+    const text = timeStyle.value === "wall" ? WIDE_TIME : since;
     return this.labels.width(`↑ ${text}`, this.theme.fonts.small) + TIME_AROUND;
   }
 

@@ -2,14 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { NONE } from "../model/recording";
-import { openMenu } from "../parts/Menu";
+import { type MenuItem, openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
 import { LINE, yOfRow } from "./model/axis";
 import type { Hit } from "./model/hit";
 import { itemsOf } from "./model/menu";
 import { type Step, stepFrom } from "./model/navigate";
-import { toggleGroup, toggleRun } from "./state";
+import { toggleGroup, toggleReference, toggleRun } from "./state";
 
 /** Something of the diagram, and where it is on the page. */
 export interface Pointed {
@@ -82,7 +82,19 @@ export class Interaction {
   /** Opens the menu of the selected message. */
   openMenu(event: KeyboardEvent): void {
     const row = this.diagram.selected;
-    if (row !== undefined) this.openFor(event, { is: "message", row });
+    if (row === undefined) return;
+    const { axis, geometry, scene, viewport } = this.diagram;
+    const { left, top } = this.scroller.getBoundingClientRect();
+    const down = (yOfRow(scene.value, axis, row) ?? 0) - viewport.offset + LINE / 2;
+    const y = top + geometry.head + Math.min(Math.max(down, 0), viewport.view);
+    openMenu(event, this.itemsFor({ is: "message", row }), { x: left + geometry.time, y });
+  }
+
+  /** Has times told from the selected message; from the start again, if they are. */
+  toggleReference(): void {
+    const { scene, selected, subject } = this.diagram;
+    if (selected === undefined) return;
+    toggleReference(subject.state, selected + 1 + scene.value.recording.before);
   }
 
   /** Moves sideways to the end of the selected message that is not seen. */
@@ -109,8 +121,8 @@ export class Interaction {
     diagram.showLane(lane, other);
   }
 
-  private openFor(event: MouseEvent | KeyboardEvent, hit: Hit): void {
-    openMenu(event, itemsOf(this.store, this.diagram, hit));
+  private itemsFor(hit: Hit): MenuItem[] {
+    return itemsOf(this.store, this.diagram, hit);
   }
 
   private readonly pointed = (event: PointerEvent): void => {
@@ -137,7 +149,7 @@ export class Interaction {
     if (hit.is === "message") this.diagram.select(hit.row);
     else if (hit.is === "run") this.toggle(hit.row);
     else if (hit.is === "end") this.goToEnd(hit.row, hit.lane);
-    else if (hit.is === "column") this.openFor(event, hit);
+    else if (hit.is === "column") openMenu(event, this.itemsFor(hit));
   };
 
   private readonly doubleClicked = (event: MouseEvent): void => {
@@ -149,7 +161,7 @@ export class Interaction {
     const hit = this.hitOf(event);
     this.left();
     if (hit.is !== "nothing" && hit.is !== "column") this.diagram.select(hit.row);
-    this.openFor(event, hit);
+    openMenu(event, this.itemsFor(hit));
   };
 
   private readonly wheeled = (event: WheelEvent): void => {

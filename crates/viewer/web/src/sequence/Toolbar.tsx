@@ -1,6 +1,7 @@
 // How the diagram is looked at, to choose from.
 
 import type { JSX } from "preact";
+import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Diagram } from "./Diagram";
 import { Legend } from "./Legend";
@@ -15,7 +16,7 @@ interface ToolbarProps {
 
 export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
   const state = sequenceState(useStore());
-  const { down, folding, grouping, merging, order, timeStyle } = state;
+  const { down, folding, grouping, merging, order, reference, timeStyle } = state;
   return (
     <div class="sequence-bar" role="toolbar" aria-label="Sequence diagram">
       <Choice
@@ -43,7 +44,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
         label="Time format"
         title="Time format (c)"
         value={timeStyle.value}
-        options={{ start: "Since start", wall: "Time of day", delta: "Since last" }}
+        options={{ start: sinceWhat(reference.value), wall: "Time of day", delta: "Since last" }}
         onChoose={(value: TimeStyle) => (timeStyle.value = value)}
       />
       <button
@@ -71,6 +72,11 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
       <Legend />
     </div>
   );
+}
+
+/** From what times are told that are not those of the day. */
+function sinceWhat(reference: number | undefined): string {
+  return reference === undefined ? "Since start" : `From message ${count(reference)}`;
 }
 
 interface ChoiceProps<T extends string> {

@@ -6,12 +6,21 @@ import type { AddressPart } from "../state/url";
 import { sequenceState } from "./state";
 
 export function sequenceAddress(store: Store): AddressPart {
-  const { down, folding, grouping, merging, order, timeStyle } = sequenceState(store);
+  const { down, folding, grouping, merging, order, reference, timeStyle } = sequenceState(store);
   return together([
     choiceInAddress("down", down, ["order", "time"]),
     choiceInAddress("columns", grouping, ["connection", "process"]),
     choiceInAddress("order", order, ["compact", "appearance", "traffic"]),
     choiceInAddress("times", timeStyle, ["start", "wall", "delta"]),
+    {
+      write(fields) {
+        if (reference.value !== undefined) fields.set("reference", String(reference.value));
+      },
+      read(fields) {
+        const message = Number(fields.get("reference"));
+        reference.value = Number.isInteger(message) && message > 0 ? message : undefined;
+      },
+    },
     {
       write(fields) {
         if (folding.value.folds === "nothing") fields.set("fold", "nothing");

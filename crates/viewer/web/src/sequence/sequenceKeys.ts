@@ -35,6 +35,12 @@ export function sequenceKeys(
     ),
     key(["z"], "Fold or unfold repeated messages", () => toggleFolding(state)),
     ...diagramKeys(() => interaction, state),
+    {
+      ...key(["m"], "Tell times from the selected message, or from the start again", () =>
+        interaction.toggleReference(),
+      ),
+      words: "time reference relative mark",
+    },
     key(["l"], "Show or hide the legend", toggleLegend),
     {
       ...key(["Escape"], "Close the legend", toggleLegend),

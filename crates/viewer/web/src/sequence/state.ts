@@ -1,6 +1,6 @@
 // How the diagram is looked at. It stays while other views are.
 
-import { type Signal, signal } from "@preact/signals";
+import { batch, type Signal, signal } from "@preact/signals";
 import { numberOf, remembered } from "../state/remember";
 import type { Store } from "../state/store";
 import type { Grouping, Merging, Order } from "./model/columns";
@@ -15,6 +15,8 @@ export interface SequenceState {
   readonly merging: Signal<Merging>;
   readonly folding: Signal<Folding>;
   readonly timeStyle: Signal<TimeStyle>;
+  /** The number of the message from which times since the start are told instead, from 1. */
+  readonly reference: Signal<number | undefined>;
   /** The width of the names of messages in pixels, if somebody has chosen it; it is there the next time. */
   readonly textWidth: Signal<number | null>;
 }
@@ -32,6 +34,7 @@ export function sequenceState(store: Store): SequenceState {
     merging: signal({ merges: "programs", expanded: new Set<string>() }),
     folding: signal({ folds: "runs", unfolded: new Set<number>() }),
     timeStyle: signal("start"),
+    reference: signal(undefined),
     textWidth: remembered<number | null>("sequence-text-width", null, numberOf),
   };
   states.set(store, state);
@@ -67,6 +70,14 @@ export function toggleFolding({ folding }: SequenceState): void {
 /** Has time go down to scale, or each message have a line. */
 export function toggleDown({ down }: SequenceState): void {
   down.value = down.value === "order" ? "time" : "order";
+}
+
+/** Has times told from a message, by its number; no longer, if they are. */
+export function toggleReference({ reference, timeStyle }: SequenceState, message: number): void {
+  batch(() => {
+    reference.value = reference.value === message ? undefined : message;
+    if (reference.value !== undefined) timeStyle.value = "start";
+  });
 }
 
 /** Goes on to the next way of telling times. */

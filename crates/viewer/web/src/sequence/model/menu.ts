@@ -7,7 +7,7 @@ import { action, type MenuItem } from "../../parts/openMenu";
 import { oneLine } from "../../parts/seen";
 import { addTerm, type Field, term } from "../../query/terms";
 import type { Store } from "../../state/store";
-import { type SequenceState, toggleGroup } from "../state";
+import { type SequenceState, sequenceState, toggleGroup, toggleReference } from "../state";
 import { type Column, isMerged } from "./columns";
 import type { Hit } from "./hit";
 import type { Scene } from "./scene";
@@ -20,7 +20,11 @@ export function itemsOf(store: Store, { scene, subject }: Looked, hit: Hit): Men
     const column = columns.all[hit.column];
     return column === undefined ? [] : columnItems(store, subject.state, column);
   }
-  return [...messageItems(store, recording, hit.row), ...endItems(store, recording, hit.row)];
+  return [
+    ...messageItems(store, recording, hit.row),
+    ...referenceItems(sequenceState(store), subject.state, recording, hit.row),
+    ...endItems(store, recording, hit.row),
+  ];
 }
 
 /** What a menu is of. */
@@ -83,6 +87,20 @@ function messageItems(store: Store, recording: Recording, row: number): MenuItem
   const sender = recording.peers[recording.from.get(row)];
   if (sender === undefined) return items;
   return [...items, filter(store, "Filter by this sender", "from", queryName(sender))];
+}
+
+/** In diagrams beside each other times have no reference in common. */
+function referenceItems(
+  own: SequenceState,
+  state: SequenceState,
+  recording: Recording,
+  row: number,
+): MenuItem[] {
+  if (state !== own) return [];
+  const number = row + 1 + recording.before;
+  const isReference = state.reference.value === number;
+  const label = isReference ? "Tell times from the start" : "Tell times from here";
+  return [action(label, () => toggleReference(state, number), "m")];
 }
 
 /** What can be done with who sends and who receives. */

@@ -1,5 +1,6 @@
 // The names of the columns, which stay above them.
 
+import { NONE } from "../../model/recording";
 import { colorOf } from "../../services/hue";
 import { seenLines } from "../model/axis";
 import type { Column } from "../model/columns";
@@ -44,9 +45,13 @@ function drawTitles(pen: Pen): void {
   const { context, geometry, theme } = pen;
   const y = geometry.head - 13;
   context.textAlign = "right";
-  write(context, TITLES[pen.timeStyle], geometry.time - 8, y, theme.fonts.small, theme.soft);
+  write(context, titleOfTimes(pen), geometry.time - 8, y, theme.fonts.small, theme.soft);
   context.textAlign = "left";
   write(context, "Message", geometry.time, y, theme.fonts.small, theme.soft);
+}
+
+function titleOfTimes({ reference, timeStyle }: Pen): string {
+  return timeStyle === "start" && reference !== NONE ? "From reference" : TITLES[timeStyle];
 }
 
 function drawColumnName(pen: Pen, column: Column, x: number): void {

@@ -76,6 +76,8 @@ export interface Pen {
   /** Messages that were searched for: their rows, in order. */
   readonly hits: Uint32Array;
   readonly timeStyle: TimeStyle;
+  /** The message from which times are told that are since the start otherwise; {@link NONE} if there is none. */
+  readonly reference: number;
   /** What the drawing has written of ends that are outside of what is seen. */
   readonly farEnds: FarEnd[];
   /** Where the drawing has texts among the columns, so that none covers another. */

@@ -8,7 +8,7 @@ import {
   outcomeOf,
   paceOf,
 } from "../../model/outcome";
-import { Kind } from "../../model/recording";
+import { Kind, NONE } from "../../model/recording";
 import { count, duration, sinceStart, timeOfDay } from "../../parts/format";
 import type { Geometry } from "../model/geometry";
 import { isBeforeLast, type Note, placeOf } from "../model/scene";
@@ -25,9 +25,13 @@ export function timeText(pen: Pen, row: number): string {
   return formatTime(pen, at);
 }
 
-/** A point of time since the start, or of the day. */
-export function formatTime({ scene, timeStyle }: Pen, at: number): string {
-  if (timeStyle !== "wall") return sinceStart(at - scene.origin);
+/** A point of time since the start or the reference, or of the day. */
+export function formatTime({ reference, scene, timeStyle }: Pen, at: number): string {
+  if (timeStyle !== "wall") {
+    if (reference === NONE) return sinceStart(at - scene.origin);
+    const since = at - scene.recording.at.get(reference);
+    return `${since < 0 ? "−" : "+"}${sinceStart(Math.abs(since))}`;
+  }
   const text = timeOfDay(scene.recording.start + BigInt(Math.round(at)));
   return text.slice(text.indexOf(" ") + 1);
 }
@@ -47,7 +51,8 @@ export function drawTime(pen: Pen, row: number, y: number): void {
   const isEarlier = isBeforeLast(scene, row);
   context.textAlign = "right";
   const text = `${isEarlier ? "↑ " : ""}${timeText(pen, row)}`;
-  write(context, text, geometry.time - 8, y, theme.fonts.small, theme.soft);
+  const color = row === pen.reference ? theme.ink : theme.soft;
+  write(context, text, geometry.time - 8, y, theme.fonts.small, color);
   context.textAlign = "left";
 }
 
