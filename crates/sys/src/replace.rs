@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    FileType, FlockOperation, Mode, OFlags, PROC_SUPER_MAGIC, flock, fstat, open, readlinkat,
-    statfs,
+    FallocateFlags, FileType, FlockOperation, Mode, OFlags, PROC_SUPER_MAGIC, fallocate, flock,
+    fstat, open, readlinkat, statfs,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -110,6 +110,19 @@ impl ReplacedFile {
     #[must_use]
     pub fn into_parts(self) -> (File, Option<PathBuf>) {
         (self.file, self.unfinished.map(|unfinished| unfinished.file.keep()))
+    }
+
+    /// Reserves room on the disk for so many bytes from the beginning. The length of the file stays. Does
+    /// nothing where the file system cannot reserve any.
+    ///
+    /// # Errors
+    ///
+    /// Those of fallocate(2), `ENOSPC` if there is not enough room.
+    pub fn reserve(&self, len: u64) -> io::Result<()> {
+        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, len) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NODEV | Errno::SPIPE) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Gives the file its name. The returned handle can be written on: a recording that grows under its

@@ -13,7 +13,7 @@
 
 pub use real::{
     control_group, crash, daemonize, filesystem, identity, inherited, notify, private_directory,
-    privileges, process, shared, spawn, users, watch,
+    privileges, process, replace, shared, spawn, users, watch,
 };
 
 pub mod machine;

@@ -2,18 +2,20 @@
 //! file when somebody wants to know.
 //!
 //! For the file the ring is exchanged for a new one, which takes no longer for a large ring, and a
-//! thread writes the old one, in which nothing changes any more. The participants stand behind it.
+//! thread writes the old one, in which nothing changes any more. The participants stand behind it. The
+//! room on the disk is reserved before that, so a full disk costs nothing of what is recorded.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bus::RingContents;
 use chrono::DateTime;
+use sys::replace::ReplacedFile;
 
 use super::{Participants, Ring};
 
@@ -56,17 +58,21 @@ impl FlightRecorder {
     }
 
     /// Writes what is there to a new file in a folder, and begins anew. What is there stays if the
-    /// file cannot be made.
+    /// file cannot be made, or the disk has no room for it. The file has its name when it is complete.
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
         let path = folder.join(file_name("flight"));
-        let mut file = create(&path)?;
+        create_folder(folder)?;
+        let mut file = ReplacedFile::create(&path)?;
         let participants = self.participants.copy()?;
+        let memory = File::from(self.descriptor.try_clone()?).metadata()?.len();
+        file.reserve(memory + participants.len() as u64)?;
         let (ring, descriptor) = new_ring(self.wanted_len)?;
         self.ring = ring;
         let mut written = File::from(std::mem::replace(&mut self.descriptor, descriptor));
         let write = move || {
             let len = io::copy(&mut written, &mut file)?;
             file.write_all(&participants)?;
+            file.commit()?;
             Ok(len + participants.len() as u64)
         };
         let thread = thread::Builder::new().name("flight-recorder".to_owned()).spawn(write)?;
@@ -108,14 +114,6 @@ fn new_ring(len: u64) -> io::Result<(Ring, OwnedFd)> {
 
 fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        create_folder(folder)?;
-    }
-    // Never through a link, nor over a file of somebody else.
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The name of a file that is made now.

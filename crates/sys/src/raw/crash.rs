@@ -64,14 +64,25 @@ unsafe fn copy(from: [c_int; 2], to: *const c_char) {
     unsafe {
         let file = libc::open(to, flags, 0o600);
         if file < 0 {
+            say(c"This process has crashed. Its last record cannot be written to ".as_ptr());
+            say(to);
+            say(c"\n".as_ptr());
             return;
         }
+        let mut is_whole = true;
         for from in from {
             let mut offset: libc::off_t = 0;
-            while libc::sendfile(file, from, &raw mut offset, COPIED_AT_ONCE) > 0 {}
+            let mut copied = 1;
+            while copied > 0 {
+                copied = libc::sendfile(file, from, &raw mut offset, COPIED_AT_ONCE);
+            }
+            is_whole &= copied == 0;
         }
         libc::close(file);
-        say(c"This process has crashed. Its last record is in ".as_ptr());
+        say(match is_whole {
+            true => c"This process has crashed. Its last record is in ".as_ptr(),
+            false => c"This process has crashed. Only a part of its last record is in ".as_ptr(),
+        });
         say(to);
         say(c"\n".as_ptr());
     }
