@@ -160,3 +160,18 @@ test("services are counted of what is shown", async () => {
   await query.press("Enter");
   await expect.poll(() => counts.allTextContents()).toEqual(["2", "2"]);
 });
+
+test("the names of columns are whole, and columns without a value are left out", async () => {
+  await using program = await view(before(), after());
+  const page = await pages.open(`${program.line}#view=compare&sort=used_before`, {
+    size: { width: 1280, height: 800 },
+  });
+  const grid = page.getByRole("grid", { name: "Methods and signals that are different" });
+  const heads = grid.getByRole("columnheader").getByRole("button");
+  await expect.poll(() => heads.allTextContents()).toContain("used before");
+  expect(await heads.allTextContents()).not.toContain("errors before");
+  const cut = heads.evaluateAll((all) =>
+    all.filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth).map(String),
+  );
+  expect(await cut).toEqual([]);
+});

@@ -16,6 +16,7 @@ export function Chooser({ label, sides, chosen }: ChooserProps): JSX.Element {
       <span>{label}</span>
       <select
         value={chosen.value}
+        title={sides[chosen.value]?.name}
         onChange={(event) => {
           chosen.value = Number(event.currentTarget.value);
         }}

@@ -4,7 +4,7 @@ import { batch } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RenderCell } from "../parts/TableRow";
-import type { Row, TableData } from "../parts/table";
+import { type Row, type TableData, withoutEmptyColumns } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { filterByRow } from "../statistics/rowMenu";
@@ -12,7 +12,7 @@ import { SubjectTable } from "../statistics/SubjectTable";
 
 export function DifferenceTable({ table }: { readonly table: TableData }): JSX.Element {
   const store = useStore();
-  const shown = useMemo(() => memberFirst(table), [table]);
+  const shown = useMemo(() => memberFirst(withoutEmptyColumns(table)), [table]);
   const render = useMemo<RenderCell>(() => {
     const change = shown.columns.findIndex(({ key }) => key === "change");
     return (cell, column) => (column === change ? <Changes words={String(cell)} /> : undefined);
@@ -61,7 +61,7 @@ function memberFirst(table: TableData): TableData {
     ...cells.slice(0, place),
     ...cells.slice(place + 1),
   ];
-  return { columns: moved(table.columns), rows: table.rows.map(moved) };
+  return { ...table, columns: moved(table.columns), rows: table.rows.map(moved) };
 }
 
 /** What is worse, better, or neither. */

@@ -7,7 +7,7 @@ import type { TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import { settledSelection } from "../statistics/asked";
-import { sentence } from "../statistics/SubjectTable";
+import { sentence, WithNotes } from "../statistics/SubjectTable";
 import { Chooser } from "./Chooser";
 import { DifferenceTable } from "./DifferenceTable";
 import { SideTraffic, useSide } from "./SideTraffic";
@@ -61,7 +61,9 @@ export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX
         ) : answer.table.rows.length === 0 ? (
           <p class="empty">Nothing differs significantly.</p>
         ) : (
-          <DifferenceTable table={answer.table} />
+          <WithNotes notes={answer.table.notes}>
+            <DifferenceTable table={answer.table} />
+          </WithNotes>
         )}
       </div>
     </>

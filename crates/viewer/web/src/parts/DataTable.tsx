@@ -5,7 +5,8 @@ import type { JSX } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { TABLE_NOTES } from "../keys/tableNotes";
 import { useKeys } from "../keys/useKeys";
-import { laidOut, pulled, usualWidth, type Width, widthOf } from "./columns";
+import { atLeast, laidOut, pulled, usualWidth, type Width, widthOf } from "./columns";
+import { textWidth } from "./measure";
 import { TableHead } from "./TableHead";
 import { type RenderCell, TableRow } from "./TableRow";
 import { type Sort, sorted, type TableData } from "./table";
@@ -48,7 +49,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const order = useMemo(() => sorted(table, sort), [table, sort?.column, sort?.descending]);
   const rows = useVirtualRows(scroller, order.length, ROW_HEIGHT, ROW_HEIGHT);
-  const { widths, pull } = useColumns(props, scroller);
+  const { widths, pull } = useColumns(props, scroller, sort?.column);
   const whole = widths.reduce((sum, width) => sum + width, 0);
   const style = { "--columns": widths.map((width) => `${width}px`).join(" "), minWidth: whole };
   const activePlace = active.value && placeOfActive(table, active.value);
@@ -143,13 +144,15 @@ function useSorting({ sort, onSort }: DataTableProps): {
 function useColumns(
   { table, widths }: DataTableProps,
   scroller: { readonly current: HTMLElement | null },
+  sortedBy: number | undefined,
 ): { widths: number[]; pull: (column: number, by: number | undefined) => void } {
   const room = useWidth(scroller);
   const chosen = useSignal<Readonly<Record<string, Width>>>({});
   const found = laidOut(
-    table.columns.map(({ key, unit }) => {
+    table.columns.map(({ key, name, unit }, column) => {
       const wanted = widths?.[key];
-      return chosen.value[key] ?? (wanted === undefined ? usualWidth(unit) : widthOf(wanted));
+      const usual = wanted === undefined ? usualWidth(unit) : widthOf(wanted);
+      return chosen.value[key] ?? atLeast(usual, headWidth(name, column === sortedBy));
     }),
     room.value,
   );
@@ -160,6 +163,12 @@ function useColumns(
     chosen.value = width === undefined ? others : { ...others, [key]: width };
   };
   return { widths: found, pull };
+}
+
+/** The pixels that the name of a column needs, with the arrow of the one that the rows are sorted by. */
+function headWidth(name: string, isSorted: boolean): number {
+  const width = isSorted ? textWidth(`${name} ▾`, "600") : textWidth(name);
+  return Math.ceil(width) + HEAD_AROUND;
 }
 
 /** The selected row: its place and its texts. In the table of a live bus, rows change places. */
@@ -214,3 +223,5 @@ function openByKey(row: string): void {
 }
 
 const ROW_HEIGHT = 26;
+/** Pixels beside the name of a column. */
+const HEAD_AROUND = 18;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { laidOut, pulled, type Width, widthOf } from "./columns";
+import { atLeast, laidOut, pulled, type Width, widthOf } from "./columns";
 
 const TEXT: Width = { min: 100, share: 1 };
 const NUMBER: Width = { min: 50, share: 0 };
@@ -30,4 +30,9 @@ test.each([
   [3990, 100, 4000],
 ])("a column of %d pixels pulled by %d", (width, by, expected) => {
   expect(pulled(width, by)).toEqual({ min: expected, share: 0 });
+});
+
+test("a column is as wide as its name at least", () => {
+  expect(atLeast(NUMBER, 70)).toEqual({ min: 70, share: 0 });
+  expect(atLeast(TEXT, 70)).toEqual(TEXT);
 });

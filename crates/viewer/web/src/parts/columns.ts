@@ -30,6 +30,11 @@ export function usualWidth(unit: Unit): Width {
   return USUAL[unit];
 }
 
+/** A width with so many pixels at least. */
+export function atLeast({ min, share }: Width, pixels: number): Width {
+  return { min: Math.max(min, pixels), share };
+}
+
 /** What a column that is pulled at becomes. */
 export function pulled(width: number, by: number): Width {
   return { min: Math.min(Math.max(width + by, WIDTH_MIN), WIDTH_MAX), share: 0 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Sort, shown, sorted, type TableData } from "./table";
+import { type Sort, shown, sorted, type TableData, withoutEmptyColumns } from "./table";
 
 const TABLE: TableData = {
   columns: [
@@ -29,4 +29,18 @@ test("cells have the units of their columns", () => {
   expect(shown(4, "mean")).toBe("4.0");
   expect(shown(null, "time")).toBe("");
   expect(shown("<b>", "text")).toBe("<b>");
+});
+
+test("columns that are empty in all rows are left out", () => {
+  const columns = ["a", "b", "c", "d"].map((key) => ({ name: key, key, unit: "count" as const }));
+  const rows = [
+    ["", null, 0, null],
+    ["", 1, 0, null],
+  ];
+  const { columns: left, rows: cells } = withoutEmptyColumns({ columns, rows });
+  expect(left.map(({ key }) => key)).toEqual(["b", "c"]);
+  expect(cells).toEqual([
+    [null, 0],
+    [1, 0],
+  ]);
 });

@@ -84,6 +84,19 @@ export function withColumns(table: TableData, keys: readonly string[]): TableDat
   };
 }
 
+/** The same rows without the columns that are empty in all of them. */
+export function withoutEmptyColumns(table: TableData): TableData {
+  const isEmpty = (cell: Cell | undefined): boolean => cell == null || cell === "";
+  const places = table.columns
+    .map((_, place) => place)
+    .filter((place) => table.rows.some((row) => !isEmpty(row[place])));
+  return {
+    ...table,
+    columns: pick(table.columns, places),
+    rows: table.rows.map((row) => pick(row, places)),
+  };
+}
+
 function pick<T>(items: readonly T[], places: readonly number[]): T[] {
   return places.map((place) => items[place] as T);
 }

@@ -71,15 +71,26 @@ export function Answered({ asked, empty, children }: AnsweredProps): JSX.Element
   if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
   if (answer === undefined) return <p class="empty">{isWaiting ? "Counting …" : ""}</p>;
   if (answer.table.rows.length === 0) return <p class="empty">{empty}</p>;
+  return <WithNotes notes={answer.table.notes}>{children(answer)}</WithNotes>;
+}
+
+interface WithNotesProps {
+  readonly notes: TableData["notes"];
+  readonly children: JSX.Element;
+}
+
+/** A table with its notes below it. */
+export function WithNotes({ notes = [], children }: WithNotesProps): JSX.Element {
+  if (notes.length === 0) return children;
   return (
-    <>
-      {answer.table.notes?.map((note) => (
+    <div class="with-notes">
+      <div class="fill">{children}</div>
+      {notes.map((note) => (
         <p key={note} class="note">
           {sentence(note)}
         </p>
       ))}
-      {children(answer)}
-    </>
+    </div>
   );
 }
 
