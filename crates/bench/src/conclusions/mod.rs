@@ -225,8 +225,8 @@ mod tests {
             [
                 "The read buffer was varied in the two clients; \"ours\" is up to 256 KiB, or the rest of a \
              message. The read buffer of these buses is fixed: dbus-daemon reads 2 KiB at once.",
-                "dbus-daemon, reading 65536 in place of 2048: 28 % less time from 1 kB on, and no difference \
-             beyond noise below.",
+                "dbus-daemon, reading 65536 in place of 2048: 28 % less time from 1 kB on; otherwise no \
+             difference beyond noise.",
             ]
         );
     }

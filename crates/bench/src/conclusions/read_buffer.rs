@@ -89,65 +89,86 @@ impl<'a> Sweeps<'a> {
     }
 }
 
-/// What a change does to round trips of different sizes.
-#[derive(Clone, PartialEq, Debug)]
-enum Effect {
-    /// Nothing that can be told from noise.
-    Nothing,
-    /// From a size on all are faster, by these shares of their time.
-    FasterFrom { size: i64, least: f64, most: f64, is_quiet_below: bool },
-    /// Some sizes are faster or slower, without an order.
-    Mixed { faster: Vec<i64>, slower: Vec<i64> },
+/// What a change does to round trips of different sizes, the smallest first.
+struct Effect {
+    spans: Vec<Span>,
+}
+
+/// Neighboring sizes that a change affects in the same direction.
+struct Span {
+    direction: Direction,
+    /// The smallest and the largest of the sizes, in bytes.
+    sizes: [i64; 2],
+    /// The least and the greatest change, as a share of the time before.
+    shares: [f64; 2],
+    /// Whether the span includes the smallest and the largest size of all.
+    is_at: [bool; 2],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Less,
+    More,
+    Noise,
 }
 
 impl Effect {
     fn of(points: &[(i64, Relation)]) -> Option<Self> {
-        let sizes = |is: fn(&Relation) -> bool| -> Vec<i64> {
-            points.iter().filter(|(_, relation)| is(relation)).map(|(size, _)| *size).collect()
-        };
-        let faster = sizes(|relation| relation.better().is_some());
-        let slower = sizes(|relation| relation.worse().is_some());
-        if points.is_empty() {
-            return None;
+        let mut spans: Vec<Span> = Vec::new();
+        for (index, &(size, relation)) in points.iter().enumerate() {
+            let is_at = [index == 0, index + 1 == points.len()];
+            let (direction, share) = Direction::of(relation);
+            match spans.last_mut() {
+                Some(span) if span.direction == direction => {
+                    span.sizes[1] = size;
+                    span.shares = [span.shares[0].min(share), span.shares[1].max(share)];
+                    span.is_at[1] = is_at[1];
+                }
+                _ => spans.push(Span { direction, sizes: [size; 2], shares: [share; 2], is_at }),
+            }
         }
-        if faster.is_empty() && slower.is_empty() {
-            return Some(Self::Nothing);
+        (!spans.is_empty()).then_some(Self { spans })
+    }
+}
+
+impl Direction {
+    fn of(relation: Relation) -> (Self, f64) {
+        match (relation.better(), relation.worse()) {
+            (Some(times), _) => (Self::Less, 1.0 - times.recip()),
+            (_, Some(times)) => (Self::More, times - 1.0),
+            (None, None) => (Self::Noise, 0.0),
         }
-        let above = points.iter().rev();
-        let above: Vec<_> = above
-            .map_while(|(size, relation)| Some((*size, 1.0 - relation.better()?.recip())))
-            .collect();
-        let Some((size, _)) = above.last().copied() else {
-            return Some(Self::Mixed { faster, slower });
-        };
-        let shares = || above.iter().map(|(_, share)| *share);
-        let least = shares().fold(f64::INFINITY, f64::min);
-        let most = shares().fold(0.0, f64::max);
-        let is_quiet_below = above.len() == faster.len() && slower.is_empty();
-        Some(Self::FasterFrom { size, least, most, is_quiet_below })
     }
 }
 
 impl std::fmt::Display for Effect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("no difference beyond noise at any size"),
-            Self::FasterFrom { size, least, most, is_quiet_below } => {
-                let [least, most] = [least, most].map(|share| percent(*share));
-                let by = if least == most { least } else { format!("{least} to {most}") };
-                write!(f, "{by} less time from {} on", size_label(*size as u64))?;
-                let below = ", and no difference beyond noise below";
-                f.write_str(if *is_quiet_below { below } else { "" })
+        let of = |direction| self.spans.iter().filter(move |span| span.direction == direction);
+        let changes: Vec<_> =
+            of(Direction::Less).chain(of(Direction::More)).map(Span::to_string).collect();
+        match (&changes[..], of(Direction::Noise).next()) {
+            ([], _) => f.write_str("no difference beyond noise at any size"),
+            (changes, None) => f.write_str(&changes.join("; ")),
+            (changes, Some(_)) => {
+                write!(f, "{}; otherwise no difference beyond noise", changes.join("; "))
             }
-            Self::Mixed { faster, slower } => {
-                let part = |word: &str, sizes: &[i64]| {
-                    let sizes: Vec<_> = sizes.iter().map(|size| size_label(*size as u64)).collect();
-                    (!sizes.is_empty()).then(|| format!("{word} time at {}", sizes.join(", ")))
-                };
-                let parts = [part("less", faster), part("more", slower)];
-                let parts: Vec<_> = parts.into_iter().flatten().collect();
-                write!(f, "{}; otherwise no difference beyond noise", parts.join("; "))
-            }
+        }
+    }
+}
+
+impl std::fmt::Display for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [least, most] = self.shares.map(percent);
+        let by = if least == most { least } else { format!("{least} to {most}") };
+        let word = if self.direction == Direction::More { "more" } else { "less" };
+        let [first, last] = self.sizes.map(|size| size_label(size as u64));
+        write!(f, "{by} {word} time ")?;
+        match self.is_at {
+            [true, true] => f.write_str("at every size"),
+            _ if first == last && !self.is_at[1] => write!(f, "at {first}"),
+            [false, true] => write!(f, "from {first} on"),
+            [true, false] => write!(f, "up to {last}"),
+            [false, false] => write!(f, "from {first} to {last}"),
         }
     }
 }
@@ -169,15 +190,20 @@ mod tests {
         check(&[WithinNoise; 4], "no difference beyond noise at any size");
         check(
             &[WithinNoise, WithinNoise, Times(1.25), Times(2.0)],
-            "20 % to 50 % less time from 100 kB on, and no difference beyond noise below",
+            "20 % to 50 % less time from 100 kB on; otherwise no difference beyond noise",
         );
         check(
             &[WithinNoise, Times(0.8), Times(1.25), Times(1.25)],
-            "20 % less time from 100 kB on",
+            "20 % less time from 100 kB on; 25 % more time at 1 kB; otherwise no difference beyond noise",
         );
         check(
             &[Times(1.25), WithinNoise, Times(0.5), WithinNoise],
-            "less time at 1 B; more time at 100 kB; otherwise no difference beyond noise",
+            "20 % less time at 1 B; 100 % more time at 100 kB; otherwise no difference beyond noise",
+        );
+        check(&[Times(0.5); 4], "100 % more time at every size");
+        check(
+            &[Times(0.8), Times(0.5), Times(2.0), Times(2.0)],
+            "50 % less time from 100 kB on; 25 % to 100 % more time up to 1 kB",
         );
     }
 }

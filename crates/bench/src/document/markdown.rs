@@ -92,10 +92,21 @@ pub(super) fn folded(title: &str, content: &str) -> String {
 pub(super) fn subject(subject: &SubjectInfo) -> String {
     let SubjectInfo { name, version, command } = subject;
     let mut text = format!("{} {}", escaped(name), escaped(version)).trim_end().to_owned();
-    if !command.is_empty() {
-        let _ = write!(text, ": `{}`", words::command_line(command));
+    if let Some((program, arguments)) = command.split_first() {
+        let command: Vec<String> =
+            [public(program)].into_iter().chain(arguments.iter().cloned()).collect();
+        let _ = write!(text, ": `{}`", words::command_line(&command));
     }
     text
+}
+
+/// The path of a program that is installed for all users, or else its file name: where somebody built it
+/// means nothing elsewhere.
+fn public(program: &str) -> String {
+    match program.rsplit_once('/') {
+        Some((folder, name)) if !folder.starts_with("/usr") => name.to_owned(),
+        _ => program.to_owned(),
+    }
 }
 
 /// A text in which no sign has a meaning.

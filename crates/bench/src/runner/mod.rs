@@ -12,6 +12,7 @@
 //! first. What fails ends the row of that subject in that case; everything else goes on.
 
 mod case;
+mod left_out;
 mod observe;
 mod plan;
 mod terminal;
@@ -82,5 +83,5 @@ fn scenario(
             break;
         }
     }
-    observer.see(&Event::ScenarioEnds { notes: &notes })
+    observer.see(&Event::ScenarioEnds { left_out: planned.left_out.as_deref(), notes: &notes })
 }

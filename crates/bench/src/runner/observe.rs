@@ -42,6 +42,8 @@ pub enum Event<'e> {
     CaseEnds,
     /// All cases of a scenario are done.
     ScenarioEnds {
+        /// A sentence about the cases that a full run would have in addition.
+        left_out: Option<&'e str>,
         /// What could not be found, each in a sentence.
         notes: &'e [String],
     },

@@ -2,6 +2,7 @@
 
 use sys::clock;
 
+use super::left_out;
 use crate::contestant::{Installed, Lineup, Places};
 use crate::machine::Machine;
 use crate::placement::Placement;
@@ -49,6 +50,8 @@ pub struct Planned {
     pub subjects: Vec<Subject>,
     /// Its cases.
     pub trials: Vec<Trial>,
+    /// A sentence about the cases that a full run would have in addition.
+    pub left_out: Option<String>,
 }
 
 impl Plan {
@@ -63,7 +66,12 @@ impl Plan {
             let company = scenario.company();
             let buses = market.buses(request.buses, company.buses);
             let everybody = company.floors.iter().cloned().chain(buses);
-            Planned { info: scenario.info(), subjects: involved(everybody, &trials), trials }
+            Planned {
+                info: scenario.info(),
+                subjects: involved(everybody, &trials),
+                trials,
+                left_out: left_out::by(request.pace, &**scenario),
+            }
         });
         let scenarios: Vec<Planned> = planned.collect();
         let mut absences = market.absences;

@@ -104,11 +104,12 @@ impl<'o> Terminal<'o> {
         self.print(&text)
     }
 
-    fn end_table(&mut self, notes: &[String]) -> io::Result<()> {
+    fn end_table(&mut self, left_out: Option<&str>, notes: &[String]) -> io::Result<()> {
         let footnotes = self.table.take().map(|table| table.footnotes()).unwrap_or_default();
         self.print(&footnotes)?;
-        let (warnings, sentences): (Vec<String>, Vec<String>) =
+        let (warnings, mut sentences): (Vec<String>, Vec<String>) =
             self.conclusions().into_iter().partition(|sentence| sentence.starts_with(WARNING));
+        sentences.extend(left_out.map(str::to_owned));
         self.print(&words::list(&sentences, WIDTH))?;
         self.tell(&words::list(&warnings, WIDTH))?;
         notes.iter().try_for_each(|note| self.tell(&format!("Not found: {note}\n")))
@@ -166,7 +167,7 @@ impl Observer for Terminal<'_> {
             Event::Step(step) => self.progress.iter().for_each(|progress| progress.at(*step)),
             Event::StepDone => self.progress.iter().for_each(Progress::done),
             Event::CaseEnds => return self.end_case(),
-            Event::ScenarioEnds { notes } => return self.end_table(notes),
+            Event::ScenarioEnds { left_out, notes } => return self.end_table(*left_out, notes),
             Event::Ends => return self.end(),
         }
         Ok(())
@@ -234,7 +235,7 @@ mod tests {
             see(&Event::StepDone);
         }
         see(&Event::CaseEnds);
-        see(&Event::ScenarioEnds { notes: &["the weather: no window".to_owned()] });
+        see(&Event::ScenarioEnds { left_out: None, notes: &["the weather: no window".to_owned()] });
         see(&Event::Ends);
         let text = String::from_utf8(out).expect("it is text");
         let expected = "busd is left out: build it\n\n\

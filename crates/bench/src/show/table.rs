@@ -260,7 +260,8 @@ pub fn legend(style: Style) -> String {
         Style::Terminal => "bold: the best bus",
     };
     format!(
-        "Medians of all rounds. ↓ lower is better, ↑ higher is better; {best}.\n\
+        "Medians of all rounds; the round trip of one round is the median of its calls.\n\
+         ↓ lower is better, ↑ higher is better; {best}.\n\
          ±, ~ the rounds are more than {}, {} apart. {RATIO_TITLE}: {OURS} / the best other bus.\n",
         number::percent(LOOSE_SPREAD),
         number::percent(WILD_SPREAD),

@@ -1,0 +1,100 @@
+//! What a quick run leaves out of a scenario.
+
+use std::collections::BTreeMap;
+
+use crate::result::{Case, Setting};
+use crate::scenario::{Pace, Scenario, Workshop};
+use crate::show::words::command_line;
+
+/// A sentence about the cases that only a full run has; `None` if a quick run has them all.
+///
+/// Only cases that are known in advance are counted: programs of libraries are not built for this.
+pub(super) fn by(pace: Pace, scenario: &dyn Scenario) -> Option<String> {
+    if pace == Pace::Full {
+        return None;
+    }
+    let cases = |pace: Pace| -> Vec<Case> {
+        let mut ignore = |_: &str| {};
+        let mut workshop = Workshop::without_libraries(&mut ignore);
+        scenario.trials(pace, &mut workshop).into_iter().map(|trial| trial.case).collect()
+    };
+    sentence(&cases(Pace::Full), &cases(Pace::Quick))
+}
+
+fn sentence(full: &[Case], quick: &[Case]) -> Option<String> {
+    let (all, kept) = (values(full), values(quick));
+    let parts: Vec<String> = all
+        .into_iter()
+        .filter_map(|(setting, values)| {
+            let kept = kept.get(setting).map(Vec::as_slice).unwrap_or_default();
+            let left: Vec<String> =
+                values.into_iter().filter(|value| !kept.contains(value)).map(word).collect();
+            let shown = match left.split_at(left.len().min(VALUES_MAX)) {
+                ([], _) => return None,
+                (shown, []) => shown.join(", "),
+                (shown, more) => format!("{} and {} more", shown.join(", "), more.len()),
+            };
+            Some(format!("{} {shown}", setting.replace('_', " ")))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("--quick leaves out: {}.", parts.join("; ")))
+}
+
+/// How many values of one setting are named.
+const VALUES_MAX: usize = 5;
+
+/// The values of each setting, in the order of the cases. A case without settings has its label.
+fn values(cases: &[Case]) -> BTreeMap<&str, Vec<Setting>> {
+    let mut values: BTreeMap<&str, Vec<Setting>> = BTreeMap::new();
+    let mut add = |setting, value: Setting| {
+        let values = values.entry(setting).or_default();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    };
+    for case in cases {
+        if case.at.is_empty() {
+            add("case", Setting::Word(case.label.clone()));
+        }
+        for (setting, value) in &case.at {
+            add(setting, value.clone());
+        }
+    }
+    values
+}
+
+fn word(value: Setting) -> String {
+    match value {
+        Setting::Number(number) => number.to_string(),
+        Setting::Word(word) => command_line(&[word]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::PingPong;
+
+    #[test]
+    fn a_quick_run_names_what_it_leaves_out() {
+        let some = PingPong { sizes: Some(vec![1]), ..PingPong::default() };
+        assert_eq!(
+            by(Pace::Quick, &some).as_deref(),
+            Some("--quick leaves out: read buffer 2048, 65536.")
+        );
+        assert_eq!(by(Pace::Full, &some), None);
+        let all = by(Pace::Quick, &PingPong::default()).unwrap_or_default();
+        assert!(all.contains("size 3, 10, 31, 100, 316 and 7 more"), "{all}");
+    }
+
+    #[test]
+    fn cases_without_settings_have_their_labels() {
+        let case = |label: &str| Case::new(label, []);
+        let full = [case("connect"), case("stream 64 KiB")];
+        assert_eq!(
+            sentence(&full, &full[..1]).as_deref(),
+            Some("--quick leaves out: case 'stream 64 KiB'.")
+        );
+        assert_eq!(sentence(&full, &full), None);
+    }
+}
