@@ -6,15 +6,16 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::model::{Capture, Message};
+use crate::query::Query;
 use crate::recipients::{Recipients, is_broadcast};
 use crate::record::{BusId, Fact, Totals};
 use crate::text::units::counted;
 
 /// How often messages were copied and validated on their way from sender to recipients.
 ///
-/// A program that uses libdbus, and dbus-daemon, copy each message 4+2r times and validate it 1+2r
-/// times, if it has r recipients: this is the [model](Self::model). What a bus of ours did is
-/// [measured](Self::measured) by the bus.
+/// Programs that use libdbus and dbus-daemon copy a message with r recipients 4+2r times and validate it 1+2r
+/// times. A message that the bus itself sends is copied 1+2r times and validated 2r times. This is the
+/// [model](Self::model). What a bus of ours did is [measured](Self::measured) by the bus.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Copies {
     /// Messages whose recipients are known.
@@ -25,8 +26,11 @@ pub struct Copies {
     unknown: u64,
     /// By the model.
     model: Option<Model>,
-    /// By what all buses of the recording counted while it was made.
+    /// What all buses of the recording counted while it was made.
     measured: Option<Measured>,
+    /// Whether buses counted something that does not apply, since only some messages are selected.
+    #[serde(skip)]
+    is_part_of_measured: bool,
 }
 
 /// Copies and validations by the model of libdbus.
@@ -55,26 +59,36 @@ pub struct Measured {
     pub copies_per_message: f64,
     /// The same for each byte that was delivered; `None` without deliveries.
     pub copies_per_delivery: Option<f64>,
+    /// `copies_per_message` by the model, for the same bytes.
+    pub model_copies_per_message: f64,
     /// How often the bus validated a message.
     pub validations_per_message: f64,
 }
 
 impl Copies {
-    /// The copies of the messages that are selected.
-    pub fn of<'c>(capture: &'c Capture, mut selects: impl FnMut(&Message<'c>) -> bool) -> Self {
+    /// The copies of the messages that a query selects. Buses count all messages together, so there is
+    /// nothing measured if the query selects only some.
+    pub fn of(capture: &Capture, query: &Query) -> Self {
         let mut recipients = Recipients::find(capture).ok();
-        let (mut messages, mut deliveries, mut unknown) = (0, 0, 0);
-        for message in capture.messages().filter(|message| selects(message)) {
+        let mut matcher = query.matcher();
+        let mut counts = Counts::default();
+        let mut unknown = 0;
+        for message in capture.messages().filter(|message| matcher.selects(message)) {
             match count(&message, recipients.as_mut()) {
-                Some(count) => {
-                    messages += 1;
-                    deliveries += count;
-                }
+                Some(deliveries) => counts.add(&message, deliveries),
                 None => unknown += 1,
             }
         }
-        let model = Model::of(messages, deliveries);
-        Self { messages, deliveries, unknown, model, measured: Measured::of(capture) }
+        let measured = Measured::of(capture);
+        let is_part_of_measured = query.expression().is_some() && measured.is_some();
+        Self {
+            messages: counts.messages,
+            deliveries: counts.deliveries,
+            unknown,
+            model: counts.model(),
+            measured: measured.filter(|_| !is_part_of_measured),
+            is_part_of_measured,
+        }
     }
 
     /// By the model; `None` if the recipients of no message are known.
@@ -101,18 +115,43 @@ fn count(message: &Message<'_>, recipients: Option<&mut Recipients>) -> Option<u
     Some(u64::from(message.to().is_some() && !is_for_bus))
 }
 
-impl Model {
-    fn of(messages: u64, deliveries: u64) -> Option<Self> {
-        let (copies, validations) = (4 * messages + 2 * deliveries, messages + 2 * deliveries);
+/// What the model needs to know of messages.
+#[derive(Default)]
+struct Counts {
+    messages: u64,
+    deliveries: u64,
+    /// Messages that the bus itself sent.
+    of_bus: u64,
+}
+
+impl Counts {
+    fn add(&mut self, message: &Message<'_>, deliveries: u64) {
+        self.messages += 1;
+        self.deliveries += deliveries;
+        self.of_bus += u64::from(message.sender_id() == message.capture().driver());
+    }
+
+    /// `None` without messages.
+    fn model(&self) -> Option<Model> {
+        let received = self.messages - self.of_bus;
+        let copies = MODEL_RECEIVED * received + MODEL_OF_BUS * self.of_bus + 2 * self.deliveries;
+        let validations = received + 2 * self.deliveries;
         let per = |count: u64, of: u64| (of > 0).then(|| count as f64 / of as f64);
-        Some(Self {
-            copies_per_message: per(copies, messages)?,
-            copies_per_delivery: per(copies, deliveries),
-            validations_per_message: per(validations, messages)?,
-            validations_per_delivery: per(validations, deliveries),
+        Some(Model {
+            copies_per_message: per(copies, self.messages)?,
+            copies_per_delivery: per(copies, self.deliveries),
+            validations_per_message: per(validations, self.messages)?,
+            validations_per_delivery: per(validations, self.deliveries),
         })
     }
 }
+
+/// Copies of a message that the bus receives, by the model, without those of its delivery: the sender puts it
+/// together and copies it into the socket, the bus reads it and takes it apart.
+const MODEL_RECEIVED: u64 = 4;
+
+/// The same of a message that the bus itself sends: it puts the message together.
+const MODEL_OF_BUS: u64 = 1;
 
 impl Measured {
     fn of(capture: &Capture) -> Option<Self> {
@@ -137,9 +176,12 @@ impl Measured {
         let own_bytes = of_bus.map(|message| u64::from(message.len())).sum();
         let marshalled = all.bytes + own_bytes;
         let copied = marshalled + 2 * (all.bytes + all.written_bytes) + all.copied_bytes;
+        let by_model =
+            MODEL_RECEIVED * all.bytes + MODEL_OF_BUS * own_bytes + 2 * all.written_bytes;
         let per = |of: u64| (of > 0).then(|| copied as f64 / of as f64);
         Some(Self {
             own_bytes,
+            model_copies_per_message: by_model as f64 / marshalled.max(1) as f64,
             copies_per_message: per(marshalled)?,
             copies_per_delivery: per(all.written_bytes),
             validations_per_message: all.validated_messages as f64 / all.messages as f64,
@@ -151,29 +193,29 @@ impl Measured {
 /// A line for people; empty if nothing is known.
 impl fmt::Display for Copies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model =
-            self.model.map(|model| (model.copies_per_message, model.validations_per_message));
-        match (self.measured, model) {
-            (Some(measured), _) => {
-                write!(
-                    f,
-                    "copies of each message: {:.1}; validations by the bus: {:.1} (counted by the bus",
-                    measured.copies_per_message, measured.validations_per_message
-                )?;
-                if let Some((copies, validations)) = model {
-                    write!(f, "; model of libdbus: {copies:.1} and {validations:.1}")?;
-                }
-            }
-            (None, Some((copies, validations))) => write!(
+        if let Some(measured) = self.measured {
+            return write!(
                 f,
-                "copies of each message: {copies:.1}; validations: {validations:.1} (model of libdbus: \
-                 4+2r and 1+2r for r recipients"
-            )?,
-            (None, None) => return Ok(()),
+                "copies of each byte: {:.1} (counted by the bus, with the recorder's; model of libdbus: \
+                 {:.1}); validations by the bus: {:.1} of each message",
+                measured.copies_per_message,
+                measured.model_copies_per_message,
+                measured.validations_per_message
+            );
         }
-        if model.is_some() && self.unknown > 0 {
+        let Some(model) = self.model else { return Ok(()) };
+        write!(
+            f,
+            "copies of each message: {:.1}; validations: {:.1} (model of libdbus: 4+2r and 1+2r for r \
+             recipients",
+            model.copies_per_message, model.validations_per_message
+        )?;
+        if self.unknown > 0 {
             let unknown = counted(self.unknown, "message", "messages");
             write!(f, "; without {unknown} whose recipients are unknown")?;
+        }
+        if self.is_part_of_measured {
+            f.write_str("; the bus counted all messages together: see `stats` without a query")?;
         }
         f.write_str(")")
     }

@@ -43,7 +43,7 @@ impl Overview {
         // Beside each other, since nothing that one counts is of use to the other.
         let (summary, senders, members, copies) = thread::scope(|scope| {
             let members = scope.spawn(|| groups(capture, query, By::Member));
-            let copies = scope.spawn(|| copies(capture, query));
+            let copies = scope.spawn(|| Copies::of(capture, query));
             let (summary, senders) = (sum(capture, query), groups(capture, query, By::Sender));
             let members = members.join().unwrap_or_else(|panic| resume_unwind(panic));
             (summary, senders, members, copies.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -199,11 +199,6 @@ fn sum(capture: &Capture, query: &Query) -> Summary {
     }
     summary.complete(capture, |message| matcher.selects(message));
     summary
-}
-
-fn copies(capture: &Capture, query: &Query) -> Copies {
-    let mut matcher = query.matcher();
-    Copies::of(capture, |message| matcher.selects(message))
 }
 
 fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
