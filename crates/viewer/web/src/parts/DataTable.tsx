@@ -121,6 +121,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
                 state={`${marked === place ? "marked" : ""}${activePlace === place ? " active" : ""}`}
                 isSelected={marked === place || activePlace === place}
                 render={props.render}
+                widths={widths}
               />
             );
           })}

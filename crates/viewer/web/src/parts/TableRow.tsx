@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { CutText } from "./CutText";
+import { CutText, Room } from "./CutText";
 import { type Cell, shown, type TableData } from "./table";
 
 /** What stands in a cell, if it is not its text. */
@@ -23,11 +23,16 @@ interface TableRowProps {
   readonly state: string;
   readonly isSelected: boolean;
   readonly render: RenderCell | undefined;
+  /** Pixels of the columns. */
+  readonly widths: readonly number[];
 }
 
 export function TableRow(props: TableRowProps): JSX.Element {
-  const { table, place, index, top, id, state, isSelected, render } = props;
-  const cells = useMemo(() => cellsOf(table, place, render), [table, place, render]);
+  const { table, place, index, top, id, state, isSelected, render, widths } = props;
+  const cells = useMemo(
+    () => cellsOf(table, place, widths, render),
+    [table, place, widths.join(" "), render],
+  );
   return (
     <div
       class={`data-row ${state}`}
@@ -43,7 +48,12 @@ export function TableRow(props: TableRowProps): JSX.Element {
   );
 }
 
-function cellsOf(table: TableData, place: number, render?: RenderCell): JSX.Element[] {
+function cellsOf(
+  table: TableData,
+  place: number,
+  widths: readonly number[],
+  render?: RenderCell,
+): JSX.Element[] {
   const row = table.rows[place] ?? [];
   return table.columns.map(({ key, unit }, column) => {
     const cell = row[column] ?? null;
@@ -57,7 +67,13 @@ function cellsOf(table: TableData, place: number, render?: RenderCell): JSX.Elem
         data-column={column}
         title={isText ? text.slice(0, TITLE_MAX) : undefined}
       >
-        {render?.(cell, column, place) ?? (isText ? <CutText text={text} /> : text)}
+        {isText ? (
+          <Room.Provider value={(widths[column] ?? 0) - AROUND}>
+            {render?.(cell, column, place) ?? <CutText text={text} />}
+          </Room.Provider>
+        ) : (
+          (render?.(cell, column, place) ?? text)
+        )}
       </div>
     );
   });
@@ -65,3 +81,5 @@ function cellsOf(table: TableData, place: number, render?: RenderCell): JSX.Elem
 
 /** Characters that are shown when the pointer rests on a cell. */
 const TITLE_MAX = 1000;
+/** Pixels beside the text of a cell. */
+const AROUND = 16;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isName } from "./names";
+import { cutName, isName } from "./names";
 
 test.each([
   ["org.example.Mail1.GetMessages", true],
@@ -11,4 +11,15 @@ test.each([
   ["It has ended because of that. And this.", false],
 ])("%s keeps its last words: %s", (text, expected) => {
   expect(isName(text)).toBe(expected);
+});
+
+test.each([
+  ["org.example.Mail1.GetMessages", 40, "org.example.Mail1.GetMessages"],
+  ["org.example.Mail1.GetMessages", 25, "…Mail1.GetMessages"],
+  ["org.example.Mail1.GetMessages", 12, "…GetMessages"],
+  ["org.example.Mail1.GetMessages", 5, "…GetMessages"],
+  ["/org/example/mail/inbox", 12, "…mail/inbox"],
+  ["GetMessages", 5, "GetMessages"],
+])("%s in %d letters", (name, letters, expected) => {
+  expect(cutName(name, (text) => text.length <= letters)).toBe(expected);
 });

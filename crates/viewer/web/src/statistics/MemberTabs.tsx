@@ -163,11 +163,14 @@ function markedBy(table: TableData): RenderCell {
         <span class={`member-mark of-${type}`} role="img" aria-label={type}>
           {MARKS[type] ?? "·"}
         </span>
-        <CutText text={String(cell ?? "")} />
+        <CutText text={String(cell ?? "")} beside={MARK} />
       </>
     );
   };
 }
+
+/** Pixels of the mark before a member. */
+const MARK = 18;
 
 /** The rows that have calls. */
 function calls(table: TableData): TableData {

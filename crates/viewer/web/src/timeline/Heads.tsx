@@ -1,8 +1,8 @@
 // The names of tracks, and what can be done with each.
 
 import type { JSX } from "preact";
+import { CutText } from "../parts/CutText";
 import { oneLine } from "../parts/seen";
-import { drawable, fitting } from "../sequence/model/text";
 import { sequenceState, toggleGroup } from "../sequence/state";
 import { type Placed, RULER, seen } from "./layout";
 import type { Timeline } from "./state";
@@ -52,18 +52,6 @@ function AllHead({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   );
 }
 
-/** A name without its beginning if that has no room, beside a text of so many letters. */
-function cut(name: string, beside: number): string {
-  const letters = beside === 0 ? LETTERS : Math.max(LETTERS_LEAST, LETTERS - SIGNS - beside);
-  return fitting((text) => text.length, drawable(name), letters);
-}
-
-/** Letters that have room in a line, of which the signs beside two names take some. */
-const LETTERS = 23;
-const SIGNS = 3;
-/** A service has so many letters at least; its program is cut off. */
-const LETTERS_LEAST = 13;
-
 interface HeadProps {
   readonly timeline: Timeline;
   readonly placed: Placed;
@@ -101,7 +89,7 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
       </button>
       {placed.isCollapsed && group?.isMerged === true ? null : (
         <span class={`timeline-subtitle${placed.isCollapsed ? " beside" : ""}`}>
-          {cut(subtitle, placed.isCollapsed ? name.length : 0)}
+          <CutText text={oneLine(subtitle, NAME_MOST)} />
         </span>
       )}
       {group === undefined ? null : (
