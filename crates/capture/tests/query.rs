@@ -129,6 +129,7 @@ fn a_query_that_selects_nothing_is_explained() {
         ("!(member:* or path:*)", "every message matches a term that is negated"),
         ("arg0:nothing", "no message has such an argument"),
         ("zzz", "no text in the messages is like zzz"),
+        ("305", "no text in the messages is like 305; #305 selects message 305"),
         ("type='signal',member='X'", "no message matches the match rule"),
     ] {
         assert_eq!(selected(&capture, query), "", "{query}");

@@ -1,7 +1,7 @@
 //! What is different between two recordings that were opened together.
 
 use capture::Capture;
-use capture::compare::{differences, members, table as difference_table};
+use capture::compare::{differences, members, table as difference_table, unlike_durations};
 use serde_json::{Value, json};
 
 use super::table::table;
@@ -18,10 +18,16 @@ pub(crate) fn compare(
         let mut selector = selected.selector();
         members(capture, |message| buses.contains(&message.bus().0) && selector.selects(message))
     };
+    let methods = |buses: &[u16]| -> Vec<_> {
+        let buses = buses.iter().filter_map(|bus| capture.buses().get(usize::from(*bus)));
+        buses.map(|bus| bus.method).collect()
+    };
+    let note = unlike_durations(methods(before), methods(after));
     let (before, after) = (groups(before), groups(after));
-    let found = differences(&before, &after);
+    let mut found = difference_table(&differences(&before, &after));
+    note.into_iter().for_each(|note| found.add_note(note));
     json!({
         "members": [before.len(), after.len()],
-        "table": table(&difference_table(&found)),
+        "table": table(&found),
     })
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use crate::model::{Capture, Message};
+use crate::record::Method;
 use crate::statistics::{Group, Percentiles};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -160,6 +161,30 @@ fn changes(before: &Group, after: &Group) -> Vec<Change> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// A warning if durations were measured by the bus on one side, and at a monitor on the other; `None` if they can be
+/// compared.
+pub fn unlike_durations(
+    before: impl IntoIterator<Item = Method>,
+    after: impl IntoIterator<Item = Method>,
+) -> Option<String> {
+    let by_bus = |methods: &mut dyn Iterator<Item = Method>| {
+        let mut methods = methods.map(|method| method == Method::Trace);
+        let first = methods.next()?;
+        methods.all(|by_bus| by_bus == first).then_some(first)
+    };
+    let before = by_bus(&mut before.into_iter())?;
+    let after = by_bus(&mut after.into_iter())?;
+    let measured =
+        |by_bus| if by_bus { "by the bus" } else { "by a monitor, when it read the messages" };
+    (before != after).then(|| {
+        format!(
+            "durations before were measured {}, and after {}: calls can seem slower or faster only because of this",
+            measured(before),
+            measured(after)
+        )
+    })
 }
 
 /// Differences as a table.

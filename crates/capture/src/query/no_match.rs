@@ -86,7 +86,14 @@ impl<'c> Tried<'c> {
             Term::Is(state) => format!("no message is {}", word_of_state(*state)),
             Term::Argument(..) => format!("no message has such an argument{}", self.redacted()),
             Term::Anywhere(pattern) => {
-                format!("no text in the messages is like {pattern}{}", self.redacted())
+                let text = pattern.to_string();
+                let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let hint = if is_number {
+                    format!("; #{text} selects message {text}")
+                } else {
+                    String::new()
+                };
+                format!("no text in the messages is like {text}{}{hint}", self.redacted())
             }
             Term::Rule(_) => String::from("no message matches the match rule"),
         }

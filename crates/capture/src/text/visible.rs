@@ -90,7 +90,7 @@ fn push_escape(text: &mut String, c: char) {
 
 /// Control characters (C0, DEL, C1), separators of lines and paragraphs, bidirectional controls, and
 /// characters that are not seen: spaces without width, the byte order mark, invisible operators, annotation
-/// marks and tags. The joiners U+200C and U+200D are not among them: Persian and pictures need them.
+/// marks, tags and noncharacters. The joiners U+200C and U+200D are not among them: Persian and pictures need them.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -106,8 +106,16 @@ fn is_unsafe(c: char) -> bool {
                 | '\u{2060}'..='\u{2064}'
                 | '\u{feff}'
                 | '\u{fff9}'..='\u{fffb}'
+                | '\u{fdd0}'..='\u{fdef}'
                 | '\u{e0000}'..='\u{e007f}'
         )
+        || is_noncharacter_at_end_of_plane(c)
+}
+
+/// U+FFFE, U+FFFF and their like in each plane. A terminal that reads U+FFFE in the wrong byte order takes it for
+/// a byte order mark.
+const fn is_noncharacter_at_end_of_plane(c: char) -> bool {
+    c as u32 & 0xfffe == 0xfffe
 }
 
 const fn is_layout(c: char) -> bool {
@@ -133,6 +141,11 @@ mod tests {
             ("\x1b]0;t\x07", "\\u001b]0;t\\u0007", "\\u001b]0;t\\u0007"),
             ("\0\x7f\u{9b}31m", "\\u0000\\u007f\\u009b31m", "\\u0000\\u007f\\u009b31m"),
             ("\u{2028}\u{2029}", "\\u2028\\u2029", "\\u2028\\u2029"),
+            (
+                "\u{fffe}\u{1ffff}\u{fdd0}",
+                "\\ufffe\\ud83f\\udfff\\ufdd0",
+                "\\ufffe\\ud83f\\udfff\\ufdd0",
+            ),
             ("a\u{feff}b\u{200b}\u{2060}", "a\\ufeffb\\u200b\\u2060", "a\\ufeffb\\u200b\\u2060"),
             ("\u{e0041}\u{e007f}", "\\udb40\\udc41\\udb40\\udc7f", "\\udb40\\udc41\\udb40\\udc7f"),
             ("\u{e0000}\u{e0100}", "\\udb40\\udc00\u{e0100}", "\\udb40\\udc00\u{e0100}"),

@@ -77,6 +77,12 @@ impl Diff {
             compare::members(capture, |message| matcher.selects(message))
         };
         let differences = compare::differences(&members(&before), &members(&after));
+        let methods = |capture: &Capture| -> Vec<_> {
+            capture.buses().iter().map(|bus| bus.method).collect()
+        };
+        if let Some(note) = compare::unlike_durations(methods(&before), methods(&after)) {
+            recording::note(&note);
+        }
         let (budgets, verdict) = check_budgets(&after, &query, &self.budgets);
         Ok(Found { differences, budgets, verdict })
     }
