@@ -442,6 +442,13 @@ impl<'a> Attempt<'a> {
         Self { bus: *bus, name, from: *from, until: *until, end }
     }
 
+    /// Whether at least half of the time of the start was left. A service that began to wait for another one
+    /// later than that was slow by itself; more likely the connection is of another program.
+    fn half_is_left_at(&self, time: Time) -> bool {
+        let (passed, all) = (time.since(self.from), self.until.since(self.from));
+        passed.unwrap_or_default() <= all.unwrap_or_default() / 2
+    }
+
     /// The start of what was waited for when another start failed.
     fn pending(failed: &FailedStart<'_>, wait: &'a Wait) -> Self {
         let (bus, name) = (failed.bus, wait.name.as_str());
@@ -504,7 +511,9 @@ impl<'s, 'c> Chains<'s, 'c> {
         let came = self.newcomers[first..].iter().take_while(|(at, _)| *at <= start.until);
         let mut candidates = came.filter(|(_, peer)| self.may_be(*peer, start));
         let waits = |peer| match start.end {
-            AttemptEnd::Pending => self.pending(peer, start.until),
+            AttemptEnd::Pending => {
+                self.pending(peer, start.until).filter(|wait| start.half_is_left_at(wait.from))
+            }
             AttemptEnd::GaveUp => self.failed_before(peer, start),
             AttemptEnd::Crashed => None,
         };

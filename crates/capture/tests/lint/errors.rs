@@ -428,6 +428,28 @@ fn the_last_service_of_a_chain_is_blamed_for_starts_that_fail_because_of_it() {
 }
 
 #[test]
+fn a_client_that_comes_before_a_time_out_is_not_the_service_that_does_not_come() {
+    let blamed = |comes_at_ms: i64| -> Vec<String> {
+        let mut recording = scene();
+        let r = &mut recording;
+        let hangs = pending(r, CLIENT, "org.example.Hangs", "Load");
+        r.wait_ms(comes_at_ms).owner_changed(":1.8", "", ":1.8").wait_ms(1);
+        let exits = pending(r, ":1.8", "org.example.Exits", "Load");
+        let time_out = "org.freedesktop.DBus.Error.TimedOut";
+        r.wait_ms(3999 - comes_at_ms).error(&hangs, DRIVER, time_out, "Failed to activate");
+        let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
+        r.wait_ms(50).error(&exits, DRIVER, error, "exited with status 1");
+        let found = lint(&recording.capture(), Rule::all());
+        let failed = found.into_iter().filter(|finding| finding.rule == RuleId(54));
+        let mut failed: Vec<_> = failed.map(|it| it.who.label).collect();
+        failed.sort();
+        failed
+    };
+    assert_eq!(blamed(3900), ["org.example.Exits", "org.example.Hangs"]);
+    assert_eq!(blamed(20), ["org.example.Exits"], "the first service needed the second one");
+}
+
+#[test]
 fn a_start_that_timed_out_is_not_blamed_on_the_bus() {
     let mut recording = scene();
     let what = format!("/org/freedesktop/DBus {DRIVER}.StartServiceByName");
