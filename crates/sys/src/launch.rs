@@ -59,12 +59,8 @@ impl Program {
         let (output, writing) = io::pipe()?;
         ioctl_fionbio(&report, true)?;
         ioctl_fionbio(&output, true)?;
-        // In the child, where only system calls are allowed.
-        let prepare = || {
-            rustix::stdio::dup2_stderr(&writing)?;
-            setup.apply()
-        };
-        let pid = raw::launch(&self.words, &self.environment, prepare, reporting.as_fd())?;
+        let outputs = raw::Outputs { stderr: writing.as_fd(), report: reporting.as_fd() };
+        let pid = raw::launch(&self.words, &self.environment, setup, &outputs)?;
         Ok((Child::new(pid, report)?, output))
     }
 }

@@ -4,11 +4,11 @@
 pub(crate) mod crash;
 pub(crate) mod cycles;
 mod mapping;
+mod start;
 pub(crate) mod unfinished;
 
 use crate::inherited::InheritError;
-use crate::spawn::ChildSetup;
-use crate::transfer::MAX_DESCRIPTORS;
+use crate::transfer::{MAX_DESCRIPTORS, Wait};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
@@ -18,14 +18,14 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{fs, io, ptr, slice};
+use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, SharedMapping};
+pub(crate) use start::{Outputs, fork, launch, run_before_exec};
 
 /// How much of a socket option's value fitted into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,11 +70,11 @@ pub(crate) fn receive_into(
     socket: BorrowedFd<'_>,
     space: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-    flags: c_int,
+    wait: Wait,
 ) -> io::Result<(usize, c_int)> {
     let space = libc::iovec { iov_base: space.as_mut_ptr().cast(), iov_len: space.len() };
     // SAFETY: the slice may be written for its length.
-    unsafe { receive_message(socket, space, descriptors, flags) }
+    unsafe { receive_message(socket, space, descriptors, wait) }
 }
 
 /// As [`receive_into`], but into `room` bytes behind what `buffer` holds, which then holds what came.
@@ -83,14 +83,15 @@ pub(crate) fn receive_behind(
     buffer: &mut Vec<u8>,
     room: usize,
     descriptors: &mut Vec<OwnedFd>,
-    flags: c_int,
+    wait: Wait,
 ) -> io::Result<(usize, c_int)> {
     buffer.reserve(room);
     let spare = &mut buffer.spare_capacity_mut()[..room];
     let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
     // SAFETY: the slice may be written for its length.
-    let received = unsafe { receive_message(socket, space, descriptors, flags) }?;
-    // SAFETY: the kernel has written so many bytes to the start of the spare capacity.
+    let received = unsafe { receive_message(socket, space, descriptors, wait) }?;
+    // SAFETY: the kernel has written so many bytes to the start of the spare capacity. It returns more
+    // than it writes only with `MSG_TRUNC`, which no `Wait` stands for.
     unsafe { buffer.set_len(buffer.len() + received.0) };
     Ok(received)
 }
@@ -105,8 +106,12 @@ unsafe fn receive_message(
     socket: BorrowedFd<'_>,
     mut space: libc::iovec,
     descriptors: &mut Vec<OwnedFd>,
-    flags: c_int,
+    wait: Wait,
 ) -> io::Result<(usize, c_int)> {
+    let flags = match wait {
+        Wait::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
+        Wait::Block => libc::MSG_CMSG_CLOEXEC,
+    };
     let mut control = MaybeUninit::<ControlSpace>::uninit();
     // SAFETY: zeroes are valid for all fields of this C structure.
     let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -197,6 +202,7 @@ pub(crate) fn adopt_inherited(number: RawFd) -> Result<OwnedFd, InheritError> {
     if (0..=libc::STDERR_FILENO).contains(&number) {
         return Err(InheritError::Standard(number));
     }
+    let _one_at_a_time = ADOPTING.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: `F_GETFD` takes and touches no memory; for a number that is not open it fails.
     let flags = check(unsafe { libc::fcntl(number, libc::F_GETFD) })
         .map_err(|_| InheritError::NotOpen(number))?;
@@ -204,14 +210,17 @@ pub(crate) fn adopt_inherited(number: RawFd) -> Result<OwnedFd, InheritError> {
         return Err(InheritError::Owned(number));
     }
     // SAFETY: the descriptor is open. It is not close-on-exec, while whatever Rust code opens is,
-    // so it was passed by whoever executed us and has no owner here; it gets the flag below, so a
-    // second call for it ends above.
+    // so it was passed by whoever executed us and has no owner here. It gets the flag below before
+    // another call can look at it, so a second call for it ends above.
     let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
     match fcntl_setfd(&descriptor, FdFlags::CLOEXEC) {
         Ok(()) => Ok(descriptor),
         Err(_) => Err(InheritError::NotOpen(number)),
     }
 }
+
+/// Held from when a descriptor is looked at until it is close-on-exec.
+static ADOPTING: Mutex<()> = Mutex::new(());
 
 /// Sets all descriptors from `first` on close-on-exec (close_range(2), Linux 5.11).
 pub(crate) fn set_close_on_exec_from(first: c_uint) -> io::Result<()> {
@@ -329,59 +338,6 @@ fn signal_set(signals: impl IntoIterator<Item = Signal>) -> libc::sigset_t {
         unsafe { libc::sigaddset(&raw mut set, signal.as_raw()) };
     }
     set
-}
-
-/// Makes the child of `command` run `setup` between fork and exec.
-pub(crate) fn run_before_exec(command: &mut Command, setup: ChildSetup) {
-    // SAFETY: what runs in the child after fork must not allocate or take a lock that another
-    // thread may have held. `ChildSetup::apply` makes system calls on plain integers, and its
-    // errors are error numbers; it does neither.
-    unsafe { command.pre_exec(move || setup.apply()) };
-}
-
-/// fork(2): the child's process number in the parent, nothing in the child.
-pub(crate) fn fork() -> io::Result<Option<u32>> {
-    let threads = fs::read_dir("/proc/self/task")?.count();
-    assert_eq!(threads, 1, "a process with several threads must not fork");
-    // SAFETY: the danger in the child of a process with several threads is to meet locks and data
-    // that another thread had in its hands; there is no other thread.
-    let number = check(unsafe { libc::fork() })?;
-    Ok(u32::try_from(number).ok().filter(|&number| number != 0))
-}
-
-/// A new process that goes on as another program: fork(2), `prepare` in the child, execve(2). What
-/// fails in the child is written to `report` as an error number. Returns the child's process number.
-pub(crate) fn launch(
-    words: &[CString],
-    environment: &[CString],
-    prepare: impl FnOnce() -> io::Result<()>,
-    report: BorrowedFd<'_>,
-) -> io::Result<u32> {
-    let pointers = |texts: &[CString]| {
-        let texts = texts.iter().map(|text| text.as_ptr());
-        texts.chain([ptr::null()]).collect::<Vec<*const c_char>>()
-    };
-    let path = words.first().map_or(c"", |word| word);
-    let (words, environment) = (pointers(words), pointers(environment));
-    // SAFETY: the child must neither allocate nor take a lock that another thread may have held.
-    // Everything it needs stands ready; it makes system calls and ends by the last of them.
-    let number = check(unsafe { libc::fork() })?;
-    if number != 0 {
-        return Ok(number.cast_unsigned());
-    }
-    let error = match prepare() {
-        Ok(()) => {
-            // SAFETY: all strings end with a zero and both lists with a null pointer, and all of
-            // them live until the call returns; it only reads them.
-            unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
-            io::Error::last_os_error()
-        }
-        Err(error) => error,
-    };
-    // If nobody reads it any more, nobody wants to know.
-    let _ = rustix::io::write(report, &error.raw_os_error().unwrap_or_default().to_ne_bytes());
-    // SAFETY: the call takes an integer and does not return; nothing of ours runs after it.
-    unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
 /// Replaces all user and group numbers of the process, in every thread, for good.
@@ -717,10 +673,6 @@ unsafe fn copy_string(string: *const c_char) -> CString {
 fn check<Status: Into<i64> + Copy>(status: Status) -> io::Result<Status> {
     if status.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
-
-/// The exit status of a process that could not become the program, as shells have it. It matters
-/// only to who sees it without the report.
-const NOT_EXECUTED: c_int = 127;
 
 /// Bytes that hold nearly every entry of the user database, and bytes at which to give up: a group
 /// entry names all its members.

@@ -73,7 +73,7 @@ pub fn receive(
     descriptors: &mut Vec<OwnedFd>,
     wait: Wait,
 ) -> io::Result<Received> {
-    raw::receive_into(socket.as_fd(), buffer, descriptors, wait.receive_flags()).map(Received::new)
+    raw::receive_into(socket.as_fd(), buffer, descriptors, wait).map(Received::new)
 }
 
 /// As [`receive`], but appends up to `room` bytes to `buffer`. The memory behind what it holds need
@@ -89,8 +89,7 @@ pub fn receive_more(
     descriptors: &mut Vec<OwnedFd>,
     wait: Wait,
 ) -> io::Result<Received> {
-    let (socket, flags) = (socket.as_fd(), wait.receive_flags());
-    raw::receive_behind(socket, buffer, room, descriptors, flags).map(Received::new)
+    raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(Received::new)
 }
 
 /// Writes `slices` to `socket` once, `descriptors` going with the first byte, and returns how many
@@ -186,13 +185,6 @@ fn send_with(
 }
 
 impl Wait {
-    const fn receive_flags(self) -> c_int {
-        match self {
-            Self::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
-            Self::Block => libc::MSG_CMSG_CLOEXEC,
-        }
-    }
-
     fn send_flags(self) -> SendFlags {
         match self {
             Self::Never => SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
