@@ -1,426 +1,283 @@
-//! The bus: its state, and what each input does to it.
+//! The bus: its components, and the order in which each input passes them.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
+use core::time::Duration;
 
-use crate::activation::Starts;
-use crate::config::{Configuration, Identity, Limits};
-use crate::effects::{Barrier, DisconnectReason, Effect, Effects, Event};
-use crate::end::End;
-use crate::error::ErrorKind;
+use wire::Message;
+use wire::message::MessageType;
+
+use crate::access::mediation::Mediator;
+use crate::accounting::{Account, Gauges, Incident, IncidentKind, MemberCounts, MemberUse, Totals};
+use crate::activation::Activation;
+use crate::driver::{self, Driver};
 use crate::hash::{HashKey, KeyedState};
-use crate::history::{Culprit, History, Trouble};
-use crate::input::{Amount, Credentials, FdPassing, Input, PeerId, Process};
-use crate::matches::{MatchIndex, Recipients, RouteCache};
-use crate::mediation::Mediator;
-use crate::members::{Counted, Members};
-use crate::names::{Names, UniqueNames};
-use crate::peers::{Peer, Peers, Room, RuleIndex, Stage};
-use crate::policy::ClientPolicies;
+use crate::policy::PeerAttributes;
 use crate::reloads::Reloads;
-use crate::replies::Replies;
-use crate::shares::Account;
-use crate::time::Time;
-use crate::traces::Traces;
+use crate::routing::Router;
+use crate::types::{
+    Amount, BodyValidation, Configuration, Credentials, DisconnectReason, Effect, Effects, End,
+    ErrorKind, FdPassing, Identity, Input, LimitHit, Limits, LogEvent, PeerId, PeerSnapshot,
+    Process, Stopwatch, Time,
+};
+use crate::well_known::DRIVER_NAME;
 
 /// A message bus, without the sockets.
 ///
 /// Its methods are of three kinds:
 ///
-/// - [`handle`](Self::handle) takes what has happened and appends what shall be done. It is the only
-///   way to change anything.
+/// - [`handle`](Self::handle) takes what has happened and appends what has to be done.
 /// - [`next_deadline`](Self::next_deadline) and [`is_accepting`](Self::is_accepting) are asked after
 ///   that, before waiting for the next thing to happen.
-/// - The others only look.
+/// - The others only look, or note what the daemon has learned.
 ///
-/// Time is what the caller says it is, and must not go back.
+/// The caller provides the time, which must not go back.
 #[derive(Debug)]
 pub struct Bus {
-    pub(crate) identity: Identity,
-    pub(crate) config: Configuration,
-    pub(crate) peers: Peers,
-    pub(crate) unique_names: UniqueNames,
-    pub(crate) names: Names,
-    pub(crate) plain_rules: MatchIndex,
-    pub(crate) eavesdropping_rules: MatchIndex,
-    pub(crate) monitoring_rules: MatchIndex,
-    pub(crate) routes: RouteCache,
-    pub(crate) recipients: Recipients,
-    pub(crate) replies: Replies,
-    pub(crate) policies: ClientPolicies,
-    /// Who asks the security modules, where they have a say.
-    pub(crate) mediator: Option<Box<dyn Mediator>>,
-    /// Whether the policy or a security module could refuse anybody anything.
-    pub(crate) restricts: bool,
-    pub(crate) starts: Starts,
-    pub(crate) reloads: Reloads,
-    /// Connections that have not said Hello, and since when. How long they may take is for the
-    /// configuration to say, which may be read again meanwhile.
-    pub(crate) waited_for: BTreeSet<(Time, PeerId)>,
-    pub(crate) next_unique: u64,
-    pub(crate) next_serial: u32,
-    /// Counted up whenever a name has another owner.
-    pub(crate) owner_generation: u64,
-    pub(crate) environment: BTreeMap<String, String>,
-    pub(crate) counters: Counters,
-    pub(crate) members: Members,
-    /// Where the message that is being handled was counted.
-    pub(crate) counted: Counted,
-    pub(crate) history: History,
-    pub(crate) traces: Traces,
-    /// When the first thing happened.
-    pub(crate) started: Option<Time>,
-    /// The account that pays for the signals that the bus emits while it handles the current input.
-    pub(crate) acting: Account,
-    pub(crate) now: Time,
+    router: Router,
+    activation: Activation,
+    reloads: Reloads,
+    checks: Checks,
 }
 
-/// What the statistics need and the state does not tell.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) rules: usize,
-    pub(crate) peak_rules: usize,
-    pub(crate) peak_rules_per_peer: usize,
-    /// Unique names, and places in queues for others.
-    pub(crate) names: usize,
-    pub(crate) peak_names: usize,
-    pub(crate) peak_names_per_peer: usize,
-    /// Connections that were accepted.
-    pub(crate) connected: u64,
-    pub(crate) messages: u64,
-    pub(crate) bytes: u64,
-    /// Messages whose bodies were validated.
-    pub(crate) validated: u64,
-    /// Bytes of these bodies.
-    pub(crate) validated_bytes: u64,
-    /// Bytes that the daemon has copied in memory, of messages that it passes on.
-    pub(crate) copied_bytes: u64,
-    /// Bytes that were written to connections.
-    pub(crate) written_bytes: u64,
-    pub(crate) deliveries: u64,
-    /// Messages of peers that were queued for connections other than monitors.
-    pub(crate) recipients: u64,
-    pub(crate) lost: u64,
-    pub(crate) refused: u64,
-    /// Messages that the policy kept from somebody, by [`Barrier`].
-    pub(crate) withheld: [u64; Barrier::ALL.len()],
-    pub(crate) disconnected_by_bus: u64,
+/// When a bus checks its invariants.
+#[derive(Clone, Copy, Debug)]
+enum Checks {
+    /// Never by itself.
+    Off,
+    /// After inputs, of which this many were not followed by a check.
+    On { unchecked: usize },
 }
 
+/// Creating a bus.
 impl Bus {
     /// A bus without connections.
     pub fn new(identity: Identity, config: Configuration, hash_key: impl Into<HashKey>) -> Self {
         let hasher = KeyedState::new(hash_key.into());
-        let traces = Traces::new(hasher.clone(), config.flight_recorder);
         Self {
-            restricts: config.policy.restricts(),
-            mediator: None,
-            identity,
-            config,
-            peers: Peers::default(),
-            unique_names: UniqueNames::default(),
-            names: Names::new(hasher.clone()),
-            plain_rules: MatchIndex::new(hasher.clone()),
-            eavesdropping_rules: MatchIndex::new(hasher.clone()),
-            monitoring_rules: MatchIndex::new(hasher.clone()),
-            routes: RouteCache::new(hasher.clone()),
-            recipients: Recipients::default(),
-            members: Members::new(hasher.clone()),
-            counted: Counted::NOT,
-            traces,
-            replies: Replies::new(hasher),
-            policies: ClientPolicies::default(),
-            starts: Starts::default(),
+            router: Router::new(identity, config, hasher),
+            activation: Activation::default(),
             reloads: Reloads::default(),
-            waited_for: BTreeSet::new(),
-            next_unique: 0,
-            next_serial: 1,
-            owner_generation: 0,
-            environment: BTreeMap::new(),
-            counters: Counters::default(),
-            history: History::default(),
-            started: None,
-            acting: Account::Nobody,
-            now: Time::default(),
+            checks: if cfg!(debug_assertions) { Checks::On { unchecked: 0 } } else { Checks::Off },
         }
     }
 
-    /// The same bus, on which security modules have a say.
+    /// Does not check the invariants any more, so that the cost of messages can be measured in debug
+    /// builds, too.
+    pub const fn stop_checking(&mut self) {
+        self.checks = Checks::Off;
+    }
+
+    /// The same bus, with security modules that decide what connections may do.
     #[must_use]
     pub fn mediated_by(mut self, mediator: Box<dyn Mediator>) -> Self {
-        self.mediator = Some(mediator);
-        self.restricts = true;
+        self.router.access.set_mediator(mediator);
         self
     }
 
-    /// Takes one input and appends to `effects` what shall be done about it, in order.
+    /// Measures how long searches of match rules take, for traces. Without this call they are not
+    /// measured.
+    pub const fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
+        self.router.tracing.set_stopwatch(stopwatch);
+    }
+}
+
+/// Handling inputs.
+impl Bus {
+    /// Takes one input and appends to `effects` what has to be done about it, in order.
+    ///
+    /// # Panics
+    ///
+    /// In debug builds, if an invariant is violated after the input ([`Self::check`]).
     pub fn handle(&mut self, now: Time, input: Input<'_>, effects: &mut Effects) {
-        self.now = now;
+        self.router.now = now;
+        self.dispatch(input, effects);
+        if cfg!(debug_assertions) {
+            self.check_sometimes();
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>, fx: &mut Effects) {
         match input {
-            Input::Message { from, message } => self.message(from, &message, effects),
-            Input::DescriptorsLost { from, message } => {
-                self.descriptors_lost(from, &message, effects);
-            }
-            Input::Written { to, amount, copied } => self.written(to, amount, copied, effects),
+            Input::Message { from, message } => self.message(from, &message, fx),
+            Input::DescriptorsLost { from, message } => self.descriptors_lost(from, &message, fx),
+            Input::Written { to, amount, copied } => self.written(to, amount, copied, fx),
             Input::Connected { peer, credentials } => self.connected(peer, credentials),
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
-            Input::Undelivered(undelivered) => self.undelivered(undelivered, effects),
-            Input::Vetted { peer, standing } => self.vetted(peer, standing),
-            Input::Disconnected { peer, end } => self.disconnected(peer, &end, effects),
-            Input::Described { peer, process } => self.described(peer, process),
-            Input::Unserved(unserved) => self.not_served(unserved, effects),
-            Input::Fault { fault, text } => self.fault(fault, text, effects),
-            Input::DeadlinePassed => self.deadline_passed(effects),
-            Input::Identified { peer, details, asker } => {
-                self.identified(peer, details, asker, effects);
+            Input::Undelivered(undelivered) => self.router.undelivered(undelivered, fx),
+            Input::AttributesRead { peer, attributes } => self.attributes_read(peer, attributes),
+            Input::Disconnected { peer, end } => self.disconnected(peer, &end, fx),
+            Input::DeadlinePassed => self.deadline_passed(fx),
+            Input::DetailsRead { peer, details, call } => {
+                driver::details_read(peer, &details, call, &mut self.router, fx);
             }
-            Input::RingOpened { asker, wish, outcome } => {
-                self.ring_opened(asker, wish, outcome, effects);
+            Input::RingOpened { call, request, outcome } => {
+                driver::ring_opened(call, request, outcome, &mut self.router, fx);
             }
-            Input::StartFailed { start, failure } => self.start_failed(start, &failure, effects),
-            Input::Reconfigured { outcome } => self.reconfigured(outcome, effects),
+            Input::StartFailed { start, failure } => {
+                self.activation.start_failed(start, &failure, &mut self.router, fx);
+            }
+            Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
         }
     }
 
-    /// When [`Input::DeadlinePassed`] is due, if ever.
-    pub fn next_deadline(&self) -> Option<Time> {
-        let auth = self.next_auth_deadline();
-        let replies = self.replies.next_deadline();
-        let starts = self.starts.next_deadline();
-        [auth, replies, starts, self.reloads.due()].into_iter().flatten().min()
+    /// A message: it is checked, counted, and given to the router or the driver.
+    fn message(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
+        let router = &mut self.router;
+        let Some(peer) = router.registry.get_mut(from) else { return };
+        if peer.is_monitor() {
+            return disconnect(from, DisconnectReason::MonitorSpoke, fx);
+        }
+        if message.unix_fds() > 0 && peer.fds == FdPassing::Refused {
+            return disconnect(from, DisconnectReason::FdsNotAgreed, fx);
+        }
+        if router.config.body_validation == BodyValidation::On {
+            router.accounting.validated(message.body().len() as u64);
+            if let Err(error) = message.validate_body() {
+                return disconnect(from, DisconnectReason::InvalidMessage(error), fx);
+            }
+        }
+        let (user, is_active) = (peer.user, peer.is_active());
+        router.accounting.set_payer(Account::User(user));
+        let mark = router.accounting.mark_deliveries();
+        router.accounting.received(&mut peer.statistics, message, router.now);
+        self.route(from, is_active, message, fx);
+        let accounting = &mut self.router.accounting;
+        accounting.set_payer(Account::Nobody);
+        accounting.settle_member(mark);
     }
 
-    /// When the next connection must have said Hello.
-    fn next_auth_deadline(&self) -> Option<Time> {
-        let (since, _) = self.waited_for.first()?;
-        Some(since.after(self.config.limits.auth_timeout?))
-    }
-
-    /// Whether more connections may be accepted: not while too many have yet to say Hello. One may
-    /// always try.
-    pub fn is_accepting(&self) -> bool {
-        (self.peers.incomplete as u64) < self.config.limits.max_incomplete_connections.max(1)
-    }
-
-    /// Whether a user has so many connections that have not said Hello that, while the bus is
-    /// not [accepting](Self::is_accepting), his next ones should wait and those of others should not.
-    pub fn is_crowding(&self, uid: Option<u32>) -> bool {
-        let share = (self.config.limits.max_incomplete_connections / 2).max(1);
-        self.incomplete_of(uid) >= share
-    }
-
-    /// How many connections of a user have not said Hello.
-    pub fn incomplete_of(&self, uid: Option<u32>) -> u64 {
-        self.peers.incomplete_of(uid) as u64
-    }
-
-    /// Whether labels of connections have to be known.
-    pub fn asks_for_labels(&self) -> bool {
-        self.mediator.is_some()
-    }
-
-    /// The configuration in force.
-    pub const fn configuration(&self) -> &Configuration {
-        &self.config
-    }
-
-    /// The limits that hold for a connection.
-    pub fn limits_of(&self, peer: PeerId) -> &Limits {
-        self.config.limits_of(self.peers.get(peer).and_then(|peer| peer.uid))
-    }
-
-    /// The unique name of a connection, once it has said Hello.
-    pub fn unique_name(&self, peer: PeerId) -> Option<&str> {
-        self.peers.get(peer)?.unique_name()
-    }
-
-    /// What the bus knows of the process at the other end of a connection.
-    pub fn credentials(&self, peer: PeerId) -> Option<&Credentials> {
-        self.peers.get(peer).map(|peer| &peer.credentials)
-    }
-
-    /// As whom a connection has authenticated.
-    pub fn user(&self, peer: PeerId) -> Option<u32> {
-        self.peers.get(peer)?.uid
-    }
-
-    /// What the process of a connection is called, if somebody has looked it up.
-    pub fn process(&self, peer: PeerId) -> Option<&Process> {
-        self.peers.get(peer)?.process.as_deref()
-    }
-
-    /// Whether a connection has calls to answer.
-    pub fn owes_replies(&self, peer: PeerId) -> bool {
-        self.replies.of_peer(peer).1 > 0
-    }
-
-    /// The well-known names that a connection owns.
-    pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
-        let names = self.peers.get(peer).into_iter().flat_map(|peer| peer.names.values());
-        names.filter(move |id| self.names.owner(**id) == peer).map(|id| self.names.text(*id))
-    }
-
-    /// What services get into their environment on top of what the daemon was started with.
-    pub fn activation_environment(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.environment.iter().map(|(name, value)| (&**name, &**value))
-    }
-
-    fn connected(&mut self, id: PeerId, credentials: Credentials) {
-        self.started.get_or_insert(self.now);
-        self.counters.connected += 1;
-        self.peers.insert(id, credentials, self.now);
-        self.waited_for.insert((self.now, id));
-        self.peers[id].waited_since = Some(self.now);
-        self.peers[id].room = Room::within(self.config.limits_of(self.peers[id].uid));
-    }
-
-    fn authenticated(&mut self, id: PeerId, uid: Option<u32>, fds: FdPassing) {
-        if let Some(peer) = self.peers.get_mut(id)
-            && peer.stage == Stage::Handshake
-        {
-            peer.uid = uid;
-            peer.fds = fds;
-            peer.stage = Stage::Unregistered;
-            peer.room = Room::within(self.config.limits_of(uid));
+    /// Gives a message to whatever handles its destination.
+    fn route(&mut self, from: PeerId, is_active: bool, message: &Message<'_>, fx: &mut Effects) {
+        match message.destination() {
+            None if message.message_type() != MessageType::Signal => {
+                driver::call_without_destination(from, message, &mut self.router, fx);
+            }
+            Some(name) if name == DRIVER_NAME.as_str() => self.driver().handle(from, message, fx),
+            _ if !is_active => self.refuse_unregistered(from, message, fx),
+            None => self.router.broadcast(from, message, fx),
+            Some(name) => {
+                if let Err(no_owner) = self.router.unicast(from, name, message, fx) {
+                    self.activation.send_to_absent(no_owner, &mut self.router, fx);
+                }
+            }
         }
     }
 
-    /// The time in which a connection must say Hello no longer runs.
-    fn stop_waiting_for(&mut self, id: PeerId) {
-        if let Some(since) = self.peers[id].waited_since.take() {
-            self.waited_for.remove(&(since, id));
+    const fn driver(&mut self) -> Driver<'_> {
+        let Self { router, activation, reloads, .. } = self;
+        Driver { router, activation, reloads }
+    }
+
+    /// Ends a connection that sends to others before it has called Hello. Monitors see the message.
+    fn refuse_unregistered(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
+        let router = &mut self.router;
+        if router.is_watched() {
+            let forward = router.forward(from, message, fx);
+            let to = message.destination().and_then(|name| router.registry.resolve(name));
+            router.show_monitors(&forward, to, fx);
         }
+        disconnect(from, DisconnectReason::NotRegistered, fx);
+    }
+
+    /// Drops a message whose descriptors were lost, and sends an error to its sender.
+    fn descriptors_lost(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
+        let router = &mut self.router;
+        let Some(peer) = router.registry.get_mut(from) else { return };
+        if !peer.is_active() {
+            return disconnect(from, DisconnectReason::NotRegistered, fx);
+        }
+        router.accounting.received(&mut peer.statistics, message, router.now);
+        let error = ErrorKind::LimitsExceeded.because(
+            "The file descriptors of the message could not be received: \
+             the message bus, or what it holds for this user, has reached the limit of open files",
+        );
+        router.refuse(from, message, &error, fx);
     }
 
     fn written(&mut self, id: PeerId, amount: Amount, copied: u64, fx: &mut Effects) {
-        self.counters.written_bytes += amount.bytes;
-        self.counters.copied_bytes += copied;
-        let Some(peer) = self.peers.get_mut(id) else { return };
-        peer.discharge(amount);
-        if peer.losing.is_some()
-            && peer.keeps_up()
-            && let Some(lost) = self.stop_losing(id)
+        let router = &mut self.router;
+        router.accounting.written(amount.bytes, copied);
+        let Some(peer) = router.registry.get_mut(id) else { return };
+        peer.queue.pop(amount);
+        peer.statistics.received.add(amount);
+        if peer.statistics.losing.is_some()
+            && peer.queue.keeps_up()
+            && let Some(lost) = router.stop_losing(id)
         {
-            fx.log(Event::CaughtUp { peer: id, lost });
+            fx.log(LogEvent::CaughtUp { peer: id, lost });
+        }
+    }
+}
+
+/// Connections come and go.
+impl Bus {
+    fn connected(&mut self, id: PeerId, credentials: Credentials) {
+        let Router { registry, accounting, config, now, .. } = &mut self.router;
+        accounting.connected(*now);
+        let limits = config.limits_of(credentials.uid);
+        registry.connect(id, credentials, limits, *now);
+    }
+
+    fn authenticated(&mut self, id: PeerId, user: Option<u32>, fds: FdPassing) {
+        let Router { registry, config, .. } = &mut self.router;
+        registry.authenticate(id, user, fds, config);
+    }
+
+    fn attributes_read(&mut self, id: PeerId, attributes: PeerAttributes) {
+        if let Some(peer) = self.router.registry.get_mut(id) {
+            peer.set_attributes(attributes);
         }
     }
 
     fn disconnected(&mut self, id: PeerId, end: &End, fx: &mut Effects) {
-        let Some(peer) = self.peers.get(id) else { return };
+        let Self { router, activation, reloads, .. } = self;
+        let Some(peer) = router.registry.get(id) else { return };
         let was_active = peer.is_active();
-        self.acting = Account::User(peer.uid);
-        self.stop_losing(id);
-        self.settle_withheld(id);
-        self.note_end(id, end);
-        self.stop_waiting_for(id);
-        self.drop_rules(id);
-        self.traces.end(id);
-        self.drop_waiting(id, fx);
-        self.reloads.forget(id);
+        router.accounting.set_payer(Account::User(peer.user));
+        router.stop_losing(id);
+        router.settle_withheld(id);
+        router.note_end(id, end);
+        router.registry.stop_waiting(id);
+        router.matching.forget(id);
+        router.tracing.end(id);
+        activation.forget(id, router, fx);
+        reloads.forget(id);
         if was_active {
-            self.peers[id].stage = Stage::Gone;
-            self.drop_names(id, fx);
-            self.drop_replies(id, fx);
+            router.registry.close(id);
+            driver::release_all_names(id, router, fx);
+            router.drop_calls(id, fx);
         }
-        self.acting = Account::Nobody;
-        let peer = self.peers.remove(id);
-        if let Some(unique) = peer.and_then(|peer| peer.unique) {
-            self.unique_names.remove(&unique);
-        }
+        router.accounting.set_payer(Account::Nobody);
+        router.registry.remove(id);
+    }
+}
+
+/// Time, and other configurations.
+impl Bus {
+    /// When [`Input::DeadlinePassed`] is due, if ever.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let (calls, starts) = (self.router.calls.next_deadline(), self.activation.next_deadline());
+        [self.next_hello_deadline(), calls, starts, self.reloads.due()].into_iter().flatten().min()
     }
 
-    fn settle_withheld(&mut self, id: PeerId) {
-        if let Some(peer) = self.peers.get_mut(id) {
-            let who = Culprit::nameless(peer);
-            self.history.add_more(Trouble::Withheld, &who, &mut peer.withheld);
-        }
-    }
-
-    fn note_end(&mut self, id: PeerId, end: &End) {
-        self.history.count(Trouble::Disconnected, end.cause());
-        if *end != End::Closed {
-            if !self.peers.get(id).is_some_and(Peer::is_complete) {
-                self.history.count(Trouble::TurnedAway, end.cause());
-            }
-            self.counters.disconnected_by_bus += 1;
-            let reached = self.reached_by(id, end);
-            self.note(Trouble::Disconnected, end.cause(), id, &format!("{end}"), reached);
-        }
-    }
-
-    fn described(&mut self, id: PeerId, process: Process) {
-        self.history.describe(id, &process);
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.process = Some(Box::new(process));
-        }
-    }
-
-    /// Gives a connection its unique name.
-    pub(crate) fn admit(&mut self, id: PeerId) {
-        let unique = self.next_unique;
-        self.next_unique += 1;
-        self.stop_waiting_for(id);
-        self.peers.register(id, unique);
-        self.unique_names.insert(unique, id);
-        self.choose_policy(id);
-        self.note_new_name(id);
-    }
-
-    /// Forgets the calls of a connection, and tells those who have called it that no answer comes.
-    pub(crate) fn drop_replies(&mut self, id: PeerId, fx: &mut Effects) {
-        while self.replies.pop_call_by(id).is_some() {}
-        while let Some(owed) = self.replies.pop_owed_by(id) {
-            let error = ErrorKind::NoReply
-                .because("Message recipient disconnected from message bus without replying");
-            self.send_error(owed.caller, owed.serial, &error, fx);
-        }
-    }
-
-    pub(crate) fn drop_rules(&mut self, id: PeerId) {
-        let Some(peer) = self.peers.get_mut(id) else { return };
-        self.counters.rules -= core::mem::take(&mut peer.rule_count);
-        for rule in core::mem::take(&mut peer.rules) {
-            self.rules_mut(rule.index).delete(rule.id);
-        }
-    }
-
-    /// Whether anybody sees messages that are for others, other than by eavesdropping.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.traces.is_on() || !self.monitoring_rules.is_empty()
-    }
-
-    pub(crate) const fn rules(&self, index: RuleIndex) -> &MatchIndex {
-        match index {
-            RuleIndex::Plain => &self.plain_rules,
-            RuleIndex::Eavesdropping => &self.eavesdropping_rules,
-            RuleIndex::Monitoring => &self.monitoring_rules,
-        }
-    }
-
-    pub(crate) const fn rules_mut(&mut self, index: RuleIndex) -> &mut MatchIndex {
-        match index {
-            RuleIndex::Plain => &mut self.plain_rules,
-            RuleIndex::Eavesdropping => &mut self.eavesdropping_rules,
-            RuleIndex::Monitoring => &mut self.monitoring_rules,
-        }
+    /// When the next connection must have called Hello.
+    fn next_hello_deadline(&self) -> Option<Time> {
+        let (since, _) = self.router.registry.first_waiting()?;
+        Some(since.after(self.router.config.limits.auth_timeout?))
     }
 
     fn deadline_passed(&mut self, fx: &mut Effects) {
-        while let Some(&(_, id)) = self.waited_for.first()
-            && self.next_auth_deadline().is_some_and(|deadline| deadline <= self.now)
+        let now = self.router.now;
+        while self.next_hello_deadline().is_some_and(|deadline| deadline <= now)
+            && let Some((_, id)) = self.router.registry.first_waiting()
         {
-            self.stop_waiting_for(id);
-            self.disconnect(id, DisconnectReason::AuthTimeout, fx);
+            self.router.registry.stop_waiting(id);
+            disconnect(id, DisconnectReason::AuthTimeout, fx);
         }
-        while let Some(late) = self.replies.pop_expired(self.now) {
-            let error = ErrorKind::NoReply
-                .because("Message did not receive a reply (timeout by message bus)");
-            self.send_error(late.caller, late.serial, &error, fx);
-        }
-        self.end_late_starts(fx);
-        if let Some(caller) = self.reloads.begin_due(self.now) {
+        self.router.expire_calls(fx);
+        self.activation.end_late_starts(&mut self.router, fx);
+        if let Some(caller) = self.reloads.begin_due(now) {
             fx.push(Effect::Reload { caller });
         }
     }
@@ -431,31 +288,243 @@ impl Bus {
         for (caller, serials) in self.reloads.take() {
             for serial in serials {
                 match &error {
-                    None => self.send_return(caller, serial, fx),
-                    Some(error) => self.send_error(caller, serial, error, fx),
+                    None => self.router.send_return(caller, serial, fx),
+                    Some(error) => self.router.send_error(caller, serial, error, fx),
                 }
             }
         }
     }
 
     fn reconfigure(&mut self, config: Configuration, fx: &mut Effects) {
-        let has_same_services = self.config.services.names().eq(config.services.names());
-        self.restricts = config.policy.restricts() || self.mediator.is_some();
-        self.config = config;
-        self.traces.set_recorder(self.config.flight_recorder);
-        self.choose_policies();
-        for peer in self.peers.iter_mut() {
-            peer.room = Room::within(self.config.limits_of(peer.uid));
+        let router = &mut self.router;
+        let has_same_services = router.config.services.names().eq(config.services.names());
+        router.config = config;
+        let Router { config, tracing, access, registry, .. } = &mut *router;
+        tracing.set_recorder(config.flight_recorder);
+        access.reconfigure(registry, config);
+        for peer in registry.iter_mut() {
+            peer.set_limits(config.limits_of(peer.user));
         }
         if !has_same_services {
-            self.announce_services(fx);
+            driver::announce_services(router, fx);
         }
-        if let Some(timeout) = self.config.limits.reply_timeout {
-            self.replies.hasten(self.now.after(timeout));
+        if let Some(timeout) = router.config.limits.reply_timeout {
+            router.calls.hasten(router.now.after(timeout));
         }
+    }
+}
+
+/// What the daemon asks.
+impl Bus {
+    /// Whether more connections may be accepted: not while too many have yet to call Hello. One is
+    /// always accepted.
+    pub fn is_accepting(&self) -> bool {
+        let max = self.router.config.limits.max_incomplete_connections.max(1);
+        (self.router.registry.unregistered() as u64) < max
     }
 
-    pub(crate) fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
-        fx.push(Effect::Disconnect { peer, reason });
+    /// Whether a user has so many connections that have not called Hello that its next connections
+    /// should wait while the bus is not [accepting](Self::is_accepting), and those of other users
+    /// should not.
+    pub fn is_crowding(&self, uid: Option<u32>) -> bool {
+        let share = (self.router.config.limits.max_incomplete_connections / 2).max(1);
+        self.incomplete_of(uid) >= share
     }
+
+    /// How many connections of a user have not called Hello.
+    pub fn incomplete_of(&self, uid: Option<u32>) -> u64 {
+        self.router.registry.unregistered_of(uid) as u64
+    }
+
+    /// Whether the security labels of connections have to be known.
+    pub const fn asks_for_labels(&self) -> bool {
+        self.router.access.needs_labels()
+    }
+
+    /// The configuration in force.
+    pub const fn configuration(&self) -> &Configuration {
+        &self.router.config
+    }
+
+    /// The limits for a connection.
+    pub fn limits_of(&self, peer: PeerId) -> &Limits {
+        self.router.limits_of(peer)
+    }
+
+    /// The limit because of which a connection is ended, if there is one.
+    pub fn limit_hit_by(&self, peer: PeerId, end: &End) -> Option<LimitHit> {
+        self.router.limit_hit_by(peer, end)
+    }
+
+    /// The unique name of a connection, once it has called Hello.
+    pub fn unique_name(&self, peer: PeerId) -> Option<&str> {
+        self.router.registry.get(peer)?.unique_name()
+    }
+
+    /// The number in the unique name of a connection, 7 for `:1.7`, once it has called Hello.
+    #[inline]
+    pub fn unique_number(&self, peer: PeerId) -> Option<u64> {
+        self.router.registry.get(peer)?.number()
+    }
+
+    /// The same for a connection that takes part. A monitor is not a recipient of anything.
+    #[inline]
+    pub fn recipient_number(&self, peer: PeerId) -> Option<u64> {
+        self.router.registry.get(peer).filter(|peer| !peer.is_monitor())?.number()
+    }
+
+    /// All connections that have called Hello, with the number in their unique name.
+    pub fn participants(&self) -> impl Iterator<Item = (PeerId, u64)> {
+        self.router.registry.numbers()
+    }
+
+    /// What the kernel said about the process of a connection.
+    pub fn credentials(&self, peer: PeerId) -> Option<&Credentials> {
+        self.router.registry.get(peer).map(|peer| &peer.credentials)
+    }
+
+    /// The user that a connection has authenticated as.
+    pub fn user(&self, peer: PeerId) -> Option<u32> {
+        self.router.registry.get(peer)?.user
+    }
+
+    /// What the process of a connection is called, if it was looked up.
+    pub fn process(&self, peer: PeerId) -> Option<&Process> {
+        self.router.registry.get(peer)?.process.as_deref()
+    }
+
+    /// What is known of a connection; `None` if it is gone.
+    pub fn snapshot(&self, peer: PeerId) -> Option<PeerSnapshot> {
+        self.router.registry.snapshot(peer)
+    }
+
+    /// Whether a connection has calls to answer.
+    pub fn owes_replies(&self, peer: PeerId) -> bool {
+        self.router.calls.of_peer(peer).1 > 0
+    }
+
+    /// The well-known names that a connection owns.
+    pub fn owned_names(&self, peer: PeerId) -> impl Iterator<Item = &str> {
+        self.router.registry.owned_names(peer)
+    }
+
+    /// How many messages a connection has lost since it last kept up; `None` if it keeps up.
+    pub fn losing(&self, peer: PeerId) -> Option<u64> {
+        Some(self.router.registry.get(peer)?.statistics.losing.as_ref()?.missed.messages)
+    }
+
+    /// How many messages a policy has withheld from a connection.
+    pub fn withheld(&self, peer: PeerId) -> Option<u64> {
+        Some(self.router.registry.get(peer)?.statistics.withheld.messages)
+    }
+
+    /// The variables that services get in addition to the environment of the daemon.
+    pub fn activation_environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.activation.environment()
+    }
+}
+
+/// Statistics and the history.
+impl Bus {
+    /// What was counted since the start.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.router.accounting.totals()
+    }
+
+    /// The current numbers. This looks at each connection.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        self.router.gauges()
+    }
+
+    /// How long ago the first connection was accepted.
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.router.accounting.uptime(self.router.now)
+    }
+
+    /// Counts members from now on, unless that was begun already. Returns for how long they have
+    /// been counted.
+    pub fn count_members(&mut self, now: Time) -> Duration {
+        now.since(self.router.accounting.count_members(now))
+    }
+
+    /// The members that were called or emitted since they are counted, in the order in which they
+    /// occurred first.
+    pub fn members(&self) -> impl ExactSizeIterator<Item = MemberUse<'_>> {
+        self.router.accounting.members()
+    }
+
+    /// What was counted for members that have no row of their own.
+    #[must_use]
+    pub const fn other_members(&self) -> MemberCounts {
+        self.router.accounting.other_members()
+    }
+
+    /// The last incidents, by kind, each from the earliest to the latest.
+    pub fn incidents(&self) -> impl Iterator<Item = &Incident> {
+        self.router.accounting.incidents()
+    }
+
+    /// How often each cause of each kind of incident has occurred.
+    pub fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
+        self.router.accounting.causes()
+    }
+
+    /// Adds an incident that only the daemon has seen to the history, and counts it: a peer that was
+    /// not served, or a fault of the operating system.
+    pub fn note_incident(&mut self, incident: Incident) {
+        self.router.accounting.count(incident.kind, incident.cause);
+        self.router.accounting.add_incident(incident);
+    }
+
+    /// Notes what the process of a connection is called.
+    pub fn describe(&mut self, peer: PeerId, process: Process) {
+        self.router.accounting.describe(peer, &process);
+        if let Some(peer) = self.router.registry.get_mut(peer) {
+            peer.process = Some(Box::new(process));
+        }
+    }
+}
+
+/// Invariants.
+impl Bus {
+    /// Checks that every counter is the sum that it stands for, every match rule and every name has
+    /// a live owner, and everything that waits has a live connection. It takes time in proportion
+    /// to the state of the bus.
+    ///
+    /// # Panics
+    ///
+    /// If an invariant is violated, which is a bug.
+    pub fn check(&self) {
+        let Router { registry, matching, calls, tracing, .. } = &self.router;
+        registry.check();
+        matching.check(registry);
+        calls.check(|peer| registry.get(peer).is_some_and(|peer| peer.is_active()));
+        tracing.check(registry);
+        let is_active = |peer| registry.get(peer).is_some_and(|peer| peer.is_active());
+        self.activation.check(is_active);
+        self.reloads.check(is_active);
+    }
+}
+
+impl Bus {
+    /// Checks the invariants after every input while the bus is small, and less often when it is
+    /// large, so that a check costs each input the same.
+    fn check_sometimes(&mut self) {
+        let Checks::On { unchecked } = &mut self.checks else { return };
+        *unchecked += 1;
+        if *unchecked > self.router.size() / CHECKED_PER_INPUT {
+            *unchecked = 0;
+            self.check();
+        }
+    }
+}
+
+/// How much of its state a bus checks for each input, on average.
+const CHECKED_PER_INPUT: usize = 64;
+
+fn disconnect(peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
+    fx.push(Effect::Disconnect { peer, reason });
 }

@@ -39,58 +39,35 @@
 
 extern crate alloc;
 
+// From the bottom to the top: each module uses only those above it in this list.
+mod access;
+mod accounting;
 mod activation;
 mod bus;
-mod config;
+mod calls;
 mod driver;
-mod effects;
-mod end;
-mod error;
 mod hash;
-mod history;
-mod input;
-mod matches;
-pub mod mediation;
-mod members;
-mod names;
-mod observers;
-mod own;
-mod peers;
+mod matching;
 pub mod policy;
-mod reached;
+mod registry;
 mod reloads;
-mod replies;
-mod route;
-mod shares;
-mod statistics;
-mod time;
-mod traces;
-mod undelivered;
-mod unserved;
+mod routing;
+mod tracing;
+mod types;
+mod well_known;
 
-pub use activation::{
-    HelperFailure, Road, Service, ServiceManager, Services, StartFailure, StartId,
-};
+pub use access::mediation;
+pub use accounting::{Gauges, Incident, IncidentKind, MemberCounts, MemberUse, Totals};
 pub use bus::Bus;
-pub use config::{
-    BodyValidation, Configuration, FlightRecorder, Identity, Limits, ServiceHelper, TraceLimits,
-};
-pub use driver::{RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingWish, introspection_xml};
-pub use effects::{
-    Barrier, Body, Cause, Delivery, DisconnectReason, Effect, Effects, Event, Fds, HeldFds, Span,
-    Urgency,
-};
-pub use end::End;
+pub use driver::introspection_xml;
 pub use hash::{HashKey, HashSeed};
-pub use history::{Culprit, Incident, NAMES_MAX, Trouble};
-pub use input::{
-    Amount, Asker, Credentials, Details, FdPassing, Input, PeerId, PidFd, Process, Ring,
-};
-pub use members::{MemberCounts, MemberUse};
 pub use policy::{Policy, Verdict};
-pub use reached::{LimitName, Reached};
-pub use statistics::{Now, Totals};
-pub use time::Time;
-pub use traces::{Audience, Matching, Stopwatch, Traced, TracedMessage, TracedOwner};
-pub use undelivered::{Shortage, Undelivered};
-pub use unserved::{Fate, Fault, Obstacle, Unserved};
+pub use types::{
+    ActivationMethod, Amount, Body, BodyValidation, CallId, Configuration, Credentials, Delivery,
+    Details, DisconnectReason, Effect, Effects, End, FdPassing, Fds, FlightRecorder, HeldFds,
+    HelperFailure, Identity, Input, LimitHit, LimitName, Limits, LogEvent, MatchingTime, NAMES_MAX,
+    PeerId, PeerSnapshot, PidFd, Process, RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingFacts,
+    Service, ServiceHelper, ServiceManager, Services, Shortage, Span, StartFailure, StartId,
+    StartProblem, Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage,
+    TracedOwner, Undelivered, Urgency, WithheldBy,
+};

@@ -11,8 +11,7 @@ use core::mem;
 use core::num::NonZeroU32;
 use core::time::Duration;
 
-use crate::input::PeerId;
-use crate::time::Time;
+use crate::types::{PeerId, Time};
 
 /// Calls of ReloadConfig that wait for a reload.
 #[derive(Debug, Default)]
@@ -86,6 +85,18 @@ impl Reloads {
     /// Takes all calls that wait, since the configuration was read.
     pub(crate) fn take(&mut self) -> BTreeMap<PeerId, Vec<NonZeroU32>> {
         mem::take(&mut self.waiting)
+    }
+
+    /// Checks that every call that waits is one of a live connection.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
+        for (caller, calls) in &self.waiting {
+            assert!(is_active(*caller), "{caller} waits for a reload");
+            assert!(calls.len() <= WAITING_MAX, "calls of {caller} that wait for a reload");
+        }
     }
 
     /// Forgets the calls of a connection, which gets no replies any more.

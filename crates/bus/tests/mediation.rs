@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use diligence_bus::mediation::{Claim, Mediator, Module, Opinion, Recipient, Transit};
-use diligence_bus::policy::Standing;
+use diligence_bus::mediation::{Claim, MediatedRecipient, Mediator, Module, Opinion, Transit};
+use diligence_bus::policy::PeerAttributes;
 use diligence_bus::{
-    Barrier, Bus, Configuration, Credentials, Details, Event, FdPassing, Input, PeerId, Service,
-    Services,
+    Bus, Configuration, Credentials, Details, FdPassing, Input, LogEvent, PeerId, Service,
+    Services, WithheldBy,
 };
 use diligence_testkit::world::{Seen, World, identity, interface, member, messages_to, name, path};
 use wire::Message;
@@ -47,9 +47,9 @@ impl Mediator for Script {
 
     fn on_message(&mut self, transit: &Transit<'_>) -> Opinion {
         let to = match transit.to {
-            Recipient::Bus => "the bus".to_owned(),
-            Recipient::Peer(label) => text(label),
-            Recipient::Service(label) => format!("service {}", label.unwrap_or("-")),
+            MediatedRecipient::Bus => "the bus".to_owned(),
+            MediatedRecipient::Peer(label) => text(label),
+            MediatedRecipient::Service(label) => format!("service {}", label.unwrap_or("-")),
         };
         let what = transit.message.member().map_or("reply", |member| member.as_str());
         let from = text(transit.label);
@@ -86,8 +86,8 @@ impl Mediated {
         let credentials = Credentials { uid: Some(0), pid: Some(1) };
         let (peer, _) = self.world.connect(credentials, Details::default());
         let label = label.map(|label| label.as_bytes().into());
-        let standing = Standing { label, ..Standing::default() };
-        self.world.input(Input::Vetted { peer, standing });
+        let attributes = PeerAttributes { label, ..PeerAttributes::default() };
+        self.world.input(Input::AttributesRead { peer, attributes });
         self.world.authenticate(peer, Some(0), FdPassing::Refused);
         let seen = self.world.call_bus(peer, "Hello", &[]);
         (peer, seen)
@@ -151,7 +151,7 @@ fn names_are_mediated_with_the_context_that_they_have() {
         let asked = bus.asked();
         assert_eq!(asked[0], "label (:1.0) RequestName to the bus");
         assert_eq!(asked[1], format!("label own {name} as {context}"));
-        let is_told = |seen: &Seen| matches!(seen, Seen::Log(Event::Allowed { .. }));
+        let is_told = |seen: &Seen| matches!(seen, Seen::Log(LogEvent::Allowed { .. }));
         assert_eq!(seen.iter().any(is_told), name == "com.audited", "{name}");
     }
 }
@@ -183,10 +183,10 @@ fn messages_are_mediated_for_each_who_gets_them() {
     let seen = bus.world.send(a, signal, &[]);
     assert_eq!([b, c].map(|peer| messages_to(&seen, peer).len()), [0, 0]);
     let withheld = seen.iter().filter_map(|it| match it {
-        Seen::Log(Event::Withheld { peer, barrier, .. }) => Some((*peer, *barrier)),
+        Seen::Log(LogEvent::Withheld { peer, by, .. }) => Some((*peer, *by)),
         _ => None,
     });
-    let expected = [(b, Barrier::AppArmor), (c, Barrier::Selinux)];
+    let expected = [(b, WithheldBy::AppArmor), (c, WithheldBy::Selinux)];
     assert_eq!(withheld.collect::<Vec<_>>(), expected);
     assert_eq!(bus.asked(), ["a (:1.0) Sign to b", "a (:1.0) Sign to c"]);
 

@@ -39,11 +39,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use diligence_bus::policy::{Console, Rule, Standing};
+use diligence_bus::policy::{Console, PeerAttributes, Rule};
 use diligence_bus::{
-    Audience, Configuration, Credentials, Details, DisconnectReason, Event, FdPassing, Fds,
-    HelperFailure, Identity, Input, Limits, PeerId, PidFd, Policy, Service, ServiceHelper,
-    ServiceManager, StartFailure, StartId, Time, Urgency,
+    Configuration, Credentials, Details, DisconnectReason, FdPassing, Fds, HelperFailure, Identity,
+    Input, Limits, LogEvent, PeerId, PidFd, Policy, Service, ServiceHelper, ServiceManager,
+    StartFailure, StartId, Time, TraceAudience, Urgency,
 };
 use diligence_testkit::golden::{self, Mode};
 use diligence_testkit::rules;
@@ -254,8 +254,8 @@ impl Runner {
         let (peer, seen) = self.world().connect(credentials(options), details(options));
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
-        let standing = standing(options);
-        self.world().input(Input::Vetted { peer, standing });
+        let attributes = attributes(options);
+        self.world().input(Input::AttributesRead { peer, attributes });
         seen
     }
 
@@ -382,8 +382,8 @@ impl Runner {
             Seen::Traced { bytes, audience } => {
                 let message = Message::parse(bytes).expect("it was sent");
                 let who = match audience {
-                    Audience::All => "all",
-                    Audience::One(peer) => &self.names[peer],
+                    TraceAudience::All => "all",
+                    TraceAudience::One(peer) => &self.names[peer],
                 };
                 format!("written for {who}: {}", describe(&message))
             }
@@ -394,40 +394,38 @@ impl Runner {
         }
     }
 
-    fn describe_event(&self, event: &Event) -> String {
+    fn describe_event(&self, event: &LogEvent) -> String {
         let name = |peer: &PeerId| &*self.names[peer];
         match event {
-            Event::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
-            Event::Traces { peer } => format!("log: {} reads a trace", name(peer)),
-            Event::LosingSignals { peer, sender, reached } => {
+            LogEvent::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
+            LogEvent::Traces { peer } => format!("log: {} reads a trace", name(peer)),
+            LogEvent::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: {} loses messages, {reached}, first of {sender}", name(peer))
             }
-            Event::Undelivered { peer, sender, shortage } => {
+            LogEvent::Undelivered { peer, sender, shortage } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: not delivered to {}, from {sender}: {}", name(peer), shortage.word())
             }
-            Event::CaughtUp { peer, lost } => {
+            LogEvent::CaughtUp { peer, lost } => {
                 format!("log: {} has caught up, {lost} lost", name(peer))
             }
-            Event::Starting { name, road, asker } => {
-                format!("log: starting {name} as {road:?} for {}", self.names[asker])
+            LogEvent::Starting { name, method, asker } => {
+                format!("log: starting {name} as {method:?} for {}", self.names[asker])
             }
-            Event::Started { name } => format!("log: started {name}"),
-            Event::StartFailed { name, cause, why, .. } => {
-                format!("log: failed {name} by {cause:?}: {}", quoted(why))
+            LogEvent::Started { name } => format!("log: started {name}"),
+            LogEvent::StartFailed { name, problem, why, .. } => {
+                format!("log: failed {name} by {problem:?}: {}", quoted(why))
             }
-            Event::Refused { peer, cause, reached, .. } => {
+            LogEvent::Refused { peer, cause, reached, .. } => {
                 let usage = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
                 format!("log: refused {}: {cause}{usage}", name(peer))
             }
-            Event::Unserved(unserved) => format!("log: {unserved}"),
-            Event::Fault { fault, text } => format!("log: {}: {text}", fault.word()),
-            Event::Withheld { sender, peer, why, .. } => {
+            LogEvent::Withheld { sender, peer, why, .. } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: withheld from {}, of {sender}: {}", name(peer), quoted(why))
             }
-            Event::Allowed { peer, what } => {
+            LogEvent::Allowed { peer, what } => {
                 format!("log: allowed {}: {}", name(peer), quoted(what))
             }
         }
@@ -670,10 +668,10 @@ fn details(options: &str) -> Details {
     }
 }
 
-fn standing(options: &str) -> Standing {
+fn attributes(options: &str) -> PeerAttributes {
     let is_at_console = options.split_whitespace().any(|word| word == "console");
     let command = pairs(options).find(|(name, _)| *name == "comm");
-    Standing {
+    PeerAttributes {
         groups: details(options).groups,
         console: if is_at_console { Console::Present } else { Console::Absent },
         command: command.map(|(_, command)| command.to_owned()),

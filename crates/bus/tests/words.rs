@@ -1,9 +1,7 @@
-//! What people and programs are told of what went wrong: each reason in one word, by which it is counted, and
-//! as a part of a sentence. The words are in docs/statistics.md and docs/log.md, so they stay.
+//! The words for ends of connections and kinds of incidents, and their texts. The words are in
+//! docs/statistics.md and docs/log.md, so they stay.
 
-use diligence_bus::{
-    Credentials, End, Fate, Fault, LimitName, Obstacle, Reached, Trouble, Unserved,
-};
+use diligence_bus::{End, IncidentKind};
 
 #[test]
 fn ends_of_connections() {
@@ -37,7 +35,7 @@ fn ends_of_connections() {
         (End::Unwatched, "unwatched", "the system does not let it be watched"),
         (End::NotAdmitted, "not-admitted", "its user may not connect to this bus"),
         (
-            End::StandingUnknown,
+            End::AttributesUnknown,
             "standing-unknown",
             "its groups, or whether its user sits at the machine, cannot be told, and the policy \
              asks for that",
@@ -49,8 +47,8 @@ fn ends_of_connections() {
 }
 
 #[test]
-fn kinds_of_trouble() {
-    let words = Trouble::ALL.map(Trouble::as_str);
+fn kinds_of_incidents() {
+    let words = IncidentKind::ALL.map(IncidentKind::as_str);
     let expected = [
         "disconnected",
         "turned-away",
@@ -62,75 +60,4 @@ fn kinds_of_trouble() {
         "fault",
     ];
     assert_eq!(words, expected);
-}
-
-#[test]
-fn faults() {
-    for (fault, word) in [
-        (Fault::NoDescriptors, "no-descriptors"),
-        (Fault::UnwatchedFolder, "unwatched-folder"),
-        (Fault::UnwatchedConnection, "unwatched-connection"),
-        (Fault::UnknownStanding, "standing-unknown"),
-        (Fault::Metrics, "metrics"),
-        (Fault::StrayService, "stray-service"),
-        (Fault::ServiceOutput, "service-output"),
-        (Fault::FlightRecorder, "flight-recorder"),
-    ] {
-        assert_eq!(fault.word(), word);
-    }
-}
-
-#[test]
-fn those_who_are_not_served() {
-    let check = |uid, fate, obstacle: Obstacle, word: &str, text: &str| {
-        let credentials = Credentials { uid, ..Credentials::default() };
-        assert_eq!(obstacle.cause(), word);
-        let unserved = Unserved { credentials, process: Default::default(), fate, obstacle };
-        assert_eq!(unserved.to_string(), text);
-    };
-    let places = || Reached { limit: LimitName::IncompleteConnections, max: 1, used: 1 };
-    let burst = Reached { limit: LimitName::ConnectionBurst, max: 2, used: 2 };
-    let often = || Obstacle::TooOften { per_second: 9, burst };
-    let unknown = Obstacle::Nameless { why: "no memory".to_owned() };
-    assert_eq!(unknown.reached(), None);
-    let rate = "max_connections_per_second_per_user";
-    check(
-        Some(7),
-        Fate::Waits,
-        often(),
-        rate,
-        &format!("User 7 connects too often: new connections are served later ({rate}=9)"),
-    );
-    check(
-        None,
-        Fate::TurnedAway,
-        often(),
-        rate,
-        &format!(
-            "Those of whom no user is known connect too often: new connections are refused ({rate}=9)"
-        ),
-    );
-    let many = "too many connections that have not said Hello: the next ones";
-    let word = "max_incomplete_connections";
-    check(
-        Some(7),
-        Fate::Waits,
-        Obstacle::Crowding(places()),
-        word,
-        &format!("User 7 has {many} wait"),
-    );
-    check(
-        Some(7),
-        Fate::TurnedAway,
-        Obstacle::Crowding(places()),
-        word,
-        &format!("User 7 has {many} are closed"),
-    );
-    check(
-        None,
-        Fate::TurnedAway,
-        unknown,
-        "unknown-peer",
-        "Those of whom no user is known connect, and the kernel does not tell who that is: no memory",
-    );
 }

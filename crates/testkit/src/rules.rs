@@ -13,8 +13,8 @@
 //! everybody and before all others.
 
 use bus::policy::{
-    Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies, Rule, Scope, SendMatch,
-    Subject, Verdict, Who,
+    Audience, ConnectSubject, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, Replies,
+    Rule, RuleSubject, Scope, SendMatch, Verdict,
 };
 use wire::message::MessageType;
 
@@ -32,14 +32,14 @@ pub fn rule(line: &str) -> Rule {
     let right = *words.get(at + 1).unwrap_or_else(|| panic!("{line}: no right"));
     let rest = &words[at + 2..];
     let subject = match right {
-        "connect" => Subject::Connect(who(rest[0])),
-        "own" => Subject::Own(names(
+        "connect" => RuleSubject::Connect(who(rest[0])),
+        "own" => RuleSubject::Own(names(
             rest[0]
                 .strip_prefix("below=")
                 .map_or_else(|| rest[0].to_owned(), |prefix| format!("below:{prefix}")),
         )),
-        "send" => Subject::Send(send(rest)),
-        "receive" => Subject::Receive(receive(rest)),
+        "send" => RuleSubject::Send(send(rest)),
+        "receive" => RuleSubject::Receive(receive(rest)),
         _ => panic!("{line}: {right} is no right"),
     };
     Rule { scope, verdict, subject, log: rest.contains(&"log") }
@@ -57,11 +57,11 @@ fn scope(word: &str) -> Scope {
     }
 }
 
-fn who(word: &str) -> Who {
+fn who(word: &str) -> ConnectSubject {
     match pair(word) {
-        ("*", _) => Who::Anybody,
-        ("user", uid) => Who::User(number(uid)),
-        ("group", gid) => Who::Group(number(gid)),
+        ("*", _) => ConnectSubject::Anybody,
+        ("user", uid) => ConnectSubject::User(number(uid)),
+        ("group", gid) => ConnectSubject::Group(number(gid)),
         _ => panic!("{word} is nobody"),
     }
 }
@@ -94,8 +94,8 @@ fn receive(words: &[&str]) -> ReceiveMatch {
     for word in words {
         match pair(word) {
             ("from", name) => wanted.sender = Some(name.to_owned()),
-            ("recipient", "addressee") => wanted.recipient = Recipient::Addressee,
-            ("recipient", "eavesdropper") => wanted.recipient = Recipient::Eavesdropper,
+            ("recipient", "addressee") => wanted.recipient = RecipientRole::Addressee,
+            ("recipient", "eavesdropper") => wanted.recipient = RecipientRole::Eavesdropper,
             (key, value) => message(&mut wanted.message, key, value),
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{
-    Amount, Audience, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason,
-    Effect, Effects, End, Event, FdPassing, Fds, HeldFds, Identity, Input, PeerId, Ring, RingWish,
-    StartId, Time, Traced, TracedMessage, TracedOwner, Urgency,
+    Amount, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason, Effect,
+    Effects, End, FdPassing, Fds, HeldFds, Identity, Input, LogEvent, PeerId, RingFacts, StartId,
+    Time, TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -79,14 +79,14 @@ pub enum Seen {
         /// Header and body.
         bytes: Vec<u8>,
         /// For whom.
-        audience: Audience,
+        audience: TraceAudience,
     },
     /// It is written down that a connection has got its name.
     Joined(PeerId),
     /// The trace of this connection is over.
     CloseRing(PeerId),
     /// A line for the log.
-    Log(Event),
+    Log(LogEvent),
 }
 
 impl World {
@@ -245,24 +245,24 @@ impl World {
                     assert!(self.held.remove(fds), "only what is kept is released");
                     continue;
                 }
-                Effect::OpenRing { asker, wish } => {
+                Effect::OpenRing { call, request } => {
                     let input = Input::RingOpened {
-                        asker: *asker,
-                        wish: **wish,
-                        outcome: match **wish {
-                            RingWish::New { bytes, kept, .. } => {
-                                Ok(Ring { version: 1, bytes, kept })
+                        call: *call,
+                        request: **request,
+                        outcome: match **request {
+                            TraceRequest::New { bytes, kept, .. } => {
+                                Ok(RingFacts { version: 1, bytes, kept })
                             }
-                            RingWish::FlightRecorder => Err("there is none".to_owned()),
+                            TraceRequest::FlightRecorder => Err("there is none".to_owned()),
                         },
                     };
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
                 Effect::CloseRing { peer } => Seen::CloseRing(*peer),
-                Effect::Identify { peer, asker } => {
+                Effect::ReadDetails { peer, call } => {
                     let details = self.peer(*peer).details.clone();
-                    let input = Input::Identified { peer: *peer, details, asker: *asker };
+                    let input = Input::DetailsRead { peer: *peer, details, call: *call };
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }

@@ -1,6 +1,6 @@
 //! The rules of a configuration, with the places where they stand.
 
-use bus::policy::{Rule as BusRule, Scope, Subject, Verdict};
+use bus::policy::{Rule as BusRule, RuleSubject, Scope, Verdict};
 
 use super::error::Origin;
 
@@ -21,7 +21,7 @@ pub struct Rule {
     /// What it says of what it matches.
     pub verdict: Verdict,
     /// What it matches.
-    pub subject: Subject,
+    pub subject: RuleSubject,
     /// Whether what it decides is to be logged (`log`).
     pub log: bool,
 }

@@ -1,6 +1,6 @@
 //! Reading `<policy>`: for whom it is, and the rules in it.
 
-use bus::policy::{Scope, Subject, Verdict, Who};
+use bus::policy::{ConnectSubject, RuleSubject, Scope, Verdict};
 
 use super::element::{Element, Found};
 use super::environment::Accounts;
@@ -67,7 +67,7 @@ impl<'a> PolicyReader<'a> {
     ) -> Result<Option<Rule>, ConfigError> {
         let topic = rule.topic()?;
         let subject = self.subject(rule, topic);
-        if let (Some(scope), Some(Subject::Connect(_))) = (scope, &subject) {
+        if let (Some(scope), Some(RuleSubject::Connect(_))) = (scope, &subject) {
             rule.expect_not_for_account(scope)?;
         }
         let complete = scope.zip(subject);
@@ -80,18 +80,22 @@ impl<'a> PolicyReader<'a> {
         }))
     }
 
-    fn subject(&mut self, rule: RuleElement<'_>, topic: Topic<'_>) -> Option<Subject> {
+    fn subject(&mut self, rule: RuleElement<'_>, topic: Topic<'_>) -> Option<RuleSubject> {
         let verdict = rule.verdict();
         let for_nobody = |account| WarningKind::RuleForNobody { verdict, account };
         let who = match topic {
-            Topic::Own(names) => return Some(Subject::Own(names)),
-            Topic::Send(wanted) => return Some(Subject::Send(wanted)),
-            Topic::Receive(wanted) => return Some(Subject::Receive(wanted)),
-            Topic::User("*") | Topic::Group("*") => Who::Anybody,
-            Topic::User(name) => Who::User(self.user(name, rule.origin(), for_nobody)?),
-            Topic::Group(name) => Who::Group(self.group(name, rule.origin(), for_nobody)?),
+            Topic::Own(names) => return Some(RuleSubject::Own(names)),
+            Topic::Send(wanted) => return Some(RuleSubject::Send(wanted)),
+            Topic::Receive(wanted) => return Some(RuleSubject::Receive(wanted)),
+            Topic::User("*") | Topic::Group("*") => ConnectSubject::Anybody,
+            Topic::User(name) => {
+                ConnectSubject::User(self.user(name, rule.origin(), for_nobody)?)
+            }
+            Topic::Group(name) => {
+                ConnectSubject::Group(self.group(name, rule.origin(), for_nobody)?)
+            }
         };
-        Some(Subject::Connect(who))
+        Some(RuleSubject::Connect(who))
     }
 
     fn user(

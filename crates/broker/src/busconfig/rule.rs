@@ -5,8 +5,8 @@ mod error;
 use std::ops::RangeInclusive;
 
 use bus::policy::{
-    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies, Right, Scope,
-    SendMatch, Verdict,
+    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, Replies, Right,
+    Scope, SendMatch, Verdict,
 };
 use wire::message::MessageType;
 
@@ -66,7 +66,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    /// Who connects is asked before it is known whose rules hold, so these cannot be an account's.
+    /// ConnectSubject connects is asked before it is known whose rules hold, so these cannot be an account's.
     pub(super) fn expect_not_for_account(self, scope: Scope) -> Result<(), ConfigError> {
         match scope {
             Scope::User(_) => Err(self.refuse(RuleError::ConnectPerUser)),
@@ -114,9 +114,9 @@ impl<'a> RuleElement<'a> {
 
     fn receive_match(self) -> Result<ReceiveMatch, ConfigError> {
         let recipient = match (self.verdict, self.eavesdrops()?) {
-            (Verdict::Allow, true) | (Verdict::Deny, false) => Recipient::Any,
-            (Verdict::Allow, false) => Recipient::Addressee,
-            (Verdict::Deny, true) => Recipient::Eavesdropper,
+            (Verdict::Allow, true) | (Verdict::Deny, false) => RecipientRole::Any,
+            (Verdict::Allow, false) => RecipientRole::Addressee,
+            (Verdict::Deny, true) => RecipientRole::Eavesdropper,
         };
         let sender = self.pattern("receive_sender");
         Ok(ReceiveMatch { message: self.message_match(&RECEIVE)?, sender, recipient })

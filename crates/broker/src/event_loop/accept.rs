@@ -5,22 +5,23 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use bus::{
-    Asker, Credentials, Details, Fate, Input, LimitName, Obstacle, PeerId, PidFd, Process, Reached,
-    Unserved,
+    CallId, Credentials, Details, Incident, Input, LimitHit, LimitName, PeerId, PidFd, Process,
 };
 use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Server, ServerConfig};
 
 use super::EventLoop;
-use super::line::{Joined, Newcomer};
+use super::admission_queue::{Admission, PendingPeer};
 use super::listening::Listening;
 use crate::arrivals::{Arrival, Rate, Turn};
 use crate::back_pressure::Limits;
 use crate::connection::Connection;
+use crate::fault::DescriptorShortage;
 use crate::login::Login;
 use crate::os_error::OsError;
 use crate::report;
+use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
 impl EventLoop {
     /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
@@ -36,7 +37,9 @@ impl EventLoop {
                 Ok(())
             }
             Accepted::NoneWaiting => Ok(()),
-            Accepted::OutOfRoom(error) => self.out_of_room(&OsError::from(error)),
+            Accepted::OutOfRoom(error) => {
+                self.out_of_room(DescriptorShortage::System(OsError::from(error)))
+            }
         }
     }
 
@@ -47,46 +50,59 @@ impl EventLoop {
             Turn::At(time) => Some(time),
             Turn::Never => return,
         };
-        let newcomer = Newcomer { socket, listener, credentials, served_at };
-        if self.bus.is_accepting() || !self.bus.is_crowding(newcomer.credentials.uid) {
-            self.serve(newcomer);
+        let peer = PendingPeer { socket, listener, credentials, served_at };
+        if self.bus.is_accepting() || !self.bus.is_crowding(peer.credentials.uid) {
+            self.serve(peer);
         } else {
-            self.join_line(newcomer);
+            self.enqueue(peer);
         }
     }
 
-    fn join_line(&mut self, newcomer: Newcomer) {
-        let credentials = newcomer.credentials.clone();
-        let Joined { fate, ahead } = self.line.join(newcomer);
+    fn enqueue(&mut self, peer: PendingPeer) {
+        let credentials = peer.credentials.clone();
+        let Admission { outcome, ahead } = self.admission_queue.join(peer);
         let used = self.bus.incomplete_of(credentials.uid) + ahead as u64;
         let max = self.bus.configuration().limits.max_incomplete_connections;
         let limit = LimitName::IncompleteConnections;
-        self.not_served(credentials, fate, Obstacle::Crowding(Reached { limit, max, used }));
+        self.throttled(
+            credentials,
+            outcome,
+            ThrottleReason::Crowding(LimitHit { limit, max, used }),
+        );
     }
 
-    /// Tells that somebody who has connected is not served at once.
-    fn not_served(&mut self, credentials: Credentials, fate: Fate, obstacle: Obstacle) {
-        let process = Process::default();
-        let mut unserved = Unserved { credentials, process, fate, obstacle };
-        if self.reporter.is_news(&unserved, self.now)
-            && let Some(pid) = unserved.credentials.pid
+    /// Logs that a peer is not served at once, and adds it to the history.
+    fn throttled(
+        &mut self,
+        credentials: Credentials,
+        outcome: ThrottleOutcome,
+        reason: ThrottleReason,
+    ) {
+        let mut peer = ThrottledPeer { credentials, process: Process::default(), outcome, reason };
+        if self.reporter.is_news(&peer, self.now)
+            && let Some(pid) = peer.credentials.pid
         {
-            unserved.process = report::process(pid);
+            peer.process = report::process(pid);
         }
-        self.handle(Input::Unserved(unserved));
+        self.reporter.throttled(&self.log, &self.bus, &peer, self.now);
+        self.watch_log();
+        let (kind, cause) = (outcome.incident_kind(), reason.cause());
+        let (who, text) = (peer.snapshot(), peer.to_string());
+        let incident = Incident::new(kind, cause, who, text, reason.limit_hit(), self.time());
+        self.bus.note_incident(incident);
     }
 
-    /// Serves those who had to wait, as far as there are places again.
-    pub(super) fn serve_line(&mut self) {
+    /// Serves the peers that had to wait, as far as there are places again.
+    pub(super) fn serve_queued(&mut self) {
         while self.bus.is_accepting()
-            && let Some(newcomer) = self.line.next()
+            && let Some(peer) = self.admission_queue.next()
         {
-            self.serve(newcomer);
+            self.serve(peer);
         }
     }
 
-    fn serve(&mut self, newcomer: Newcomer) {
-        let Newcomer { socket, listener, credentials, served_at } = newcomer;
+    fn serve(&mut self, peer: PendingPeer) {
+        let PendingPeer { socket, listener, credentials, served_at } = peer;
         let served_at = served_at.filter(|&time| time > self.now);
         let peer = self.table.next_id();
         let login = self.login(listener, credentials.uid);
@@ -108,8 +124,8 @@ impl EventLoop {
         match sys::credentials::peer_ids(socket) {
             Ok(known) => Some(Credentials { pid: known.pid, uid: Some(known.uid) }),
             Err(error) => {
-                let obstacle = Obstacle::Nameless { why: OsError::from(error).to_string() };
-                self.not_served(Credentials::default(), Fate::TurnedAway, obstacle);
+                let reason = ThrottleReason::UnknownUser(OsError::from(error));
+                self.throttled(Credentials::default(), ThrottleOutcome::Rejected, reason);
                 None
             }
         }
@@ -120,14 +136,15 @@ impl EventLoop {
         let uid = credentials.uid;
         let Some(rate) = Rate::of(&self.config.document.own, uid) else { return Turn::Now };
         let Arrival { turn, ahead } = self.arrivals.arrived(uid, rate, self.now);
-        let fate = match turn {
+        let outcome = match turn {
             Turn::Now => return turn,
-            Turn::At(_) => Fate::Waits,
-            Turn::Never => Fate::TurnedAway,
+            Turn::At(_) => ThrottleOutcome::Delayed,
+            Turn::Never => ThrottleOutcome::Rejected,
         };
         let (per_second, max) = (u64::from(rate.per_second), u64::from(rate.burst));
-        let burst = Reached { limit: LimitName::ConnectionBurst, max, used: ahead };
-        self.not_served(credentials.clone(), fate, Obstacle::TooOften { per_second, burst });
+        let burst = LimitHit { limit: LimitName::ConnectionBurst, max, used: ahead };
+        let reason = ThrottleReason::TooOften { per_second, burst };
+        self.throttled(credentials.clone(), outcome, reason);
         turn
     }
 
@@ -148,7 +165,7 @@ impl EventLoop {
 
     /// Asks the kernel for all about the process behind a connection. What it cannot tell, or not
     /// any longer, is left out.
-    pub(super) fn identify(&mut self, peer: PeerId, asker: Asker) {
+    pub(super) fn read_details(&mut self, peer: PeerId, call: CallId) {
         let Some(connection) = self.table.get_mut(peer) else { return };
         let mut details = Details::default();
         // Of who comes over a network it knows nothing.
@@ -160,8 +177,8 @@ impl EventLoop {
                 details.pidfd = PidFd::Held;
             }
         }
-        self.handle(Input::Identified { peer, details, asker });
-        // Whoever asked has it in the queue.
+        self.handle(Input::DetailsRead { peer, details, call });
+        // The caller has it in its queue.
         if let Some(connection) = self.table.get_mut(peer) {
             connection.pidfd = None;
         }

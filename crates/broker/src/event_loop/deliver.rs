@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 
 use bus::{
-    Body, Delivery, DisconnectReason, Effect, Effects, Event, Fault, Fds, Input, PeerId, Urgency,
+    Body, Delivery, DisconnectReason, Effect, Effects, Fds, Input, LogEvent, PeerId, Urgency,
 };
 use sys::poll::Interest;
 use wire::Message;
@@ -14,10 +14,11 @@ use super::back_pressure;
 use super::{EventLoop, Source};
 use crate::back_pressure::{Limits, Writing};
 use crate::connection::{End, Phase, Role};
+use crate::fault::Fault;
 use crate::outgoing::{
     Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
 };
-use crate::report::Described;
+use crate::report::DescribedPeer;
 
 /// What the bus was handling when effects came of it.
 pub(super) enum Origin<'m> {
@@ -60,10 +61,10 @@ impl EventLoop {
                 Effect::Send(delivery) => self.send(delivery, effects, origin),
                 Effect::Disconnect { peer, reason } => self.disconnect(*peer, *reason),
                 Effect::Log(event) => self.log_event(event),
-                Effect::OpenRing { asker, wish } => self.open_ring(*asker, **wish),
+                Effect::OpenRing { call, request } => self.open_ring(*call, **request),
                 Effect::CloseRing { peer } => self.traces.end(*peer),
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
-                Effect::Identify { peer, asker } => self.identify(*peer, *asker),
+                Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
                 Effect::Start { start, name } => self.start_service(*start, name),
                 Effect::Abandon { start } => self.abandon(*start),
                 Effect::HoldFds(held) => self.hold_fds(*held, origin),
@@ -280,8 +281,7 @@ impl EventLoop {
         };
         connection.watched = Some(wanted);
         if let Err(error) = told {
-            let line = format!("Cannot watch a connection: {error}");
-            self.fault(Fault::UnwatchedConnection, line);
+            self.fault(&Fault::UnwatchedConnection(error));
             self.end(peer, End::Unwatched);
         }
     }
@@ -303,8 +303,8 @@ impl EventLoop {
         self.end(peer, End::Bus(reason));
     }
 
-    fn log_event(&mut self, event: &Event) {
-        if let Event::BecameMonitor { peer } = event
+    fn log_event(&mut self, event: &LogEvent) {
+        if let LogEvent::BecameMonitor { peer } = event
             && let Some(connection) = self.table.get_mut(*peer)
         {
             connection.role = Role::Monitor;
@@ -316,14 +316,18 @@ impl EventLoop {
         self.describe(described);
     }
 
-    /// Tells the bus what a process is called, and sees to it that what is left out of the log is
-    /// told there in time.
-    pub(super) fn describe(&mut self, described: Option<Described>) {
+    /// Notes what a process is called, if the log has looked it up.
+    pub(super) fn describe(&mut self, described: Option<DescribedPeer>) {
+        self.watch_log();
+        if let Some(DescribedPeer { peer, process }) = described {
+            self.bus.describe(peer, process);
+        }
+    }
+
+    /// Sees to it that the log reports in time how many lines it left out.
+    pub(super) fn watch_log(&mut self) {
         if let Some(due) = self.reporter.due() {
             self.alarm.no_later_than(due);
-        }
-        if let Some(Described { peer, process }) = described {
-            self.handle(Input::Described { peer, process });
         }
     }
 

@@ -4,16 +4,15 @@
 //! stops to accept: those who are connected send descriptors too, and files have to be read again.
 //! Whoever wants to connect waits then, in the queue of the kernel, until somebody leaves.
 
-use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-use bus::Fault;
 use sys::poll::Interest;
 use sys::rlimit::open_files_max;
 
 use super::{EventLoop, Source};
+use crate::fault::{DescriptorShortage, Fault};
 
 /// Whether the poller watches the listeners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +67,7 @@ impl EventLoop {
     /// A connection was accepted, of which `descriptor` is the latest descriptor.
     pub(super) fn note_accepted(&mut self, descriptor: impl AsFd) -> io::Result<()> {
         if !self.descriptors.are_left(descriptor) {
-            return self.out_of_room(&"nearly all descriptors are in use");
+            return self.out_of_room(DescriptorShortage::Reserved);
         }
         if let Some(short) = self.descriptors.short
             && self.now.saturating_sub(short) > SHORTAGE_OVER
@@ -80,14 +79,11 @@ impl EventLoop {
     }
 
     /// There is no room for one more connection.
-    pub(super) fn out_of_room(&mut self, why: &dyn Display) -> io::Result<()> {
+    pub(super) fn out_of_room(&mut self, shortage: DescriptorShortage) -> io::Result<()> {
         let earlier = self.descriptors.short.replace(self.now);
         // Where one leaves and another takes the place, it is still the same shortage.
         if earlier.is_none_or(|earlier| self.now.saturating_sub(earlier) > SHORTAGE_OVER) {
-            let line = format!(
-                "Cannot accept connections: {why}; those who want to connect wait until others leave"
-            );
-            self.fault(Fault::NoDescriptors, line);
+            self.fault(&Fault::NoDescriptors(shortage));
         }
         self.stop_listening(Listening::OutOfRoom { retry_at: self.now + RETRY_AFTER })
     }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use bus::Fault;
 use sys::poll::Interest;
 
 use super::{EventLoop, Source};
+use crate::fault::Fault;
 use crate::metrics::{Metrics, Next, Place};
 
 impl EventLoop {
@@ -31,9 +31,8 @@ impl EventLoop {
             self.start_metrics().inspect_err(|_| self.metrics = before)
         });
         if let Err(error) = moved {
-            let place = self.config.document.own.metrics_socket.as_deref();
-            let place = place.map(|path| path.display().to_string()).unwrap_or_default();
-            self.fault(Fault::Metrics, format!("Cannot tell what is counted at {place}: {error}"));
+            let place = self.config.document.own.metrics_socket.clone();
+            self.fault(&Fault::Metrics { place, error });
         }
     }
 
@@ -46,7 +45,7 @@ impl EventLoop {
             Next::Change(interest) => self.change_metrics(place, interest),
         });
         if let Err(error) = outcome {
-            self.fault(Fault::Metrics, format!("Cannot tell what is counted: {error}"));
+            self.fault(&Fault::Metrics { place: None, error });
         }
         self.watch_metrics_time();
     }

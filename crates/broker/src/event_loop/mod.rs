@@ -16,11 +16,11 @@
 
 mod accept;
 mod admission;
+mod admission_queue;
 pub(crate) mod appetite;
 mod back_pressure;
 mod deadlines;
 mod deliver;
-mod line;
 mod listening;
 mod metrics;
 mod receive;
@@ -38,7 +38,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bus::mediation::Mediator;
-use bus::{Bus, Effects, Fault, HashKey, HashSeed, HeldFds, Input, PeerId, Time};
+use bus::{
+    Bus, Effects, HashKey, HashSeed, HeldFds, Incident, IncidentKind, Input, PeerId, PeerSnapshot,
+    Time,
+};
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
@@ -50,6 +53,7 @@ use crate::authority::SystemAuthority;
 use crate::back_pressure::Loads;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::End;
+use crate::fault::Fault;
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::UserFds;
 use crate::listen::Listener;
@@ -59,9 +63,9 @@ use crate::outgoing::{SharedFds, Spare};
 use crate::report::Reporter;
 use crate::table::Table;
 use crate::trace::{Dump, Traces};
+use admission_queue::AdmissionQueue;
 use appetite::Conversation;
 use deadlines::Alarm;
-use line::Line;
 use listening::{Descriptors, Listening};
 use reload::Changes;
 use thrift::Thrift;
@@ -158,7 +162,7 @@ pub struct EventLoop {
     work: Work,
     conversation: Conversation,
     arrivals: Arrivals,
-    line: Line,
+    admission_queue: AdmissionQueue,
     buffers: Buffers,
     thrift: Thrift,
 }
@@ -255,7 +259,7 @@ impl EventLoop {
             work: Work::default(),
             conversation: Conversation::default(),
             arrivals: Arrivals::default(),
-            line: Line::default(),
+            admission_queue: AdmissionQueue::default(),
             buffers: Buffers::default(),
             thrift: Thrift::begin(),
         };
@@ -268,6 +272,12 @@ impl EventLoop {
         event_loop.set_recorder();
         event_loop.tell_unwatched(unwatched);
         Ok(event_loop)
+    }
+
+    /// Does not check the invariants of the bus in debug builds any more, so that the cost of messages
+    /// can be measured.
+    pub const fn stop_checking(&mut self) {
+        self.bus.stop_checking();
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -316,7 +326,7 @@ impl EventLoop {
         }
         self.flush();
         self.close_ended();
-        self.serve_line();
+        self.serve_queued();
         self.update_listening()?;
         self.set_alarm()?;
         Ok(Flow::Continue)
@@ -380,9 +390,13 @@ impl EventLoop {
         self.buffers.effects = effects;
     }
 
-    /// Tells of something that the system does not let the bus do.
-    fn fault(&mut self, fault: Fault, text: String) {
-        self.handle(Input::Fault { fault, text });
+    /// Logs a fault, and adds it to the history.
+    fn fault(&mut self, fault: &Fault) {
+        self.reporter.fault(&self.log, &self.bus, fault, self.now);
+        self.watch_log();
+        let (kind, cause, text) = (IncidentKind::Fault, fault.word(), fault.to_string());
+        let peer = PeerSnapshot::default();
+        self.bus.note_incident(Incident::new(kind, cause, peer, text, None, self.time()));
     }
 
     const fn time(&self) -> Time {

@@ -1,18 +1,17 @@
 //! Changes of the folders from which the configuration is read.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use bus::{Fault, Input, PeerId};
+use bus::{Input, PeerId};
 use services::Naming;
 
 use super::{EventLoop, Loaded};
 use crate::activation::service_folders;
 use crate::busconfig::{ConfigError, Document};
+use crate::fault::Fault;
 use crate::folders::{Folders, Seen, Unrest, Unwatched};
-use crate::os_error::OsError;
 use crate::report::ReloadReport;
 
 /// What watches the folders, and what it has seen of late.
@@ -25,10 +24,10 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Watches the folders of a configuration.
-    pub(super) fn of(document: &Document) -> (Self, Vec<Unwatchable>) {
+    pub(super) fn of(document: &Document) -> (Self, Vec<Fault>) {
         let (folders, failed) = match Folders::new() {
             Ok(folders) => (Some(folders), None),
-            Err(error) => (None, Some(Unwatchable::Anything(error.into()))),
+            Err(error) => (None, Some(Fault::UnwatchedFolders(error.into()))),
         };
         let mut changes = Self { folders, unrest: None };
         let unwatched = changes.watch(document).into_iter().chain(failed).collect();
@@ -36,7 +35,7 @@ impl Changes {
     }
 
     /// Watches the folders of a configuration, and no others.
-    pub(super) fn watch(&mut self, document: &Document) -> Vec<Unwatchable> {
+    pub(super) fn watch(&mut self, document: &Document) -> Vec<Fault> {
         let Some(folders) = &mut self.folders else { return Vec::new() };
         // What comes into the others comes by programs that say so afterwards.
         let services = service_folders(&document.service_dirs).into_iter();
@@ -47,36 +46,14 @@ impl Changes {
     }
 
     /// What is about to be read is what is there now, and changes from now on are news.
-    pub(super) fn settle(&mut self) -> Vec<Unwatchable> {
+    pub(super) fn settle(&mut self) -> Vec<Fault> {
         self.unrest = None;
         self.folders.as_mut().map_or_else(Vec::new, |folders| named(folders.renew()))
     }
 }
 
-/// What the system does not let be watched.
-#[derive(Debug)]
-pub(super) enum Unwatchable {
-    /// No folder at all.
-    Anything(OsError),
-    /// This one.
-    Folder(Unwatched),
-}
-
-impl fmt::Display for Unwatchable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Anything(error) => write!(f, "Cannot watch folders for changes: {error}"),
-            Self::Folder(Unwatched { folder, error }) => {
-                let folder = folder.display().to_string();
-                write!(f, "Cannot watch {folder:?} for changes: {error}")
-            }
-        }?;
-        f.write_str("; after a change, reload by SIGHUP or ReloadConfig")
-    }
-}
-
-fn named(unwatched: Vec<Unwatched>) -> Vec<Unwatchable> {
-    unwatched.into_iter().map(Unwatchable::Folder).collect()
+fn named(unwatched: Vec<Unwatched>) -> Vec<Fault> {
+    unwatched.into_iter().map(Fault::UnwatchedFolder).collect()
 }
 
 impl EventLoop {
@@ -117,9 +94,9 @@ impl EventLoop {
     }
 
     /// Tells of folders that changes will not be seen in.
-    pub(super) fn tell_unwatched(&mut self, unwatched: Vec<Unwatchable>) {
-        for unwatchable in unwatched {
-            self.fault(Fault::UnwatchedFolder, unwatchable.to_string());
+    pub(super) fn tell_unwatched(&mut self, unwatched: Vec<Fault>) {
+        for fault in unwatched {
+            self.fault(&fault);
         }
     }
 

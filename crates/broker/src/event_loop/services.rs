@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use bus::{Fault, HeldFds, Input, StartFailure, StartId};
+use bus::{HeldFds, Input, StartFailure, StartId};
 use sys::poll::{Interest, has_room};
 
 use super::deliver::Origin;
 use super::{EventLoop, Source};
 use crate::activation::{ChildKey, Spoken};
+use crate::fault::Fault;
 use crate::os_error::OsError;
 
 impl EventLoop {
@@ -43,8 +44,7 @@ impl EventLoop {
     /// Kills what was started, since its time is over.
     pub(super) fn abandon(&mut self, start: StartId) {
         if let Err(error) = self.children.kill(start) {
-            let line = format!("Cannot end a service that has not come in time: {error}");
-            self.fault(Fault::StrayService, line);
+            self.fault(&Fault::StrayService(error));
         }
     }
 
@@ -94,8 +94,7 @@ impl EventLoop {
         if self.paused_outputs.is_empty() {
             let watched = self.poller.add(io::stderr(), Source::Stderr.token(), Interest::Write);
             if let Err(error) = watched {
-                let line = format!("Cannot pass on what services write: {error}");
-                self.fault(Fault::ServiceOutput, line);
+                self.fault(&Fault::ServiceOutput(error));
             }
         }
         self.paused_outputs.push(key);

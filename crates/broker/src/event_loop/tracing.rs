@@ -6,8 +6,8 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Asker, Body, Delivery, Effect, Effects, Event, Fault, Input, PeerId, Traced};
-use bus::{Ring as RingFacts, RingContents, RingWish, TracedMessage, TracedOwner};
+use bus::{Body, CallId, Delivery, Effect, Effects, Input, LogEvent, PeerId, Traced};
+use bus::{RingContents, RingFacts, TraceRequest, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
 use trace::record::{First, Message, Parts, Party, Recipients};
 use trace::{Delivered, Entry};
@@ -15,6 +15,7 @@ use trace::{Delivered, Entry};
 use super::EventLoop;
 use super::deliver::Origin;
 use crate::connection::End;
+use crate::fault::Fault;
 use crate::log::Severity;
 use crate::table::Table;
 use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring};
@@ -130,7 +131,7 @@ impl EventLoop {
         match recorder.participants.list(&self.bus) {
             Ok(Changed::Nothing) => {}
             Ok(Changed::Memory) => self.save_at_crash(),
-            Err(error) => self.dump_failed("memory", &error),
+            Err(error) => self.dump_failed("memory".to_owned(), error),
         }
     }
 
@@ -169,24 +170,24 @@ impl EventLoop {
 
     /// Writes down what the administrator is told, as far as it is about messages.
     #[cold]
-    pub(super) fn trace_event(&mut self, event: &Event) {
+    pub(super) fn trace_event(&mut self, event: &LogEvent) {
         let number = |peer: &PeerId| self.bus.unique_number(*peer);
         let entry = match event {
-            Event::LosingSignals { peer, .. } => {
+            LogEvent::LosingSignals { peer, .. } => {
                 number(peer).map(|to| Entry::Dropped { to, count: 1, why: NOT_READ })
             }
-            Event::CaughtUp { peer, lost } if *lost > 1 => {
+            LogEvent::CaughtUp { peer, lost } if *lost > 1 => {
                 number(peer).map(|to| Entry::Dropped { to, count: lost - 1, why: NOT_READ })
             }
-            Event::Withheld { peer, why, .. } => {
+            LogEvent::Withheld { peer, why, .. } => {
                 number(peer).map(|to| Entry::Dropped { to, count: 1, why })
             }
-            Event::Starting { name, asker, .. } => {
+            LogEvent::Starting { name, asker, .. } => {
                 let by = number(asker).map_or(Party::Nameless, Party::Peer);
                 Some(Entry::Starting { name, by })
             }
-            Event::Started { name } => Some(Entry::Started { name, failure: "" }),
-            Event::StartFailed { name, why, .. } => Some(Entry::Started { name, failure: why }),
+            LogEvent::Started { name } => Some(Entry::Started { name, failure: "" }),
+            LogEvent::StartFailed { name, why, .. } => Some(Entry::Started { name, failure: why }),
             _ => None,
         };
         if let (Some(entry), Some(active)) = (entry, self.traces.active()) {
@@ -195,16 +196,16 @@ impl EventLoop {
     }
 
     /// Makes or hands out the ring that somebody has asked for.
-    pub(super) fn open_ring(&mut self, asker: Asker, wish: RingWish) {
-        let outcome = match wish {
-            RingWish::New { bytes, kept, contents } => {
-                self.begin_trace(asker.peer, bytes, kept, contents)
+    pub(super) fn open_ring(&mut self, call: CallId, request: TraceRequest) {
+        let outcome = match request {
+            TraceRequest::New { bytes, kept, contents } => {
+                self.begin_trace(call.peer, bytes, kept, contents)
             }
-            RingWish::FlightRecorder => self.lend_recorder(),
+            TraceRequest::FlightRecorder => self.lend_recorder(),
         };
         let outcome = outcome.map_err(|error| format!("There is no trace: {error}"));
-        self.handle(Input::RingOpened { asker, wish, outcome });
-        // Whoever asked has it in the queue.
+        self.handle(Input::RingOpened { call, request, outcome });
+        // The caller has it in its queue.
         self.traces.lent = None;
     }
 
@@ -251,8 +252,7 @@ impl EventLoop {
                 self.say_if_small();
             }
             Err(error) => {
-                let text = format!("There is no flight recorder: {error}");
-                self.fault(Fault::FlightRecorder, text);
+                self.fault(&Fault::NoFlightRecorder(error));
             }
         }
     }
@@ -271,7 +271,7 @@ impl EventLoop {
         }
         let Some(recorder) = active.rings.recorder() else { return };
         if let Err(error) = recorder.participants.list(&self.bus) {
-            self.dump_failed("memory", &error);
+            self.dump_failed("memory".to_owned(), error);
         }
     }
 
@@ -280,7 +280,7 @@ impl EventLoop {
         let folder = self.config.document.own.flight_folder();
         let Some(recorder) = self.traces.recorder() else { return };
         if let Err(error) = recorder.save_at_crash(&folder) {
-            self.dump_failed(&folder.display().to_string(), &error);
+            self.dump_failed(folder.display().to_string(), error);
         }
     }
 
@@ -315,7 +315,7 @@ impl EventLoop {
                 self.dump = Some(dump);
                 self.alarm.no_later_than(self.now + DUMP_LOOK);
             }
-            Err(error) => self.dump_failed(&folder.display().to_string(), &error),
+            Err(error) => self.dump_failed(folder.display().to_string(), error),
         }
     }
 
@@ -352,17 +352,16 @@ impl EventLoop {
                 let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
                 self.log.write(Severity::Notice, line);
             }
-            Err(error) => self.dump_failed(&path, &error),
+            Err(error) => self.dump_failed(path, error),
         }
     }
 
-    fn dump_failed(&mut self, place: &str, error: &io::Error) {
-        let text = format!("Cannot write the flight recorder to {place}: {error}");
-        self.fault(Fault::FlightRecorder, text);
+    fn dump_failed(&mut self, place: String, error: io::Error) {
+        self.fault(&Fault::FlightRecorderDump { place, error });
     }
 }
 
-/// Who is there, and who owns which name: what happened before nobody has seen.
+/// Records the connections and owners that a new ring has not seen coming.
 fn write_participants(bus: &bus::Bus, ring: &mut Ring) {
     let now = sys::clock::monotonic();
     for (peer, number) in bus.participants() {

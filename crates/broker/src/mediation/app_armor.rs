@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use bus::mediation::{Claim, Module, Recipient, Reply, Transit};
+use bus::mediation::{Claim, MediatedRecipient, Module, Reply, Transit};
 
-use super::{Answer, Asker, MediationError, own_label};
+use super::{Answer, CallId, MediationError, own_label};
 use crate::os_error::OsError;
 
 /// Asks AppArmor.
@@ -62,29 +62,29 @@ impl AppArmor {
     fn send(&self, transit: &Transit<'_>, from: Confined<'_>) -> Result<Answer, OsError> {
         let name = transit.message.destination().map_or(BUS_NAME, |name| name.as_str());
         let peer = match transit.to {
-            Recipient::Bus => Confined::parse(&self.own).label,
-            Recipient::Peer(label) => {
+            MediatedRecipient::Bus => Confined::parse(&self.own).label,
+            MediatedRecipient::Peer(label) => {
                 label.map(|label| Confined::parse(label).label).unwrap_or_default()
             }
-            Recipient::Service(label) => label.map(str::as_bytes).unwrap_or_default(),
+            MediatedRecipient::Service(label) => label.map(str::as_bytes).unwrap_or_default(),
         };
         self.ask(from, SEND, &about_message(transit, name, peer))
     }
 
     fn receive(&self, transit: &Transit<'_>, from: Confined<'_>) -> Result<Answer, OsError> {
         let to = match transit.to {
-            Recipient::Bus => &self.own,
-            Recipient::Peer(Some(label)) => label,
-            Recipient::Peer(None) => return Ok(Answer::No),
+            MediatedRecipient::Bus => &self.own,
+            MediatedRecipient::Peer(Some(label)) => label,
+            MediatedRecipient::Peer(None) => return Ok(Answer::No),
             // It is asked when it is there.
-            Recipient::Service(_) => return Ok(Answer::Yes),
+            MediatedRecipient::Service(_) => return Ok(Answer::Yes),
         };
         let name = transit.sender.unwrap_or_default();
         self.ask(Confined::parse(to), RECEIVE, &about_message(transit, name, from.label))
     }
 }
 
-impl Asker for AppArmor {
+impl CallId for AppArmor {
     fn module(&self) -> Module {
         Module::AppArmor
     }

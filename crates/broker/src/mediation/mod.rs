@@ -24,12 +24,12 @@ pub(crate) use selinux::Selinux;
 /// The modules that have a say on a bus.
 #[derive(Debug)]
 pub(crate) struct Mediation {
-    askers: Vec<Box<dyn Asker>>,
+    askers: Vec<Box<dyn CallId>>,
     modules: Vec<Module>,
 }
 
 /// Asks one module.
-trait Asker: fmt::Debug {
+trait CallId: fmt::Debug {
     /// Which.
     fn module(&self) -> Module;
 
@@ -70,7 +70,7 @@ impl Mediation {
     ///
     /// A module has a say and cannot be asked.
     pub(crate) fn of(document: &Document) -> Result<Option<Self>, MediationError> {
-        let mut askers: Vec<Box<dyn Asker>> = Vec::new();
+        let mut askers: Vec<Box<dyn CallId>> = Vec::new();
         if Selinux::is_active() {
             askers.push(Box::new(Selinux::open()?));
         }
@@ -81,13 +81,13 @@ impl Mediation {
         Ok((!askers.is_empty()).then(|| Self::new(askers)))
     }
 
-    fn new(askers: Vec<Box<dyn Asker>>) -> Self {
+    fn new(askers: Vec<Box<dyn CallId>>) -> Self {
         let modules = askers.iter().map(|asker| asker.module()).collect();
         Self { askers, modules }
     }
 
     /// What all of them say together: the first no, or else the first who wants it told.
-    fn ask(&mut self, question: impl Fn(&mut dyn Asker) -> Result<Answer, OsError>) -> Opinion {
+    fn ask(&mut self, question: impl Fn(&mut dyn CallId) -> Result<Answer, OsError>) -> Opinion {
         let mut opinion = Opinion::Allows;
         for asker in &mut self.askers {
             let module = asker.module();
@@ -165,7 +165,7 @@ mod tests {
     #[derive(Debug)]
     struct Fixed(Module, Result<Answer, OsError>);
 
-    impl Asker for Fixed {
+    impl CallId for Fixed {
         fn module(&self) -> Module {
             self.0
         }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn opinion(first: Result<Answer, OsError>, second: Result<Answer, OsError>) -> Opinion {
-        let askers: Vec<Box<dyn Asker>> = vec![
+        let askers: Vec<Box<dyn CallId>> = vec![
             Box::new(Fixed(Module::Selinux, first)),
             Box::new(Fixed(Module::AppArmor, second)),
         ];
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn who_has_no_label_does_not_eavesdrop() {
-        let askers: Vec<Box<dyn Asker>> = vec![Box::new(Fixed(Module::Selinux, Ok(Answer::Yes)))];
+        let askers: Vec<Box<dyn CallId>> = vec![Box::new(Fixed(Module::Selinux, Ok(Answer::Yes)))];
         let opinion = Mediation::new(askers).on_eavesdropping(None);
         assert_eq!(opinion, Opinion::Denies(Module::Selinux));
     }

@@ -10,9 +10,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use bus::mediation::{Claim, Module, Recipient, Transit};
+use bus::mediation::{Claim, MediatedRecipient, Module, Transit};
 
-use super::{Answer, Asker, MediationError, own_label};
+use super::{Answer, CallId, MediationError, own_label};
 use crate::os_error::OsError;
 
 /// Asks SELinux.
@@ -120,7 +120,7 @@ impl Selinux {
     }
 }
 
-impl Asker for Selinux {
+impl CallId for Selinux {
     fn module(&self) -> Module {
         Module::Selinux
     }
@@ -139,11 +139,11 @@ impl Asker for Selinux {
     fn message(&mut self, transit: &Transit<'_>) -> Result<Answer, OsError> {
         let Some(source) = transit.label else { return Ok(Answer::No) };
         let target = match transit.to {
-            Recipient::Bus => None,
-            Recipient::Peer(Some(label)) => Some(label),
-            Recipient::Peer(None) => return Ok(Answer::No),
+            MediatedRecipient::Bus => None,
+            MediatedRecipient::Peer(Some(label)) => Some(label),
+            MediatedRecipient::Peer(None) => return Ok(Answer::No),
             // It is asked when it is there, and known who it is.
-            Recipient::Service(_) => return Ok(Answer::Yes),
+            MediatedRecipient::Service(_) => return Ok(Answer::Yes),
         };
         self.ask(source, target, Permission::SendMessage)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bus::{Bus, MemberCounts, MemberUse, Trouble};
+use bus::{Bus, IncidentKind, MemberCounts, MemberUse};
 
 use super::text::{Family, Kind, Samples, Text};
 
@@ -71,50 +71,50 @@ fn causes(text: &mut Text, bus: &Bus) {
         (
             "diligence_bus_ended_connections",
             "connections",
-            Trouble::Disconnected,
+            IncidentKind::Disconnected,
             "Connections that have ended, by cause; those that the bus did not end are closed.",
         ),
         (
             "diligence_bus_refused_connections",
             "connections",
-            Trouble::TurnedAway,
+            IncidentKind::TurnedAway,
             "Connections that were not let in, or not past Hello, by cause.",
         ),
         (
             "diligence_bus_delayed_connections",
             "connections",
-            Trouble::Delayed,
+            IncidentKind::Delayed,
             "Connections that had to wait before they were served, by limit.",
         ),
         (
             "diligence_bus_refused_messages",
             "messages",
-            Trouble::Refused,
+            IncidentKind::Refused,
             "Messages that were refused with an error, by the limit or the error.",
         ),
         (
             "diligence_bus_withheld_messages",
             "messages",
-            Trouble::Withheld,
+            IncidentKind::Withheld,
             "Messages that the policy kept from a connection without anybody being told, by whose \
              rules.",
         ),
         (
             "diligence_bus_failed_starts",
             "starts",
-            Trouble::StartFailed,
+            IncidentKind::StartFailed,
             "Services that did not start, by cause.",
         ),
         (
             "diligence_bus_faults",
             "faults",
-            Trouble::Fault,
+            IncidentKind::Fault,
             "Times that the system did not let the bus do something, by what it was.",
         ),
         (
             "diligence_bus_lost_messages",
             "messages",
-            Trouble::Lost,
+            IncidentKind::Lost,
             "Messages that connections have lost because they did not read, by limit.",
         ),
     ];
@@ -127,7 +127,7 @@ fn causes(text: &mut Text, bus: &Bus) {
 }
 
 fn gauges(text: &mut Text, bus: &Bus) {
-    let now = bus.count_now();
+    let now = bus.gauges();
     let rows = [
         (
             "diligence_bus_active_connections",

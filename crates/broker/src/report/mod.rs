@@ -1,22 +1,24 @@
 //! What the log says of connections: who, and why, and not too much of the same.
 
 mod governor;
-mod outside;
+mod peer_description;
 mod services;
+mod throttled;
 mod topic;
-mod who;
 
 use std::time::Duration;
 
-use bus::{Bus, End, Event, PeerId, Process, Reached, Unserved};
+use bus::{Bus, End, LimitHit, LogEvent, PeerId, Process};
 
 use crate::activation::Children;
 use crate::busconfig::ConfigError;
+use crate::fault::Fault;
 use crate::log::{Field, Log, Record, Severity};
+use crate::throttled_peer::ThrottledPeer;
 use governor::{Admission, Governor, LeftOut, Subject, WINDOW, Whose};
+pub(crate) use peer_description::process;
+use peer_description::{DescriptionSource, PeerDescription};
 use topic::Topic;
-pub(crate) use who::process;
-use who::{Source, Who};
 
 /// Writes what happens to connections to the log.
 #[derive(Debug, Default)]
@@ -26,7 +28,7 @@ pub(crate) struct Reporter {
 
 /// What a process is called, which somebody had to look up.
 #[derive(Debug)]
-pub(crate) struct Described {
+pub(crate) struct DescribedPeer {
     pub(crate) peer: PeerId,
     pub(crate) process: Process,
 }
@@ -48,12 +50,12 @@ impl Reporter {
         log: &Log,
         bus: &Bus,
         children: &Children,
-        event: &Event,
+        event: &LogEvent,
         now: Duration,
-    ) -> Option<Described> {
+    ) -> Option<DescribedPeer> {
         let topic = Topic::of_event(event);
         let Some(peer) = peer_of(event) else {
-            self.outside_event(log, bus, children, event, now);
+            self.start_event(log, bus, children, event, now);
             return None;
         };
         let who = self.admit(log, bus, topic, peer, now)?;
@@ -64,34 +66,46 @@ impl Reporter {
         described(who)
     }
 
-    /// Writes what has happened to somebody who has no connection, or to the bus itself.
-    fn outside_event(
+    /// Logs the start of a service that has succeeded or failed.
+    fn start_event(
         &mut self,
         log: &Log,
         bus: &Bus,
         children: &Children,
-        event: &Event,
+        event: &LogEvent,
         now: Duration,
     ) {
         let topic = Topic::of_event(event);
         self.sum_up(log, bus, now);
-        let subject = match event {
-            Event::Unserved(unserved) => Subject::User(unserved.credentials.uid),
-            _ => Subject::Nobody,
-        };
-        if self.governor.admit(topic, subject, now) == Admission::Write
-            && let Some(record) = outside::record(event, children)
+        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write
+            && let Some(record) = services::record(event, children)
         {
-            let mut record = record.of(topic.message_id());
-            add_facts(&mut record, topic, reached_of(event));
-            log.record(&record);
+            write(log, record, topic, None);
+        }
+    }
+
+    /// Logs a peer that is not served at once.
+    pub(crate) fn throttled(&mut self, log: &Log, bus: &Bus, peer: &ThrottledPeer, now: Duration) {
+        let topic = Topic::of_throttled(peer);
+        self.sum_up(log, bus, now);
+        let subject = Subject::User(peer.credentials.uid);
+        if self.governor.admit(topic, subject, now) == Admission::Write {
+            write(log, throttled::record(peer), topic, peer.reason.limit_hit());
+        }
+    }
+
+    /// Logs a fault.
+    pub(crate) fn fault(&mut self, log: &Log, bus: &Bus, fault: &Fault, now: Duration) {
+        let topic = Topic::Fault(fault.word());
+        self.sum_up(log, bus, now);
+        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write {
+            write(log, Record::line(Severity::Warning, fault), topic, None);
         }
     }
 
     /// Whether there would be a line about this, so that it is worth while to ask who it is.
-    pub(crate) fn is_news(&self, unserved: &Unserved, now: Duration) -> bool {
-        let topic = Topic::of_unserved(unserved);
-        self.governor.has_room(topic, unserved.credentials.uid, now)
+    pub(crate) fn is_news(&self, peer: &ThrottledPeer, now: Duration) -> bool {
+        self.governor.has_room(Topic::of_throttled(peer), peer.credentials.uid, now)
     }
 
     /// Writes that connections are accepted again.
@@ -111,10 +125,10 @@ impl Reporter {
         peer: PeerId,
         end: &End,
         now: Duration,
-    ) -> Option<Described> {
+    ) -> Option<DescribedPeer> {
         let topic = Topic::of_end(end);
         let who = self.admit(log, bus, topic, peer, now)?;
-        let reached = bus.reached_by(peer, end);
+        let reached = bus.limit_hit_by(peer, end);
         let line = format!("Connection {who} was disconnected: {end}{}.", usage(reached));
         let mut record = Record::line(Severity::Warning, line).of(topic.message_id());
         add_facts(&mut record, topic, reached);
@@ -131,7 +145,7 @@ impl Reporter {
         bus: &Bus,
         report: &ReloadReport<'_>,
         now: Duration,
-    ) -> Option<Described> {
+    ) -> Option<DescribedPeer> {
         let (topic, severity, mut line) = match report.result {
             Ok(()) => (Topic::Reloaded, Severity::Info, String::from("Reloaded configuration")),
             Err(error) => {
@@ -170,7 +184,7 @@ impl Reporter {
         }
     }
 
-    /// Who it is, if a line is to be written.
+    /// The description of a connection, if a line about it is to be written.
     fn admit(
         &mut self,
         log: &Log,
@@ -178,60 +192,56 @@ impl Reporter {
         topic: Topic,
         peer: PeerId,
         now: Duration,
-    ) -> Option<Who> {
+    ) -> Option<PeerDescription> {
         self.sum_up(log, bus, now);
         let uid = bus.credentials(peer).and_then(|known| known.uid);
         match self.governor.admit(topic, Subject::Connection(peer, uid), now) {
-            Admission::Write => Who::look_up(bus, peer),
+            Admission::Write => PeerDescription::look_up(bus, peer),
             Admission::LeaveOut => None,
         }
     }
 }
 
-fn described(who: Who) -> Option<Described> {
-    let Who { culprit, source } = who;
-    let peer = culprit.peer.filter(|_| source == Source::Kernel)?;
-    Some(Described { peer, process: culprit.process })
+fn described(who: PeerDescription) -> Option<DescribedPeer> {
+    let PeerDescription { snapshot, source } = who;
+    let peer = snapshot.peer.filter(|_| source == DescriptionSource::Kernel)?;
+    Some(DescribedPeer { peer, process: snapshot.process })
 }
 
 /// Whose doing it is, if that is a connection.
-const fn peer_of(event: &Event) -> Option<PeerId> {
+const fn peer_of(event: &LogEvent) -> Option<PeerId> {
     match event {
-        Event::BecameMonitor { peer }
-        | Event::Traces { peer }
-        | Event::LosingSignals { peer, .. }
-        | Event::CaughtUp { peer, .. }
-        | Event::Undelivered { peer, .. }
-        | Event::Starting { asker: peer, .. }
-        | Event::Withheld { peer, .. }
-        | Event::Allowed { peer, .. }
-        | Event::Refused { peer, .. } => Some(*peer),
-        Event::Started { .. }
-        | Event::StartFailed { .. }
-        | Event::Unserved(_)
-        | Event::Fault { .. } => None,
+        LogEvent::BecameMonitor { peer }
+        | LogEvent::Traces { peer }
+        | LogEvent::LosingSignals { peer, .. }
+        | LogEvent::CaughtUp { peer, .. }
+        | LogEvent::Undelivered { peer, .. }
+        | LogEvent::Starting { asker: peer, .. }
+        | LogEvent::Withheld { peer, .. }
+        | LogEvent::Allowed { peer, .. }
+        | LogEvent::Refused { peer, .. } => Some(*peer),
+        LogEvent::Started { .. } | LogEvent::StartFailed { .. } => None,
     }
 }
 
-const fn reached_of(event: &Event) -> Option<Reached> {
+const fn reached_of(event: &LogEvent) -> Option<LimitHit> {
     match event {
-        Event::LosingSignals { reached, .. } => Some(*reached),
-        Event::Refused { reached, .. } => *reached,
-        Event::Unserved(Unserved { obstacle, .. }) => obstacle.reached(),
+        LogEvent::LosingSignals { reached, .. } => Some(*reached),
+        LogEvent::Refused { reached, .. } => *reached,
         _ => None,
     }
 }
 
 /// How much an event of a connection matters, and what to say of it.
-fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
+fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Record> {
     Some(match event {
-        Event::Traces { .. } => {
+        LogEvent::Traces { .. } => {
             Record::line(Severity::Info, format!("Connection {who} reads a trace."))
         }
-        Event::BecameMonitor { .. } => {
+        LogEvent::BecameMonitor { .. } => {
             Record::line(Severity::Info, format!("Connection {who} became a monitor."))
         }
-        Event::LosingSignals { sender, reached, .. } => {
+        LogEvent::LosingSignals { sender, reached, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
                 "Connection {who} does not keep up: {} {} wait for it ({}={}), and signals for it \
@@ -243,19 +253,19 @@ fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
             );
             Record::line(Severity::Warning, line)
         }
-        Event::CaughtUp { lost, .. } => {
+        LogEvent::CaughtUp { lost, .. } => {
             let line = format!("Connection {who} keeps up again; it has lost {lost} signals.");
             let mut record = Record::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
         }
-        Event::Undelivered { sender, shortage, .. } => {
+        LogEvent::Undelivered { sender, shortage, .. } => {
             let (sender, why) = (sender_of(bus, *sender), shortage.as_str());
             let line = format!("A message from {sender} to {who} was dropped: {why}");
             Record::line(Severity::Warning, line)
         }
-        Event::Starting { name, road, .. } => services::starting(name, road, who),
-        Event::Withheld { sender, why, .. } => {
+        LogEvent::Starting { name, method, .. } => services::starting(name, method, who),
+        LogEvent::Withheld { sender, why, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
                 "Messages are kept from connection {who} by the policy, the first one from \
@@ -263,24 +273,21 @@ fn event_record(bus: &Bus, event: &Event, who: &Who) -> Option<Record> {
             );
             Record::line(Severity::Info, line)
         }
-        Event::Allowed { what, .. } => {
+        LogEvent::Allowed { what, .. } => {
             let line = format!("A message of {who} passed a rule that is logged: {what}");
             Record::line(Severity::Warning, line)
         }
-        Event::Started { .. }
-        | Event::StartFailed { .. }
-        | Event::Unserved(_)
-        | Event::Fault { .. } => return None,
-        Event::Refused { why, reached, blamed, .. } => {
-            let blamed = blamed.and_then(|peer| Who::look_up(bus, peer));
+        LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
+        LogEvent::Refused { why, reached, blamed, .. } => {
+            let blamed = blamed.and_then(|peer| PeerDescription::look_up(bus, peer));
             let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));
             let (blame, usage) = (blame.unwrap_or_default(), usage(*reached));
             let line = format!("A message of {who} was refused: {why}{usage}{blame}");
             let mut record = Record::line(Severity::Warning, line);
-            if let Some(Who { culprit, .. }) = &blamed {
-                record.field("DBUS_RECIPIENT", culprit.unique_name.as_deref().unwrap_or_default());
+            if let Some(PeerDescription { snapshot, .. }) = &blamed {
+                record.field("DBUS_RECIPIENT", snapshot.unique_name.as_deref().unwrap_or_default());
                 record.fields.extend(
-                    culprit
+                    snapshot
                         .pid
                         .map(|pid| Field { name: "DBUS_RECIPIENT_PID", value: pid.to_string() }),
                 );
@@ -296,27 +303,34 @@ fn sender_of(bus: &Bus, sender: Option<PeerId>) -> String {
 
 /// A connection, for a line of the log.
 pub(crate) fn described_in_line(bus: &Bus, peer: PeerId) -> String {
-    Who::look_up(bus, peer).map_or_else(|| peer.to_string(), |who| who.to_string())
+    PeerDescription::look_up(bus, peer).map_or_else(|| peer.to_string(), |who| who.to_string())
 }
 
 /// The limit that was reached, to be put behind a sentence.
-fn usage(reached: Option<Reached>) -> String {
+fn usage(reached: Option<LimitHit>) -> String {
     reached.map(|reached| format!(" [{reached}]")).unwrap_or_default()
 }
 
-const fn unit(reached: Reached) -> &'static str {
+const fn unit(reached: LimitHit) -> &'static str {
     match reached.limit {
         bus::LimitName::OutgoingFds => "file descriptors",
         _ => "bytes",
     }
 }
 
-fn add_facts(record: &mut Record, topic: Topic, reached: Option<Reached>) {
+/// Writes a line about something that has no connection.
+fn write(log: &Log, record: Record, topic: Topic, hit: Option<LimitHit>) {
+    let mut record = record.of(topic.message_id());
+    add_facts(&mut record, topic, hit);
+    log.record(&record);
+}
+
+fn add_facts(record: &mut Record, topic: Topic, reached: Option<LimitHit>) {
     record.field("DBUS_EVENT", topic.word());
     if let Some(cause) = topic.cause() {
         record.field("DBUS_CAUSE", cause);
     }
-    if let Some(Reached { limit, max, used }) = reached {
+    if let Some(LimitHit { limit, max, used }) = reached {
         record.field("DBUS_LIMIT", limit.as_str());
         record.field("DBUS_LIMIT_VALUE", max);
         record.field("DBUS_LIMIT_USAGE", used);
@@ -326,7 +340,7 @@ fn add_facts(record: &mut Record, topic: Topic, reached: Option<Reached>) {
 fn left_out_record(bus: &Bus, left_out: &LeftOut) -> Record {
     let LeftOut { topic, whose, count } = *left_out;
     let who = match whose {
-        Whose::Connection(peer, uid) => match Who::look_up(bus, peer) {
+        Whose::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
             Some(who) => format!(" of {who}"),
             None => of_user(uid),
         },

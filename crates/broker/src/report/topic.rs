@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use bus::{End, Event, Fate, Unserved};
+use bus::{End, LogEvent};
 
 use crate::log::MessageId;
+use crate::throttled_peer::{ThrottleOutcome, ThrottledPeer};
 
 /// What a line is about. Lines on the same topic are alike, whoever they are about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,29 +49,27 @@ pub(super) enum Topic {
 }
 
 impl Topic {
-    pub(super) const fn of_event(event: &Event) -> Self {
+    pub(super) const fn of_event(event: &LogEvent) -> Self {
         match event {
-            Event::BecameMonitor { .. } => Self::Monitor,
-            Event::Traces { .. } => Self::Traces,
-            Event::LosingSignals { .. } => Self::Losing,
-            Event::CaughtUp { .. } => Self::CaughtUp,
-            Event::Undelivered { shortage, .. } => Self::Undelivered(shortage.word()),
-            Event::Refused { cause, .. } => Self::Refused(cause),
-            Event::Withheld { barrier, .. } => Self::Withheld(barrier.word()),
-            Event::Unserved(unserved) => Self::of_unserved(unserved),
-            Event::Fault { fault, .. } => Self::Fault(fault.word()),
-            Event::Allowed { .. } => Self::Allowed,
-            Event::Starting { .. } => Self::Starting,
-            Event::Started { .. } => Self::Started,
-            Event::StartFailed { cause, .. } => Self::StartFailed(cause.word()),
+            LogEvent::BecameMonitor { .. } => Self::Monitor,
+            LogEvent::Traces { .. } => Self::Traces,
+            LogEvent::LosingSignals { .. } => Self::Losing,
+            LogEvent::CaughtUp { .. } => Self::CaughtUp,
+            LogEvent::Undelivered { shortage, .. } => Self::Undelivered(shortage.word()),
+            LogEvent::Refused { cause, .. } => Self::Refused(cause),
+            LogEvent::Withheld { by, .. } => Self::Withheld(by.word()),
+            LogEvent::Allowed { .. } => Self::Allowed,
+            LogEvent::Starting { .. } => Self::Starting,
+            LogEvent::Started { .. } => Self::Started,
+            LogEvent::StartFailed { problem, .. } => Self::StartFailed(problem.word()),
         }
     }
 
-    pub(super) const fn of_unserved(unserved: &Unserved) -> Self {
-        let cause = unserved.obstacle.cause();
-        match unserved.fate {
-            Fate::Waits => Self::Delayed(cause),
-            Fate::TurnedAway => Self::TurnedAway(cause),
+    pub(super) const fn of_throttled(peer: &ThrottledPeer) -> Self {
+        let cause = peer.reason.cause();
+        match peer.outcome {
+            ThrottleOutcome::Delayed => Self::Delayed(cause),
+            ThrottleOutcome::Rejected => Self::TurnedAway(cause),
         }
     }
 

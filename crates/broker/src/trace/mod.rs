@@ -14,7 +14,7 @@ mod ring;
 
 use std::time::Duration;
 
-use bus::{Audience, Matching, PeerId};
+use bus::{MatchingTime, PeerId, TraceAudience};
 use trace::Entry;
 use trace::record::{Message, Party, Stages};
 
@@ -194,13 +194,13 @@ impl Active {
     }
 
     /// The stages of the message that the bus routes, if they were measured.
-    pub(crate) fn stages(&self, matching: Option<Matching>) -> Option<Stages> {
+    pub(crate) fn stages(&self, matching: Option<MatchingTime>) -> Option<Stages> {
         let after = |time: u64| Stages::nanos(time.saturating_sub(self.reading.from));
         let (read, begun) = (after(self.reading.until?), after(self.routing_since?));
         let time_of = |cycles| self.clock.time_of(cycles);
         let (matching, took) = match matching {
             None => (Stages::ABSENT, Stages::ABSENT),
-            Some(Matching { begun, ended }) => {
+            Some(MatchingTime { begun, ended }) => {
                 let (begun, ended) = (time_of(begun)?, time_of(ended)?);
                 (after(begun), Stages::nanos(ended.saturating_sub(begun)))
             }
@@ -240,15 +240,20 @@ impl Rings {
 
     /// Writes a message for those who want it.
     #[inline]
-    pub(crate) fn write_message(&mut self, at: Duration, message: &Message<'_>, who: Audience) {
+    pub(crate) fn write_message(
+        &mut self,
+        at: Duration,
+        message: &Message<'_>,
+        who: TraceAudience,
+    ) {
         let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
         let of_peers = self.of_peers.iter_mut();
         match who {
-            Audience::All => {
+            TraceAudience::All => {
                 let whole = of_peers.map(|(_, ring)| ring).filter(|ring| ring.wants.all_messages);
                 whole.chain(recorder).for_each(|ring| ring.writer.write_message(at, message));
             }
-            Audience::One(peer) => of_peers
+            TraceAudience::One(peer) => of_peers
                 .filter(|(owner, _)| *owner == peer)
                 .for_each(|(_, ring)| ring.writer.write_message(at, message)),
         }

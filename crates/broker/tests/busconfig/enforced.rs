@@ -1,6 +1,6 @@
 //! What the bus is told of a configuration, and which ones it cannot enforce.
 
-use bus::policy::{NamePattern, Newcomer, Rule, SendMatch, Subject, Who};
+use bus::policy::{ConnectQuery, ConnectSubject, NamePattern, Rule, RuleSubject, SendMatch};
 use bus::{Policy, ServiceHelper, Verdict};
 use diligence_broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
 
@@ -15,11 +15,11 @@ fn policy(elements: &str) -> Policy {
 fn the_bus_is_told_every_rule() {
     let names = |name: &str| NamePattern::One(name.into());
     let expected = Policy::new(vec![
-        Rule::allow(Subject::Connect(Who::Anybody)),
-        Rule::deny(Subject::Own(names("a.b"))),
+        Rule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+        Rule::deny(RuleSubject::Own(names("a.b"))),
         Rule {
             log: true,
-            ..Rule::allow(Subject::Send(SendMatch {
+            ..Rule::allow(RuleSubject::Send(SendMatch {
                 destination: names("a.b"),
                 message: bus::policy::MessageMatch {
                     replies: bus::policy::Replies::Requested,
@@ -30,7 +30,7 @@ fn the_bus_is_told_every_rule() {
         },
         Rule {
             scope: bus::policy::Scope::Group(50),
-            ..Rule::allow(Subject::Own(NamePattern::Prefix("a".into())))
+            ..Rule::allow(RuleSubject::Own(NamePattern::Prefix("a".into())))
         },
     ]);
     let found = policy(
@@ -64,20 +64,20 @@ fn who_may_connect_is_said_by_the_last_rule() {
         for scope in ["default", "mandatory"] {
             let policy = policy(&format!("<policy context='{scope}'>{rules}</policy>"));
             let admitted = newcomers.map(|(uid, groups)| {
-                policy.admits(&Newcomer { uid, groups, bus_uid: 500 }) == Verdict::Allow
+                policy.admits(&ConnectQuery { uid, groups, bus_uid: 500 }) == Verdict::Allow
             });
             assert_eq!(admitted, expected, "{scope}: {rules}");
         }
         // Nobody asks a console who may connect.
         let policy = policy(&format!("<policy at_console='true'>{rules}</policy>"));
-        let newcomer = Newcomer { uid: 1000, groups: &[], bus_uid: 500 };
+        let newcomer = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
         assert_eq!(policy.admits(&newcomer), Verdict::Deny, "{rules}");
     }
     let mandatory = policy(
         "<policy context='mandatory'><deny user='alice'/></policy>\
          <policy context='default'><allow user='*'/></policy>",
     );
-    let alice = Newcomer { uid: 1000, groups: &[], bus_uid: 500 };
+    let alice = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
     assert_eq!(mandatory.admits(&alice), Verdict::Deny);
 }
 

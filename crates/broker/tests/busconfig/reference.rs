@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bus::policy::Newcomer;
+use bus::policy::ConnectQuery;
 use bus::{Limits, Verdict};
 use diligence_broker::busconfig::{
     self, BusType, Config, ConfigErrorKind, Document, Environment, ServiceDir,
@@ -148,7 +148,7 @@ fn check_session(config: &Config) {
 }
 
 fn admits_strangers(config: &Config) -> Verdict {
-    config.configuration.policy.admits(&Newcomer { uid: 1000, groups: &[], bus_uid: 500 })
+    config.configuration.policy.admits(&ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 })
 }
 
 #[test]

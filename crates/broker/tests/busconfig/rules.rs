@@ -1,8 +1,8 @@
 //! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
 
 use bus::policy::{
-    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies, Scope,
-    SendMatch, Subject, Verdict, Who,
+    ANY_FDS, Audience, ConnectSubject, MessageMatch, NamePattern, ReceiveMatch, RecipientRole,
+    Replies, RuleSubject, Scope, SendMatch, Verdict,
 };
 use diligence_broker::busconfig::Rule;
 use wire::message::MessageType;
@@ -37,7 +37,7 @@ fn any_send(replies: Replies) -> SendMatch {
     SendMatch { message, destination: NamePattern::Any, audience: Audience::Any }
 }
 
-fn any_receive(replies: Replies, recipient: Recipient) -> ReceiveMatch {
+fn any_receive(replies: Replies, recipient: RecipientRole) -> ReceiveMatch {
     ReceiveMatch { message: any_message(replies), sender: None, recipient }
 }
 
@@ -59,24 +59,27 @@ fn scopes_are_what_they_name() {
             panic!("{rules:?}");
         };
         assert_eq!((*scope, origin.position.line), (expected, 3));
-        assert_eq!(*subject, Subject::Own(NamePattern::One("a.b".into())));
+        assert_eq!(*subject, RuleSubject::Own(NamePattern::One("a.b".into())));
     }
 }
 
 #[test]
 fn a_rule_is_about_one_thing() {
     let cases = [
-        ("<allow own='*'/>", Subject::Own(NamePattern::Any)),
-        ("<allow own=''/>", Subject::Own(NamePattern::One(String::new()))),
-        ("<allow own_prefix='a.b'/>", Subject::Own(NamePattern::Prefix("a.b".into()))),
+        ("<allow own='*'/>", RuleSubject::Own(NamePattern::Any)),
+        ("<allow own=''/>", RuleSubject::Own(NamePattern::One(String::new()))),
+        ("<allow own_prefix='a.b'/>", RuleSubject::Own(NamePattern::Prefix("a.b".into()))),
         // A prefix has no wildcard: it would be a name that nobody has.
-        ("<allow own_prefix='*'/>", Subject::Own(NamePattern::Prefix("*".into()))),
-        ("<allow user='*'/>", Subject::Connect(Who::Anybody)),
-        ("<allow group='*'/>", Subject::Connect(Who::Anybody)),
-        ("<allow user='alice'/>", Subject::Connect(Who::User(1000))),
-        ("<allow group='staff' log='x'/>", Subject::Connect(Who::Group(50))),
-        ("<allow send_type='*'/>", Subject::Send(any_send(Replies::Requested))),
-        ("<allow eavesdrop='true'/>", Subject::Receive(any_receive(Replies::Any, Recipient::Any))),
+        ("<allow own_prefix='*'/>", RuleSubject::Own(NamePattern::Prefix("*".into()))),
+        ("<allow user='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
+        ("<allow group='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
+        ("<allow user='alice'/>", RuleSubject::Connect(ConnectSubject::User(1000))),
+        ("<allow group='staff' log='x'/>", RuleSubject::Connect(ConnectSubject::Group(50))),
+        ("<allow send_type='*'/>", RuleSubject::Send(any_send(Replies::Requested))),
+        (
+            "<allow eavesdrop='true'/>",
+            RuleSubject::Receive(any_receive(Replies::Any, RecipientRole::Any)),
+        ),
     ];
     for (element, expected) in cases {
         assert_eq!(rule(element).subject, expected, "{element}");
@@ -100,7 +103,7 @@ fn every_attribute_of_sending_is_understood() {
     };
     let destination = NamePattern::One("c.d".into());
     let expected = SendMatch { message, destination, audience: Audience::Unicast };
-    assert_eq!(named.subject, Subject::Send(expected));
+    assert_eq!(named.subject, RuleSubject::Send(expected));
 
     let prefixed = rule(
         "<allow send_type='error' send_error='a.E' send_destination_prefix='c' send_path='*'/>",
@@ -109,7 +112,7 @@ fn every_attribute_of_sending_is_understood() {
     expected.message.message_type = Some(MessageType::Error);
     expected.message.error = Some("a.E".into());
     expected.destination = NamePattern::Prefix("c".into());
-    assert_eq!(prefixed.subject, Subject::Send(expected));
+    assert_eq!(prefixed.subject, RuleSubject::Send(expected));
 }
 
 #[test]
@@ -128,14 +131,14 @@ fn every_attribute_of_receiving_is_understood() {
         fds: 0..=0,
     };
     let sender = Some("c.d".into());
-    let expected = ReceiveMatch { message, sender, recipient: Recipient::Addressee };
-    assert_eq!(named.subject, Subject::Receive(expected));
+    let expected = ReceiveMatch { message, sender, recipient: RecipientRole::Addressee };
+    assert_eq!(named.subject, RuleSubject::Receive(expected));
 }
 
 /// The two attributes that mean different things to `<allow>` and `<deny>`.
 #[test]
 fn replies_and_eavesdropping_depend_on_the_verdict() {
-    use {Recipient as To, Replies as Of};
+    use {RecipientRole as To, Replies as Of};
     let cases = [
         ("<allow receive_type='*'/>", Of::Requested, To::Addressee),
         ("<allow receive_requested_reply='true'/>", Of::Requested, To::Addressee),
@@ -150,7 +153,7 @@ fn replies_and_eavesdropping_depend_on_the_verdict() {
     ];
     for (element, replies, recipient) in cases {
         let expected = any_receive(replies, recipient);
-        assert_eq!(rule(element).subject, Subject::Receive(expected), "{element}");
+        assert_eq!(rule(element).subject, RuleSubject::Receive(expected), "{element}");
     }
     let cases = [
         ("<allow send_destination='*'/>", Of::Requested),
@@ -161,7 +164,7 @@ fn replies_and_eavesdropping_depend_on_the_verdict() {
         ("<deny send_requested_reply='true'/>", Of::Any),
     ];
     for (element, replies) in cases {
-        assert_eq!(rule(element).subject, Subject::Send(any_send(replies)), "{element}");
+        assert_eq!(rule(element).subject, RuleSubject::Send(any_send(replies)), "{element}");
     }
 }
 

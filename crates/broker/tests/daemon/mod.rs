@@ -43,6 +43,8 @@ pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
         signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
     };
     let mut event_loop = EventLoop::new(parts).expect("an event loop");
+    // The checks allocate.
+    event_loop.stop_checking();
     ready();
     event_loop.run().expect("it runs until the end");
 }

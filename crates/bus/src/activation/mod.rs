@@ -1,147 +1,134 @@
-//! Services that are started when somebody wants them ("Message Bus Starting Services").
+//! Services that are started when a peer needs them ("Message Bus Starting Services").
 //!
 //! ```text
 //!   StartServiceByName, a call or a signal to a name that nobody owns
-//!      │   who asks waits, a message is held
+//!      │   the call waits, the message is held
 //!      ▼
-//!   a start ──name owned──▶ callers are answered, messages are routed, in the order they came
-//!      ├──failed, or the manager says so──▶ an error to each who waits
-//!      └──no time left──▶ TimedOut to each who waits, and the start is abandoned
+//!   a start ──name owned──▶ calls are answered, messages are routed, in the order of arrival
+//!      ├──failed, or the manager says so──▶ an error for each that waits
+//!      └──no time left──▶ TimedOut for each that waits, and the start is abandoned
 //! ```
 //!
-//! How a service is started is no matter of the bus: [`Effect::Start`] asks for it, and
-//! [`Input::StartFailed`](crate::Input::StartFailed) says that it went wrong. That it went well is
-//! seen by its name having an owner, whoever that is.
+//! The bus does not know how a service is started: [`Effect::Start`] asks for it, and
+//! [`Input::StartFailed`](crate::Input::StartFailed) reports a failure. A start has succeeded when
+//! its name has an owner, whoever that is.
 
-mod failure;
 mod manager;
-mod services;
 mod starts;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
 use wire::Message;
 use wire::message::{Builder, Flags, MessageType};
-use wire::names::{BusName, ErrorName};
+use wire::names::ErrorName;
 
-use crate::bus::Bus;
-use crate::effects::{Body, Cause, Effect, Effects, Event, Fds};
-use crate::error::{BusError, ErrorKind};
-use crate::input::{Amount, Asker, PeerId};
-use crate::reached::LimitName;
-use crate::route::{Forward, not_activatable, unknown_type};
+use crate::access::AccessQuery;
+use crate::accounting::{Incident, IncidentKind};
+use crate::routing::{NoOwner, Router, not_activatable, unknown_type};
+use crate::types::{
+    ActivationMethod, Amount, Body, BusError, CallId, Configuration, Effect, Effects, ErrorKind,
+    Fds, Forward, LimitName, LogEvent, PeerId, PeerSnapshot, StartFailure, StartId, StartProblem,
+    Time,
+};
+use manager::ManagerRequest;
+use starts::{HeldMessage, Start, Starts, Waiter};
 
-pub use failure::{HelperFailure, StartFailure};
-use manager::Order;
-pub use services::{Road, Service, ServiceManager, Services};
-pub(crate) use starts::Held;
-pub use starts::StartId;
-pub(crate) use starts::Starts;
-use starts::{Start, Waiting};
+/// The services that are being started, and the environment that they get.
+#[derive(Debug, Default)]
+pub(crate) struct Activation {
+    starts: Starts,
+    environment: BTreeMap<String, String>,
+}
 
-/// What StartServiceByName answers; the numbers are those of its reply.
+/// The result of StartServiceByName, as the number in its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Started {
-    Now = 1,
+pub(crate) enum StartReply {
+    /// The service was started.
+    Success = 1,
+    /// The name has an owner already.
     AlreadyRunning = 2,
 }
 
-/// What those who wait for a service are told when it does not come.
-struct Failed<'a> {
-    error: ErrorName<'a>,
+/// The error for everything that waits for a service that does not start.
+struct StartError<'a> {
+    name: ErrorName<'a>,
     text: &'a str,
-    cause: Cause,
+    problem: StartProblem,
 }
 
-impl Bus {
-    /// Handles a message for a name that nobody owns: if there is a service for it, that is started
-    /// and the message waits.
+/// Starting.
+impl Activation {
+    /// Handles a message to a name that nobody owns: if there is a service for the name, it is
+    /// started and the message is held. Otherwise the sender gets an error.
     pub(crate) fn send_to_absent(
         &mut self,
-        forward: &Forward<'_>,
-        name: BusName<'_>,
+        NoOwner { forward, name }: NoOwner<'_>,
+        router: &mut Router,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
-        let start = self.start_by(forward, name, fx);
-        // Monitors see what the service manager is asked for before what it is asked for.
-        self.copy_to_monitors(forward, None, fx);
-        if start.is_err() {
-            self.trace(forward, None, fx);
+    ) {
+        let start = self.start_for_message(&forward, name.as_str(), router, fx);
+        // Monitors see the request to the service manager before the message that causes it.
+        router.copy_to_monitors(&forward, None, fx);
+        match start {
+            Ok(start) => self.hold(start, &forward, router, fx),
+            Err(error) => {
+                router.tracing.record(&forward, None, None, &router.registry, fx);
+                router.refuse(forward.from, forward.message, &error, fx);
+            }
         }
-        self.hold(start?, forward, fx);
-        Ok(())
     }
 
-    /// Starts the service that a message is for.
-    fn start_by(
+    fn start_for_message(
         &mut self,
         forward: &Forward<'_>,
-        name: BusName<'_>,
+        name: &str,
+        router: &mut Router,
         fx: &mut Effects,
     ) -> Result<StartId, BusError> {
         if forward.message.flags().contains(Flags::NO_AUTO_START) {
             let text = format!("Name \"{name}\" does not exist");
             return Err(ErrorKind::NameHasNoOwner.because(text));
         }
-        let road = self.road_to(name.as_str())?;
-        self.check_before_start(forward, fx)?;
-        self.check_room_to_wait(forward.from, name.as_str())?;
-        Ok(self.start(name.as_str(), road, forward.from, fx))
+        let method = activation_method(name, &router.config)?;
+        check_before_start(forward, router, fx)?;
+        self.check_room(forward.from, name, router)?;
+        Ok(self.start(name, method, forward.from, router, fx))
     }
 
-    /// Starts the service of a name that nobody owns. Who asks for that waits for it, if it wants
-    /// an answer.
-    pub(crate) fn start_for(
+    /// Starts the service of a name that nobody owns, for StartServiceByName. If the caller wants a
+    /// reply, its call waits.
+    pub(crate) fn start_for_call(
         &mut self,
         from: PeerId,
         name: &str,
-        asker: Option<Asker>,
+        call: Option<CallId>,
+        router: &mut Router,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
-        let road = self.road_to(name)?;
-        self.check_room_to_wait(from, name)?;
-        let start = self.start(name, road, from, fx);
-        if let Some(asker) = asker {
-            self.starts.wait(start, Waiting::Caller(asker));
+        let method = activation_method(name, &router.config)?;
+        self.check_room(from, name, router)?;
+        let start = self.start(name, method, from, router, fx);
+        if let Some(call) = call {
+            self.starts.wait(start, Waiter::Call(call));
         }
         Ok(())
     }
 
-    /// Whether there is a service for a name.
-    pub(crate) fn check_startable(&self, name: &str) -> Result<(), BusError> {
-        self.road_to(name).map(drop)
-    }
-
-    fn road_to(&self, name: &str) -> Result<Road, BusError> {
-        self.config.services.road(name).ok_or_else(|| not_activatable(name))
-    }
-
-    /// Whether a message is one that a service may be started for. What it may do beyond that, its
-    /// recipient being unknown yet, is judged when it is delivered.
-    fn check_before_start(
-        &mut self,
-        forward: &Forward<'_>,
-        fx: &mut Effects,
-    ) -> Result<(), BusError> {
-        match forward.message.message_type() {
-            MessageType::Unknown(_) => Err(unknown_type()),
-            _ => self.check_policy_to_nobody(forward.from, forward.message, fx),
-        }
-    }
-
     /// The limits on what waits: how many, and how much of one connection.
-    fn check_room_to_wait(&self, from: PeerId, name: &str) -> Result<(), BusError> {
-        let max = self.config.limits.max_pending_service_starts;
-        if self.starts.waiting() as u64 >= max {
+    fn check_room(&self, from: PeerId, name: &str, router: &Router) -> Result<(), BusError> {
+        let (max, waiting) =
+            (router.config.limits.max_pending_service_starts, self.starts.waiting() as u64);
+        if waiting >= max {
             return Err(ErrorKind::LimitsExceeded.because(format!(
                 "The maximum number of pending activations has been reached, activation of {name} \
                  failed (max_pending_service_starts={max})"
             ))
-            .at_limit(LimitName::PendingServiceStarts, max, self.starts.waiting() as u64));
+            .at_limit(LimitName::PendingServiceStarts, max, waiting));
         }
-        let held = self.peers[from].held;
-        let limits = self.limits_of(from);
+        let held = self.starts.held_of(from);
+        let limits = router.limits_of(from);
         let (bytes, fds) = (limits.max_incoming_bytes, limits.max_incoming_unix_fds);
         if held.bytes > bytes || held.fds > fds {
             let (limit, max, used) = match held.bytes > bytes {
@@ -159,143 +146,230 @@ impl Bus {
     }
 
     /// Starts a service, unless it is being started already.
-    fn start(&mut self, name: &str, road: Road, asker: PeerId, fx: &mut Effects) -> StartId {
+    fn start(
+        &mut self,
+        name: &str,
+        method: ActivationMethod,
+        asker: PeerId,
+        router: &mut Router,
+        fx: &mut Effects,
+    ) -> StartId {
         if let Some(start) = self.starts.find(name) {
             return start;
         }
-        let timeout = self.config.limits.service_start_timeout;
-        let start = self.starts.begin(name, road.clone(), self.now, timeout);
-        let event = Event::Starting { name: name.into(), road: road.clone(), asker };
-        fx.log(event);
-        match road {
-            Road::Process => fx.push(Effect::Start { start, name: name.into() }),
-            Road::Unit(unit) => self.tell_manager(Order::Start(unit), asker, fx),
-            Road::ByItself => {}
+        let timeout = router.config.limits.service_start_timeout;
+        let start = self.starts.begin(name, method.clone(), router.now, timeout);
+        fx.log(LogEvent::Starting { name: name.into(), method: method.clone(), asker });
+        match method {
+            ActivationMethod::Process => fx.push(Effect::Start { start, name: name.into() }),
+            ActivationMethod::Unit(unit) => {
+                self.ask_manager(ManagerRequest::StartUnit(unit), asker, router, fx);
+            }
+            ActivationMethod::ByItself => {}
         }
         start
     }
 
-    /// Keeps a message until its recipient is there.
-    fn hold(&mut self, start: StartId, forward: &Forward<'_>, fx: &mut Effects) {
+    /// Holds a message until its recipient is there.
+    fn hold(&mut self, start: StartId, forward: &Forward<'_>, router: &Router, fx: &mut Effects) {
         let message = forward.message;
         let count = u64::from(message.unix_fds());
         let fds = (count > 0).then(|| self.starts.name_fds());
-        if let Some(fds) = fds {
-            fx.push(Effect::HoldFds(fds));
-        }
+        fx.extend(fds.map(Effect::HoldFds));
         let bytes = message.bytes();
-        let amount = Amount { messages: 1, bytes: bytes.len() as u64, fds: count };
-        self.peers[forward.from].held.add(amount);
-        let counted = self.counted;
-        let since = self.now;
-        let held = Held { from: forward.from, bytes: bytes.into(), fds, amount, counted, since };
-        self.starts.wait(start, Waiting::Message(held));
+        let held = HeldMessage {
+            from: forward.from,
+            bytes: bytes.into(),
+            fds,
+            amount: Amount { messages: 1, bytes: bytes.len() as u64, fds: count },
+            counted: router.accounting.current(),
+            since: router.now,
+        };
+        self.starts.wait(start, Waiter::Message(held));
     }
+}
 
-    /// Takes a message that was kept off the account of its sender, and its descriptors with it.
-    fn release(&mut self, held: &Held, fx: &mut Effects) {
-        if let Some(peer) = self.peers.get_mut(held.from) {
-            peer.held.subtract(held.amount);
-        }
-        if let Some(fds) = held.fds {
-            fx.push(Effect::ReleaseFds(fds));
-        }
-    }
-
-    /// A name has an owner: whoever waits for it has waited enough.
-    pub(crate) fn service_arrived(&mut self, name: &str, owner: PeerId, fx: &mut Effects) {
+/// The end of a start.
+impl Activation {
+    /// A name has an owner: everything that waits for it is answered or delivered.
+    pub(crate) fn service_arrived(
+        &mut self,
+        name: &str,
+        owner: PeerId,
+        router: &mut Router,
+        fx: &mut Effects,
+    ) {
         let Some(start) = self.starts.find(name).and_then(|id| self.starts.take(id)) else {
             return;
         };
-        fx.log(Event::Started { name: start.name });
-        for waiting in start.waiting {
-            match waiting {
-                Waiting::Caller(asker) => self.send_started(asker, fx),
-                Waiting::Message(held) => self.deliver_held(&held, owner, fx),
-                Waiting::Order(order) => self.send_late_order(owner, &order, fx),
+        fx.log(LogEvent::Started { name: start.name });
+        for waiter in start.waiting {
+            match waiter {
+                Waiter::Call(call) => answer_start(call, router, fx),
+                Waiter::Message(held) => deliver_held(&held, owner, router, fx),
+                Waiter::Request(request) => manager::send_held(owner, &request, router, fx),
             }
         }
     }
 
-    /// Answers StartServiceByName.
-    fn send_started(&mut self, asker: Asker, fx: &mut Effects) {
-        let builder = Builder::method_return(asker.serial);
-        self.send_own(asker.peer, builder, &(Started::Now as u32,), Fds::None, fx)
-            .expect("a number is short");
-    }
-
-    /// Routes a message that has waited for its recipient, as if it came now.
-    fn deliver_held(&mut self, held: &Held, to: PeerId, fx: &mut Effects) {
-        let message = Message::parse(&held.bytes).expect("it was valid when it came");
-        let head = fx.stamp_whole(&message, &self.peers[held.from].sender);
-        let fds = held.fds.map_or(Fds::None, Fds::Held);
-        let forward = Forward { message: &message, from: held.from, head, body: Body::InHead, fds };
-        self.trace_late(&forward, held.since, to, fx);
-        let handled = core::mem::replace(&mut self.counted, held.counted);
-        if let Err(error) = self.pass_on(&forward, to, fx) {
-            self.refuse(held.from, &message, &error, fx);
-        }
-        self.counted = handled;
-        self.release(held, fx);
-    }
-
-    /// A start went wrong; whether it still matters is seen here.
-    pub(crate) fn start_failed(&mut self, id: StartId, failure: &StartFailure, fx: &mut Effects) {
+    /// A start has failed. If it is over already, nothing happens.
+    pub(crate) fn start_failed(
+        &mut self,
+        id: StartId,
+        failure: &StartFailure,
+        router: &mut Router,
+        fx: &mut Effects,
+    ) {
         if let Some(start) = self.starts.take(id) {
             let BusError { kind, text, .. } = failure.error(&start.name);
-            let cause = Cause::Process;
-            self.give_up(start, &Failed { error: kind.name(), text: &text, cause }, fx);
+            let problem = StartProblem::Process;
+            give_up(start, &StartError { name: kind.name(), text: &text, problem }, router, fx);
         }
     }
 
-    /// Ends the starts that have had their time.
-    pub(crate) fn end_late_starts(&mut self, fx: &mut Effects) {
-        while let Some(start) = self.starts.pop_expired(self.now) {
+    /// Ends the starts whose time is over.
+    pub(crate) fn end_late_starts(&mut self, router: &mut Router, fx: &mut Effects) {
+        while let Some(start) = self.starts.pop_expired(router.now) {
             fx.push(Effect::Abandon { start: start.id });
             let millis = start.timeout.unwrap_or_default().as_millis();
             let name = &start.name;
             let BusError { kind, text, .. } = ErrorKind::TimedOut.because(format!(
                 "Failed to activate service '{name}': timed out (service_start_timeout={millis}ms)"
             ));
-            let cause = Cause::Timeout;
-            self.give_up(start, &Failed { error: kind.name(), text: &text, cause }, fx);
+            let problem = StartProblem::Timeout;
+            give_up(start, &StartError { name: kind.name(), text: &text, problem }, router, fx);
         }
     }
 
-    /// Tells all who wait for a service that it does not come, and why.
-    fn give_up(&mut self, start: Start, failed: &Failed<'_>, fx: &mut Effects) {
-        let &Failed { error, text, ref cause } = failed;
-        let (cause, why) = (cause.clone(), String::from(text));
-        let Start { id, name, .. } = start;
-        self.note_failed_start(&name, &cause, text);
-        fx.log(Event::StartFailed { start: id, name, cause, why });
-        for waiting in start.waiting {
-            match waiting {
-                Waiting::Caller(Asker { peer, serial }) => {
-                    self.send_named_error(peer, serial, error, text, fx);
-                }
-                Waiting::Message(held) => {
-                    self.trace_held(&held, fx);
-                    let message = Message::parse(&held.bytes).expect("it was valid when it came");
-                    self.send_named_error(held.from, message.serial(), error, text, fx);
-                    self.release(&held, fx);
-                }
-                // Nobody waits for an answer to these.
-                Waiting::Order(_) => {}
+    /// Drops everything that waits for a connection that no longer takes part.
+    pub(crate) fn forget(&mut self, peer: PeerId, router: &mut Router, fx: &mut Effects) {
+        for waiter in self.starts.take_of(peer) {
+            if let Waiter::Message(held) = waiter {
+                record_held(&held, router, fx);
+                release_fds(&held, fx);
             }
         }
     }
 
-    /// Forgets what waits on the account of a connection that takes part no more.
-    pub(crate) fn drop_waiting(&mut self, peer: PeerId, fx: &mut Effects) {
-        if self.starts.is_empty() {
-            return;
-        }
-        for waiting in self.starts.take_of(peer) {
-            if let Waiting::Message(held) = waiting {
-                self.trace_held(&held, fx);
-                self.release(&held, fx);
+    /// When the time of the next start is over.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.starts.next_deadline()
+    }
+
+    /// The variables that services get in addition to the environment of the daemon.
+    pub(crate) fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// Changes the variables that services get.
+    pub(crate) fn update_environment<'v>(
+        &mut self,
+        changes: impl IntoIterator<Item = (&'v str, &'v str)>,
+    ) {
+        self.environment.extend(changes.into_iter().map(|(key, value)| (key.into(), value.into())));
+    }
+
+    /// Checks that all that waits has a live connection, and that all counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
+        self.starts.check(is_active);
+    }
+}
+
+/// How the service of a name is started.
+pub(crate) fn activation_method(
+    name: &str,
+    config: &Configuration,
+) -> Result<ActivationMethod, BusError> {
+    config.services.method(name).ok_or_else(|| not_activatable(name))
+}
+
+/// Whether a service may be started for a message. The recipient is not known yet, so the rest is
+/// decided when the message is delivered.
+fn check_before_start(
+    forward: &Forward<'_>,
+    router: &mut Router,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    match forward.message.message_type() {
+        MessageType::Unknown(_) => Err(unknown_type()),
+        _ => router.check_access(&AccessQuery::to_nobody(forward.message, forward.from), fx),
+    }
+}
+
+/// Answers StartServiceByName.
+fn answer_start(call: CallId, router: &mut Router, fx: &mut Effects) {
+    let builder = Builder::method_return(call.serial);
+    router
+        .send_own(call.peer, builder, &(StartReply::Success as u32,), Fds::None, fx)
+        .expect("a number is short");
+}
+
+/// Routes a message that was held for its recipient, with all checks.
+fn deliver_held(held: &HeldMessage, to: PeerId, router: &mut Router, fx: &mut Effects) {
+    let message = Message::parse(&held.bytes).expect("it was valid when it was received");
+    let head = fx.stamp_whole(&message, router.registry.sender_field(held.from));
+    let fds = held.fds.map_or(Fds::None, Fds::Held);
+    let forward = Forward { message: &message, from: held.from, head, body: Body::InHead, fds };
+    router.tracing.record(&forward, Some(to), Some(held.since), &router.registry, fx);
+    let counted = router.accounting.replace_current(held.counted);
+    if let Err(error) = router.pass_on(&forward, to, fx) {
+        router.refuse(held.from, &message, &error, fx);
+    }
+    router.accounting.replace_current(counted);
+    release_fds(held, fx);
+}
+
+/// Sends an error to everything that waits for a service.
+fn give_up(start: Start, error: &StartError<'_>, router: &mut Router, fx: &mut Effects) {
+    let &StartError { name: error_name, text, ref problem } = error;
+    let Start { id, name, .. } = start;
+    note_failed_start(&name, problem, text, router);
+    let (problem, why) = (problem.clone(), String::from(text));
+    fx.log(LogEvent::StartFailed { start: id, name, problem, why });
+    for waiter in start.waiting {
+        match waiter {
+            Waiter::Call(CallId { peer, serial }) => {
+                router.send_named_error(peer, serial, error_name, text, fx);
             }
+            Waiter::Message(held) => {
+                record_held(&held, router, fx);
+                let message =
+                    Message::parse(&held.bytes).expect("it was valid when it was received");
+                router.send_named_error(held.from, message.serial(), error_name, text, fx);
+                release_fds(&held, fx);
+            }
+            // The bus does not wait for a reply to its requests.
+            Waiter::Request(_) => {}
         }
     }
+}
+
+/// Adds a service that did not start to the history.
+fn note_failed_start(name: &str, problem: &StartProblem, text: &str, router: &mut Router) {
+    let (kind, cause) = (IncidentKind::StartFailed, problem.word());
+    router.accounting.count(kind, cause);
+    let who = PeerSnapshot { names: [name.into()].into(), ..PeerSnapshot::default() };
+    let incident = Incident::new(kind, cause, who, text.into(), None, router.now);
+    router.accounting.add_incident(incident);
+}
+
+/// Records a message in traces that was held in vain.
+fn record_held(held: &HeldMessage, router: &mut Router, fx: &mut Effects) {
+    if !router.tracing.is_on() || router.registry.get(held.from).is_none() {
+        return;
+    }
+    let message = Message::parse(&held.bytes).expect("it was valid when it was received");
+    let head = fx.stamp_whole(&message, router.registry.sender_field(held.from));
+    let (from, body, fds) = (held.from, Body::InHead, Fds::None);
+    let forward = Forward { message: &message, from, head, body, fds };
+    router.tracing.record(&forward, None, Some(held.since), &router.registry, fx);
+}
+
+/// Lets the daemon close the descriptors of a held message.
+fn release_fds(held: &HeldMessage, fx: &mut Effects) {
+    fx.extend(held.fds.map(Effect::ReleaseFds));
 }

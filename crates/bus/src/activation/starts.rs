@@ -1,173 +1,210 @@
-//! Services that are being started, and who waits for each.
+//! Services that are being started, and what waits for each.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 
-use super::manager::Order;
-use super::services::Road;
-use crate::effects::HeldFds;
-use crate::input::{Amount, Asker, PeerId};
-use crate::members::Counted;
-use crate::time::Time;
-
-/// A start of a service. None has the number of another, so a word about one that is over is told
-/// from one about the next start of the same service.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StartId(u64);
-
-impl fmt::Display for StartId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "start {}", self.0)
-    }
-}
+use super::manager::ManagerRequest;
+use crate::accounting::Counted;
+use crate::types::{ActivationMethod, Amount, CallId, HeldFds, PeerId, StartId, Time};
 
 /// A service that is being started.
 #[derive(Debug)]
-pub(crate) struct Start {
-    pub(crate) id: StartId,
-    pub(crate) name: Box<str>,
-    pub(crate) road: Road,
+pub(super) struct Start {
+    pub(super) id: StartId,
+    pub(super) name: Box<str>,
+    method: ActivationMethod,
     /// How long it may take.
-    pub(crate) timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     deadline: Option<Time>,
-    /// In the order in which they came.
-    pub(crate) waiting: Vec<Waiting>,
+    /// What waits for it, in the order of arrival.
+    pub(super) waiting: Vec<Waiter>,
 }
 
 /// What waits for a service.
 #[derive(Debug)]
-pub(crate) enum Waiting {
+pub(super) enum Waiter {
     /// A call of StartServiceByName, to be answered.
-    Caller(Asker),
+    Call(CallId),
     /// A message for the service.
-    Message(Held),
-    /// Something that the bus wants of the service manager.
-    Order(Order),
+    Message(HeldMessage),
+    /// A request of the bus to the service manager.
+    Request(ManagerRequest),
 }
 
-impl Waiting {
-    /// The connection that it is on the account of.
-    const fn from(&self) -> Option<PeerId> {
+impl Waiter {
+    /// The connection that waits.
+    const fn peer(&self) -> Option<PeerId> {
         match self {
-            Self::Caller(asker) => Some(asker.peer),
+            Self::Call(call) => Some(call.peer),
             Self::Message(held) => Some(held.from),
-            Self::Order(_) => None,
+            Self::Request(_) => None,
         }
     }
 }
 
-/// A message that is kept until its recipient is there.
+/// A message that is held until its recipient is there.
 #[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) from: PeerId,
-    pub(crate) bytes: Box<[u8]>,
-    pub(crate) fds: Option<HeldFds>,
-    /// What it is on the account of its sender with.
-    pub(crate) amount: Amount,
+pub(super) struct HeldMessage {
+    pub(super) from: PeerId,
+    pub(super) bytes: Box<[u8]>,
+    /// Its descriptors, which the daemon holds.
+    pub(super) fds: Option<HeldFds>,
+    /// What counts against its sender.
+    pub(super) amount: Amount,
     /// Where it was counted.
-    pub(crate) counted: Counted,
-    /// When it came.
-    pub(crate) since: Time,
+    pub(super) counted: Counted,
+    /// When it was received.
+    pub(super) since: Time,
 }
 
 /// All services that are being started.
 #[derive(Debug, Default)]
-pub(crate) struct Starts {
+pub(super) struct Starts {
     by_id: BTreeMap<StartId, Start>,
-    /// Only names of service files are in here, so no peer can choose keys.
+    /// The keys are names of service files, so no peer can choose them.
     by_name: BTreeMap<Box<str>, StartId>,
     deadlines: BTreeSet<(Time, StartId)>,
-    /// All that wait, for whichever service.
+    /// How many wait, for all services together.
     waiting: usize,
+    /// The held messages of each connection that has any.
+    held: BTreeMap<PeerId, Amount>,
     last_start: u64,
     last_fds: u32,
 }
 
 impl Starts {
     /// How many wait, for all services together.
-    pub(crate) const fn waiting(&self) -> usize {
+    pub(super) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Whether nothing is being started.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+    /// What is held of the messages of a connection.
+    pub(super) fn held_of(&self, peer: PeerId) -> Amount {
+        self.held.get(&peer).copied().unwrap_or_default()
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<StartId> {
+    pub(super) fn find(&self, name: &str) -> Option<StartId> {
         self.by_name.get(name).copied()
     }
 
-    /// Begins to wait for a service that is not waited for yet.
-    pub(crate) fn begin(
+    /// Adds a service that is not being started yet.
+    pub(super) fn begin(
         &mut self,
         name: &str,
-        road: Road,
+        method: ActivationMethod,
         now: Time,
         timeout: Option<Duration>,
     ) -> StartId {
         self.last_start += 1;
-        let id = StartId(self.last_start);
+        let id = StartId::new(self.last_start);
         let deadline = timeout.map(|timeout| now.after(timeout));
         self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
         self.by_name.insert(name.into(), id);
-        let start = Start { id, name: name.into(), road, timeout, deadline, waiting: Vec::new() };
+        let start = Start { id, name: name.into(), method, timeout, deadline, waiting: Vec::new() };
         self.by_id.insert(id, start);
         id
     }
 
-    /// A name for descriptors that wait with their message.
-    pub(crate) const fn name_fds(&mut self) -> HeldFds {
+    /// A name for descriptors that are held with their message. Names are not reused while the
+    /// descriptors may still be held.
+    pub(super) const fn name_fds(&mut self) -> HeldFds {
         self.last_fds = self.last_fds.wrapping_add(1);
         HeldFds::new(self.last_fds)
     }
 
-    /// Adds one that waits.
-    pub(crate) fn wait(&mut self, id: StartId, waiting: Waiting) {
-        if let Some(start) = self.by_id.get_mut(&id) {
-            start.waiting.push(waiting);
-            self.waiting += 1;
+    /// Lets something wait for a service.
+    pub(super) fn wait(&mut self, id: StartId, waiter: Waiter) {
+        let Some(start) = self.by_id.get_mut(&id) else { return };
+        if let Waiter::Message(held) = &waiter {
+            self.held.entry(held.from).or_default().add(held.amount);
         }
+        start.waiting.push(waiter);
+        self.waiting += 1;
     }
 
-    /// Ends the wait for a service.
-    pub(crate) fn take(&mut self, id: StartId) -> Option<Start> {
+    /// Removes a start, and all that waits for it.
+    pub(super) fn take(&mut self, id: StartId) -> Option<Start> {
         let start = self.by_id.remove(&id)?;
         self.by_name.remove(&start.name);
         if let Some(deadline) = start.deadline {
             self.deadlines.remove(&(deadline, id));
         }
-        self.waiting -= start.waiting.len();
+        self.uncount(&start.waiting);
         Some(start)
     }
 
-    /// Ends the wait for the service that has had its time the longest, if one has.
-    pub(crate) fn pop_expired(&mut self, now: Time) -> Option<Start> {
+    /// Removes the start whose time was over first, if there is one.
+    pub(super) fn pop_expired(&mut self, now: Time) -> Option<Start> {
         let &(deadline, id) = self.deadlines.first()?;
         (deadline <= now).then(|| self.take(id)).flatten()
     }
 
-    /// When the next service will have had its time.
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
+    /// When the time of the next start is over.
+    pub(super) fn next_deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// The starts that were left to a unit.
-    pub(crate) fn by_unit(&self, unit: &str) -> Vec<StartId> {
-        let is_of_unit = |start: &&Start| matches!(&start.road, Road::Unit(own) if **own == *unit);
+    /// The starts that a unit was asked for.
+    pub(super) fn by_unit(&self, unit: &str) -> Vec<StartId> {
+        let is_of_unit =
+            |start: &&Start| matches!(&start.method, ActivationMethod::Unit(own) if **own == *unit);
         self.by_id.values().filter(is_of_unit).map(|start| start.id).collect()
     }
 
-    /// Takes out everything that waits on the account of a connection.
-    pub(crate) fn take_of(&mut self, peer: PeerId) -> Vec<Waiting> {
-        let of_peer = |waiting: &mut Waiting| waiting.from() == Some(peer);
+    /// Removes everything that waits for a connection.
+    pub(super) fn take_of(&mut self, peer: PeerId) -> Vec<Waiter> {
+        if self.by_id.is_empty() {
+            return Vec::new();
+        }
+        let of_peer = |waiter: &mut Waiter| waiter.peer() == Some(peer);
         let starts = self.by_id.values_mut();
         let taken: Vec<_> =
             starts.flat_map(|start| start.waiting.extract_if(.., of_peer)).collect();
-        self.waiting -= taken.len();
+        self.uncount(&taken);
         taken
+    }
+
+    fn uncount(&mut self, waiters: &[Waiter]) {
+        self.waiting -= waiters.len();
+        for waiter in waiters {
+            if let Waiter::Message(message) = waiter
+                && let Some(held) = self.held.get_mut(&message.from)
+            {
+                held.subtract(message.amount);
+                if held.messages == 0 {
+                    self.held.remove(&message.from);
+                }
+            }
+        }
+    }
+
+    /// Checks that all that waits has a live connection, and that all counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(super) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
+        let mut held = BTreeMap::<PeerId, Amount>::new();
+        let mut waiting = 0;
+        for (id, start) in &self.by_id {
+            assert_eq!((start.id, self.find(&start.name)), (*id, Some(*id)), "{}", start.name);
+            let has_deadline =
+                start.deadline.map(|deadline| self.deadlines.contains(&(deadline, *id)));
+            assert_ne!(has_deadline, Some(false), "the deadline of {}", start.name);
+            waiting += start.waiting.len();
+            for waiter in &start.waiting {
+                assert!(waiter.peer().is_none_or(&is_active), "{waiter:?}");
+                if let Waiter::Message(message) = waiter {
+                    held.entry(message.from).or_default().add(message.amount);
+                }
+            }
+        }
+        let deadlines = self.by_id.values().filter(|start| start.deadline.is_some()).count();
+        assert_eq!(self.deadlines.len(), deadlines, "deadlines of starts");
+        assert_eq!(self.by_name.len(), self.by_id.len(), "names of starts");
+        assert_eq!(self.waiting, waiting, "everything that waits for services");
+        assert_eq!(self.held, held, "held messages");
     }
 }

@@ -7,15 +7,18 @@ use core::fmt::{self, Write};
 use wire::names::ObjectPath;
 
 use super::table::{Arg, INTERFACES, Interface, PathRule};
-use super::{Call, DRIVER_PATH};
-use crate::bus::Bus;
-use crate::effects::Effects;
-use crate::error::BusError;
+use super::{Call, Driver};
+use crate::types::{BusError, Effects};
+use crate::well_known::DRIVER_PATH;
 
-pub(super) fn introspect(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+pub(super) fn introspect(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
     let path = call.message.path().unwrap_or(DRIVER_PATH);
     let xml = introspection_xml(path);
-    bus.reply(call, &(xml,), fx)
+    driver.reply(call, &(xml,), fx)
 }
 
 /// What the bus says of the object at `path`: at its own path everything, elsewhere what is

@@ -8,6 +8,8 @@ mod connections;
 mod introspect;
 mod monitoring;
 mod name_methods;
+mod ownership;
+mod peer_interface;
 mod properties;
 mod statistics;
 mod stats;
@@ -17,25 +19,23 @@ mod tracing;
 use alloc::format;
 use alloc::string::String;
 
-pub use introspect::introspection_xml;
-use table::{INTERFACES, Method, PathRule, Privilege};
-pub use tracing::{RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingWish};
 use wire::Message;
 use wire::body::{DecodeArgs, EncodeArgs};
 use wire::message::{Builder, MessageType};
-use wire::names::ObjectPath;
 
-use crate::bus::Bus;
-use crate::effects::{Effects, Fds};
-use crate::error::{BusError, ErrorKind};
-use crate::input::PeerId;
-use crate::own::reply_too_long;
-use crate::peers::DRIVER_NAME;
-use crate::policy::who;
-use crate::route::{Forward, unknown_type};
+pub(crate) use connections::details_read;
+pub use introspect::introspection_xml;
+pub(crate) use ownership::{announce_services, release_all_names};
+pub(crate) use peer_interface::call_without_destination;
+use table::{INTERFACES, Method, PathRule, Privilege};
+pub(crate) use tracing::ring_opened;
 
-/// The object that the bus is.
-pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+use crate::access::{AccessQuery, describe_process};
+use crate::activation::Activation;
+use crate::reloads::Reloads;
+use crate::routing::{Router, reply_too_long, unknown_type};
+use crate::types::{BusError, CallId, Effects, ErrorKind, Fds, Forward, PeerId};
+use crate::well_known::{DRIVER_NAME, DRIVER_PATH};
 
 /// The one method for connections that have no name yet.
 const HELLO: &str = "Hello";
@@ -47,6 +47,11 @@ pub(crate) struct Call<'m> {
 }
 
 impl<'m> Call<'m> {
+    /// What identifies the call, if it is answered later.
+    const fn id(&self) -> CallId {
+        CallId { peer: self.from, serial: self.message.serial() }
+    }
+
     /// The arguments. The signature was compared with the table already, so only names that are
     /// decoded as such can be wrong.
     fn args<T: DecodeArgs<'m>>(&self) -> Result<T, BusError> {
@@ -54,81 +59,88 @@ impl<'m> Call<'m> {
     }
 }
 
-/// What a method does.
-type Handler = fn(&mut Bus, &Call<'_>, &mut Effects) -> Result<(), BusError>;
+/// The components that methods of the bus use.
+pub(crate) struct Driver<'b> {
+    pub(crate) router: &'b mut Router,
+    pub(crate) activation: &'b mut Activation,
+    pub(crate) reloads: &'b mut Reloads,
+}
 
-impl Bus {
+/// A function that carries out a method.
+type Handler = fn(&mut Driver<'_>, &Call<'_>, &mut Effects) -> Result<(), BusError>;
+
+impl Driver<'_> {
     /// Handles a message that is addressed to the bus.
-    pub(crate) fn handle_driver_message(
-        &mut self,
-        from: PeerId,
-        message: &Message<'_>,
-        fx: &mut Effects,
-    ) {
-        let allowed = self.check_to_bus(from, message, fx);
+    pub(crate) fn handle(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
+        let allowed = self.check_access(from, message, fx);
         if allowed.is_ok() {
-            // As with the reference, monitors see what comes of it first.
-            self.hear(from, message, fx);
+            // As with dbus-daemon, monitors see first what comes of it.
+            self.activation.hear(from, message, self.router, fx);
         }
         let is_hello = self.is_first_hello(from, message);
         // The handler of Hello shows it to monitors, with the name that it gives.
-        let forward = if is_hello { None } else { self.show_driver_call(from, message, fx) };
+        let forward = if is_hello { None } else { self.show_call(from, message, fx) };
         let outcome = allowed.and_then(|()| match message.message_type() {
-            MessageType::MethodCall => self.call_driver(&Call { from, message }, fx),
-            // Nothing else that the bus could want to hear comes as a signal or reply.
+            MessageType::MethodCall => self.call(&Call { from, message }, fx),
+            // The bus handles no other signals, and makes no calls that are answered.
             _ => Ok(()),
         });
         match outcome {
-            Err(error) => self.refuse(from, message, &error, fx),
-            // With the call that adds it, the first rule of all already sees something.
-            Ok(()) if !self.eavesdropping_rules.is_empty() => {
-                let forward = forward.unwrap_or_else(|| self.forward(from, message, fx));
-                self.show_eavesdroppers(&forward, None, fx);
+            Err(error) => self.router.refuse(from, message, &error, fx),
+            // The first eavesdropping rule of all already matches the call that adds it.
+            Ok(()) if self.router.matching.has_eavesdroppers() => {
+                let forward = forward.unwrap_or_else(|| self.router.forward(from, message, fx));
+                self.router.show_eavesdroppers(&forward, None, fx);
             }
             Ok(()) => {}
         }
     }
 
-    /// Whether a message may go to the bus. Who has said no Hello has no rules: it may say that, and
-    /// other calls are told so where the method is looked for.
-    fn check_to_bus(
+    /// Whether a message may go to the bus. A connection without a name has no rules: it may call
+    /// Hello. Other calls get their error when the method is looked up.
+    fn check_access(
         &mut self,
         from: PeerId,
         message: &Message<'_>,
         fx: &mut Effects,
     ) -> Result<(), BusError> {
+        let query = AccessQuery::to_nobody(message, from);
+        let router = &mut *self.router;
         match message.message_type() {
             MessageType::Unknown(_) => Err(unknown_type()),
-            _ if self.peers[from].is_active() => self.check_policy_to_nobody(from, message, fx),
-            MessageType::MethodCall => self.check_greeting(from, message, fx),
+            _ if router.registry[from].is_active() => router.check_access(&query, fx),
+            MessageType::MethodCall => {
+                let outcome = router.access.mediate(&query, &router.registry, &router.config, fx);
+                outcome.map_err(|denial| denial.error(&query, &router.registry))
+            }
             _ => Err(not_registered()),
         }
     }
 
     fn is_first_hello(&self, from: PeerId, message: &Message<'_>) -> bool {
         let is_hello = |method: &Method| method.name == HELLO && method.takes(message.signature());
-        !self.peers[from].is_complete()
+        !self.router.registry[from].is_registered()
             && message.message_type() == MessageType::MethodCall
             && find_method(message).is_ok_and(is_hello)
     }
 
-    /// Shows a call to monitors, if there is anybody to see it.
-    fn show_driver_call<'m>(
+    /// Shows a call to monitors and traces, if there are any.
+    fn show_call<'m>(
         &mut self,
         from: PeerId,
         message: &'m Message<'m>,
         fx: &mut Effects,
     ) -> Option<Forward<'m>> {
-        if !self.is_watched() && self.eavesdropping_rules.is_empty() {
+        if !self.router.is_watched() && !self.router.matching.has_eavesdroppers() {
             return None;
         }
-        let forward = self.forward(from, message, fx);
-        self.show_monitors(&forward, None, fx);
+        let forward = self.router.forward(from, message, fx);
+        self.router.show_monitors(&forward, None, fx);
         Some(forward)
     }
 
-    fn call_driver(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-        let is_active = self.peers[call.from].is_active();
+    fn call(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+        let is_active = self.router.registry[call.from].is_active();
         let method = match find_method(call.message) {
             Ok(method) if is_active || method.name == HELLO => method,
             Err(error) if is_active => return Err(error),
@@ -154,25 +166,20 @@ impl Bus {
         (method.handler)(self, call, fx)
     }
 
-    /// Some methods are for the superuser and the bus's own user.
+    /// Some methods are for root and the user of the bus.
     fn check_privileged(&self, call: &Call<'_>, method: &str) -> Result<(), BusError> {
-        if self.is_privileged(call.from) {
+        if self.router.is_privileged(call.from) {
             return Ok(());
         }
-        let peer = &self.peers[call.from];
-        let uid = match peer.uid {
+        let peer = &self.router.registry[call.from];
+        let uid = match peer.user {
             Some(uid) => format!("uid {uid}"),
             None => String::from("unknown uid"),
         };
-        let (name, who) = (peer.name(), who(peer));
+        let (name, process) = (peer.name(), describe_process(peer));
         Err(ErrorKind::AccessDenied.because(format!(
-            "rejected attempt to call {method} by connection {name} ({who}) with {uid}"
+            "rejected attempt to call {method} by connection {name} ({process}) with {uid}"
         )))
-    }
-
-    /// Whether a connection is one of the superuser or of the bus's own user.
-    pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
-        self.peers[peer].uid.is_some_and(|uid| uid == 0 || uid == self.identity.uid)
     }
 
     /// Answers a call, if it wants an answer.
@@ -186,7 +193,7 @@ impl Bus {
             return Ok(());
         }
         let builder = Builder::method_return(call.message.serial());
-        self.send_own(call.from, builder, args, Fds::None, fx).map_err(reply_too_long)
+        self.router.send_own(call.from, builder, args, Fds::None, fx).map_err(reply_too_long)
     }
 }
 

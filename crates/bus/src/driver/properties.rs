@@ -7,31 +7,42 @@ use alloc::vec::Vec;
 use wire::body::Value;
 use wire::signature::Signature;
 
-use super::Call;
 use super::table::{INTERFACES, Interface};
-use crate::activation::ServiceManager;
-use crate::bus::Bus;
-use crate::effects::Effects;
-use crate::error::{BusError, ErrorKind};
+use super::{Call, Driver};
+use crate::access::mediation::Module;
+use crate::routing::Router;
+use crate::types::{BusError, Effects, ErrorKind, ServiceManager};
 
-pub(super) fn get(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+pub(super) fn get(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
     let (interface, property) = call.args::<(&str, &str)>()?;
-    let value = value(bus, find(interface)?, property)?;
-    bus.reply(call, &(value,), fx)
+    let value = value(driver.router, find(interface)?, property)?;
+    driver.reply(call, &(value,), fx)
 }
 
-pub(super) fn get_all(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+pub(super) fn get_all(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
     let (name,) = call.args::<(&str,)>()?;
     let interface = find(name)?;
     let names = interface.properties.iter().map(|property| property.name);
-    let all = names.map(|name| Ok((name, value(bus, interface, name)?)));
+    let all = names.map(|name| Ok((name, value(driver.router, interface, name)?)));
     let all = all.collect::<Result<BTreeMap<_, _>, BusError>>()?;
-    bus.reply(call, &(all,), fx)
+    driver.reply(call, &(all,), fx)
 }
 
-pub(super) fn set(bus: &mut Bus, call: &Call<'_>, _: &mut Effects) -> Result<(), BusError> {
+pub(super) fn set(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    _: &mut Effects,
+) -> Result<(), BusError> {
     let (interface, property, _) = call.args::<(&str, &str, Value)>()?;
-    value(bus, find(interface)?, property)?;
+    value(driver.router, find(interface)?, property)?;
     let text = format!("Property '{interface}.{property}' cannot be set");
     Err(ErrorKind::PropertyReadOnly.because(text))
 }
@@ -43,9 +54,9 @@ fn find(name: &str) -> Result<&'static Interface, BusError> {
     })
 }
 
-fn value(bus: &Bus, interface: &Interface, property: &str) -> Result<Value, BusError> {
+fn value(router: &Router, interface: &Interface, property: &str) -> Result<Value, BusError> {
     match (interface.name, property) {
-        ("org.freedesktop.DBus", "Features") => Ok(strings(&features(bus))),
+        ("org.freedesktop.DBus", "Features") => Ok(strings(&features(router))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
         (interface, property) => {
             let text = format!("Property \"{interface}.{property}\" not found");
@@ -55,13 +66,12 @@ fn value(bus: &Bus, interface: &Interface, property: &str) -> Result<Value, BusE
 }
 
 /// What this bus can do beyond what every bus can, in the order of the alphabet.
-fn features(bus: &Bus) -> Vec<&'static str> {
+fn features(router: &Router) -> Vec<&'static str> {
     let mut features = Vec::from(["ActivatableServicesChanged", "HeaderFiltering"]);
-    if bus.config.services.manager == ServiceManager::Systemd {
+    if router.config.services.manager == ServiceManager::Systemd {
         features.push("SystemdActivation");
     }
-    let modules = bus.mediator.iter().flat_map(|mediator| mediator.modules());
-    features.extend(modules.map(|module| module.name()));
+    features.extend(router.access.modules().map(Module::name));
     features.sort_unstable();
     features
 }

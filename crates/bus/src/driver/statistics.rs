@@ -12,21 +12,23 @@ use core::cmp::Reverse;
 use wire::body::Value;
 use wire::signature::{Signature, SignatureBuf, Type};
 
-use super::Call;
-use crate::bus::Bus;
-use crate::effects::Effects;
-use crate::error::BusError;
-use crate::history::{Culprit, Incident, Trouble};
-use crate::members::{MemberCounts, MemberUse};
-use crate::peers::{Peer, Stage};
-use crate::time::Time;
+use super::{Call, Driver};
+use crate::accounting::{Incident, IncidentKind, MemberCounts, MemberUse};
+use crate::registry::Peer;
+use crate::routing::Router;
+use crate::types::{BusError, Effects, PeerSnapshot, Time};
 
 type Dict = BTreeMap<&'static str, Value>;
 
-pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    let (totals, now) = (bus.totals(), bus.count_now());
+pub(super) fn totals(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    let router = &*driver.router;
+    let (totals, now) = (router.accounting.totals(), router.gauges());
     let dict = Dict::from([
-        ("Uptime", Value::Uint64(bus.uptime().as_micros() as u64)),
+        ("Uptime", Value::Uint64(router.accounting.uptime(router.now).as_micros() as u64)),
         ("Connected", totals.connected.into()),
         ("Disconnected", totals.disconnected.into()),
         ("Messages", totals.messages.into()),
@@ -49,50 +51,63 @@ pub(super) fn totals(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result
         ("QueuedMessages", now.queued_messages.into()),
         ("QueuedBytes", now.queued_bytes.into()),
         ("LosingConnections", now.losing.into()),
-        ("DisconnectCauses", causes(bus, Trouble::Disconnected)),
-        ("TurnedAwayCauses", causes(bus, Trouble::TurnedAway)),
-        ("DelayCauses", causes(bus, Trouble::Delayed)),
-        ("RefusalCauses", causes(bus, Trouble::Refused)),
-        ("WithholdingCauses", causes(bus, Trouble::Withheld)),
-        ("LossCauses", causes(bus, Trouble::Lost)),
-        ("FailedStartCauses", causes(bus, Trouble::StartFailed)),
-        ("FaultCauses", causes(bus, Trouble::Fault)),
+        ("DisconnectCauses", causes(router, IncidentKind::Disconnected)),
+        ("TurnedAwayCauses", causes(router, IncidentKind::TurnedAway)),
+        ("DelayCauses", causes(router, IncidentKind::Delayed)),
+        ("RefusalCauses", causes(router, IncidentKind::Refused)),
+        ("WithholdingCauses", causes(router, IncidentKind::Withheld)),
+        ("LossCauses", causes(router, IncidentKind::Lost)),
+        ("FailedStartCauses", causes(router, IncidentKind::StartFailed)),
+        ("FaultCauses", causes(router, IncidentKind::Fault)),
     ]);
-    bus.reply(call, &(dict,), fx)
+    driver.reply(call, &(dict,), fx)
 }
 
 pub(super) fn connections(
-    bus: &mut Bus,
+    driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
     let (most,) = call.args::<(u32,)>()?;
-    let mut peers: Vec<&Peer> = bus.peers.iter().filter(|peer| peer.is_complete()).collect();
-    peers.sort_by_key(|peer| Reverse(peer.sent.messages + peer.taken.messages));
+    let mut peers: Vec<&Peer> =
+        driver.router.registry.iter().filter(|peer| peer.is_registered()).collect();
+    peers.sort_by_key(|peer| {
+        Reverse(peer.statistics.sent.messages + peer.statistics.received.messages)
+    });
     peers.truncate(room(most));
-    let dicts: Vec<Dict> = peers.into_iter().map(|peer| of_peer(bus, peer)).collect();
-    bus.reply(call, &(dicts,), fx)
+    let dicts: Vec<Dict> = peers.into_iter().map(|peer| of_peer(driver.router, peer)).collect();
+    driver.reply(call, &(dicts,), fx)
 }
 
-pub(super) fn members(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+pub(super) fn members(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
     let (most,) = call.args::<(u32,)>()?;
-    let counted_for = bus.count_members(bus.now).as_micros() as u64;
-    let mut members: Vec<MemberUse<'_>> = bus.members().collect();
+    let Router { accounting, now, .. } = &mut *driver.router;
+    let counted_for = now.since(accounting.count_members(*now)).as_micros() as u64;
+    let mut members: Vec<MemberUse<'_>> = accounting.members().collect();
     members.sort_by_key(|member| Reverse(member.counts.messages));
     members.truncate(room(most));
     let mut dicts: Vec<Dict> = members.into_iter().map(of_member).collect();
-    if bus.other_members() != MemberCounts::default() {
-        dicts.push(of_counts(bus.other_members()));
+    if accounting.other_members() != MemberCounts::default() {
+        dicts.push(of_counts(accounting.other_members()));
     }
-    bus.reply(call, &(dicts, counted_for), fx)
+    driver.reply(call, &(dicts, counted_for), fx)
 }
 
-pub(super) fn history(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    bus.settle_history();
-    let mut incidents: Vec<&Incident> = bus.incidents().collect();
+pub(super) fn history(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    driver.router.settle_history();
+    let mut incidents: Vec<&Incident> = driver.router.accounting.incidents().collect();
     incidents.sort_by_key(|incident| Reverse(incident.last));
-    let dicts: Vec<Dict> = incidents.into_iter().map(|it| of_incident(it, bus.now)).collect();
-    bus.reply(call, &(dicts,), fx)
+    let dicts: Vec<Dict> =
+        incidents.into_iter().map(|it| of_incident(it, driver.router.now)).collect();
+    driver.reply(call, &(dicts,), fx)
 }
 
 /// How many entries an answer has: all, if none is asked for.
@@ -100,27 +115,28 @@ const fn room(most: u32) -> usize {
     if most == 0 { usize::MAX } else { most as usize }
 }
 
-fn of_peer(bus: &Bus, peer: &Peer) -> Dict {
-    let (calls, owed) = bus.replies.of_peer(peer.id);
-    let mut dict = bus.culprit(peer.id).as_ref().map(of_culprit).unwrap_or_default();
+fn of_peer(router: &Router, peer: &Peer) -> Dict {
+    let (counts, queued) = (&peer.statistics, peer.queue.amount());
+    let (calls, owed) = router.calls.of_peer(peer.id);
+    let mut dict = router.registry.snapshot(peer.id).as_ref().map(of_snapshot).unwrap_or_default();
     dict.extend([
-        ("Age", Value::Uint64(bus.now.since(peer.since).as_micros() as u64)),
-        ("Monitor", Value::Boolean(peer.stage == Stage::Monitor)),
-        ("SentMessages", peer.sent.messages.into()),
-        ("SentBytes", peer.sent.bytes.into()),
-        ("SentFDs", peer.sent.fds.into()),
-        ("ReceivedMessages", peer.taken.messages.into()),
-        ("ReceivedBytes", peer.taken.bytes.into()),
-        ("ReceivedFDs", peer.taken.fds.into()),
-        ("QueuedMessages", peer.queued.messages.into()),
-        ("QueuedBytes", peer.queued.bytes.into()),
-        ("QueuedFDs", peer.queued.fds.into()),
-        ("PeakQueuedBytes", peer.peaks.outgoing_bytes.into()),
-        ("LostMessages", peer.lost.into()),
-        ("Losing", Value::Boolean(peer.losing.is_some())),
-        ("WithheldMessages", peer.withheld.messages.into()),
-        ("RefusedMessages", peer.refused.into()),
-        ("MatchRules", (peer.rule_count as u64).into()),
+        ("Age", Value::Uint64(router.now.since(peer.since).as_micros() as u64)),
+        ("Monitor", Value::Boolean(peer.is_monitor())),
+        ("SentMessages", counts.sent.messages.into()),
+        ("SentBytes", counts.sent.bytes.into()),
+        ("SentFDs", counts.sent.fds.into()),
+        ("ReceivedMessages", counts.received.messages.into()),
+        ("ReceivedBytes", counts.received.bytes.into()),
+        ("ReceivedFDs", counts.received.fds.into()),
+        ("QueuedMessages", queued.messages.into()),
+        ("QueuedBytes", queued.bytes.into()),
+        ("QueuedFDs", queued.fds.into()),
+        ("PeakQueuedBytes", peer.queue.peaks().0.into()),
+        ("LostMessages", counts.lost.into()),
+        ("Losing", Value::Boolean(counts.losing.is_some())),
+        ("WithheldMessages", counts.withheld.messages.into()),
+        ("RefusedMessages", counts.refused.into()),
+        ("MatchRules", (router.matching.counts_of(peer.id).current as u64).into()),
         ("PendingCalls", (calls as u64).into()),
         ("OwedReplies", (owed as u64).into()),
     ]);
@@ -150,9 +166,9 @@ fn of_counts(counts: MemberCounts) -> Dict {
 
 fn of_incident(incident: &Incident, now: Time) -> Dict {
     let ago = |time| Value::Uint64(now.since(time).as_micros() as u64);
-    let mut dict = of_culprit(&incident.who);
+    let mut dict = of_snapshot(&incident.who);
     dict.extend([
-        ("Kind", Value::from(incident.trouble.as_str())),
+        ("Kind", Value::from(incident.kind.as_str())),
         ("Cause", incident.cause.into()),
         ("Text", incident.text.as_str().into()),
         ("Count", incident.count.into()),
@@ -167,7 +183,7 @@ fn of_incident(incident: &Incident, now: Time) -> Dict {
     dict
 }
 
-fn of_culprit(who: &Culprit) -> Dict {
+fn of_snapshot(who: &PeerSnapshot) -> Dict {
     let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
     let names = who.names.iter().map(|name| Value::from(&**name)).collect();
     let known = [
@@ -183,8 +199,8 @@ fn of_culprit(who: &Culprit) -> Dict {
 }
 
 /// How often each cause of one kind of trouble has come up: `a{st}`.
-fn causes(bus: &Bus, trouble: Trouble) -> Value {
-    let entries = bus.causes().filter(|(kind, ..)| *kind == trouble);
+fn causes(router: &Router, kind: IncidentKind) -> Value {
+    let entries = router.accounting.causes().filter(|(other, ..)| *other == kind);
     let entry = |(_, cause, count): (_, &str, u64)| {
         Value::DictEntry(Box::new((cause.into(), count.into())))
     };

@@ -12,94 +12,104 @@ use alloc::vec::Vec;
 use wire::body::Value;
 use wire::limits::ARRAY_LEN_MAX;
 
-use super::Call;
 use super::connections::{Subject, find};
-use crate::bus::Bus;
-use crate::effects::Effects;
-use crate::error::{BusError, ErrorKind};
-use crate::peers::{OwnedRule, Peer};
+use super::{Call, Driver};
+use crate::registry::Peer;
+use crate::routing::Router;
+use crate::types::{BusError, Effects, ErrorKind};
+use crate::well_known::DRIVER_NAME;
 
-pub(super) fn bus(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    let counters = &bus.counters;
+pub(super) fn bus(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    let Router { accounting, registry, matching, calls, .. } = &*driver.router;
+    let (totals, rules, names) = (accounting.totals(), matching.counts(), registry.name_counts());
     let stats = BTreeMap::from([
-        ("Serial", Value::Uint32(bus.next_serial)),
-        ("ActiveConnections", count(bus.peers.complete)),
-        ("IncompleteConnections", count(bus.peers.incomplete)),
-        ("MatchRules", count(counters.rules)),
-        ("PeakMatchRules", count(counters.peak_rules)),
-        ("PeakMatchRulesPerConnection", count(counters.peak_rules_per_peer)),
-        ("BusNames", count(counters.names)),
-        ("PeakBusNames", count(counters.peak_names)),
-        ("PeakBusNamesPerConnection", count(counters.peak_names_per_peer)),
-        ("org.diligence.Messages", Value::Uint64(counters.messages)),
-        ("org.diligence.Bytes", Value::Uint64(counters.bytes)),
-        ("org.diligence.Deliveries", Value::Uint64(counters.deliveries)),
-        ("org.diligence.LostMessages", Value::Uint64(counters.lost)),
-        ("org.diligence.RefusedMessages", Value::Uint64(counters.refused)),
-        ("org.diligence.DisconnectedByBus", Value::Uint64(counters.disconnected_by_bus)),
-        ("org.diligence.PendingReplies", count(bus.replies.len())),
+        ("Serial", Value::Uint32(driver.router.next_serial())),
+        ("ActiveConnections", count(registry.registered())),
+        ("IncompleteConnections", count(registry.unregistered())),
+        ("MatchRules", count(rules.current)),
+        ("PeakMatchRules", count(rules.peak)),
+        ("PeakMatchRulesPerConnection", count(rules.peak_of_peer)),
+        ("BusNames", count(names.current)),
+        ("PeakBusNames", count(names.peak)),
+        ("PeakBusNamesPerConnection", count(names.peak_of_peer)),
+        ("org.diligence.Messages", Value::Uint64(totals.messages)),
+        ("org.diligence.Bytes", Value::Uint64(totals.bytes)),
+        ("org.diligence.Deliveries", Value::Uint64(totals.deliveries)),
+        ("org.diligence.LostMessages", Value::Uint64(totals.lost)),
+        ("org.diligence.RefusedMessages", Value::Uint64(totals.refused)),
+        ("org.diligence.DisconnectedByBus", Value::Uint64(totals.disconnected)),
+        ("org.diligence.PendingReplies", count(calls.len())),
     ]);
-    bus.reply(call, &(stats,), fx)
+    driver.reply(call, &(stats,), fx)
 }
 
-pub(super) fn connection(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    let Subject::Peer(peer) = find(bus, call, "statistics")? else {
+pub(super) fn connection(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    let Subject::Peer(peer) = find(driver.router, call, "statistics")? else {
         return Err(ErrorKind::InvalidArgs.because(format!(
             "GetConnectionStats is not meaningful for the message bus \"{}\" itself",
-            crate::peers::DRIVER_NAME
+            DRIVER_NAME
         )));
     };
-    let stats = of_peer(bus, peer);
-    bus.reply(call, &(stats,), fx)
+    let stats = of_peer(driver.router, peer);
+    driver.reply(call, &(stats,), fx)
 }
 
-fn of_peer(bus: &Bus, peer: &Peer) -> BTreeMap<&'static str, Value> {
+fn of_peer(router: &Router, peer: &Peer) -> BTreeMap<&'static str, Value> {
     // A message is routed as soon as it is read, so nothing is ever queued on its way in.
     let incoming = Value::Uint32(0);
+    let (counts, queued) = (&peer.statistics, peer.queue.amount());
+    let ((peak_bytes, peak_fds), rules) = (peer.queue.peaks(), router.matching.counts_of(peer.id));
     BTreeMap::from([
-        ("Serial", Value::Uint32(bus.next_serial)),
+        ("Serial", Value::Uint32(router.next_serial())),
         ("UniqueName", Value::String(peer.name().to_string())),
-        ("MatchRules", count(peer.rule_count)),
-        ("PeakMatchRules", count(peer.peaks.rules)),
+        ("MatchRules", count(rules.current)),
+        ("PeakMatchRules", count(rules.peak)),
         ("BusNames", count(peer.name_count())),
-        ("PeakBusNames", count(peer.peaks.names)),
+        ("PeakBusNames", count(peer.peak_names())),
         ("IncomingMessages", incoming.clone()),
         ("IncomingBytes", incoming.clone()),
         ("IncomingFDs", incoming),
-        ("PeakIncomingBytes", amount(peer.peaks.incoming_bytes)),
-        ("PeakIncomingFDs", amount(peer.peaks.incoming_fds)),
-        ("OutgoingMessages", amount(peer.queued.messages)),
-        ("OutgoingBytes", amount(peer.queued.bytes)),
-        ("OutgoingFDs", amount(peer.queued.fds)),
-        ("PeakOutgoingBytes", amount(peer.peaks.outgoing_bytes)),
-        ("PeakOutgoingFDs", amount(peer.peaks.outgoing_fds)),
-        ("org.diligence.SentMessages", Value::Uint64(peer.sent.messages)),
-        ("org.diligence.SentBytes", Value::Uint64(peer.sent.bytes)),
-        ("org.diligence.SentFDs", Value::Uint64(peer.sent.fds)),
-        ("org.diligence.LostMessages", Value::Uint64(peer.lost)),
+        ("PeakIncomingBytes", amount(counts.peak_sent_bytes)),
+        ("PeakIncomingFDs", amount(counts.peak_sent_fds)),
+        ("OutgoingMessages", amount(queued.messages)),
+        ("OutgoingBytes", amount(queued.bytes)),
+        ("OutgoingFDs", amount(queued.fds)),
+        ("PeakOutgoingBytes", amount(peak_bytes)),
+        ("PeakOutgoingFDs", amount(peak_fds)),
+        ("org.diligence.SentMessages", Value::Uint64(counts.sent.messages)),
+        ("org.diligence.SentBytes", Value::Uint64(counts.sent.bytes)),
+        ("org.diligence.SentFDs", Value::Uint64(counts.sent.fds)),
+        ("org.diligence.LostMessages", Value::Uint64(counts.lost)),
     ])
 }
 
 pub(super) fn match_rules(
-    bus: &mut Bus,
+    driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), BusError> {
     let mut room = ARRAY_LEN_MAX;
     let mut rules = BTreeMap::<String, Vec<String>>::new();
-    for peer in bus.peers.iter().filter(|peer| peer.is_active()) {
-        rules.insert(peer.name().as_str().to_owned(), rules_of(bus, peer, &mut room)?);
+    for peer in driver.router.registry.iter().filter(|peer| peer.is_active()) {
+        rules.insert(peer.name().as_str().to_owned(), rules_of(driver.router, peer, &mut room)?);
     }
-    bus.reply(call, &(rules,), fx)
+    driver.reply(call, &(rules,), fx)
 }
 
 /// The rules of a connection, as often as it has added them. Takes their length from `room` and
 /// fails if there is not enough: a rule that was added often takes more room in the list than in
 /// memory.
-fn rules_of(bus: &Bus, peer: &Peer, room: &mut usize) -> Result<Vec<String>, BusError> {
-    let mut texts = Vec::with_capacity(peer.rule_count);
-    for OwnedRule { index, id } in &peer.rules {
-        let (count, rule) = bus.rules(*index).get(*id);
+fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String>, BusError> {
+    let mut texts = Vec::with_capacity(router.matching.counts_of(peer.id).current);
+    for (count, rule) in router.matching.rules_of(peer.id) {
         let text = rule.to_string();
         let len = (text.len() + STRING_LEN_MIN).saturating_mul(count);
         *room = room.checked_sub(len).ok_or_else(too_many_rules)?;

@@ -11,39 +11,13 @@ use wire::body::{UnixFd, Value};
 use wire::match_rule::MatchRule;
 use wire::message::Builder;
 
-use super::Call;
-use super::monitoring::parse;
-use crate::bus::Bus;
-use crate::effects::{Effect, Effects, Event, Fds};
-use crate::error::{BusError, ErrorKind};
-use crate::input::{Asker, FdPassing, Ring};
-use crate::own::reply_too_long;
-use crate::reached::LimitName;
-
-/// A ring of memory that the daemon is to make or to hand out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RingWish {
-    /// A ring for a trace of its own.
-    New {
-        /// Bytes of the ring: a power of two from [`RING_BYTES_MIN`] to [`RING_BYTES_MAX`].
-        bytes: u64,
-        /// Bytes of each message that are kept.
-        kept: u32,
-        /// What goes there.
-        contents: RingContents,
-    },
-    /// That of the flight recorder.
-    FlightRecorder,
-}
-
-/// What goes into the ring of a trace besides connections that come and go, and services that start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RingContents {
-    /// All messages, not only those that rules ask for.
-    pub all_messages: bool,
-    /// The programs of connections that come.
-    pub programs: bool,
-}
+use super::monitoring::{mediate_eavesdropping, parse};
+use super::{Call, Driver};
+use crate::routing::{Router, reply_too_long};
+use crate::types::{
+    BusError, CallId, Effect, Effects, ErrorKind, FdPassing, Fds, LimitName, LogEvent,
+    RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingFacts, TraceRequest,
+};
 
 /// What a trace is to be.
 #[derive(Debug)]
@@ -99,44 +73,52 @@ fn rules(texts: &[Value]) -> Result<Vec<MatchRule>, BusError> {
     texts.iter().map(rule).collect()
 }
 
-pub(super) fn start(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    bus.mediate_eavesdropping(call.from, fx)?;
-    check_descriptors(bus, call)?;
+pub(super) fn start(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    mediate_eavesdropping(driver, call, fx)?;
+    check_descriptors(driver.router, call)?;
     let (options,) = call.args::<(BTreeMap<&str, Value>,)>()?;
     let Options { rules, bytes, kept, programs } = Options::parse(options)?;
-    if bus.traces.has(call.from) {
+    if driver.router.tracing.has(call.from) {
         return Err(ErrorKind::Failed.because("This connection has a trace already"));
     }
-    check_room(bus, bytes)?;
+    check_room(driver.router, bytes)?;
     let contents = RingContents { all_messages: rules.is_empty(), programs };
-    let wish = Box::new(RingWish::New { bytes, kept, contents });
-    bus.traces.begin(call.from, bytes, rules);
-    fx.push(Effect::OpenRing { asker: asker(call), wish });
+    let request = Box::new(TraceRequest::New { bytes, kept, contents });
+    driver.router.tracing.begin(call.from, bytes, rules);
+    fx.push(Effect::OpenRing { call: call.id(), request });
     Ok(())
 }
 
-pub(super) fn stop(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    if !bus.traces.end(call.from) {
+pub(super) fn stop(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    if !driver.router.tracing.end(call.from) {
         return Err(ErrorKind::Failed.because("This connection has no trace"));
     }
     fx.push(Effect::CloseRing { peer: call.from });
-    bus.reply(call, &(), fx)
+    driver.reply(call, &(), fx)
 }
 
-pub(super) fn dump(bus: &mut Bus, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
-    bus.mediate_eavesdropping(call.from, fx)?;
-    check_descriptors(bus, call)?;
-    let wish = Box::new(RingWish::FlightRecorder);
-    fx.push(Effect::OpenRing { asker: asker(call), wish });
+pub(super) fn dump(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), BusError> {
+    mediate_eavesdropping(driver, call, fx)?;
+    check_descriptors(driver.router, call)?;
+    let request = Box::new(TraceRequest::FlightRecorder);
+    fx.push(Effect::OpenRing { call: call.id(), request });
     Ok(())
 }
 
-const fn asker(call: &Call<'_>) -> Asker {
-    Asker { peer: call.from, serial: call.message.serial() }
-}
-
-fn check_descriptors(bus: &Bus, call: &Call<'_>) -> Result<(), BusError> {
-    if bus.peers[call.from].fds == FdPassing::Agreed && call.message.expects_reply() {
+fn check_descriptors(router: &Router, call: &Call<'_>) -> Result<(), BusError> {
+    if router.registry[call.from].fds == FdPassing::Agreed && call.message.expects_reply() {
         return Ok(());
     }
     let text = "A trace is handed out as a file descriptor, and this connection takes none";
@@ -144,13 +126,13 @@ fn check_descriptors(bus: &Bus, call: &Call<'_>) -> Result<(), BusError> {
 }
 
 /// The limits on how many there are, and on their memory.
-fn check_room(bus: &Bus, bytes: u64) -> Result<(), BusError> {
-    let limits = &bus.config.traces;
+fn check_room(router: &Router, bytes: u64) -> Result<(), BusError> {
+    let limits = &router.config.traces;
     let refuse = |limit: LimitName, max: u64, used: u64| {
         let text = format!("There are too many traces already ({}={max})", limit.as_str());
         Err(ErrorKind::LimitsExceeded.because(text).at_limit(limit, max, used))
     };
-    let (count, used) = (bus.traces.len() as u64, bus.traces.bytes());
+    let (count, used) = (router.tracing.len() as u64, router.tracing.bytes());
     if count >= limits.max_traces {
         return refuse(LimitName::Traces, limits.max_traces, count);
     }
@@ -160,57 +142,48 @@ fn check_room(bus: &Bus, bytes: u64) -> Result<(), BusError> {
     Ok(())
 }
 
-impl Bus {
-    /// A ring was opened, or could not be.
-    pub(crate) fn ring_opened(
-        &mut self,
-        asker: Asker,
-        wish: RingWish,
-        outcome: Result<Ring, String>,
-        fx: &mut Effects,
-    ) {
-        let sent = match outcome {
-            Ok(ring) => {
-                let builder = Builder::method_return(asker.serial);
-                let args = (UnixFd(0), about(&ring, wish));
-                let fds = match wish {
-                    RingWish::New { .. } => Fds::OfRing,
-                    RingWish::FlightRecorder => Fds::OfRecorder,
-                };
-                let sent = self.send_own(asker.peer, builder, &args, fds, fx);
-                sent.map_err(reply_too_long)
-            }
-            Err(why) => {
-                if let RingWish::New { .. } = wish {
-                    self.traces.end(asker.peer);
-                }
-                Err(ErrorKind::Failed.because(why))
-            }
-        };
-        match sent {
-            Ok(()) => fx.log(Event::Traces { peer: asker.peer }),
-            Err(error) => self.send_error(asker.peer, asker.serial, &error, fx),
+/// Answers Start or Dump: the ring of a trace was opened, or could not be.
+pub(crate) fn ring_opened(
+    call: CallId,
+    request: TraceRequest,
+    outcome: Result<RingFacts, String>,
+    router: &mut Router,
+    fx: &mut Effects,
+) {
+    let sent = match outcome {
+        Ok(ring) => {
+            let builder = Builder::method_return(call.serial);
+            let args = (UnixFd(0), about(&ring, request));
+            let fds = match request {
+                TraceRequest::New { .. } => Fds::OfRing,
+                TraceRequest::FlightRecorder => Fds::OfRecorder,
+            };
+            router.send_own(call.peer, builder, &args, fds, fx).map_err(reply_too_long)
         }
+        Err(why) => {
+            if let TraceRequest::New { .. } = request {
+                router.tracing.end(call.peer);
+            }
+            Err(ErrorKind::Failed.because(why))
+        }
+    };
+    match sent {
+        Ok(()) => fx.log(LogEvent::Traces { peer: call.peer }),
+        Err(error) => router.send_error(call.peer, call.serial, &error, fx),
     }
 }
 
-fn about(ring: &Ring, wish: RingWish) -> BTreeMap<&'static str, Value> {
+fn about(ring: &RingFacts, request: TraceRequest) -> BTreeMap<&'static str, Value> {
     let mut about = BTreeMap::from([
         ("Version", Value::Uint64(ring.version)),
         ("Size", Value::Uint64(ring.bytes)),
         ("Kept", Value::Uint32(ring.kept)),
     ]);
-    if wish == RingWish::FlightRecorder {
+    if request == TraceRequest::FlightRecorder {
         about.insert("Participants", Value::UnixFd(1));
     }
     about
 }
-
-/// Bytes of the smallest ring.
-pub const RING_BYTES_MIN: u64 = 64 << 10;
-
-/// Bytes of the largest ring.
-pub const RING_BYTES_MAX: u64 = 1 << 30;
 
 /// Bytes of a ring whose size nobody has said.
 const RING_BYTES: u64 = 16 << 20;

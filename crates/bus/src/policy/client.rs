@@ -6,8 +6,8 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::message_rules::{MessageRule, MessageRules};
-use super::rule::{NamePattern, Rule, Scope, Subject, Verdict};
-use super::{Console, Policy, Standing};
+use super::rule::{NamePattern, Rule, RuleSubject, Scope, Verdict};
+use super::{Console, PeerAttributes, Policy};
 
 /// What a connection may do. Those of whom the same rules are share it.
 #[derive(Debug)]
@@ -25,10 +25,14 @@ impl ClientPolicy {
         let (mut own, mut send, mut receive) = (Vec::new(), Vec::new(), Vec::new());
         for Rule { verdict, subject, log, .. } in rules {
             match subject {
-                Subject::Connect(_) => {}
-                Subject::Own(names) => own.push((*verdict, names.clone())),
-                Subject::Send(wanted) => send.push(MessageRule::sending(*verdict, *log, wanted)),
-                Subject::Receive(wanted) => receive.push(MessageRule::receiving(*verdict, wanted)),
+                RuleSubject::Connect(_) => {}
+                RuleSubject::Own(names) => own.push((*verdict, names.clone())),
+                RuleSubject::Send(wanted) => {
+                    send.push(MessageRule::sending(*verdict, *log, wanted))
+                }
+                RuleSubject::Receive(wanted) => {
+                    receive.push(MessageRule::receiving(*verdict, wanted))
+                }
             }
         }
         Self { own, send: MessageRules::new(send), receive: MessageRules::new(receive) }
@@ -58,7 +62,7 @@ impl ClientPolicies {
         &mut self,
         policy: &Policy,
         uid: Option<u32>,
-        standing: Option<&Standing>,
+        standing: Option<&PeerAttributes>,
     ) -> Rc<ClientPolicy> {
         let membership = Membership::of(policy, uid, standing);
         let new = || Rc::new(membership.select(policy));
@@ -81,7 +85,7 @@ enum Membership {
 }
 
 impl Membership {
-    fn of(policy: &Policy, uid: Option<u32>, standing: Option<&Standing>) -> Self {
+    fn of(policy: &Policy, uid: Option<u32>, standing: Option<&PeerAttributes>) -> Self {
         let Some(uid) = uid else { return Self::Known(Box::default()) };
         let groups = match standing.and_then(|standing| standing.groups.as_deref()) {
             None if policy.asks_for_groups() => return Self::Unknown,
@@ -110,10 +114,10 @@ impl Membership {
 pub(super) fn restrict(rules: &[Rule]) -> bool {
     let is_for_all = |rule: &&Rule| matches!(rule.scope, Scope::Default | Scope::Mandatory);
     let could_refuse = |rule: &Rule| match rule.subject {
-        Subject::Connect(_) => false,
-        Subject::Own(_) => rule.verdict == Verdict::Deny,
+        RuleSubject::Connect(_) => false,
+        RuleSubject::Own(_) => rule.verdict == Verdict::Deny,
         // One for some could take away what is allowed to all, by starting over.
-        Subject::Send(_) | Subject::Receive(_) => {
+        RuleSubject::Send(_) | RuleSubject::Receive(_) => {
             rule.verdict == Verdict::Deny || !is_for_all(&rule)
         }
     };

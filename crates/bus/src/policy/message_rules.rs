@@ -13,31 +13,31 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use wire::Message;
 
-use super::kind::{Kind, PassedKinds, Reply, Way};
-use super::party::Party;
+use super::counterpart::{Counterpart, CounterpartNames};
+use super::message_class::{DeliveryKind, MessageClass, PassedClasses, Reply};
 use super::rule::{
-    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, Recipient, SendMatch, Verdict,
+    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, SendMatch, Verdict,
 };
-use crate::peers::DRIVER_NAME;
+use crate::well_known::DRIVER_NAME;
 
 /// A message as rules see it.
-pub(crate) struct Letter<'a> {
+pub(crate) struct PolicyQuery<'a, N> {
     pub(crate) message: &'a Message<'a>,
     pub(crate) reply: Reply,
-    pub(crate) way: Way,
-    /// Who is at the other end: the recipient of what is sent, the sender of what is received.
-    pub(crate) party: Party<'a>,
+    pub(crate) delivery: DeliveryKind,
+    /// The recipient of what is sent, or the sender of what is received.
+    pub(crate) counterpart: Counterpart<'a, N>,
 }
 
-impl Letter<'_> {
-    fn kind(&self) -> Kind {
-        Kind::new(self.message.message_type(), self.reply, self.way)
+impl<N: CounterpartNames> PolicyQuery<'_, N> {
+    fn class(&self) -> MessageClass {
+        MessageClass::new(self.message.message_type(), self.reply, self.delivery)
     }
 }
 
 /// What the rules say of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ruling {
+pub(crate) enum PolicyDecision {
     /// It may pass.
     Pass,
     /// It may pass, and the rule that says so wants it logged. So many rules match.
@@ -49,11 +49,11 @@ pub(crate) enum Ruling {
 /// Rules, and where to look for those that could match a message.
 #[derive(Debug)]
 pub(crate) struct MessageRules {
-    passed: PassedKinds,
+    passed: PassedClasses,
     /// In the order in which the last one that matches decides.
     rules: Vec<MessageRule>,
-    /// Places of the rules that name one party, by that name.
-    by_party: Places,
+    /// Places of the rules that name one counterpart, by that name.
+    by_name: Places,
     /// Of the others, those that name an interface, by that.
     by_interface: Places,
     /// Of these, those that also match a message without an interface: they deny.
@@ -75,9 +75,9 @@ impl MessageRules {
         let start = rules.iter().rposition(MessageRule::starts_over).unwrap_or(0);
         rules.drain(..start);
         let mut indexed = Self {
-            passed: PassedKinds::of(&rules),
+            passed: PassedClasses::of(&rules),
             rules: Vec::new(),
-            by_party: Places::default(),
+            by_name: Places::default(),
             by_interface: Places::default(),
             of_no_interface: Vec::new(),
             rest: Vec::new(),
@@ -88,8 +88,8 @@ impl MessageRules {
     }
 
     fn index(&mut self, place: usize, rule: &MessageRule) {
-        let places = match (&rule.party, &rule.message.interface) {
-            (NamePattern::One(name), _) => self.by_party.entry(name.as_str().into()).or_default(),
+        let places = match (&rule.counterpart, &rule.message.interface) {
+            (NamePattern::One(name), _) => self.by_name.entry(name.as_str().into()).or_default(),
             (_, Some(interface)) => {
                 if rule.verdict == Verdict::Deny {
                     self.of_no_interface.push(place);
@@ -104,8 +104,8 @@ impl MessageRules {
     /// Whether messages of this kind may pass, whatever else they are. Where this says no, only
     /// [`Self::judge`] can tell.
     #[inline]
-    pub(crate) const fn pass_all(&self, kind: Kind) -> bool {
-        self.passed.contains(kind)
+    pub(crate) const fn pass_all(&self, class: MessageClass) -> bool {
+        self.passed.contains(class)
     }
 
     /// Whether no message is ever refused.
@@ -114,33 +114,33 @@ impl MessageRules {
     }
 
     /// Says whether a message may pass.
-    pub(crate) fn judge(&self, letter: &Letter<'_>) -> Ruling {
-        match self.deciding(letter) {
-            Some(MessageRule { verdict: Verdict::Allow, log: false, .. }) => Ruling::Pass,
+    pub(crate) fn judge(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> PolicyDecision {
+        match self.deciding(query) {
+            Some(MessageRule { verdict: Verdict::Allow, log: false, .. }) => PolicyDecision::Pass,
             Some(MessageRule { verdict: Verdict::Allow, .. }) => {
-                Ruling::PassLogged(self.count(letter))
+                PolicyDecision::PassLogged(self.count(query))
             }
-            _ => Ruling::Refuse(self.count(letter)),
+            _ => PolicyDecision::Refuse(self.count(query)),
         }
     }
 
     /// How many rules match.
-    fn count(&self, letter: &Letter<'_>) -> usize {
-        self.rules.iter().filter(|rule| rule.matches(letter)).count()
+    fn count(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> usize {
+        self.rules.iter().filter(|rule| rule.matches(query)).count()
     }
 
     /// The last rule that matches.
-    fn deciding(&self, letter: &Letter<'_>) -> Option<&MessageRule> {
-        let mut last = self.last_of(&self.rest, letter, None);
-        let of_interface = match letter.message.interface() {
+    fn deciding(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> Option<&MessageRule> {
+        let mut last = self.last_of(&self.rest, query, None);
+        let of_interface = match query.message.interface() {
             None => Some(&self.of_no_interface),
             Some(interface) => self.by_interface.get(interface.as_str()),
         };
         if let Some(places) = of_interface {
-            last = self.last_of(places, letter, last);
+            last = self.last_of(places, query, last);
         }
-        letter.party.for_each_of(&self.by_party, |places| {
-            last = self.last_of(places, letter, last);
+        query.counterpart.for_each_of(&self.by_name, |places| {
+            last = self.last_of(places, query, last);
         });
         last.map(|place| &self.rules[place])
     }
@@ -149,11 +149,11 @@ impl MessageRules {
     fn last_of(
         &self,
         places: &[usize],
-        letter: &Letter<'_>,
+        query: &PolicyQuery<'_, impl CounterpartNames>,
         found: Option<usize>,
     ) -> Option<usize> {
         let later = places.iter().rev().copied().take_while(|place| Some(*place) > found);
-        later.into_iter().find(|place| self.rules[*place].matches(letter)).or(found)
+        later.into_iter().find(|place| self.rules[*place].matches(query)).or(found)
     }
 }
 
@@ -162,76 +162,76 @@ impl MessageRules {
 pub(super) struct MessageRule {
     pub(super) verdict: Verdict,
     pub(super) log: bool,
-    ways: Ways,
+    deliveries: DeliveryKinds,
     /// Names that the other end has or waits for.
-    party: NamePattern,
+    counterpart: NamePattern,
     message: MessageMatch,
 }
 
-/// The ways on which a rule matches.
+/// The deliveries on which a rule matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ways {
+enum DeliveryKinds {
     Any,
-    Only(Way),
-    AllBut(Way),
+    Only(DeliveryKind),
+    AllBut(DeliveryKind),
 }
 
 impl MessageRule {
     pub(super) fn sending(verdict: Verdict, log: bool, wanted: &SendMatch) -> Self {
-        let ways = match (&wanted.destination, wanted.audience) {
+        let deliveries = match (&wanted.destination, wanted.audience) {
             // No connection has the name of the bus.
             (NamePattern::One(name), _) if name == DRIVER_NAME.as_str() => {
-                Ways::Only(Way::ToNobody)
+                DeliveryKinds::Only(DeliveryKind::ToNobody)
             }
-            (_, Audience::Any) => Ways::Any,
-            (_, Audience::Broadcast) => Ways::Only(Way::Broadcast),
-            (_, Audience::Unicast) => Ways::AllBut(Way::Broadcast),
+            (_, Audience::Any) => DeliveryKinds::Any,
+            (_, Audience::Broadcast) => DeliveryKinds::Only(DeliveryKind::Broadcast),
+            (_, Audience::Unicast) => DeliveryKinds::AllBut(DeliveryKind::Broadcast),
         };
-        let (party, message) = (wanted.destination.clone(), wanted.message.clone());
-        Self { verdict, log, ways, party, message }
+        let (counterpart, message) = (wanted.destination.clone(), wanted.message.clone());
+        Self { verdict, log, deliveries, counterpart, message }
     }
 
     pub(super) fn receiving(verdict: Verdict, wanted: &ReceiveMatch) -> Self {
-        let ways = match wanted.recipient {
-            Recipient::Any => Ways::Any,
-            Recipient::Addressee => Ways::AllBut(Way::Overheard),
-            Recipient::Eavesdropper => Ways::Only(Way::Overheard),
+        let deliveries = match wanted.recipient {
+            RecipientRole::Any => DeliveryKinds::Any,
+            RecipientRole::Addressee => DeliveryKinds::AllBut(DeliveryKind::Overheard),
+            RecipientRole::Eavesdropper => DeliveryKinds::Only(DeliveryKind::Overheard),
         };
-        let party = wanted.sender.clone().map_or(NamePattern::Any, NamePattern::One);
-        Self { verdict, log: false, ways, party, message: wanted.message.clone() }
+        let counterpart = wanted.sender.clone().map_or(NamePattern::Any, NamePattern::One);
+        Self { verdict, log: false, deliveries, counterpart, message: wanted.message.clone() }
     }
 
     /// Whether it is one of those for which the rules before it are forgotten.
     fn starts_over(&self) -> bool {
-        self.message.is_of_any_kind() && self.party == NamePattern::Any
+        self.message.is_of_any_kind() && self.counterpart == NamePattern::Any
     }
 
     /// Whether it matches any message of some kind.
-    pub(super) fn may_match(&self, kind: Kind) -> bool {
+    pub(super) fn may_match(&self, class: MessageClass) -> bool {
         let other_type =
-            self.message.message_type.is_some_and(|wanted| wanted != kind.message_type);
+            self.message.message_type.is_some_and(|wanted| wanted != class.message_type);
         !other_type
-            && kind.reply.is_among(self.message.replies)
-            && self.ways.contain(kind.way)
+            && class.reply.is_among(self.message.replies)
+            && self.deliveries.contain(class.delivery)
             && !self.message.fds.is_empty()
     }
 
     /// Whether it matches all messages of a kind of which it matches any.
-    pub(super) fn asks_only_for_kind(&self) -> bool {
-        self.party == NamePattern::Any
+    pub(super) fn asks_only_for_class(&self) -> bool {
+        self.counterpart == NamePattern::Any
             && !self.message.asks_for_text()
             && self.message.fds == ANY_FDS
     }
 
-    fn matches(&self, letter: &Letter<'_>) -> bool {
-        let (wanted, message) = (&self.message, letter.message);
-        self.may_match(letter.kind())
+    fn matches(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> bool {
+        let (wanted, message) = (&self.message, query.message);
+        self.may_match(query.class())
             && has(&wanted.path, message.path().map(|path| path.as_str()))
             && has(&wanted.member, message.member().map(|member| member.as_str()))
             && has(&wanted.error, message.error_name().map(|name| name.as_str()))
             && self.matches_interface(message)
             && has_fds(&wanted.fds, message.unix_fds())
-            && letter.party.is(&self.party)
+            && query.counterpart.is(&self.counterpart)
     }
 
     /// A message without an interface could be for any: it has none that is allowed, and may have
@@ -245,12 +245,12 @@ impl MessageRule {
     }
 }
 
-impl Ways {
-    fn contain(self, way: Way) -> bool {
+impl DeliveryKinds {
+    fn contain(self, delivery: DeliveryKind) -> bool {
         match self {
             Self::Any => true,
-            Self::Only(wanted) => wanted == way,
-            Self::AllBut(unwanted) => unwanted != way,
+            Self::Only(wanted) => wanted == delivery,
+            Self::AllBut(unwanted) => unwanted != delivery,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who may do what: the rules of a configuration, compiled ("Policies" of dbus-daemon(1)).
+//! ConnectSubject may do what: the rules of a configuration, compiled ("Policies" of dbus-daemon(1)).
 //!
 //! ```text
 //!   Policy             every rule, and for whom
@@ -18,25 +18,25 @@
 //! for at that moment. Nothing of it is kept.
 
 mod client;
-mod kind;
+mod counterpart;
+mod message_class;
 mod message_rules;
-mod party;
 mod rule;
-mod verdicts;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use rule::{
-    ANY_FDS, Audience, FD_COUNT_MAX, MessageMatch, NamePattern, ReceiveMatch, Recipient, Replies,
-    Right, Rule, Scope, SendMatch, Subject, Verdict, Who,
+    ANY_FDS, Audience, ConnectSubject, FD_COUNT_MAX, MessageMatch, NamePattern, ReceiveMatch,
+    RecipientRole, Replies, Right, Rule, RuleSubject, Scope, SendMatch, Verdict,
 };
 
 pub(crate) use client::{ClientPolicies, ClientPolicy};
-pub use kind::Reply;
-pub(crate) use kind::{Kind, Way};
-pub(crate) use verdicts::{Passage, who};
+pub(crate) use counterpart::{Counterpart, CounterpartNames};
+pub use message_class::Reply;
+pub(crate) use message_class::{DeliveryKind, MessageClass};
+pub(crate) use message_rules::{PolicyDecision, PolicyQuery};
 
 /// All the rules of a bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,40 +68,40 @@ impl Policy {
     #[must_use]
     pub fn open() -> Self {
         let requested = MessageMatch { replies: Replies::Requested, ..MessageMatch::default() };
-        Self::of_everybody(requested, Recipient::Addressee)
+        Self::of_everybody(requested, RecipientRole::Addressee)
     }
 
     /// What the stock configuration of a session bus says, and that everybody may connect: no
     /// message is refused.
     #[must_use]
     pub fn unrestricted() -> Self {
-        Self::of_everybody(MessageMatch::default(), Recipient::Any)
+        Self::of_everybody(MessageMatch::default(), RecipientRole::Any)
     }
 
-    fn of_everybody(message: MessageMatch, recipient: Recipient) -> Self {
+    fn of_everybody(message: MessageMatch, recipient: RecipientRole) -> Self {
         let send = SendMatch { message: message.clone(), ..SendMatch::default() };
         let receive = ReceiveMatch { message, recipient, sender: None };
         Self::new(Vec::from([
-            Rule::allow(Subject::Connect(Who::Anybody)),
-            Rule::allow(Subject::Own(NamePattern::Any)),
-            Rule::allow(Subject::Send(send)),
-            Rule::allow(Subject::Receive(receive)),
+            Rule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+            Rule::allow(RuleSubject::Own(NamePattern::Any)),
+            Rule::allow(RuleSubject::Send(send)),
+            Rule::allow(RuleSubject::Receive(receive)),
         ]))
     }
 
     /// Whether somebody may connect. Groups that are not known are not asked for, so who needs to
     /// know them for certain asks [`Self::asks_for_groups`] before.
     #[must_use]
-    pub fn admits(&self, newcomer: &Newcomer<'_>) -> Verdict {
-        let initial = match newcomer.uid == newcomer.bus_uid {
+    pub fn admits(&self, query: &ConnectQuery<'_>) -> Verdict {
+        let initial = match query.uid == query.bus_uid {
             true => Verdict::Allow,
             false => Verdict::Deny,
         };
         let for_all = self.rules_for(Scope::Default).iter().chain(self.rules_for(Scope::Mandatory));
         let last = for_all.rev().find(|rule| match rule.subject {
-            Subject::Connect(Who::Anybody) => true,
-            Subject::Connect(Who::User(uid)) => uid == newcomer.uid,
-            Subject::Connect(Who::Group(group)) => newcomer.groups.contains(&group),
+            RuleSubject::Connect(ConnectSubject::Anybody) => true,
+            RuleSubject::Connect(ConnectSubject::User(uid)) => uid == query.uid,
+            RuleSubject::Connect(ConnectSubject::Group(group)) => query.groups.contains(&group),
             _ => false,
         });
         last.map_or(initial, |rule| rule.verdict)
@@ -112,7 +112,7 @@ impl Policy {
     pub fn asks_for_groups(&self) -> bool {
         self.rules.iter().any(|rule| {
             matches!(rule.scope, Scope::Group(_))
-                || matches!(rule.subject, Subject::Connect(Who::Group(_)))
+                || matches!(rule.subject, RuleSubject::Connect(ConnectSubject::Group(_)))
         })
     }
 
@@ -142,7 +142,7 @@ impl Policy {
 
 /// Somebody who wants to connect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Newcomer<'a> {
+pub struct ConnectQuery<'a> {
     /// As whom it authenticated.
     pub uid: u32,
     /// Its groups, if the policy asks for them.
@@ -154,7 +154,7 @@ pub struct Newcomer<'a> {
 /// What rules ask of a connection besides its user, and texts about it say. It is told when the
 /// handshake has ended, if the policy asks for it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
+pub struct PeerAttributes {
     /// All groups, in the order in which their rules hold; `None` if they are not known.
     pub groups: Option<Box<[u32]>>,
     /// Whether the user sits at the machine.

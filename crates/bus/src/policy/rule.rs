@@ -23,7 +23,7 @@ pub struct Rule {
     /// What it says of what it matches.
     pub verdict: Verdict,
     /// What it matches.
-    pub subject: Subject,
+    pub subject: RuleSubject,
     /// Whether what it allows is to be logged (`log`). What is denied always is.
     pub log: bool,
 }
@@ -31,13 +31,13 @@ pub struct Rule {
 impl Rule {
     /// A rule for everybody that allows something.
     #[must_use]
-    pub const fn allow(subject: Subject) -> Self {
+    pub const fn allow(subject: RuleSubject) -> Self {
         Self { scope: Scope::Default, verdict: Verdict::Allow, subject, log: false }
     }
 
     /// A rule for everybody that denies something.
     #[must_use]
-    pub const fn deny(subject: Subject) -> Self {
+    pub const fn deny(subject: RuleSubject) -> Self {
         Self { scope: Scope::Default, verdict: Verdict::Deny, subject, log: false }
     }
 }
@@ -62,9 +62,9 @@ pub enum Scope {
 
 /// What a rule is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Subject {
+pub enum RuleSubject {
     /// Connecting (`user`, `group`). Means nothing in a policy for a console.
-    Connect(Who),
+    Connect(ConnectSubject),
     /// Owning a name (`own`, `own_prefix`).
     Own(NamePattern),
     /// Sending a message.
@@ -86,9 +86,9 @@ pub enum Right {
     Receive,
 }
 
-/// Who connects.
+/// ConnectSubject connects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Who {
+pub enum ConnectSubject {
     /// Anybody.
     Anybody,
     /// This user.
@@ -156,12 +156,12 @@ pub struct ReceiveMatch {
     /// A name that the sender has, or waits for (`receive_sender`); `None` is any sender.
     pub sender: Option<String>,
     /// Whether the recipient is the one who was meant (`eavesdrop`).
-    pub recipient: Recipient,
+    pub recipient: RecipientRole,
 }
 
 /// Whether who gets a message is who it was sent to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Recipient {
+pub enum RecipientRole {
     /// Either.
     #[default]
     Any,

@@ -1,0 +1,88 @@
+//! The admission queue: connected peers that are not served yet, because other connections of the same
+//! user have not called Hello.
+//!
+//! As long as there are places, every peer gets one. If there are none, a peer whose user holds half
+//! of them waits here, and peers of other users are served nevertheless. So no user can keep others
+//! out by connecting and staying silent.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use bus::Credentials;
+
+use crate::throttled_peer::ThrottleOutcome;
+
+/// A peer that has connected.
+#[derive(Debug)]
+pub(super) struct PendingPeer {
+    pub(super) socket: OwnedFd,
+    /// The index of the listener that it connected to.
+    pub(super) listener: usize,
+    pub(super) credentials: Credentials,
+    /// Before this time it is not read, if a rate limit says so.
+    pub(super) served_at: Option<Duration>,
+}
+
+/// What happened to a peer that was to wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Admission {
+    pub(super) outcome: ThrottleOutcome,
+    /// How many peers of the same user wait before it.
+    pub(super) ahead: usize,
+}
+
+/// Peers that wait, first in, first out.
+#[derive(Debug, Default)]
+pub(super) struct AdmissionQueue {
+    waiting: VecDeque<PendingPeer>,
+}
+
+impl AdmissionQueue {
+    /// Adds a peer at the end, unless too many of its user wait already.
+    pub(super) fn join(&mut self, peer: PendingPeer) -> Admission {
+        let uid = peer.credentials.uid;
+        let ahead = self.waiting.iter().filter(|other| other.credentials.uid == uid).count();
+        if ahead >= WAITING_MAX {
+            return Admission { outcome: ThrottleOutcome::Rejected, ahead };
+        }
+        self.waiting.push_back(peer);
+        Admission { outcome: ThrottleOutcome::Delayed, ahead }
+    }
+
+    /// Removes the peer that has waited longest.
+    pub(super) fn next(&mut self) -> Option<PendingPeer> {
+        self.waiting.pop_front()
+    }
+}
+
+/// The most peers of one user that wait. No user has so many that are about to call Hello.
+const WAITING_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(uid: u32, pid: u32) -> PendingPeer {
+        let (socket, _) = sys::socket::socket_pair().unwrap();
+        let credentials = Credentials { pid: Some(pid), uid: Some(uid) };
+        PendingPeer { socket, listener: 0, credentials, served_at: None }
+    }
+
+    #[test]
+    fn peers_are_served_in_order_and_no_user_fills_the_queue() {
+        let mut queue = AdmissionQueue::default();
+        let waits = |ahead| Admission { outcome: ThrottleOutcome::Delayed, ahead };
+        assert_eq!(queue.join(peer(7, 1)), waits(0));
+        assert_eq!(queue.join(peer(8, 2)), waits(0));
+        for ahead in 1..WAITING_MAX {
+            assert_eq!(queue.join(peer(7, 3)), waits(ahead));
+        }
+        let rejected = Admission { outcome: ThrottleOutcome::Rejected, ahead: WAITING_MAX };
+        assert_eq!(queue.join(peer(7, 0)), rejected);
+        assert_eq!(queue.join(peer(8, 0)), waits(1));
+        let pids = [queue.next(), queue.next()].map(|next| next.unwrap().credentials.pid);
+        assert_eq!(pids, [Some(1), Some(2)]);
+        assert_eq!(queue.join(peer(7, 0)), waits(WAITING_MAX - 1));
+    }
+}

@@ -1,0 +1,172 @@
+//! What a policy asks of who connects, besides the user: groups, the console, and for the texts of
+//! refusals the program.
+//!
+//! Nothing of it is looked up on a bus whose policy does not ask. What is asked for and cannot be
+//! learnt is an error: who cannot be judged is not let in.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use bus::policy::{Console, PeerAttributes};
+use bus::{Credentials, Policy};
+use sys::credentials::{peer_groups, peer_label};
+use sys::users::User;
+
+/// Whether the security label of a connection is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    /// Security modules judge by it.
+    Decides,
+    /// Texts about refusals show it.
+    IsShown,
+}
+
+/// Learns what a policy asks of the connection behind `socket`, which authenticated as `uid`.
+///
+/// # Errors
+///
+/// Something that the policy asks for cannot be learnt.
+pub(crate) fn read(
+    policy: &Policy,
+    socket: impl AsFd,
+    known: &Credentials,
+    uid: u32,
+    label: Label,
+) -> io::Result<PeerAttributes> {
+    let socket = socket.as_fd();
+    let mut attributes = read_anonymous(policy, socket, known, label)?;
+    if policy.asks_for_groups() {
+        // What the kernel recorded are the groups of the process, which are not those of a user
+        // whom it has proved to be by a cookie.
+        let groups = match known.uid == Some(uid) {
+            true => peer_groups(socket)?,
+            false => None,
+        };
+        attributes.groups = Some(groups.map_or_else(|| groups_of_account(uid), Ok)?.into());
+    }
+    if policy.asks_for_console() {
+        attributes.console = console(Path::new("/run"), uid)?;
+    }
+    Ok(attributes)
+}
+
+/// Learns what can be asked of a connection that authenticated as nobody.
+///
+/// # Errors
+///
+/// The label decides and cannot be learnt.
+pub(crate) fn read_anonymous(
+    policy: &Policy,
+    socket: impl AsFd,
+    known: &Credentials,
+    label: Label,
+) -> io::Result<PeerAttributes> {
+    let mut attributes = PeerAttributes::default();
+    if policy.restricts() || label == Label::Decides {
+        attributes.command = known.pid.and_then(command);
+        attributes.label = match label {
+            Label::Decides => peer_label(socket)?,
+            Label::IsShown => peer_label(socket).ok().flatten(),
+        }
+        .map(Into::into);
+    }
+    Ok(attributes)
+}
+
+fn groups_of_account(uid: u32) -> io::Result<Vec<u32>> {
+    let mut groups = User::by_id(uid)?.ok_or(io::ErrorKind::NotFound)?.groups()?;
+    groups.sort_unstable();
+    Ok(groups)
+}
+
+/// The beginning of a command line, as the reference shows it.
+fn command(pid: u32) -> Option<String> {
+    let mut line = sys::process::command_line(pid)?.join(" ");
+    let end = (0..=COMMAND_LEN_MAX).rev().find(|end| line.is_char_boundary(*end));
+    line.truncate(end.unwrap_or_default());
+    Some(line)
+}
+
+/// Whether a user sits at the machine: whether it has a session on a seat, as the login manager
+/// keeps it for sd_uid_get_seats(3), or if there is none, whether pam_console(8) has marked it.
+fn console(run: &Path, uid: u32) -> io::Result<Console> {
+    let is_there = if run.join("systemd/seats").try_exists()? {
+        has_seat(&run.join(format!("systemd/users/{uid}")))?
+    } else {
+        match User::by_id(uid)? {
+            Some(user) => run.join("console").join(user.name()).try_exists()?,
+            None => false,
+        }
+    };
+    Ok(if is_there { Console::Present } else { Console::Absent })
+}
+
+fn has_seat(user_state: &Path) -> io::Result<bool> {
+    let text = match std::fs::read_to_string(user_state) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        text => text?,
+    };
+    let seats = |line: &str| match line.split_once('=') {
+        Some((key, value)) => {
+            key.trim() == "ONLINE_SEATS" && !value.trim_matches(QUOTES).is_empty()
+        }
+        None => false,
+    };
+    Ok(text.lines().any(seats))
+}
+
+/// What may stand around a value.
+const QUOTES: [char; 4] = ['"', '\'', ' ', '\t'];
+
+/// Bytes of a command line that texts show.
+const COMMAND_LEN_MAX: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn who_has_a_seat_sits_at_the_machine() {
+        let run = std::env::temp_dir().join(format!("diligence-seats-{}", std::process::id()));
+        fs::create_dir_all(run.join("systemd/seats")).unwrap();
+        fs::create_dir_all(run.join("systemd/users")).unwrap();
+        let cases = [
+            (None, Console::Absent),
+            (Some("ONLINE_SEATS=seat0\n"), Console::Present),
+            (Some("NAME=a\nONLINE_SEATS=\"seat0 seat1\"\nSEATS=\n"), Console::Present),
+            (Some(" ONLINE_SEATS = a"), Console::Present),
+            (Some("ONLINE_SEATS=\n"), Console::Absent),
+            (Some("ONLINE_SEATS=\"\"\n"), Console::Absent),
+            (Some("SEATS=seat0\nACTIVE_SEATS=seat0\n"), Console::Absent),
+            (Some("garbage"), Console::Absent),
+        ];
+        for (state, expected) in cases {
+            if let Some(state) = state {
+                fs::write(run.join("systemd/users/7"), state).unwrap();
+            }
+            assert_eq!(console(&run, 7).unwrap(), expected, "{state:?}");
+        }
+        fs::remove_file(run.join("systemd/users/7")).unwrap();
+        fs::create_dir(run.join("systemd/users/7")).unwrap();
+        assert!(console(&run, 7).is_err(), "what cannot be read is not taken for no");
+        fs::remove_dir_all(run).unwrap();
+    }
+
+    #[test]
+    fn without_a_login_manager_a_file_says_who_sits_at_the_machine() {
+        let run = std::env::temp_dir().join(format!("diligence-console-{}", std::process::id()));
+        fs::create_dir_all(run.join("console")).unwrap();
+        assert_eq!(console(&run, 0).unwrap(), Console::Absent);
+        fs::write(run.join("console/root"), "").unwrap();
+        assert_eq!(console(&run, 0).unwrap(), Console::Present);
+        fs::remove_dir_all(run).unwrap();
+    }
+
+    #[test]
+    fn a_command_line_is_shown_in_part() {
+        let own = command(std::process::id()).expect("this process has one");
+        assert!(!own.is_empty() && own.len() <= COMMAND_LEN_MAX, "{own}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Connections as an administrator looks for them: name, process, user, program, service.
+
+use std::fmt::{self, Display, Write as _};
+
+use bus::{Bus, PeerId, PeerSnapshot, Process};
+
+use crate::log::Record;
+
+/// What the log says of a connection. The kernel is asked for the name of its process, if that is not
+/// known yet.
+pub(super) struct PeerDescription {
+    pub(super) snapshot: PeerSnapshot,
+    /// Whether the process was asked.
+    pub(super) source: DescriptionSource,
+}
+
+/// Where the name of a process comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum DescriptionSource {
+    /// The bus knew it.
+    Bus,
+    /// The kernel was asked for it.
+    Kernel,
+}
+
+impl PeerDescription {
+    pub(super) fn look_up(bus: &Bus, peer: PeerId) -> Option<Self> {
+        let mut snapshot = bus.snapshot(peer)?;
+        let source = match (bus.process(peer), snapshot.pid) {
+            (None, Some(pid)) => {
+                snapshot.process = process(pid);
+                DescriptionSource::Kernel
+            }
+            _ => DescriptionSource::Bus,
+        };
+        Some(Self { snapshot, source })
+    }
+
+    /// Its unique name, or what stands for it.
+    pub(super) fn name(&self) -> &str {
+        self.snapshot.unique_name.as_deref().unwrap_or("(no name yet)")
+    }
+
+    /// Adds what is known to the facts of a line.
+    pub(super) fn add_to(&self, record: &mut Record) {
+        let PeerSnapshot { unique_name, names, pid, uid, process, .. } = &self.snapshot;
+        let mut add = |name, value: Option<&dyn Display>| {
+            if let Some(value) = value {
+                record.field(name, value);
+            }
+        };
+        add("DBUS_UNIQUE_NAME", unique_name.as_ref().map(|it| it as _));
+        names.iter().for_each(|name| add("DBUS_NAME", Some(name)));
+        add("DBUS_PID", pid.as_ref().map(|it| it as _));
+        // The journal adds what it knows of that process, if the bus may say such things.
+        add("OBJECT_PID", pid.as_ref().map(|it| it as _));
+        add("DBUS_UID", uid.as_ref().map(|it| it as _));
+        add("DBUS_COMM", process.comm.as_ref().map(|it| it as _));
+        add("DBUS_UNIT", process.unit.as_ref().map(|it| it as _));
+        add("DBUS_CGROUP", process.cgroup.as_ref().map(|it| it as _));
+    }
+}
+
+impl Display for PeerDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name(), ProcessDescription(self))?;
+        self.snapshot.names.iter().try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+/// The process of a connection: user, program, service.
+pub(super) struct ProcessDescription<'w>(pub(super) &'w PeerDescription);
+
+impl Display for ProcessDescription<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PeerSnapshot { pid, uid, process, .. } = &self.0.snapshot;
+        write_number(f, "uid", *uid)?;
+        write_number(f, " pid", *pid)?;
+        match (&process.comm, pid) {
+            (Some(comm), _) => write!(f, " comm={}", Quoted(comm))?,
+            (None, Some(_)) => write!(f, " comm=unknown")?,
+            (None, None) => {}
+        }
+        if let Some(unit) = &process.unit {
+            write!(f, " unit={}", Quoted(unit))?;
+        } else if let Some(cgroup) = &process.cgroup {
+            write!(f, " cgroup={}", Quoted(cgroup))?;
+        }
+        Ok(())
+    }
+}
+
+/// A text that a process has chosen, in quotation marks; those in the text, and backslashes, get a
+/// backslash, so that the text cannot pass for more fields.
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for character in self.0.chars() {
+            if matches!(character, '"' | '\\') {
+                f.write_char('\\')?;
+            }
+            f.write_char(character)?;
+        }
+        f.write_char('"')
+    }
+}
+
+/// What a process is called, as far as it is still there.
+pub(crate) fn process(pid: u32) -> Process {
+    let unit = sys::process::unit(pid);
+    let cgroup = match &unit {
+        Some(_) => None,
+        None => sys::process::control_group(pid).filter(|path| path != "/"),
+    };
+    Process {
+        comm: sys::process::comm(pid).map(Into::into),
+        unit: unit.map(Into::into),
+        cgroup: cgroup.map(Into::into),
+    }
+}
+
+fn write_number(f: &mut fmt::Formatter<'_>, what: &str, number: Option<u32>) -> fmt::Result {
+    match number {
+        Some(number) => write!(f, "{what}={number}"),
+        None => write!(f, "{what}=?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_told_as_such() {
+        let check = |pid, process, expected: &str| {
+            let snapshot = PeerSnapshot {
+                peer: Some(PeerId::new(0, 0)),
+                unique_name: Some(":1.5".into()),
+                names: vec!["com.example.A".into()],
+                pid,
+                uid: Some(7),
+                process,
+            };
+            assert_eq!(
+                PeerDescription { snapshot, source: DescriptionSource::Bus }.to_string(),
+                expected
+            );
+        };
+        let named = |comm: &str| Process { comm: Some(comm.into()), ..Process::default() };
+        let nothing = Process::default();
+        check(None, nothing.clone(), ":1.5 (uid=7 pid=?) com.example.A");
+        check(Some(3), nothing, ":1.5 (uid=7 pid=3 comm=unknown) com.example.A");
+        check(Some(3), named("prog"), ":1.5 (uid=7 pid=3 comm=\"prog\") com.example.A");
+        let process = Process { cgroup: Some("/a/b".into()), ..named("prog") };
+        check(Some(3), process, ":1.5 (uid=7 pid=3 comm=\"prog\" cgroup=\"/a/b\") com.example.A");
+    }
+
+    #[test]
+    fn a_quotation_mark_in_the_name_of_a_process_does_not_end_the_field() {
+        let comm = Some(r#"x" uid=0 \"#.into());
+        let snapshot = PeerSnapshot {
+            process: Process { comm, ..Process::default() },
+            ..PeerSnapshot::default()
+        };
+        let shown =
+            ProcessDescription(&PeerDescription { snapshot, source: DescriptionSource::Bus })
+                .to_string();
+        assert_eq!(shown, r#"uid=? pid=? comm="x\" uid=0 \\""#);
+    }
+}

@@ -1,0 +1,265 @@
+//! The history: the last incidents, such as refused messages, lost signals and connections that the
+//! bus ended, with the peer and the reason; and how often each reason has occurred.
+//!
+//! Its size is bounded. Each kind of incident has its own list, so that many of one kind do not push
+//! out another. If a process causes the same incident again, its entry is counted up.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+
+use crate::types::{LimitHit, PeerId, PeerSnapshot, Process, Time};
+
+/// The kinds of incidents.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum IncidentKind {
+    /// The bus ended a connection.
+    Disconnected,
+    /// A connecting peer was rejected, or its Hello was refused. If the bus had begun to serve it,
+    /// it was disconnected too.
+    TurnedAway,
+    /// A connecting peer had to wait.
+    Delayed,
+    /// A message was refused, and its sender got an error.
+    Refused,
+    /// A policy withheld a message from a connection. The sender got no error.
+    Withheld,
+    /// A connection did not read, and lost messages that were not addressed to it alone.
+    Lost,
+    /// A service did not start.
+    StartFailed,
+    /// The operating system did not let the bus do something.
+    Fault,
+}
+
+impl IncidentKind {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Disconnected,
+        Self::TurnedAway,
+        Self::Delayed,
+        Self::Refused,
+        Self::Withheld,
+        Self::Lost,
+        Self::StartFailed,
+        Self::Fault,
+    ];
+
+    /// The word for this kind in logs and statistics: `turned-away`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disconnected => "disconnected",
+            Self::TurnedAway => "turned-away",
+            Self::Delayed => "delayed",
+            Self::Refused => "refused",
+            Self::Withheld => "withheld",
+            Self::Lost => "lost",
+            Self::StartFailed => "start-failed",
+            Self::Fault => "fault",
+        }
+    }
+}
+
+/// An incident, or the same one several times.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Incident {
+    /// The kind of incident.
+    pub kind: IncidentKind,
+    /// The reason in one word: the name of the limit that was hit, of the error, or of the rule that
+    /// was broken.
+    pub cause: &'static str,
+    /// The peer.
+    pub who: PeerSnapshot,
+    /// The reason as a sentence, as of the last time.
+    pub text: String,
+    /// The limit that was hit, if there was one, as of the last time.
+    pub reached: Option<LimitHit>,
+    /// How often it happened. For losses, the number of messages.
+    pub count: u64,
+    /// The first time.
+    pub first: Time,
+    /// The last time.
+    pub last: Time,
+}
+
+impl Incident {
+    /// An incident that happened for the first time.
+    #[must_use]
+    pub const fn new(
+        kind: IncidentKind,
+        cause: &'static str,
+        who: PeerSnapshot,
+        text: String,
+        reached: Option<LimitHit>,
+        now: Time,
+    ) -> Self {
+        Self { kind, cause, who, text, reached, count: 1, first: now, last: now }
+    }
+}
+
+/// Messages that a connection did not get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Missed {
+    /// The number of messages.
+    pub(crate) messages: u64,
+    /// How many of them the entry in the history does not count yet.
+    unrecorded: u64,
+    last: Time,
+}
+
+impl Missed {
+    /// The first message, for which an entry is made.
+    pub(crate) const fn first(now: Time) -> Self {
+        Self { messages: 1, unrecorded: 0, last: now }
+    }
+
+    /// Counts another message.
+    #[inline]
+    pub(crate) const fn another(&mut self, now: Time) {
+        self.messages += 1;
+        self.unrecorded += 1;
+        self.last = now;
+    }
+}
+
+/// The last incidents, and how often each cause has occurred.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    incidents: [VecDeque<Incident>; IncidentKind::ALL.len()],
+    totals: BTreeMap<(IncidentKind, &'static str), u64>,
+}
+
+impl History {
+    /// Counts an incident, whether or not it gets an entry.
+    pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
+        *self.totals.entry((kind, cause)).or_default() += 1;
+    }
+
+    /// Adds an incident, which has been counted already. The same process with the same cause
+    /// keeps its entry, which becomes the newest.
+    pub(crate) fn add(&mut self, incident: Incident) {
+        let list = &mut self.incidents[incident.kind as usize];
+        let same =
+            |other: &Incident| other.cause == incident.cause && other.who.is_same(&incident.who);
+        let earlier = list.iter().position(same).and_then(|at| list.remove(at));
+        let incident = match earlier {
+            Some(Incident { count, first, who, .. }) => {
+                let is_named = incident.who.process.is_known() || incident.who.pid != who.pid;
+                let process = if is_named { incident.who.process } else { who.process };
+                let who = PeerSnapshot { process, ..incident.who };
+                Incident { count: count + incident.count, first, who, ..incident }
+            }
+            None => incident,
+        };
+        if list.len() == INCIDENTS_MAX {
+            list.pop_front();
+        }
+        list.push_back(incident);
+    }
+
+    /// Counts more messages that a connection missed since its entry was made. The entry may have
+    /// been taken over by another connection of the same process.
+    pub(crate) fn add_more(&mut self, kind: IncidentKind, who: &PeerSnapshot, missed: &mut Missed) {
+        if missed.unrecorded == 0 {
+            return;
+        }
+        let list = &mut self.incidents[kind as usize];
+        if let Some(incident) = list.iter_mut().rev().find(|it| it.who.is_same(who)) {
+            incident.count += core::mem::take(&mut missed.unrecorded);
+            incident.last = incident.last.max(missed.last);
+        }
+    }
+
+    /// Adds the name of a process to the entries of its connection.
+    pub(crate) fn describe(&mut self, peer: PeerId, process: &Process) {
+        for incident in self.incidents.iter_mut().flatten() {
+            if incident.who.peer == Some(peer) && !incident.who.process.is_known() {
+                incident.who.process = process.clone();
+            }
+        }
+    }
+
+    /// The incidents, by kind, each from the earliest to the latest.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Incident> {
+        self.incidents.iter().flatten()
+    }
+
+    /// How often each cause has occurred.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
+        self.totals.iter().map(|((kind, cause), count)| (*kind, *cause, *count))
+    }
+}
+
+/// The most entries of each kind.
+pub(crate) const INCIDENTS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn incident(index: u32, pid: Option<u32>, cause: &'static str, at: u64) -> Incident {
+        let who = PeerSnapshot {
+            peer: Some(PeerId::new(index, 0)),
+            unique_name: None,
+            names: Vec::new(),
+            pid,
+            uid: Some(1000),
+            process: Process::default(),
+        };
+        let (kind, text, now) = (IncidentKind::Refused, String::new(), Time::from_nanos(at));
+        Incident { kind, cause, who, text, reached: None, count: 1, first: now, last: now }
+    }
+
+    fn kept(history: &History) -> Vec<(usize, u64, u64, u64)> {
+        let row = |it: &Incident| {
+            (
+                it.who.peer.map_or(0, PeerId::index),
+                it.count,
+                it.first.as_nanos(),
+                it.last.as_nanos(),
+            )
+        };
+        history.iter().map(row).collect()
+    }
+
+    #[test]
+    fn the_same_again_is_counted_and_becomes_the_newest() {
+        let mut history = History::default();
+        history.add(incident(1, Some(7), "limit", 10));
+        history.add(incident(2, Some(8), "limit", 20));
+        history.add(incident(3, Some(7), "limit", 30));
+        assert_eq!(
+            kept(&history),
+            [(2, 1, 20, 20), (3, 2, 10, 30)],
+            "one process, two connections"
+        );
+        history.add(incident(3, Some(7), "rights", 40));
+        assert_eq!(kept(&history).len(), 3, "for another reason");
+        history.add(incident(4, None, "limit", 50));
+        history.add(incident(5, None, "limit", 60));
+        assert_eq!(kept(&history).len(), 5, "who is not known may be two");
+    }
+
+    #[test]
+    fn the_oldest_goes_when_there_is_no_place() {
+        let mut history = History::default();
+        for index in 0..INCIDENTS_MAX as u32 + 10 {
+            history.add(incident(index, Some(index), "limit", u64::from(index)));
+        }
+        let kept = kept(&history);
+        assert_eq!((kept.len(), kept[0].0), (INCIDENTS_MAX, 10));
+    }
+
+    #[test]
+    fn a_process_gets_its_name_when_it_is_known() {
+        let mut history = History::default();
+        history.add(incident(1, Some(7), "limit", 10));
+        let process = Process { comm: Some("prog".into()), ..Process::default() };
+        history.describe(PeerId::new(1, 0), &process);
+        history.add(incident(1, Some(7), "limit", 20));
+        let names: Vec<_> = history.iter().map(|it| it.who.process.comm.as_deref()).collect();
+        assert_eq!(names, [Some("prog")]);
+    }
+}

@@ -1,0 +1,265 @@
+//! What the bus counts and remembers: totals, members, queues, and what went wrong.
+//!
+//! Nothing is decided here, except by [`Queue`]: whether there is room for another message.
+
+mod counters;
+mod history;
+mod members;
+mod peer;
+mod queue;
+mod shares;
+
+use core::time::Duration;
+
+use wire::Message;
+use wire::message::MessageType;
+
+use crate::hash::KeyedState;
+use crate::types::{Amount, PeerId, PeerSnapshot, Process, Time, WithheldBy};
+
+use counters::Counters;
+pub use counters::{Gauges, Totals};
+use history::History;
+pub(crate) use history::Missed;
+pub use history::{Incident, IncidentKind};
+pub(crate) use members::Counted;
+pub use members::{MemberCounts, MemberUse};
+use members::{MemberId, Members};
+pub(crate) use peer::{Losing, PeerStatistics};
+pub(crate) use queue::Queue;
+pub(crate) use shares::Account;
+
+/// The numbers and the history of a bus.
+#[derive(Debug)]
+pub(crate) struct Accounting {
+    counters: Counters,
+    members: Members,
+    /// Where the message that is being handled was counted.
+    current: Counted,
+    history: History,
+    /// The account that signals of the bus are on while the current input is handled.
+    payer: Account,
+    /// When the first connection was accepted.
+    started: Option<Time>,
+}
+
+/// The deliveries and recipients that were counted up to some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeliveryMark {
+    deliveries: u64,
+    recipients: u64,
+}
+
+/// Counting.
+impl Accounting {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        Self {
+            counters: Counters::default(),
+            members: Members::new(hasher),
+            current: Counted::NOT,
+            history: History::default(),
+            payer: Account::Nobody,
+            started: None,
+        }
+    }
+
+    /// Counts a connection that was accepted.
+    pub(crate) fn connected(&mut self, now: Time) {
+        self.started.get_or_insert(now);
+        self.counters.totals.connected += 1;
+    }
+
+    /// Counts a connection that the bus has ended.
+    pub(crate) const fn disconnected_by_bus(&mut self) {
+        self.counters.totals.disconnected += 1;
+    }
+
+    /// Counts a message whose body is validated.
+    #[inline]
+    pub(crate) const fn validated(&mut self, body_len: u64) {
+        self.counters.totals.validated += 1;
+        self.counters.totals.validated_bytes += body_len;
+    }
+
+    /// Counts a message that a connection has sent.
+    #[inline]
+    pub(crate) fn received(
+        &mut self,
+        sender: &mut PeerStatistics,
+        message: &Message<'_>,
+        now: Time,
+    ) {
+        let (bytes, fds) = (message.bytes().len() as u64, u64::from(message.unix_fds()));
+        self.counters.totals.messages += 1;
+        self.counters.totals.bytes += bytes;
+        sender.sent.add(Amount { messages: 1, bytes, fds });
+        sender.peak_sent_bytes = sender.peak_sent_bytes.max(bytes);
+        sender.peak_sent_fds = sender.peak_sent_fds.max(fds);
+        if self.members.is_on() {
+            let member = self.members.count(sender.last_member, message);
+            self.current = Counted { member, at: now };
+            if member != MemberId::NONE {
+                sender.last_member = member;
+            }
+        }
+    }
+
+    /// The deliveries that were counted so far, for [`Self::settle_member`].
+    #[inline]
+    pub(crate) const fn mark_deliveries(&self) -> DeliveryMark {
+        let Counters { totals, recipients, .. } = &self.counters;
+        DeliveryMark { deliveries: totals.deliveries, recipients: *recipients }
+    }
+
+    /// Counts the deliveries since `mark` for the member of the message that was handled.
+    #[inline]
+    pub(crate) fn settle_member(&mut self, mark: DeliveryMark) {
+        if self.current.member != MemberId::NONE {
+            let now = self.mark_deliveries();
+            let counts = self.members.counts_mut(self.current.member);
+            counts.deliveries += now.deliveries - mark.deliveries;
+            let recipients = now.recipients - mark.recipients;
+            counts.most_recipients = counts.most_recipients.max(recipients);
+        }
+    }
+
+    /// Does not count the recipients since `mark`: they are monitors.
+    pub(crate) const fn uncount_recipients(&mut self, mark: DeliveryMark) {
+        self.counters.recipients = mark.recipients;
+    }
+
+    /// Counts a message of a peer that is queued for a recipient.
+    #[inline]
+    pub(crate) const fn delivered(&mut self) {
+        self.counters.totals.deliveries += 1;
+        self.counters.recipients += 1;
+    }
+
+    /// Counts a message of the bus itself that is queued for a recipient.
+    #[inline]
+    pub(crate) const fn delivered_own(&mut self) {
+        self.counters.totals.deliveries += 1;
+    }
+
+    /// Counts bytes that were written, and bytes that were copied since the last call.
+    #[inline]
+    pub(crate) const fn written(&mut self, written: u64, copied: u64) {
+        self.counters.totals.written_bytes += written;
+        self.counters.totals.copied_bytes += copied;
+    }
+
+    /// Counts a message that was lost by a connection, for `cause`.
+    pub(crate) fn lost(&mut self, cause: &'static str) {
+        self.counters.totals.lost += 1;
+        self.history.count(IncidentKind::Lost, cause);
+    }
+
+    /// Counts a message that was refused, for `cause`.
+    pub(crate) fn refused(&mut self, cause: &'static str) {
+        self.counters.totals.refused += 1;
+        self.history.count(IncidentKind::Refused, cause);
+    }
+
+    /// Counts a message that was withheld from a connection.
+    pub(crate) const fn withheld(&mut self, by: WithheldBy) {
+        self.counters.withheld[by as usize] += 1;
+    }
+
+    /// Where the message that is being handled was counted.
+    #[inline]
+    pub(crate) const fn current(&self) -> Counted {
+        self.current
+    }
+
+    /// Replaces the place where the message that is being handled was counted, and returns the one
+    /// before.
+    pub(crate) const fn replace_current(&mut self, counted: Counted) -> Counted {
+        core::mem::replace(&mut self.current, counted)
+    }
+
+    /// Counts the reply to a call.
+    #[inline]
+    pub(crate) fn answered(&mut self, call: Counted, reply: MessageType, now: Time) {
+        if call.member != MemberId::NONE {
+            self.members.answered(call, reply, now);
+        }
+    }
+
+    /// The account that signals of the bus are on.
+    pub(crate) const fn payer(&self) -> Account {
+        self.payer
+    }
+
+    /// Puts signals of the bus on another account.
+    #[inline]
+    pub(crate) const fn set_payer(&mut self, account: Account) {
+        self.payer = account;
+    }
+}
+
+/// The history.
+impl Accounting {
+    /// Counts an incident, whether or not it gets an entry.
+    pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
+        self.history.count(kind, cause);
+    }
+
+    /// Adds an entry for an incident that was counted already.
+    pub(crate) fn add_incident(&mut self, incident: Incident) {
+        self.history.add(incident);
+    }
+
+    /// Counts more messages that a connection missed since its entry was made.
+    pub(crate) fn add_missed(
+        &mut self,
+        kind: IncidentKind,
+        peer: &PeerSnapshot,
+        missed: &mut Missed,
+    ) {
+        self.history.add_more(kind, peer, missed);
+    }
+
+    /// Notes what the process of a connection is called.
+    pub(crate) fn describe(&mut self, peer: PeerId, process: &Process) {
+        self.history.describe(peer, process);
+    }
+}
+
+/// Reading.
+impl Accounting {
+    pub(crate) fn totals(&self) -> Totals {
+        self.counters.totals()
+    }
+
+    /// How long ago the first connection was accepted.
+    pub(crate) fn uptime(&self, now: Time) -> Duration {
+        self.started.map_or(Duration::ZERO, |started| now.since(started))
+    }
+
+    /// Counts members from now on, unless that was begun already. Returns since when.
+    pub(crate) const fn count_members(&mut self, now: Time) -> Time {
+        self.members.start(now)
+    }
+
+    pub(crate) fn members(&self) -> impl ExactSizeIterator<Item = MemberUse<'_>> {
+        self.members.iter()
+    }
+
+    /// What was counted for members without a row of their own.
+    pub(crate) const fn other_members(&self) -> MemberCounts {
+        self.members.other()
+    }
+
+    /// The last incidents, by kind, each from the earliest to the latest.
+    pub(crate) fn incidents(&self) -> impl Iterator<Item = &Incident> {
+        self.history.iter()
+    }
+
+    /// How often each cause of each kind of incident has occurred.
+    pub(crate) fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
+        let withheld = WithheldBy::ALL
+            .into_iter()
+            .map(|by| (IncidentKind::Withheld, by.word(), self.counters.withheld[by as usize]));
+        self.history.totals().chain(withheld.filter(|(.., count)| *count > 0))
+    }
+}

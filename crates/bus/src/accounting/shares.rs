@@ -1,0 +1,159 @@
+//! Shares of a queue: how much of what waits for one recipient each user has sent.
+//!
+//! A queue that is nearly empty takes messages of everybody. Once more than a quarter of it is used,
+//! the bus counts what each user adds, and a user may not have more in the queue than is still free.
+//! So one user can fill about half of a queue, two a third each, and there is always room for the
+//! messages of another one.
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+/// The account that a queued message is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Account {
+    /// The user who sent the message; `None` for all senders whose user is not known.
+    User(Option<u32>),
+    /// No user: the bus itself sent the message, or the recipient asked for it (a reply), or it was
+    /// queued before the bus began to count.
+    Nobody,
+}
+
+/// Who sent the bytes, and the descriptors, that wait in one queue.
+#[derive(Debug)]
+pub(super) struct Shares {
+    bytes: Share,
+    fds: Share,
+}
+
+impl Shares {
+    /// The shares of a queue that holds this many bytes and descriptors, none of them counted yet.
+    pub(super) fn after(bytes: u64, fds: u64) -> Self {
+        let mut shares = Self { bytes: Share::default(), fds: Share::default() };
+        shares.push(Account::Nobody, bytes, fds);
+        shares
+    }
+
+    /// Adds a message at the end of the queue.
+    pub(super) fn push(&mut self, account: Account, bytes: u64, fds: u64) {
+        self.bytes.push(account, bytes);
+        self.fds.push(account, fds);
+    }
+
+    /// Removes what has left the front of the queue.
+    pub(super) fn pop(&mut self, bytes: u64, fds: u64) {
+        self.bytes.pop(bytes);
+        self.fds.pop(fds);
+    }
+
+    /// Bytes in the queue that a user has sent.
+    pub(super) fn bytes_of(&self, user: Option<u32>) -> u64 {
+        self.bytes.of(user)
+    }
+
+    /// Descriptors in the queue that a user has sent.
+    pub(super) fn fds_of(&self, user: Option<u32>) -> u64 {
+        self.fds.of(user)
+    }
+
+    /// All bytes and descriptors that are counted.
+    ///
+    /// # Panics
+    ///
+    /// If the sum of a user is not the sum of its messages.
+    pub(super) fn check(&self) -> (u64, u64) {
+        (self.bytes.check(), self.fds.check())
+    }
+}
+
+/// How much of one thing each user has in a queue, first in, first out.
+#[derive(Debug, Default)]
+struct Share {
+    /// Accounts in the order of the queue, and how much in a row is on each.
+    runs: VecDeque<(Account, u64)>,
+    users: BTreeMap<Option<u32>, u64>,
+}
+
+impl Share {
+    fn of(&self, user: Option<u32>) -> u64 {
+        self.users.get(&user).copied().unwrap_or_default()
+    }
+
+    fn push(&mut self, account: Account, count: u64) {
+        if count == 0 {
+            return;
+        }
+        if let Account::User(user) = account {
+            *self.users.entry(user).or_default() += count;
+        }
+        match self.runs.back_mut() {
+            Some((last, sum)) if *last == account => *sum += count,
+            _ => self.runs.push_back((account, count)),
+        }
+    }
+
+    fn pop(&mut self, mut count: u64) {
+        while count > 0
+            && let Some((account, left)) = self.runs.front_mut()
+        {
+            let taken = count.min(*left);
+            count -= taken;
+            *left -= taken;
+            let (account, is_used_up) = (*account, *left == 0);
+            if is_used_up {
+                self.runs.pop_front();
+            }
+            if let Account::User(user) = account
+                && let Some(sum) = self.users.get_mut(&user)
+            {
+                *sum -= taken;
+                if *sum == 0 {
+                    self.users.remove(&user);
+                }
+            }
+        }
+    }
+
+    fn check(&self) -> u64 {
+        let mut users = BTreeMap::<Option<u32>, u64>::new();
+        for (account, count) in &self.runs {
+            if let Account::User(user) = account {
+                *users.entry(*user).or_default() += count;
+            }
+        }
+        assert_eq!(users, self.users, "the sum of each user");
+        self.runs.iter().map(|(_, count)| count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_is_taken_off_the_accounts_in_the_order_of_the_queue() {
+        let mut share = Share::default();
+        let (anna, bert) = (Some(1), Some(2));
+        let pushed = [
+            (Account::Nobody, 100),
+            (Account::User(anna), 10),
+            (Account::User(anna), 5),
+            (Account::User(bert), 20),
+            (Account::Nobody, 0),
+            (Account::User(anna), 1),
+        ];
+        pushed.into_iter().for_each(|(account, count)| share.push(account, count));
+        assert_eq!(share.runs.len(), 4, "neighbors of one account are one run");
+        for (popped, expected) in [
+            (0, (16, 20)),
+            (100, (16, 20)),
+            (12, (4, 20)),
+            (4, (1, 19)),
+            (19, (1, 0)),
+            (1, (0, 0)),
+            (5, (0, 0)),
+        ] {
+            share.pop(popped);
+            assert_eq!((share.of(anna), share.of(bert)), expected, "after {popped} more");
+        }
+        assert!(share.runs.is_empty() && share.users.is_empty());
+    }
+}

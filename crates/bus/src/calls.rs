@@ -1,0 +1,298 @@
+//! Pending calls: calls whose reply has not come yet.
+//!
+//! The bus remembers them to answer the caller if the callee disconnects, and to distinguish
+//! requested replies from others. A record is in one slab, found by a hash of (caller, serial,
+//! callee), and in three lists: of its caller, of its callee, and of all by age. Everything but
+//! walking a list takes constant time.
+
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use hashbrown::HashTable;
+use slab::Slab;
+
+use crate::accounting::Counted;
+use crate::hash::KeyedState;
+use crate::types::{PeerId, Time};
+
+/// A call that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct PendingCall {
+    pub(crate) caller: PeerId,
+    pub(crate) serial: NonZeroU32,
+    pub(crate) callee: PeerId,
+}
+
+/// A call that waits, found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PendingCallId(usize);
+
+/// Why a call cannot be waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ExpectError {
+    /// The caller has a call with the same serial to the same callee.
+    SerialInUse,
+    /// The caller has as many calls as it may.
+    TooMany,
+}
+
+#[derive(Debug)]
+struct Record {
+    call: PendingCall,
+    deadline: Time,
+    /// Where the call was counted.
+    counted: Counted,
+    links: [Link; 3],
+}
+
+/// Which of its lists.
+#[derive(Clone, Copy)]
+enum By {
+    Caller = 0,
+    Callee = 1,
+    Age = 2,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    previous: usize,
+    next: usize,
+}
+
+/// The ends of a list of records.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: usize,
+    last: usize,
+    len: usize,
+}
+
+impl List {
+    const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+/// The lists of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+struct PeerLists {
+    calls: List,
+    owed: List,
+}
+
+/// All calls that wait.
+#[derive(Debug)]
+pub(crate) struct PendingCalls {
+    records: Slab<Record>,
+    by_key: HashTable<usize>,
+    /// By the index of a connection.
+    peers: Vec<PeerLists>,
+    by_age: List,
+    hasher: KeyedState,
+}
+
+impl PendingCalls {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        Self {
+            records: Slab::new(),
+            by_key: HashTable::new(),
+            peers: Vec::new(),
+            by_age: List::EMPTY,
+            hasher,
+        }
+    }
+
+    /// How many calls wait.
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// How many calls of a connection wait, and how many wait for it.
+    pub(crate) fn of_peer(&self, peer: PeerId) -> (usize, usize) {
+        self.peers.get(peer.index()).map_or((0, 0), |lists| (lists.calls.len, lists.owed.len))
+    }
+
+    /// Remembers a call until its reply comes.
+    pub(crate) fn expect(
+        &mut self,
+        call: PendingCall,
+        deadline: Option<Time>,
+        max: u64,
+        counted: Counted,
+    ) -> Result<(), ExpectError> {
+        let hash = self.hasher.hash(&call);
+        if self.find_hashed(hash, &call).is_some() {
+            return Err(ExpectError::SerialInUse);
+        }
+        let places = call.caller.index().max(call.callee.index()) + 1;
+        if self.peers.len() < places {
+            self.peers.resize(places, PeerLists::default());
+        }
+        if self.peers[call.caller.index()].calls.len as u64 >= max {
+            return Err(ExpectError::TooMany);
+        }
+        self.insert(hash, call, deadline.unwrap_or(NEVER), counted);
+        Ok(())
+    }
+
+    /// Finds the call that waits for this reply.
+    pub(crate) fn find(&self, call: &PendingCall) -> Option<PendingCallId> {
+        self.find_hashed(self.hasher.hash(call), call)
+    }
+
+    /// Forgets a call because its reply has come. Returns where it was counted.
+    pub(crate) fn take(&mut self, id: PendingCallId) -> Counted {
+        let counted = self.records[id.0].counted;
+        self.remove(id.0);
+        counted
+    }
+
+    /// Forgets one of the calls that `caller` made.
+    pub(crate) fn pop_call_by(&mut self, caller: PeerId) -> Option<PendingCall> {
+        self.pop(self.peers.get(caller.index())?.calls.first)
+    }
+
+    /// Forgets the oldest of the replies that `callee` owes.
+    pub(crate) fn pop_owed_by(&mut self, callee: PeerId) -> Option<PendingCall> {
+        self.pop(self.peers.get(callee.index())?.owed.first)
+    }
+
+    /// Forgets the oldest call whose time is over.
+    pub(crate) fn pop_expired(&mut self, now: Time) -> Option<PendingCall> {
+        (self.next_deadline()? <= now).then(|| self.pop(self.by_age.first)).flatten()
+    }
+
+    /// Lets no call wait longer than until `latest`.
+    pub(crate) fn hasten(&mut self, latest: Time) {
+        let mut index = self.by_age.last;
+        while let Some(record) = self.records.get_mut(index)
+            && record.deadline > latest
+        {
+            record.deadline = latest;
+            index = record.links[By::Age as usize].previous;
+        }
+    }
+
+    /// When the time of the next call is over.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        let first = self.records.get(self.by_age.first)?;
+        (first.deadline < NEVER).then_some(first.deadline)
+    }
+
+    /// Checks that every pending call is in its three lists, that both ends are live, and that all
+    /// counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self, is_live: impl Fn(PeerId) -> bool) {
+        assert_eq!(self.records.len(), self.by_key.len(), "pending calls and their index");
+        for (index, Record { call, .. }) in &self.records {
+            assert!(is_live(call.caller) && is_live(call.callee), "{call:?}");
+            assert_eq!(self.find(call), Some(PendingCallId(index)), "{call:?}");
+        }
+        let of_callers: usize =
+            self.peers.iter().map(|lists| self.check_list(By::Caller, lists.calls)).sum();
+        let of_callees: usize =
+            self.peers.iter().map(|lists| self.check_list(By::Callee, lists.owed)).sum();
+        let of_age = self.check_list(By::Age, self.by_age);
+        assert_eq!([of_callers, of_callees, of_age], [self.records.len(); 3], "calls in lists");
+    }
+
+    /// Walks a list, and returns how many calls it has.
+    fn check_list(&self, by: By, list: List) -> usize {
+        let (mut index, mut previous, mut len) = (list.first, NONE, 0);
+        while let Some(record) = self.records.get(index) {
+            assert_eq!(record.links[by as usize].previous, previous, "{:?}", record.call);
+            len += 1;
+            (previous, index) = (index, record.links[by as usize].next);
+        }
+        assert_eq!((list.last, list.len), (previous, len), "the end and the length of a list");
+        len
+    }
+
+    fn find_hashed(&self, hash: u64, call: &PendingCall) -> Option<PendingCallId> {
+        let same = |index: &usize| self.records[*index].call == *call;
+        self.by_key.find(hash, same).copied().map(PendingCallId)
+    }
+
+    fn insert(&mut self, hash: u64, call: PendingCall, deadline: Time, counted: Counted) {
+        let links = [Link { previous: NONE, next: NONE }; 3];
+        let index = self.records.insert(Record { call, deadline, counted, links });
+        let (records, hasher) = (&self.records, &self.hasher);
+        self.by_key.insert_unique(hash, index, |&i| hasher.hash(&records[i].call));
+        self.link(By::Caller, index);
+        self.link(By::Callee, index);
+        // All calls have the same time to wait, and `hasten` is called when that becomes shorter, so
+        // the list is sorted by deadline too.
+        self.link(By::Age, index);
+    }
+
+    fn pop(&mut self, index: usize) -> Option<PendingCall> {
+        let call = self.records.get(index)?.call;
+        self.remove(index);
+        Some(call)
+    }
+
+    fn remove(&mut self, index: usize) {
+        let call = self.records[index].call;
+        self.unlink(By::Caller, index);
+        self.unlink(By::Callee, index);
+        self.unlink(By::Age, index);
+        let hash = self.hasher.hash(&call);
+        if let Ok(entry) = self.by_key.find_entry(hash, |&other| other == index) {
+            entry.remove();
+        }
+        self.records.remove(index);
+    }
+
+    fn list(&mut self, by: By, index: usize) -> &mut List {
+        let call = self.records[index].call;
+        match by {
+            By::Caller => &mut self.peers[call.caller.index()].calls,
+            By::Callee => &mut self.peers[call.callee.index()].owed,
+            By::Age => &mut self.by_age,
+        }
+    }
+
+    /// Puts a record at the end of a list.
+    fn link(&mut self, by: By, index: usize) {
+        let list = self.list(by, index);
+        list.len += 1;
+        let previous = core::mem::replace(&mut list.last, index);
+        if previous == NONE {
+            list.first = index;
+        } else {
+            self.records[previous].links[by as usize].next = index;
+        }
+        self.records[index].links[by as usize] = Link { previous, next: NONE };
+    }
+
+    fn unlink(&mut self, by: By, index: usize) {
+        let Link { previous, next } = self.records[index].links[by as usize];
+        let list = self.list(by, index);
+        list.len -= 1;
+        if previous == NONE {
+            list.first = next;
+        }
+        if next == NONE {
+            list.last = previous;
+        }
+        if previous != NONE {
+            self.records[previous].links[by as usize].next = next;
+        }
+        if next != NONE {
+            self.records[next].links[by as usize].previous = previous;
+        }
+    }
+}
+
+/// No record.
+const NONE: usize = usize::MAX;
+
+/// The deadline of calls that may wait for ever.
+const NEVER: Time = Time::from_nanos(u64::MAX);

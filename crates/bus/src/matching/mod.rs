@@ -1,0 +1,338 @@
+//! Who wants to see a message: the match rules of all connections, indexed.
+//!
+//! A rule lives in exactly one bucket, under the most selective thing that it asks for:
+//!
+//! | it asks for | bucket |
+//! | --- | --- |
+//! | an argument equal to a text | (index, text, member) |
+//! | a path | (path, member) |
+//! | the namespace of argument 0 | (namespace, member) |
+//! | the namespace of a path | (namespace, member) |
+//! | a sender | (sender, member) |
+//! | an interface | (interface, member) |
+//! | less | (member) |
+//!
+//! where the member is part of the key if the rule asks for one. A message looks into the buckets
+//! that could hold a rule for it, a handful of hash probes, and compares only what it finds there;
+//! rules for other things cost nothing, however many there are. The arguments of a message are
+//! read only where a rule for its member asks for one.
+
+mod args;
+mod index;
+mod matched_message;
+mod recipients;
+mod route_cache;
+
+use alloc::vec::Vec;
+use core::mem;
+
+use wire::Message;
+use wire::match_rule::MatchRule;
+
+pub(crate) use index::{MatchIndex, RuleId};
+pub(crate) use matched_message::MatchedMessage;
+pub(crate) use recipients::Recipients;
+
+use index::{ArgsRead, Removed};
+use route_cache::RouteCache;
+
+use crate::hash::KeyedState;
+use crate::registry::Registry;
+use crate::types::PeerId;
+
+/// The match rules of all connections, and what they find.
+#[derive(Debug)]
+pub(crate) struct Matching {
+    broadcast: MatchIndex,
+    eavesdropping: MatchIndex,
+    monitoring: MatchIndex,
+    /// The rules of each connection, by its index.
+    owned: Vec<OwnedRules>,
+    counts: RuleCounts,
+    routes: RouteCache,
+    /// The result of the last search. [`Self::take_recipients`] lends it out.
+    recipients: Recipients,
+}
+
+/// The three kinds of match rules. Each has an index of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RuleSet {
+    /// Rules for signals that are addressed to no connection.
+    Broadcast,
+    /// Rules with `eavesdrop=true`, which match messages to other connections, too.
+    Eavesdropping,
+    /// Rules of monitors.
+    Monitoring,
+}
+
+impl RuleSet {
+    /// The set in which a rule of AddMatch is.
+    fn of(rule: &MatchRule) -> Self {
+        if rule.eavesdrops() { Self::Eavesdropping } else { Self::Broadcast }
+    }
+}
+
+/// The rules of one connection.
+#[derive(Debug, Default)]
+struct OwnedRules {
+    /// Distinct rules, in no particular order. Each rule knows its place here.
+    rules: Vec<OwnedRule>,
+    counts: PeerRuleCounts,
+}
+
+/// One of the rules of a connection.
+#[derive(Clone, Copy, Debug)]
+struct OwnedRule {
+    set: RuleSet,
+    id: RuleId,
+}
+
+/// How often connections have added rules. A rule that was added twice counts twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct RuleCounts {
+    /// Rules that there are now.
+    pub(crate) current: usize,
+    /// The most that there were at the same time.
+    pub(crate) peak: usize,
+    /// The most that one connection had.
+    pub(crate) peak_of_peer: usize,
+}
+
+/// How often one connection has added rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct PeerRuleCounts {
+    /// Rules that it has now.
+    pub(crate) current: usize,
+    /// The most that it had at the same time.
+    pub(crate) peak: usize,
+}
+
+/// A connection has no such rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RuleNotFound;
+
+impl Matching {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        Self {
+            broadcast: MatchIndex::new(hasher.clone()),
+            eavesdropping: MatchIndex::new(hasher.clone()),
+            monitoring: MatchIndex::new(hasher.clone()),
+            owned: Vec::new(),
+            counts: RuleCounts::default(),
+            routes: RouteCache::new(hasher),
+            recipients: Recipients::default(),
+        }
+    }
+}
+
+/// Rules.
+impl Matching {
+    /// Adds a rule of a connection that takes part.
+    pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule) {
+        self.add_to(RuleSet::of(&rule), owner, rule);
+    }
+
+    /// Adds a rule of a monitor.
+    pub(crate) fn add_for_monitor(&mut self, owner: PeerId, rule: MatchRule) {
+        self.add_to(RuleSet::Monitoring, owner, rule);
+    }
+
+    fn add_to(&mut self, set: RuleSet, owner: PeerId, rule: MatchRule) {
+        if self.owned.len() <= owner.index() {
+            self.owned.resize_with(owner.index() + 1, OwnedRules::default);
+        }
+        let place = self.owned[owner.index()].rules.len();
+        let added = self.set_mut(set).add(owner, rule, place);
+        let OwnedRules { rules, counts } = &mut self.owned[owner.index()];
+        rules.extend(added.map(|id| OwnedRule { set, id }));
+        counts.current += 1;
+        counts.peak = counts.peak.max(counts.current);
+        self.counts.current += 1;
+        self.counts.peak = self.counts.peak.max(self.counts.current);
+        self.counts.peak_of_peer = self.counts.peak_of_peer.max(counts.current);
+    }
+
+    /// Removes a rule once.
+    pub(crate) fn remove(&mut self, owner: PeerId, rule: &MatchRule) -> Result<(), RuleNotFound> {
+        match self.set_mut(RuleSet::of(rule)).remove(owner, rule) {
+            Removed::Nothing => return Err(RuleNotFound),
+            Removed::Once => {}
+            Removed::Last { place } => self.remove_owned(owner, place),
+        }
+        self.owned[owner.index()].counts.current -= 1;
+        self.counts.current -= 1;
+        Ok(())
+    }
+
+    /// Takes a rule out of the list of its owner. The last rule of the list takes its place.
+    fn remove_owned(&mut self, owner: PeerId, place: usize) {
+        let rules = &mut self.owned[owner.index()].rules;
+        rules.swap_remove(place);
+        if let Some(&OwnedRule { set, id }) = rules.get(place) {
+            self.set_mut(set).set_place(id, place);
+        }
+    }
+
+    /// Removes all rules of a connection.
+    pub(crate) fn remove_all(&mut self, owner: PeerId) {
+        let Some(owned) = self.owned.get_mut(owner.index()) else { return };
+        let rules = mem::take(&mut owned.rules);
+        self.counts.current -= mem::take(&mut owned.counts.current);
+        for OwnedRule { set, id } in rules {
+            self.set_mut(set).delete(id);
+        }
+    }
+
+    /// Removes all that is known of a connection, since it has ended.
+    pub(crate) fn forget(&mut self, owner: PeerId) {
+        self.remove_all(owner);
+        if let Some(owned) = self.owned.get_mut(owner.index()) {
+            *owned = OwnedRules::default();
+        }
+    }
+
+    /// How many rules a connection has.
+    pub(crate) fn counts_of(&self, owner: PeerId) -> PeerRuleCounts {
+        self.owned.get(owner.index()).map_or_else(PeerRuleCounts::default, |owned| owned.counts)
+    }
+
+    /// The distinct rules of a connection, and how often it has added each.
+    pub(crate) fn rules_of(&self, owner: PeerId) -> impl Iterator<Item = (usize, &MatchRule)> {
+        let owned = self.owned.get(owner.index()).into_iter().flat_map(|owned| &owned.rules);
+        owned.map(|rule| self.set(rule.set).get(rule.id))
+    }
+
+    pub(crate) const fn counts(&self) -> RuleCounts {
+        self.counts
+    }
+
+    /// Whether there is a monitor.
+    #[inline]
+    pub(crate) fn has_monitors(&self) -> bool {
+        !self.monitoring.is_empty()
+    }
+
+    /// Whether a rule matches messages to other connections.
+    #[inline]
+    pub(crate) fn has_eavesdroppers(&self) -> bool {
+        !self.eavesdropping.is_empty()
+    }
+
+    const fn set(&self, set: RuleSet) -> &MatchIndex {
+        match set {
+            RuleSet::Broadcast => &self.broadcast,
+            RuleSet::Eavesdropping => &self.eavesdropping,
+            RuleSet::Monitoring => &self.monitoring,
+        }
+    }
+
+    const fn set_mut(&mut self, set: RuleSet) -> &mut MatchIndex {
+        match set {
+            RuleSet::Broadcast => &mut self.broadcast,
+            RuleSet::Eavesdropping => &mut self.eavesdropping,
+            RuleSet::Monitoring => &mut self.monitoring,
+        }
+    }
+}
+
+/// Searches. Each leaves its result for [`Self::take_recipients`].
+impl Matching {
+    /// Finds the subscribers of a signal that is addressed to no connection.
+    pub(crate) fn find_subscribers(
+        &mut self,
+        registry: &Registry,
+        message: &Message<'_>,
+        sender: Option<PeerId>,
+    ) {
+        let generation = self.broadcast.generation()
+            + self.eavesdropping.generation()
+            + registry.owner_generation();
+        let Self { broadcast, eavesdropping, routes, recipients, .. } = self;
+        let subject = MatchedMessage::new(message, sender, None, registry);
+        recipients.clear();
+        if let Some(route) = routes.get(&subject, generation) {
+            route.recipients.iter().for_each(|&peer| recipients.add(peer));
+        } else {
+            let plain = broadcast.find_without_args(&subject, recipients);
+            let eavesdroppers = eavesdropping.find_without_args(&subject, recipients);
+            if plain == ArgsRead::No && eavesdroppers == ArgsRead::No {
+                routes.put(&subject, generation, recipients.list());
+            }
+        }
+        broadcast.find_by_args(&subject, recipients);
+        eavesdropping.find_by_args(&subject, recipients);
+    }
+
+    /// Finds the monitors that want to see a message.
+    pub(crate) fn find_monitors(
+        &mut self,
+        registry: &Registry,
+        message: &Message<'_>,
+        sender: Option<PeerId>,
+        addressed: Option<PeerId>,
+    ) {
+        let subject = MatchedMessage::new(message, sender, addressed, registry);
+        self.recipients.clear();
+        self.monitoring.find_all(&subject, &mut self.recipients);
+    }
+
+    /// Finds the connections that eavesdrop on a message to another connection.
+    pub(crate) fn find_eavesdroppers(
+        &mut self,
+        registry: &Registry,
+        message: &Message<'_>,
+        sender: PeerId,
+        addressed: Option<PeerId>,
+    ) {
+        let subject = MatchedMessage::new(message, Some(sender), addressed, registry);
+        self.recipients.clear();
+        self.eavesdropping.find_all(&subject, &mut self.recipients);
+    }
+
+    /// Takes the result of the last search. [`Self::return_recipients`] gives the memory back.
+    #[inline]
+    pub(crate) fn take_recipients(&mut self) -> Recipients {
+        mem::take(&mut self.recipients)
+    }
+
+    /// Gives back what [`Self::take_recipients`] has lent.
+    #[inline]
+    pub(crate) fn return_recipients(&mut self, recipients: Recipients) {
+        self.recipients = recipients;
+    }
+}
+
+impl Matching {
+    /// Checks that every rule is in the list of a live owner, and that all counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self, registry: &Registry) {
+        let mut current = 0;
+        let mut distinct = [0; 3];
+        for (index, owned) in self.owned.iter().enumerate() {
+            let mut of_peer = 0;
+            for OwnedRule { set, id } in &owned.rules {
+                let owner = self.set(*set).owner(*id);
+                assert_eq!(owner.index(), index, "the owner of a rule");
+                let peer = registry.get(owner);
+                let is_right = peer.is_some_and(|peer| match set {
+                    RuleSet::Broadcast | RuleSet::Eavesdropping => peer.is_active(),
+                    RuleSet::Monitoring => peer.is_monitor(),
+                });
+                assert!(is_right, "{owner} has a rule of the set {set:?}");
+                of_peer += self.set(*set).get(*id).0;
+                distinct[*set as usize] += 1;
+            }
+            assert_eq!(owned.counts.current, of_peer, "rules of the connection {index}");
+            assert!(owned.counts.peak >= of_peer, "peak of the connection {index}");
+            current += of_peer;
+        }
+        assert_eq!(self.counts.current, current, "rules of all connections");
+        for set in [RuleSet::Broadcast, RuleSet::Eavesdropping, RuleSet::Monitoring] {
+            assert_eq!(self.set(set).len(), distinct[set as usize], "{set:?}");
+            self.set(set).check();
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The connections that get a message.
+
+use alloc::vec::Vec;
+
+use crate::types::PeerId;
+
+/// Connections, each at most once, in the order in which they were found.
+#[derive(Debug, Default)]
+pub(crate) struct Recipients {
+    list: Vec<PeerId>,
+    /// By index of a connection: the round in which it was last found.
+    marks: Vec<u64>,
+    round: u64,
+}
+
+impl Recipients {
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.round += 1;
+    }
+
+    pub(crate) fn contains(&self, peer: PeerId) -> bool {
+        self.marks.get(peer.index()).is_some_and(|mark| *mark == self.round)
+    }
+
+    pub(crate) fn add(&mut self, peer: PeerId) {
+        if self.marks.len() <= peer.index() {
+            self.marks.resize(peer.index() + 1, 0);
+        }
+        self.marks[peer.index()] = self.round;
+        self.list.push(peer);
+    }
+
+    pub(crate) fn list(&self) -> &[PeerId] {
+        &self.list
+    }
+}

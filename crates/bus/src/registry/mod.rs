@@ -1,0 +1,431 @@
+//! The registry: who is connected, and who owns which name ("Message Bus Names").
+
+mod names;
+mod peer;
+mod peers;
+
+use alloc::rc::Rc;
+use core::ops::{Index, IndexMut};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use wire::message::SenderField;
+use wire::names::BusName;
+
+use crate::hash::KeyedState;
+use crate::policy::{ClientPolicy, CounterpartNames};
+use crate::types::{
+    Configuration, Credentials, FdPassing, Limits, NAMES_MAX, PeerId, PeerSnapshot, Time,
+};
+
+use names::{Leave, NameId, Names, Request};
+pub(crate) use names::{OwnerChange, Released, RequestFlags, Requested};
+pub(crate) use peer::Peer;
+use peers::Peers;
+
+/// Connections and names.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    peers: Peers,
+    /// Connections by the number in their unique name. The bus chooses the numbers, so the hasher
+    /// needs no secret key.
+    by_number: HashMap<u64, PeerId, FixedState>,
+    names: Names,
+    next_number: u64,
+    name_counts: NameCounts,
+    /// Counted up whenever a name gets another owner.
+    owner_generation: u64,
+    /// The header field of connections that have no unique name.
+    unregistered: SenderField,
+}
+
+/// How many names there are: unique names, and places in the queues for well-known names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NameCounts {
+    /// How many there are now.
+    pub(crate) current: usize,
+    /// The most that there were at the same time.
+    pub(crate) peak: usize,
+    /// The most that one connection had.
+    pub(crate) peak_of_peer: usize,
+}
+
+impl Registry {
+    pub(crate) fn new(hasher: KeyedState) -> Self {
+        let unregistered = BusName::new(peer::UNREGISTERED).expect("a valid name");
+        Self {
+            peers: Peers::default(),
+            by_number: HashMap::default(),
+            names: Names::new(hasher),
+            next_number: 0,
+            name_counts: NameCounts::default(),
+            owner_generation: 0,
+            unregistered: SenderField::new(unregistered),
+        }
+    }
+}
+
+/// Connections come and go.
+impl Registry {
+    /// Adds a connection that was accepted.
+    pub(crate) fn connect(
+        &mut self,
+        id: PeerId,
+        credentials: Credentials,
+        limits: &Limits,
+        now: Time,
+    ) {
+        self.peers.insert(Peer::new(id, credentials, limits, now));
+    }
+
+    /// Notes that the handshake of a connection has succeeded.
+    pub(crate) fn authenticate(
+        &mut self,
+        id: PeerId,
+        user: Option<u32>,
+        fds: FdPassing,
+        config: &Configuration,
+    ) {
+        if let Some(peer) = self.peers.get_mut(id)
+            && peer.authenticate(user, fds)
+        {
+            peer.set_limits(config.limits_of(user));
+        }
+    }
+
+    /// Gives a connection its unique name, and the rules about what it may do.
+    pub(crate) fn register(&mut self, id: PeerId, policy: Rc<ClientPolicy>) {
+        self.peers.stop_waiting(id);
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let number = self.next_number;
+        self.next_number += 1;
+        peer.register(number, policy);
+        self.peers.count_registered(id);
+        self.by_number.insert(number, id);
+        self.count_name(id);
+    }
+
+    /// Makes a connection a monitor. Its names are [taken](Self::take_first_name) before.
+    pub(crate) fn become_monitor(&mut self, id: PeerId) {
+        self[id].become_monitor();
+    }
+
+    /// Notes that a connection has ended. Its names are [taken](Self::take_last_name) after that.
+    pub(crate) fn close(&mut self, id: PeerId) {
+        self[id].close();
+    }
+
+    /// Ends the time in which a connection must call Hello.
+    pub(crate) fn stop_waiting(&mut self, id: PeerId) {
+        self.peers.stop_waiting(id);
+    }
+
+    /// Removes a connection that has no names any more.
+    pub(crate) fn remove(&mut self, id: PeerId) {
+        let number = self.peers.remove(id).and_then(|peer| peer.number());
+        number.and_then(|number| self.by_number.remove(&number));
+    }
+
+    /// The connection whose time for Hello began first, and when that was.
+    pub(crate) fn first_waiting(&self) -> Option<(Time, PeerId)> {
+        self.peers.first_waiting()
+    }
+}
+
+/// Connections.
+impl Registry {
+    #[inline]
+    pub(crate) fn get(&self, id: PeerId) -> Option<&Peer> {
+        self.peers.get(id)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        self.peers.get_mut(id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+        self.peers.iter_mut()
+    }
+
+    /// Connections that have called Hello, with the number in their unique name.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (PeerId, u64)> {
+        self.by_number.iter().map(|(&number, &peer)| (peer, number))
+    }
+
+    /// How many connections have called Hello.
+    pub(crate) const fn registered(&self) -> usize {
+        self.peers.registered()
+    }
+
+    /// How many connections of a user have called Hello.
+    pub(crate) fn registered_of(&self, uid: u32) -> usize {
+        self.peers.registered_of(uid)
+    }
+
+    /// How many connections have not called Hello.
+    pub(crate) const fn unregistered(&self) -> usize {
+        self.peers.unregistered()
+    }
+
+    /// How many connections have not called Hello, of those for which the kernel named this user.
+    pub(crate) fn unregistered_of(&self, uid: Option<u32>) -> usize {
+        self.peers.unregistered_of(uid)
+    }
+
+    /// Whether connections of more than one user have called Hello.
+    pub(crate) fn has_several_users(&self) -> bool {
+        self.peers.has_several_users()
+    }
+
+    /// The header field that names a connection as the sender of a message.
+    #[inline]
+    pub(crate) fn sender_field(&self, id: PeerId) -> &SenderField {
+        self[id].sender_field().unwrap_or(&self.unregistered)
+    }
+
+    /// What the history keeps of a connection; `None` if it is gone.
+    pub(crate) fn snapshot(&self, id: PeerId) -> Option<PeerSnapshot> {
+        let peer = self.get(id)?;
+        Some(PeerSnapshot {
+            unique_name: peer.unique_name().map(Into::into),
+            names: self.owned_names(id).take(NAMES_MAX).map(Into::into).collect(),
+            process: peer.process.as_deref().cloned().unwrap_or_default(),
+            ..peer.nameless_snapshot()
+        })
+    }
+}
+
+/// Names.
+impl Registry {
+    /// The connection that a name stands for: a unique name, or a well-known name with an owner.
+    pub(crate) fn resolve(&self, name: BusName<'_>) -> Option<PeerId> {
+        match name.as_str().strip_prefix(":1.") {
+            Some(number) => {
+                let id = *self.by_number.get(&parse_number(number)?)?;
+                self.get(id).filter(|peer| peer.is_active()).map(|_| id)
+            }
+            None => self.names.owner_of(name.as_str()),
+        }
+    }
+
+    /// The owner of a well-known name.
+    pub(crate) fn owner_of(&self, name: &str) -> Option<PeerId> {
+        self.names.owner_of(name)
+    }
+
+    /// Whether a connection has a unique name, or owns a well-known name.
+    pub(crate) fn owns(&self, id: PeerId, name: &str) -> bool {
+        if name.starts_with(':') {
+            self.get(id).is_some_and(|peer| peer.unique_name() == Some(name))
+        } else {
+            self.owner_of(name) == Some(id)
+        }
+    }
+
+    /// The well-known names that a connection owns, in the order in which it requested them.
+    pub(crate) fn owned_names(&self, id: PeerId) -> impl Iterator<Item = &str> {
+        let registration = self.get(id).and_then(Peer::registration);
+        let ids = registration.into_iter().flat_map(|it| it.names().values().copied());
+        ids.filter(move |name| self.names.owner(*name) == id).map(|name| self.names.text(name))
+    }
+
+    /// All well-known names that have an owner.
+    pub(crate) fn well_known_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter()
+    }
+
+    /// The queue for a well-known name: its owner first, then the connections that wait for it.
+    pub(crate) fn queue_of(&self, name: &str) -> impl Iterator<Item = PeerId> {
+        self.names.find(name).into_iter().flat_map(|id| self.names.queue(id))
+    }
+
+    /// Whether a connection owns a well-known name, or waits for it.
+    pub(crate) fn is_in_queue(&self, name: &str, peer: PeerId) -> bool {
+        self.names.find(name).is_some_and(|id| self.names.is_in_queue(id, peer))
+    }
+
+    /// Carries out RequestName.
+    pub(crate) fn request_name(
+        &mut self,
+        peer: PeerId,
+        name: &str,
+        flags: RequestFlags,
+    ) -> (Requested, Option<OwnerChange>) {
+        let Request { id, result, joined, left, change } = self.names.request(name, peer, flags);
+        if let Some(ticket) = joined {
+            self[peer].add_name(ticket, id);
+            self.count_name(peer);
+        }
+        if let Some((other, ticket)) = left {
+            self[other].remove_name(ticket);
+            self.name_counts.current -= 1;
+        }
+        (result, change)
+    }
+
+    /// Carries out ReleaseName.
+    pub(crate) fn release_name(
+        &mut self,
+        peer: PeerId,
+        name: &str,
+    ) -> (Released, Option<OwnerChange>) {
+        let Some(id) = self.names.find(name) else { return (Released::NonExistent, None) };
+        let Some(Leave { ticket, change }) = self.names.leave(id, peer) else {
+            return (Released::NotOwner, None);
+        };
+        self[peer].remove_name(ticket);
+        self.name_counts.current -= 1;
+        (Released::Done, change)
+    }
+
+    /// Takes the well-known name that a connection requested first. `None` if it has none; otherwise
+    /// the change of owner, if the connection was the owner.
+    pub(crate) fn take_first_name(&mut self, peer: PeerId) -> Option<Option<OwnerChange>> {
+        let name = self[peer].pop_first_name()?;
+        Some(self.leave(name, peer))
+    }
+
+    /// Takes the well-known name that a connection requested last, as
+    /// [`Self::take_first_name`] does.
+    pub(crate) fn take_last_name(&mut self, peer: PeerId) -> Option<Option<OwnerChange>> {
+        let name = self[peer].pop_last_name()?;
+        Some(self.leave(name, peer))
+    }
+
+    fn leave(&mut self, name: NameId, peer: PeerId) -> Option<OwnerChange> {
+        self.name_counts.current -= 1;
+        self.names.leave(name, peer)?.change
+    }
+
+    /// Does not count the unique name of a connection any more, since nobody can use it.
+    pub(crate) const fn uncount_unique_name(&mut self) {
+        self.name_counts.current -= 1;
+    }
+
+    /// Counts a name that a connection has got: its unique name, or a place in a queue.
+    fn count_name(&mut self, peer: PeerId) {
+        let of_peer = self[peer].name_count();
+        let counts = &mut self.name_counts;
+        counts.current += 1;
+        counts.peak = counts.peak.max(counts.current);
+        counts.peak_of_peer = counts.peak_of_peer.max(of_peer);
+    }
+
+    pub(crate) const fn name_counts(&self) -> NameCounts {
+        self.name_counts
+    }
+
+    /// A number that changes whenever a name gets another owner.
+    #[inline]
+    pub(crate) const fn owner_generation(&self) -> u64 {
+        self.owner_generation
+    }
+
+    /// Notes that a name has another owner.
+    pub(crate) const fn owner_changed(&mut self) {
+        self.owner_generation += 1;
+    }
+
+    /// The names of a connection, as policy rules see them.
+    pub(crate) fn names_of(&self, id: PeerId) -> PeerNames<'_> {
+        PeerNames { peer: &self[id], names: &self.names }
+    }
+
+    /// Checks that every name has a connection, and that all counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self) {
+        self.peers.check();
+        let registered = self.iter().filter(|peer| peer.is_registered());
+        let mut names = 0;
+        for peer in registered {
+            let number = peer.number().expect("it is registered");
+            assert_eq!(self.by_number.get(&number), Some(&peer.id), "unique name of {}", peer.id);
+            names += peer.name_count();
+            let owned = peer.registration().into_iter().flat_map(|it| it.names().values());
+            for name in owned {
+                assert!(self.names.is_in_queue(*name, peer.id), "{} and its name", peer.id);
+            }
+            peer.queue.check();
+        }
+        assert_eq!(self.by_number.len(), self.registered(), "one unique name for each connection");
+        assert_eq!(self.name_counts.current, names, "unique names and places in queues");
+        self.names.check(|id| self.get(id).is_some_and(Peer::is_active));
+    }
+}
+
+impl Index<PeerId> for Registry {
+    type Output = Peer;
+
+    fn index(&self, id: PeerId) -> &Peer {
+        self.get(id).unwrap_or_else(|| panic!("{id} is not connected"))
+    }
+}
+
+impl IndexMut<PeerId> for Registry {
+    fn index_mut(&mut self, id: PeerId) -> &mut Peer {
+        self.get_mut(id).unwrap_or_else(|| panic!("{id} is not connected"))
+    }
+}
+
+/// The names of a connection that count for policy rules: all that it owns or waits for.
+#[derive(Clone, Copy)]
+pub(crate) struct PeerNames<'a> {
+    peer: &'a Peer,
+    names: &'a Names,
+}
+
+impl CounterpartNames for PeerNames<'_> {
+    fn len(&self) -> usize {
+        1 + self.peer.registration().map_or(0, |registration| registration.names().len())
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.peer.unique_name() == Some(name)
+            || self.names.find(name).is_some_and(|id| self.names.is_in_queue(id, self.peer.id))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let registration = self.peer.registration().into_iter();
+        let others = registration.flat_map(|it| it.names().values().copied());
+        self.peer.unique_name().into_iter().chain(others.map(|id| self.names.text(id)))
+    }
+}
+
+/// Reads the number in a unique name, exactly as the bus writes it.
+fn parse_number(text: &str) -> Option<u64> {
+    let canonical = text == "0" || !text.starts_with(['0', '+']);
+    canonical.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_number;
+
+    #[test]
+    fn unique_names_are_numbers_without_ornament() {
+        let cases = [
+            ("0", Some(0)),
+            ("1", Some(1)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("00", None),
+            ("01", None),
+            ("+1", None),
+            ("-1", None),
+            ("1.1", None),
+            ("x", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_number(text), expected, "{text}");
+        }
+    }
+}

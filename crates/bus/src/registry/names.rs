@@ -1,0 +1,302 @@
+//! Well-known names: their owners, and the connections that wait for them ("Message Bus Names").
+//!
+//! Each name has a queue of connections: the first owns it, the others wait. Unique names are not
+//! kept here; a connection has exactly one, and it never changes hands.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+use slab::Slab;
+
+use crate::hash::KeyedState;
+use crate::types::PeerId;
+
+/// A well-known name that somebody owns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct NameId(usize);
+
+/// The flags of RequestName.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RequestFlags(u32);
+
+impl RequestFlags {
+    const ALLOW_REPLACEMENT: u32 = 1;
+    const REPLACE_EXISTING: u32 = 2;
+    const DO_NOT_QUEUE: u32 = 4;
+
+    /// Bits that mean nothing are ignored, as in the reference.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    const fn allows_replacement(self) -> bool {
+        self.0 & Self::ALLOW_REPLACEMENT != 0
+    }
+
+    const fn replaces(self) -> bool {
+        self.0 & Self::REPLACE_EXISTING != 0
+    }
+
+    const fn waits(self) -> bool {
+        self.0 & Self::DO_NOT_QUEUE == 0
+    }
+}
+
+/// What came of RequestName; the numbers are those of its reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Requested {
+    PrimaryOwner = 1,
+    InQueue = 2,
+    Exists = 3,
+    AlreadyOwner = 4,
+}
+
+/// What came of ReleaseName; the numbers are those of its reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Released {
+    Done = 1,
+    NonExistent = 2,
+    NotOwner = 3,
+}
+
+/// A name has gone from one owner to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct OwnerChange {
+    pub(crate) name: Box<str>,
+    pub(crate) old: Option<PeerId>,
+    pub(crate) new: Option<PeerId>,
+}
+
+/// Given out with each place in a queue, one after the other. A connection gives up its names by
+/// it, the last taken first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Ticket(u64);
+
+#[derive(Debug)]
+struct Name {
+    text: Box<str>,
+    /// Never empty; the first is the owner.
+    queue: Vec<Claim>,
+}
+
+/// A connection's place in the queue for a name.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    peer: PeerId,
+    flags: RequestFlags,
+    ticket: Ticket,
+}
+
+/// All well-known names.
+#[derive(Debug)]
+pub(super) struct Names {
+    names: Slab<Name>,
+    /// How many places in queues were ever given.
+    tickets: u64,
+    /// Peers choose the names, so the hasher is keyed.
+    by_text: HashTable<NameId>,
+    hasher: KeyedState,
+}
+
+impl Names {
+    pub(super) fn new(hasher: KeyedState) -> Self {
+        Self { names: Slab::new(), tickets: 0, by_text: HashTable::new(), hasher }
+    }
+
+    pub(super) fn find(&self, text: &str) -> Option<NameId> {
+        let hash = self.hasher.hash(text);
+        self.by_text.find(hash, |id| &*self.names[id.0].text == text).copied()
+    }
+
+    pub(super) fn text(&self, id: NameId) -> &str {
+        &self.names[id.0].text
+    }
+
+    pub(super) fn owner(&self, id: NameId) -> PeerId {
+        self.names[id.0].queue[0].peer
+    }
+
+    pub(super) fn owner_of(&self, text: &str) -> Option<PeerId> {
+        self.find(text).map(|id| self.owner(id))
+    }
+
+    /// Owner first, then those who wait.
+    pub(super) fn queue(&self, id: NameId) -> impl Iterator<Item = PeerId> {
+        self.names[id.0].queue.iter().map(|claim| claim.peer)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(_, name)| &*name.text)
+    }
+
+    /// Whether `peer` is in the queue for a name.
+    pub(super) fn is_in_queue(&self, id: NameId, peer: PeerId) -> bool {
+        self.queue(id).any(|other| other == peer)
+    }
+
+    /// Carries out RequestName.
+    pub(super) fn request(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
+        let Some(id) = self.find(text) else { return self.create(text, peer, flags) };
+        let queue = &mut self.names[id.0].queue;
+        let place = queue.iter().position(|claim| claim.peer == peer);
+        match place {
+            Some(0) => {
+                queue[0].flags = flags;
+                Request::unchanged(id, Requested::AlreadyOwner)
+            }
+            _ if flags.replaces() && queue[0].flags.allows_replacement() => {
+                self.replace(id, peer, flags, place)
+            }
+            _ => self.wait(id, peer, flags, place),
+        }
+    }
+
+    fn create(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
+        let claim = self.claim(peer, flags);
+        let queue = alloc::vec![claim];
+        let id = NameId(self.names.insert(Name { text: text.into(), queue }));
+        let (names, hasher) = (&self.names, &self.hasher);
+        let hash = |id: &NameId| hasher.hash(&*names[id.0].text);
+        self.by_text.insert_unique(hasher.hash(text), id, hash);
+        Request {
+            joined: Some(claim.ticket),
+            change: Some(OwnerChange { name: text.into(), old: None, new: Some(peer) }),
+            ..Request::unchanged(id, Requested::PrimaryOwner)
+        }
+    }
+
+    /// Puts `peer` first. The old owner waits behind it, or leaves if it did not want to wait.
+    fn replace(
+        &mut self,
+        id: NameId,
+        peer: PeerId,
+        flags: RequestFlags,
+        place: Option<usize>,
+    ) -> Request {
+        let new = match place {
+            Some(place) => Claim { flags, ..self.names[id.0].queue.remove(place) },
+            None => self.claim(peer, flags),
+        };
+        let name = &mut self.names[id.0];
+        let old = name.queue[0];
+        if old.flags.waits() {
+            name.queue.insert(0, new);
+        } else {
+            name.queue[0] = new;
+        }
+        let change = OwnerChange { name: name.text.clone(), old: Some(old.peer), new: Some(peer) };
+        Request {
+            joined: place.is_none().then_some(new.ticket),
+            left: (!old.flags.waits()).then_some((old.peer, old.ticket)),
+            change: Some(change),
+            ..Request::unchanged(id, Requested::PrimaryOwner)
+        }
+    }
+
+    /// Puts `peer` last, or updates its place, or takes it out if it does not want to wait.
+    fn wait(
+        &mut self,
+        id: NameId,
+        peer: PeerId,
+        flags: RequestFlags,
+        place: Option<usize>,
+    ) -> Request {
+        match (place, flags.waits()) {
+            (Some(place), true) => {
+                self.names[id.0].queue[place].flags = flags;
+                Request::unchanged(id, Requested::InQueue)
+            }
+            (None, true) => {
+                let claim = self.claim(peer, flags);
+                self.names[id.0].queue.push(claim);
+                let joined = Some(claim.ticket);
+                Request { joined, ..Request::unchanged(id, Requested::InQueue) }
+            }
+            (Some(place), false) => {
+                let claim = self.names[id.0].queue.remove(place);
+                let left = Some((peer, claim.ticket));
+                Request { left, ..Request::unchanged(id, Requested::Exists) }
+            }
+            (None, false) => Request::unchanged(id, Requested::Exists),
+        }
+    }
+
+    const fn claim(&mut self, peer: PeerId, flags: RequestFlags) -> Claim {
+        self.tickets += 1;
+        Claim { peer, flags, ticket: Ticket(self.tickets) }
+    }
+
+    /// Takes `peer` out of the queue for a name, if it is in it.
+    pub(super) fn leave(&mut self, id: NameId, peer: PeerId) -> Option<Leave> {
+        let name = &mut self.names[id.0];
+        let place = name.queue.iter().position(|claim| claim.peer == peer)?;
+        let ticket = name.queue.remove(place).ticket;
+        if place > 0 {
+            return Some(Leave { ticket, change: None });
+        }
+        let new = name.queue.first().map(|claim| claim.peer);
+        let name = match new {
+            Some(_) => name.text.clone(),
+            None => self.remove(id),
+        };
+        Some(Leave { ticket, change: Some(OwnerChange { name, old: Some(peer), new }) })
+    }
+
+    /// Checks that every connection in a queue is one that may have names, and is there once.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(super) fn check(&self, may_have_names: impl Fn(PeerId) -> bool) {
+        assert_eq!(self.names.len(), self.by_text.len(), "names and their index");
+        for (_, name) in &self.names {
+            assert!(!name.queue.is_empty(), "{} has no owner", name.text);
+            for (place, claim) in name.queue.iter().enumerate() {
+                assert!(
+                    may_have_names(claim.peer),
+                    "{} in the queue for {}",
+                    claim.peer,
+                    name.text
+                );
+                let again = name.queue[..place].iter().any(|other| other.peer == claim.peer);
+                assert!(!again, "{} is twice in the queue for {}", claim.peer, name.text);
+            }
+        }
+    }
+
+    fn remove(&mut self, id: NameId) -> Box<str> {
+        let name = self.names.remove(id.0);
+        if let Ok(entry) =
+            self.by_text.find_entry(self.hasher.hash(&*name.text), |other| *other == id)
+        {
+            entry.remove();
+        }
+        name.text
+    }
+}
+
+/// What RequestName did.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) id: NameId,
+    pub(super) result: Requested,
+    /// Set if the caller was not in the queue before and is now.
+    pub(super) joined: Option<Ticket>,
+    /// Who was in the queue before and is not now.
+    pub(super) left: Option<(PeerId, Ticket)>,
+    pub(super) change: Option<OwnerChange>,
+}
+
+impl Request {
+    const fn unchanged(id: NameId, result: Requested) -> Self {
+        Self { id, result, joined: None, left: None, change: None }
+    }
+}
+
+/// What became of a name of which one connection's place was taken away.
+#[derive(Debug)]
+pub(super) struct Leave {
+    pub(super) ticket: Ticket,
+    pub(super) change: Option<OwnerChange>,
+}

@@ -1,0 +1,160 @@
+//! The table of connections, and how many there are.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::hash::Hash;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use super::peer::Peer;
+use crate::types::{PeerId, Time};
+
+/// All connections, by the index that the daemon gave them.
+#[derive(Debug, Default)]
+pub(super) struct Peers {
+    places: Vec<Option<Box<Peer>>>,
+    /// Connections that have not called Hello and whose time for that runs, by when it began.
+    waiting: BTreeSet<(Time, PeerId)>,
+    unregistered: usize,
+    registered: usize,
+    /// Connections that have called Hello, by the user that they authenticated as.
+    registered_by_user: HashMap<u32, usize, FixedState>,
+    /// Connections that have not, by the user that the kernel named.
+    unregistered_by_user: HashMap<Option<u32>, usize, FixedState>,
+}
+
+impl Peers {
+    pub(super) fn insert(&mut self, peer: Peer) {
+        let id = peer.id;
+        if self.places.len() <= id.index() {
+            self.places.resize_with(id.index() + 1, || None);
+        }
+        debug_assert!(self.places[id.index()].is_none(), "{id} is connected already");
+        *self.unregistered_by_user.entry(peer.credentials.uid).or_default() += 1;
+        self.waiting.insert((peer.since, id));
+        self.places[id.index()] = Some(Box::new(peer));
+        self.unregistered += 1;
+    }
+
+    /// Counts a connection that has called Hello.
+    pub(super) fn count_registered(&mut self, id: PeerId) {
+        let Some(peer) = self.get(id) else { return };
+        let (kernel_user, user) = (peer.credentials.uid, peer.user);
+        self.unregistered -= 1;
+        count_down(&mut self.unregistered_by_user, kernel_user);
+        self.registered += 1;
+        if let Some(uid) = user {
+            *self.registered_by_user.entry(uid).or_default() += 1;
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: PeerId) -> Option<Box<Peer>> {
+        self.stop_waiting(id);
+        self.get(id)?;
+        let peer = self.places[id.index()].take()?;
+        if !peer.is_registered() {
+            self.unregistered -= 1;
+            count_down(&mut self.unregistered_by_user, peer.credentials.uid);
+            return Some(peer);
+        }
+        self.registered -= 1;
+        if let Some(uid) = peer.user {
+            count_down(&mut self.registered_by_user, uid);
+        }
+        Some(peer)
+    }
+
+    /// Ends the time in which a connection must call Hello.
+    pub(super) fn stop_waiting(&mut self, id: PeerId) {
+        if let Some(since) = self.get_mut(id).and_then(Peer::stop_waiting) {
+            self.waiting.remove(&(since, id));
+        }
+    }
+
+    /// The connection whose time for Hello began first, and when that was.
+    pub(super) fn first_waiting(&self) -> Option<(Time, PeerId)> {
+        self.waiting.first().copied()
+    }
+
+    pub(super) const fn unregistered(&self) -> usize {
+        self.unregistered
+    }
+
+    pub(super) const fn registered(&self) -> usize {
+        self.registered
+    }
+
+    pub(super) fn registered_of(&self, uid: u32) -> usize {
+        self.registered_by_user.get(&uid).copied().unwrap_or_default()
+    }
+
+    pub(super) fn unregistered_of(&self, uid: Option<u32>) -> usize {
+        self.unregistered_by_user.get(&uid).copied().unwrap_or_default()
+    }
+
+    pub(super) fn has_several_users(&self) -> bool {
+        self.registered_by_user.len() > 1
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: PeerId) -> Option<&Peer> {
+        self.places.get(id.index())?.as_deref().filter(|peer| peer.id == id)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        self.places.get_mut(id.index())?.as_deref_mut().filter(|peer| peer.id == id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Peer> {
+        self.places.iter().flatten().map(|peer| &**peer)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
+        self.places.iter_mut().flatten().map(|peer| &mut **peer)
+    }
+
+    /// Checks that the counts are those of the table.
+    ///
+    /// # Panics
+    ///
+    /// If they are not.
+    pub(super) fn check(&self) {
+        let mut registered_by_user = HashMap::<u32, usize, FixedState>::default();
+        let mut unregistered_by_user = HashMap::<Option<u32>, usize, FixedState>::default();
+        let (mut registered, mut unregistered) = (0, 0);
+        for peer in self.iter() {
+            if peer.is_registered() {
+                registered += 1;
+                peer.user.into_iter().for_each(|uid| {
+                    *registered_by_user.entry(uid).or_default() += 1;
+                });
+            } else {
+                unregistered += 1;
+                *unregistered_by_user.entry(peer.credentials.uid).or_default() += 1;
+            }
+        }
+        assert_eq!((self.registered, self.unregistered), (registered, unregistered));
+        assert_eq!(self.registered_by_user, registered_by_user);
+        assert_eq!(self.unregistered_by_user, unregistered_by_user);
+        for (since, id) in &self.waiting {
+            let peer = self.get(*id).unwrap_or_else(|| panic!("{id} waits and is gone"));
+            assert_eq!(peer.waiting_since(), Some(*since), "{id}");
+        }
+        let waiting = self.iter().filter(|peer| peer.waiting_since().is_some()).count();
+        assert_eq!(self.waiting.len(), waiting, "connections whose time for Hello runs");
+    }
+}
+
+/// Counts one less, and forgets the key when nothing is left.
+fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize, FixedState>, key: K) {
+    if let Entry::Occupied(mut count) = counts.entry(key) {
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The last step: a message is put into a queue, or lost.
+
+use super::Router;
+use crate::accounting::{Account, Incident, IncidentKind, Losing};
+use crate::registry::Peer;
+use crate::types::{
+    Delivery, Effect, Effects, FdPassing, Forward, LimitHit, LogEvent, PeerId, Urgency,
+};
+
+impl Router {
+    /// Queues a message for a connection. There is room for it.
+    #[inline]
+    pub(super) fn deliver(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        urgency: Urgency,
+        fx: &mut Effects,
+    ) {
+        let Some(peer) = self.registry.get_mut(to) else { return };
+        if peer.queue.is_crowded() {
+            self.push_for_sender(forward, to);
+        } else {
+            peer.queue.push(forward.len(), forward.message.unix_fds().into());
+        }
+        self.accounting.delivered();
+        let Forward { head, body, fds, .. } = *forward;
+        fx.push(Effect::Send(Delivery { to, head, body, fds, urgency }));
+    }
+
+    #[cold]
+    fn push_for_sender(&mut self, forward: &Forward<'_>, to: PeerId) {
+        let account = self.account_of(forward);
+        let fds = forward.message.unix_fds().into();
+        self.registry[to].queue.push_for(account, forward.len(), fds);
+    }
+
+    /// The account that a message is on in a queue.
+    fn account_of(&self, forward: &Forward<'_>) -> Account {
+        match self.registry.get(forward.from) {
+            Some(sender) if !forward.message.message_type().is_reply() => {
+                Account::User(sender.user)
+            }
+            _ => Account::Nobody,
+        }
+    }
+
+    /// Whether a user has used its share of a queue, and there are other users to leave the rest to.
+    pub(super) fn is_over_share(&self, account: Account, recipient: &Peer, fds: u32) -> bool {
+        self.registry.has_several_users()
+            && match account {
+                Account::User(user) => recipient.queue.has_used_share(user, fds),
+                Account::Nobody => false,
+            }
+    }
+
+    /// Whether there is no room in a queue for a message.
+    #[inline]
+    pub(super) fn has_no_room(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
+        recipient.queue.is_crowded() && self.has_no_room_in_crowded(forward, recipient)
+    }
+
+    #[cold]
+    fn has_no_room_in_crowded(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
+        let fds = forward.message.unix_fds();
+        recipient.queue.is_full(fds) || self.is_over_share(self.account_of(forward), recipient, fds)
+    }
+
+    /// Queues a copy of a message for a connection that it is not addressed to. The copy is lost if
+    /// there is no room.
+    #[inline]
+    pub(super) fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
+        let fds = forward.message.unix_fds();
+        let Some(peer) = self.registry.get(to) else { return };
+        if fds > 0 && peer.fds == FdPassing::Refused {
+            return;
+        }
+        if self.has_no_room(forward, peer) {
+            return self.lose(to, Some(forward.from), fx);
+        }
+        self.deliver(forward, to, Urgency::Passing, fx);
+    }
+
+    /// Counts a message that a connection loses because it does not read.
+    pub(super) fn lose(&mut self, to: PeerId, sender: Option<PeerId>, fx: &mut Effects) {
+        let now = self.now;
+        let Some(peer) = self.registry.get_mut(to) else { return };
+        peer.statistics.lost += 1;
+        if let Some(losing) = &mut peer.statistics.losing {
+            losing.missed.another(now);
+            return self.accounting.lost(losing.limit.as_str());
+        }
+        let reached = peer.queue.limit_hit();
+        peer.statistics.losing = Some(Losing::first(reached.limit, now));
+        let cause = reached.limit.as_str();
+        self.accounting.lost(cause);
+        self.note(IncidentKind::Lost, cause, to, "it does not read", Some(reached));
+        fx.log(LogEvent::LosingSignals { peer: to, sender, reached });
+    }
+
+    /// Ends the time in which a connection loses messages. Returns how many it lost, if it lost any.
+    pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
+        let peer = self.registry.get_mut(id)?;
+        let Losing { mut missed, .. } = peer.statistics.losing.take()?;
+        let who = peer.nameless_snapshot();
+        self.accounting.add_missed(IncidentKind::Lost, &who, &mut missed);
+        Some(missed.messages)
+    }
+
+    /// Adds an incident with a connection to the history.
+    pub(crate) fn note(
+        &mut self,
+        kind: IncidentKind,
+        cause: &'static str,
+        peer: PeerId,
+        text: &str,
+        reached: Option<LimitHit>,
+    ) {
+        let Some(who) = self.registry.snapshot(peer) else { return };
+        let incident = Incident::new(kind, cause, who, text.into(), reached, self.now);
+        self.accounting.add_incident(incident);
+    }
+}

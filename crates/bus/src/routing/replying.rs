@@ -1,0 +1,269 @@
+//! Messages of the bus itself: replies, errors and signals.
+
+use core::num::NonZeroU32;
+
+use wire::Message;
+use wire::body::EncodeArgs;
+use wire::message::{Builder, Flags, WriteError};
+use wire::names::ErrorName;
+
+use super::Router;
+use crate::accounting::Account;
+use crate::policy::MessageClass;
+use crate::types::{
+    Body, BusError, Delivery, Effect, Effects, ErrorKind, FdPassing, Fds, PeerId, Span, Urgency,
+};
+use crate::well_known::DRIVER_NAME;
+
+impl Router {
+    /// Sends an error in reply to the message `serial` of a connection.
+    pub(crate) fn send_error(
+        &mut self,
+        to: PeerId,
+        serial: NonZeroU32,
+        error: &BusError,
+        fx: &mut Effects,
+    ) {
+        self.send_named_error(to, serial, error.kind.name(), &error.text, fx);
+    }
+
+    /// Sends an error whose name somebody else has chosen.
+    pub(crate) fn send_named_error(
+        &mut self,
+        to: PeerId,
+        serial: NonZeroU32,
+        name: ErrorName<'_>,
+        text: &str,
+        fx: &mut Effects,
+    ) {
+        self.send_own(to, Builder::error(name, serial), &(text,), Fds::None, fx)
+            .expect("the text of an error is short");
+    }
+
+    /// Sends an empty answer to the call `serial` of a connection.
+    pub(crate) fn send_return(&mut self, to: PeerId, serial: NonZeroU32, fx: &mut Effects) {
+        self.send_own(to, Builder::method_return(serial), &(), Fds::None, fx)
+            .expect("nothing is short");
+    }
+
+    /// Sends a message of the bus itself to one connection, and copies to monitors.
+    ///
+    /// Fails only if `args` are too long for a message.
+    pub(crate) fn send_own(
+        &mut self,
+        to: PeerId,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fds: Fds,
+        fx: &mut Effects,
+    ) -> Result<(), WriteError> {
+        let (serial, class) = (self.serials.take(), MessageClass::of_bus(builder.message_type()));
+        let Some(peer) = self.registry.get(to) else { return Ok(()) };
+        let builder = builder
+            .flags(Flags::NO_REPLY_EXPECTED)
+            .destination(peer.name())
+            .sender(DRIVER_NAME.into())
+            .unix_fds(fds_of(fds));
+        let head = fx.written(|bytes| builder.write(bytes, serial, args))?;
+        self.show_monitors_own(head, fds, Some(to), fx);
+        if !self.access.restricts() || self.may_receive_own(to, head, class, fx) {
+            self.deliver_own(to, head, fds, Urgency::Awaited, fx);
+        }
+        Ok(())
+    }
+
+    /// Writes a message of the bus itself, with whatever destination it has.
+    ///
+    /// Fails only if `args` are too long for a message.
+    pub(crate) fn write_own(
+        &mut self,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) -> Result<Span, WriteError> {
+        let serial = self.serials.take();
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED).sender(DRIVER_NAME.into());
+        fx.written(|bytes| builder.write(bytes, serial, args))
+    }
+
+    /// Shows monitors the error that the sender of message `serial`, `None` for the bus itself,
+    /// would get if it were told that somebody may not have a copy of it.
+    pub(crate) fn show_monitors_refusal(
+        &mut self,
+        sender: Option<PeerId>,
+        serial: NonZeroU32,
+        error: &BusError,
+        fx: &mut Effects,
+    ) {
+        let own_serial = self.serials.take();
+        let peer = sender.and_then(|sender| self.registry.get(sender));
+        let builder = Builder::error(error.kind.name(), serial)
+            .flags(Flags::NO_REPLY_EXPECTED)
+            .destination(peer.map_or(DRIVER_NAME.into(), |peer| peer.name()))
+            .sender(DRIVER_NAME.into());
+        let head = fx
+            .written(|bytes| builder.write(bytes, own_serial, &(error.text.as_str(),)))
+            .expect("the text of an error is short");
+        self.copy_own_to_monitors(head, Fds::None, sender, fx);
+    }
+
+    /// Sends a signal of the bus itself to all who want it. The arguments must be short.
+    pub(crate) fn broadcast_own(
+        &mut self,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) {
+        let class = MessageClass::of_bus(builder.message_type());
+        let head = self
+            .write_own(builder, args, fx)
+            .expect("the arguments of the bus's signals are short");
+        self.show_monitors_own(head, Fds::None, None, fx);
+        let begun = self.tracing.stopwatch();
+        let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+        self.matching.find_subscribers(&self.registry, &message, None);
+        self.tracing.matched_since(begun, head, fx);
+        let restricts = self.access.restricts();
+        self.for_each_recipient(|router, to| {
+            if !restricts || router.may_receive_own(to, head, class, fx) {
+                router.deliver_own(to, head, Fds::None, Urgency::Passing, fx);
+            }
+        });
+    }
+
+    /// Answers a call without a destination: with no names on either side.
+    pub(crate) fn answer(
+        &mut self,
+        to: PeerId,
+        builder: Builder<'_>,
+        args: &impl EncodeArgs,
+        fx: &mut Effects,
+    ) {
+        let serial = self.serials.take();
+        let builder = builder.flags(Flags::NO_REPLY_EXPECTED);
+        let head =
+            fx.written(|bytes| builder.write(bytes, serial, args)).expect("such answers are short");
+        self.tracing.record_own(head, Some(to), &self.registry, fx);
+        self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
+    }
+
+    /// Shows a message of the bus itself to those who look on: traces, and monitors.
+    pub(crate) fn show_monitors_own(
+        &mut self,
+        head: Span,
+        fds: Fds,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        self.tracing.record_own(head, addressed, &self.registry, fx);
+        self.copy_own_to_monitors(head, fds, addressed, fx);
+    }
+
+    /// Gives a copy of a message of the bus itself to the monitors that want it.
+    fn copy_own_to_monitors(
+        &mut self,
+        head: Span,
+        fds: Fds,
+        addressed: Option<PeerId>,
+        fx: &mut Effects,
+    ) {
+        if !self.matching.has_monitors() {
+            return;
+        }
+        let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+        self.matching.find_monitors(&self.registry, &message, None, addressed);
+        self.for_each_recipient(|router, to| {
+            router.deliver_own(to, head, fds, Urgency::Passing, fx);
+        });
+    }
+
+    /// Queues a message of the bus itself for one connection; loses it if there is no room, since
+    /// nobody else could be told.
+    #[inline]
+    pub(crate) fn deliver_own(
+        &mut self,
+        to: PeerId,
+        head: Span,
+        fds: Fds,
+        urgency: Urgency,
+        fx: &mut Effects,
+    ) {
+        let Some(peer) = self.registry.get_mut(to) else { return };
+        if peer.is_closing() || (fds != Fds::None && peer.fds == FdPassing::Refused) {
+            return;
+        }
+        let bytes = head.len() as u64;
+        if peer.queue.is_crowded() {
+            if !self.push_own(to, bytes, fds_of(fds), urgency) {
+                return self.lose(to, None, fx);
+            }
+        } else {
+            peer.queue.push(bytes, fds_of(fds).into());
+        }
+        self.accounting.delivered_own();
+        fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
+    }
+
+    /// Adds a message of the bus itself to a crowded queue. Returns whether there was room for it.
+    #[cold]
+    fn push_own(&mut self, to: PeerId, bytes: u64, fds: u32, urgency: Urgency) -> bool {
+        // A signal counts against the user who caused it.
+        let is_signal = urgency == Urgency::Passing;
+        let account = if is_signal { self.accounting.payer() } else { Account::Nobody };
+        let peer = &self.registry[to];
+        let has_room = !peer.queue.is_full(fds) && !self.is_over_share(account, peer, fds);
+        if has_room {
+            self.registry[to].queue.push_for(account, bytes, fds.into());
+        }
+        has_room
+    }
+}
+
+/// The serials of the messages that the bus itself sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Serials(u32);
+
+impl Default for Serials {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Serials {
+    /// The next serial. They wrap around and leave out 0.
+    pub(super) const fn next(self) -> u32 {
+        self.0
+    }
+
+    fn take(&mut self) -> NonZeroU32 {
+        let serial = NonZeroU32::new(self.0).unwrap_or(NonZeroU32::MIN);
+        self.0 = serial.get().wrapping_add(1);
+        serial
+    }
+}
+
+/// A reply that has become too long for a message, as the caller is told.
+pub(crate) fn reply_too_long(_: WriteError) -> BusError {
+    ErrorKind::LimitsExceeded.because("The reply would be longer than a message may be")
+}
+
+/// How many descriptors go with a message of the bus itself.
+const fn fds_of(fds: Fds) -> u32 {
+    match fds {
+        Fds::None | Fds::OfInput | Fds::Held(_) => 0,
+        Fds::OfProcess(_) | Fds::OfRing => 1,
+        Fds::OfRecorder => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Serials;
+
+    #[test]
+    fn serials_wrap_around_and_leave_out_0() {
+        let mut serials = Serials(u32::MAX - 1);
+        let taken = [(); 4].map(|()| serials.take().get());
+        assert_eq!(taken, [u32::MAX - 1, u32::MAX, 1, 2]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Numbers and incidents that several components know about.
+
+use alloc::format;
+
+use wire::message::Reason;
+
+use super::Router;
+use crate::accounting::{Gauges, IncidentKind, Losing};
+use crate::registry::Peer;
+use crate::types::{DisconnectReason, End, LimitHit, LimitName, PeerId};
+
+impl Router {
+    /// Connections, names, match rules and pending calls.
+    pub(crate) fn size(&self) -> usize {
+        self.registry.registered()
+            + self.registry.unregistered()
+            + self.registry.name_counts().current
+            + self.matching.counts().current
+            + self.calls.len()
+    }
+
+    /// The current numbers. This looks at each connection.
+    pub(crate) fn gauges(&self) -> Gauges {
+        let mut gauges = Gauges {
+            connections: self.registry.registered() as u64,
+            incomplete: self.registry.unregistered() as u64,
+            traces: self.tracing.len() as u64,
+            names: self.registry.name_counts().current as u64,
+            rules: self.matching.counts().current as u64,
+            pending_replies: self.calls.len() as u64,
+            ..Gauges::default()
+        };
+        for peer in self.registry.iter() {
+            let queued = peer.queue.amount();
+            gauges.monitors += u64::from(peer.is_monitor());
+            gauges.queued_messages += queued.messages;
+            gauges.queued_bytes += queued.bytes;
+            gauges.losing += u64::from(peer.statistics.losing.is_some());
+        }
+        gauges
+    }
+
+    /// Brings the entries of the history about missed messages up to date.
+    pub(crate) fn settle_history(&mut self) {
+        let Self { registry, accounting, .. } = self;
+        for peer in registry.iter_mut() {
+            let who = peer.nameless_snapshot();
+            accounting.add_missed(IncidentKind::Withheld, &who, &mut peer.statistics.withheld);
+            if let Some(Losing { missed, .. }) = &mut peer.statistics.losing {
+                accounting.add_missed(IncidentKind::Lost, &who, missed);
+            }
+        }
+    }
+
+    /// Brings the entry about messages that were withheld from a connection up to date.
+    pub(crate) fn settle_withheld(&mut self, id: PeerId) {
+        let Self { registry, accounting, .. } = self;
+        if let Some(peer) = registry.get_mut(id) {
+            let who = peer.nameless_snapshot();
+            accounting.add_missed(IncidentKind::Withheld, &who, &mut peer.statistics.withheld);
+        }
+    }
+
+    /// Counts the end of a connection. If the bus ended it, it becomes an incident.
+    pub(crate) fn note_end(&mut self, id: PeerId, end: &End) {
+        self.accounting.count(IncidentKind::Disconnected, end.cause());
+        if *end != End::Closed {
+            if !self.registry.get(id).is_some_and(Peer::is_registered) {
+                self.accounting.count(IncidentKind::TurnedAway, end.cause());
+            }
+            self.accounting.disconnected_by_bus();
+            let reached = self.limit_hit_by(id, end);
+            self.note(IncidentKind::Disconnected, end.cause(), id, &format!("{end}"), reached);
+        }
+    }
+
+    /// The limit because of which a connection is ended, if there is one.
+    pub(crate) fn limit_hit_by(&self, peer: PeerId, end: &End) -> Option<LimitHit> {
+        let limits = &self.config.limits;
+        match end {
+            End::Bus(DisconnectReason::AuthTimeout) => {
+                let max = limits.auth_timeout?.as_millis() as u64;
+                let used = self.now.since(self.registry.get(peer)?.since).as_millis() as u64;
+                Some(LimitHit { limit: LimitName::AuthTimeout, max, used })
+            }
+            End::FdsPending | End::FdsUnread => {
+                let max = limits.pending_fd_timeout?.as_millis() as u64;
+                Some(LimitHit { limit: LimitName::PendingFdTimeout, max, used: max })
+            }
+            End::Invalid(invalid) => limit_of_message(invalid.reason),
+            _ => None,
+        }
+    }
+}
+
+/// The limit that a message hit, if that is why it is invalid.
+const fn limit_of_message(reason: Reason) -> Option<LimitHit> {
+    let (limit, max, used) = match reason {
+        Reason::OverConfiguredLimit { len, limit } => (LimitName::MessageSize, limit, len),
+        Reason::DescriptorsOverLimit { received, limit } => {
+            (LimitName::MessageFds, limit, received)
+        }
+        _ => return None,
+    };
+    Some(LimitHit { limit, max: max as u64, used: used as u64 })
+}

@@ -1,0 +1,192 @@
+//! Messages to one connection.
+
+use alloc::format;
+
+use wire::Message;
+use wire::message::MessageType;
+use wire::names::BusName;
+
+use super::Router;
+use crate::access::{AccessQuery, describe_delivery};
+use crate::calls::{ExpectError, PendingCall, PendingCallId};
+use crate::policy::Reply;
+use crate::registry::Peer;
+use crate::types::{
+    BusError, Effects, ErrorKind, FdPassing, Forward, LimitHit, LimitName, PeerId, Urgency,
+};
+
+/// A message is addressed to a name that nobody owns.
+pub(crate) struct NoOwner<'m> {
+    pub(crate) forward: Forward<'m>,
+    pub(crate) name: BusName<'m>,
+}
+
+impl Router {
+    /// Delivers a message to the owner of a name, if it may go there. If the name has no owner, the
+    /// message is returned, and nobody has seen it yet.
+    pub(crate) fn unicast<'m>(
+        &mut self,
+        from: PeerId,
+        name: BusName<'m>,
+        message: &'m Message<'m>,
+        fx: &mut Effects,
+    ) -> Result<(), NoOwner<'m>> {
+        let forward = self.forward(from, message, fx);
+        let Some(to) = self.registry.resolve(name) else {
+            return Err(NoOwner { forward, name });
+        };
+        self.show_monitors(&forward, Some(to), fx);
+        if let Err(error) = self.pass_on(&forward, to, fx) {
+            self.refuse(from, message, &error, fx);
+        }
+        Ok(())
+    }
+
+    /// Delivers an addressed message, if it may go.
+    pub(crate) fn pass_on(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        self.check_unicast(forward, to, fx)?;
+        let urgency = match forward.message.message_type() {
+            MessageType::Signal => Urgency::Passing,
+            _ => Urgency::Awaited,
+        };
+        self.deliver(forward, to, urgency, fx);
+        self.show_eavesdroppers(forward, Some(to), fx);
+        Ok(())
+    }
+
+    /// Whether an addressed message may go. If it is a call, it becomes a pending call. If it is a
+    /// reply, its call is no longer pending.
+    fn check_unicast(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        let message = forward.message;
+        check_type(message)?;
+        let call = self.find_call(forward, to);
+        let query = AccessQuery::to_addressee(message, forward.from, to, reply_kind(message, call));
+        self.check_access(&query, fx)?;
+        self.check_room(forward, &query, &self.registry[to])?;
+        self.expect_reply(forward, to)?;
+        // Only now: if the reply could not be passed on, the caller gets an error when it is certain
+        // that no reply will come.
+        if let Some(call) = call {
+            let counted = self.calls.take(call);
+            self.accounting.answered(counted, message.message_type(), self.now);
+        }
+        Ok(())
+    }
+
+    /// Whether the policy and the security modules let a message pass.
+    #[inline]
+    pub(crate) fn check_access(
+        &mut self,
+        query: &AccessQuery<'_>,
+        fx: &mut Effects,
+    ) -> Result<(), BusError> {
+        if !self.access.restricts() {
+            return Ok(());
+        }
+        let outcome = self.access.check(query, &self.registry, &self.config, fx);
+        outcome.map_err(|denial| denial.error(query, &self.registry))
+    }
+
+    /// Finds the pending call that a message answers.
+    fn find_call(&self, forward: &Forward<'_>, to: PeerId) -> Option<PendingCallId> {
+        let serial = forward.message.reply_serial()?;
+        self.calls.find(&PendingCall { caller: to, serial, callee: forward.from })
+    }
+
+    /// Whether the recipient can take a message now.
+    fn check_room(
+        &self,
+        forward: &Forward<'_>,
+        query: &AccessQuery<'_>,
+        recipient: &Peer,
+    ) -> Result<(), BusError> {
+        let fds = forward.message.unix_fds();
+        if forward.is_too_long() {
+            return Err(too_long());
+        }
+        if self.has_no_room(forward, recipient) {
+            let what = match recipient.queue.is_full(fds) {
+                true => "Rejected: destination has a full message queue, 0 matched rules",
+                false => SHARE_USED,
+            };
+            let text = describe_delivery(what, query, &self.registry);
+            let LimitHit { limit, max, used } = recipient.queue.limit_hit();
+            return Err(ErrorKind::LimitsExceeded
+                .because(text)
+                .at_limit(limit, max, used)
+                .blaming(recipient.id));
+        }
+        if fds > 0 && recipient.fds == FdPassing::Refused {
+            return Err(ErrorKind::NotSupported.because(
+                "Tried to send message with Unix file descriptors to a client that doesn't support that.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Remembers a call until its reply comes.
+    fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
+        if !forward.message.expects_reply() {
+            return Ok(());
+        }
+        let serial = forward.message.serial();
+        let call = PendingCall { caller: forward.from, serial, callee: to };
+        let deadline = self.config.limits.reply_timeout.map(|timeout| self.now.after(timeout));
+        let max = self.registry[forward.from].max_replies;
+        let counted = self.accounting.current();
+        self.calls.expect(call, deadline, max, counted).map_err(|error| match error {
+            ExpectError::SerialInUse => ErrorKind::AccessDenied.because(
+                "Message has the same reply serial as a currently-outstanding existing method call",
+            ),
+            ExpectError::TooMany => ErrorKind::LimitsExceeded
+                .because("The maximum number of pending replies per connection has been reached")
+                .at_limit(LimitName::RepliesPerConnection, max, max),
+        })
+    }
+}
+
+fn check_type(message: &Message<'_>) -> Result<(), BusError> {
+    match message.message_type() {
+        MessageType::Unknown(_) => Err(unknown_type()),
+        _ => Ok(()),
+    }
+}
+
+/// The error of dbus-daemon for a message that is not a call, a reply or a signal.
+pub(crate) fn unknown_type() -> BusError {
+    ErrorKind::AccessDenied.because("Message bus will not accept messages of unknown type\n")
+}
+
+/// Whether a message is a reply, and whether it was requested.
+const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> Reply {
+    match (message.reply_serial(), call) {
+        (None, _) => Reply::No,
+        (Some(_), Some(_)) => Reply::Requested,
+        (Some(_), None) => Reply::Unrequested,
+    }
+}
+
+pub(super) fn too_long() -> BusError {
+    ErrorKind::LimitsExceeded
+        .because("The message is longer than a message may be once its sender's name is in it")
+}
+
+/// The error of dbus-daemon for a name without a service file.
+pub(crate) fn not_activatable(name: &str) -> BusError {
+    let text = format!("The name {name} was not provided by any .service files");
+    ErrorKind::ServiceUnknown.because(text)
+}
+
+/// The error for a sender whose user has used its share of the recipient's queue.
+const SHARE_USED: &str = "Rejected: the user of the sender has used its share of the message queue \
+                          of the destination, 0 matched rules";

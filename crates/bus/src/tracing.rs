@@ -1,0 +1,255 @@
+//! Traces: messages that are recorded, with their recipients, for readers that get no copies.
+//!
+//! The bus says which messages somebody wants to have recorded ([`Traced`]). The recipients are those
+//! of the [`Effect::Send`](crate::Effect::Send)s with the same head. The daemon writes the records.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use wire::Message;
+use wire::match_rule::MatchRule;
+
+use crate::hash::KeyedState;
+use crate::matching::{MatchIndex, MatchedMessage, Recipients, RuleId};
+use crate::registry::{OwnerChange, Registry};
+use crate::types::{
+    Body, Effects, FlightRecorder, Forward, MatchingTime, PeerId, Span, Stopwatch, Time,
+    TraceAudience, Traced, TracedMessage, TracedOwner,
+};
+
+/// The running traces.
+#[derive(Debug)]
+pub(crate) struct Tracing {
+    /// Whether anything is recorded at all.
+    is_on: bool,
+    recorder: FlightRecorder,
+    stopwatch: Option<Stopwatch>,
+    /// The number of traces that record all messages.
+    whole: usize,
+    /// The rules of all other traces.
+    rules: MatchIndex,
+    by_peer: BTreeMap<PeerId, Running>,
+    /// Connections whose traces record the current message because of a rule.
+    readers: Recipients,
+}
+
+/// The trace of one connection.
+#[derive(Debug)]
+struct Running {
+    /// Bytes of its ring.
+    bytes: u64,
+    /// Its rules; none if it records all messages.
+    rules: Vec<RuleId>,
+}
+
+/// Beginning and ending traces.
+impl Tracing {
+    pub(crate) fn new(hasher: KeyedState, recorder: FlightRecorder) -> Self {
+        let mut tracing = Self {
+            is_on: false,
+            recorder,
+            stopwatch: None,
+            whole: 0,
+            rules: MatchIndex::new(hasher),
+            by_peer: BTreeMap::new(),
+            readers: Recipients::default(),
+        };
+        tracing.set_recorder(recorder);
+        tracing
+    }
+
+    /// Sets the counter that measures searches of match rules.
+    pub(crate) const fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
+        self.stopwatch = Some(stopwatch);
+    }
+
+    pub(crate) fn set_recorder(&mut self, recorder: FlightRecorder) {
+        self.recorder = recorder;
+        self.update();
+    }
+
+    /// Begins a trace of the messages that match one of the rules, or of all messages if there are
+    /// no rules.
+    pub(crate) fn begin(&mut self, peer: PeerId, bytes: u64, rules: Vec<MatchRule>) {
+        self.end(peer);
+        let add = |rule| self.rules.add(peer, rule, 0);
+        let rules: Vec<RuleId> = rules.into_iter().filter_map(add).collect();
+        self.whole += usize::from(rules.is_empty());
+        self.by_peer.insert(peer, Running { bytes, rules });
+        self.update();
+    }
+
+    /// Ends the trace of a connection. Returns whether it had one.
+    pub(crate) fn end(&mut self, peer: PeerId) -> bool {
+        let Some(running) = self.by_peer.remove(&peer) else { return false };
+        self.whole -= usize::from(running.rules.is_empty());
+        running.rules.into_iter().for_each(|rule| self.rules.delete(rule));
+        self.update();
+        true
+    }
+
+    fn update(&mut self) {
+        self.is_on = self.recorder == FlightRecorder::On || !self.by_peer.is_empty();
+    }
+
+    /// Whether anything is recorded.
+    #[inline]
+    pub(crate) const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// How many connections have a trace.
+    pub(crate) fn len(&self) -> usize {
+        self.by_peer.len()
+    }
+
+    /// Bytes of all rings that connections have asked for.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.by_peer.values().map(|running| running.bytes).sum()
+    }
+
+    /// Whether a connection has a trace.
+    pub(crate) fn has(&self, peer: PeerId) -> bool {
+        self.by_peer.contains_key(&peer)
+    }
+
+    fn wants_all(&self) -> bool {
+        self.whole > 0 || self.recorder == FlightRecorder::On
+    }
+
+    /// Checks that every trace has a live connection, and that all counts are right.
+    ///
+    /// # Panics
+    ///
+    /// If not.
+    pub(crate) fn check(&self, registry: &Registry) {
+        for (peer, running) in &self.by_peer {
+            assert!(registry.get(*peer).is_some(), "{peer} has a trace and is gone");
+            running.rules.iter().for_each(|rule| assert_eq!(self.rules.owner(*rule), *peer));
+        }
+        let whole = self.by_peer.values().filter(|running| running.rules.is_empty()).count();
+        assert_eq!(self.whole, whole, "traces of all messages");
+        let rules: usize = self.by_peer.values().map(|running| running.rules.len()).sum();
+        assert_eq!(self.rules.len(), rules, "rules of traces");
+        self.rules.check();
+    }
+}
+
+/// Recording.
+impl Tracing {
+    /// The reading of the stopwatch, if anything is recorded and there is a stopwatch.
+    #[inline]
+    pub(crate) fn stopwatch(&self) -> Option<u64> {
+        if self.is_on { self.stopwatch.map(|read| read()) } else { None }
+    }
+
+    /// Notes that the search of match rules for the last recorded message has ended. It began at
+    /// this reading of the stopwatch.
+    #[inline]
+    pub(crate) fn matched_since(&self, begun: Option<u64>, head: Span, fx: &mut Effects) {
+        if let Some((begun, ended)) = begun.zip(self.stopwatch()) {
+            fx.note_matching(head, MatchingTime { begun, ended });
+        }
+    }
+
+    /// Records that a connection has got its unique name.
+    pub(crate) fn record_arrival(&self, peer: PeerId, fx: &mut Effects) {
+        if self.is_on {
+            fx.trace(Traced::Joined(peer));
+        }
+    }
+
+    /// Records that a well-known name has another owner.
+    pub(crate) fn record_owner(&self, change: &OwnerChange, registry: &Registry, fx: &mut Effects) {
+        if self.recorder == FlightRecorder::On {
+            let number = |peer: Option<PeerId>| registry.get(peer?)?.number();
+            let (old, new) = (number(change.old), number(change.new));
+            fx.trace(Traced::Owner(TracedOwner { name: change.name.clone(), old, new }));
+        }
+    }
+
+    /// Records a message of a connection, if a trace wants it. A message that was held for a service
+    /// was received at `since`.
+    #[inline]
+    pub(crate) fn record(
+        &mut self,
+        forward: &Forward<'_>,
+        addressee: Option<PeerId>,
+        since: Option<Time>,
+        registry: &Registry,
+        fx: &mut Effects,
+    ) {
+        if self.is_on {
+            self.record_forward(forward, addressee, since, registry, fx);
+        }
+    }
+
+    /// Records a message of the bus itself, if a trace wants it.
+    #[inline]
+    pub(crate) fn record_own(
+        &mut self,
+        head: Span,
+        addressee: Option<PeerId>,
+        registry: &Registry,
+        fx: &mut Effects,
+    ) {
+        if self.is_on {
+            self.record_bus(head, addressee, registry, fx);
+        }
+    }
+
+    #[cold]
+    fn record_forward(
+        &mut self,
+        forward: &Forward<'_>,
+        addressee: Option<PeerId>,
+        since: Option<Time>,
+        registry: &Registry,
+        fx: &mut Effects,
+    ) {
+        let Forward { head, body, from, .. } = *forward;
+        let from = Some(from);
+        let audience = TraceAudience::All;
+        let traced = TracedMessage { head, body, from, addressee, since, matching: None, audience };
+        if !self.rules.is_empty() {
+            let message = MatchedMessage::new(forward.message, from, addressee, registry);
+            self.find_readers(&message);
+        }
+        self.push(traced, fx);
+    }
+
+    #[cold]
+    fn record_bus(
+        &mut self,
+        head: Span,
+        addressee: Option<PeerId>,
+        registry: &Registry,
+        fx: &mut Effects,
+    ) {
+        let (body, from, since) = (Body::InHead, None, None);
+        let audience = TraceAudience::All;
+        let traced = TracedMessage { head, body, from, addressee, since, matching: None, audience };
+        if !self.rules.is_empty() {
+            let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
+            self.find_readers(&MatchedMessage::new(&message, None, addressee, registry));
+        }
+        self.push(traced, fx);
+    }
+
+    fn find_readers(&mut self, message: &MatchedMessage<'_>) {
+        self.readers.clear();
+        self.rules.find_all(message, &mut self.readers);
+    }
+
+    fn push(&self, traced: TracedMessage, fx: &mut Effects) {
+        if self.wants_all() {
+            fx.trace(Traced::Message(traced));
+        }
+        if !self.rules.is_empty() {
+            for &peer in self.readers.list() {
+                let audience = TraceAudience::One(peer);
+                fx.trace(Traced::Message(TracedMessage { audience, ..traced }));
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A message on its way from one connection to others.
+
+use wire::Message;
+use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
+use wire::message::FixedHeader;
+
+use super::{Body, Fds, PeerId, Span};
+
+/// A message of a connection, with its header as recipients see it. If the message was held for a
+/// service, its body follows the header.
+#[derive(Clone, Copy)]
+pub(crate) struct Forward<'m> {
+    pub(crate) message: &'m Message<'m>,
+    /// The sender.
+    pub(crate) from: PeerId,
+    /// The stamped header, or the whole message.
+    pub(crate) head: Span,
+    /// Where the body is.
+    pub(crate) body: Body,
+    /// Where the descriptors are.
+    pub(crate) fds: Fds,
+}
+
+impl Forward<'_> {
+    /// Bytes of the message, as recipients get it.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        (self.header_len() + self.message.body().len()) as u64
+    }
+
+    fn header_len(&self) -> usize {
+        match self.body {
+            Body::OfInput => self.head.len(),
+            Body::InHead => self.head.len() - self.message.body().len(),
+        }
+    }
+
+    /// Whether the sender's name has made the message or its header longer than they may be.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.len() > MESSAGE_LEN_MAX as u64 || self.header_len() > FixedHeader::LEN + ARRAY_LEN_MAX
+    }
+}

@@ -1,0 +1,42 @@
+//! The vocabulary of the bus: what goes in, what comes out, and the words for both.
+//!
+//! Nothing here has behavior of its own. Every other module may use these types; they use only the
+//! policy rules, which a configuration contains.
+
+mod config;
+mod effects;
+mod end;
+mod error;
+mod forward;
+mod input;
+mod limits;
+mod log_event;
+mod peer;
+mod services;
+mod shortage;
+mod start;
+mod time;
+mod trace;
+
+pub use config::{
+    BodyValidation, Configuration, FlightRecorder, Identity, ServiceHelper, TraceLimits,
+};
+pub use effects::{Body, Delivery, Effect, Effects, Fds, HeldFds, Span, Urgency};
+pub use end::{DisconnectReason, End};
+pub(crate) use error::{BusError, ErrorKind};
+pub(crate) use forward::Forward;
+pub use input::{Input, Undelivered};
+pub use limits::{LimitHit, LimitName, Limits};
+pub use log_event::{LogEvent, WithheldBy};
+pub use peer::{
+    Amount, CallId, Credentials, Details, FdPassing, NAMES_MAX, PeerId, PeerSnapshot, PidFd,
+    Process,
+};
+pub use services::{ActivationMethod, Service, ServiceManager, Services};
+pub use shortage::Shortage;
+pub use start::{HelperFailure, StartFailure, StartId, StartProblem};
+pub use time::Time;
+pub use trace::{
+    MatchingTime, RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingFacts, Stopwatch,
+    TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner,
+};

@@ -1,0 +1,102 @@
+//! Which names can be started, and by whom.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+use crate::well_known::SYSTEMD;
+
+/// The names that stand in service files, and what the bus must know of each.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Services {
+    by_name: BTreeMap<Box<str>, Service>,
+    /// Who starts those that have a unit.
+    pub manager: ServiceManager,
+}
+
+/// A service that can be started.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Service {
+    /// The unit of the service manager that it runs in (`SystemdService`).
+    pub unit: Option<Box<str>>,
+    /// The AppArmor label that it will have (`AssumedAppArmorLabel`).
+    pub label: Option<Box<str>>,
+}
+
+/// Whether a service manager starts the services that have a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ServiceManager {
+    /// All services are started as processes.
+    #[default]
+    Absent,
+    /// Units are started by systemd when the bus asks it to (`--systemd-activation`).
+    Systemd,
+}
+
+/// How a name comes to be owned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ActivationMethod {
+    /// By a process that is started.
+    Process,
+    /// By this unit, which the service manager is asked to start.
+    Unit(Box<str>),
+    /// By itself, as the service manager does: it is only waited for.
+    ByItself,
+}
+
+impl Services {
+    /// No services, to be started by `manager`.
+    #[must_use]
+    pub fn new(manager: ServiceManager) -> Self {
+        Self { manager, ..Self::default() }
+    }
+
+    /// Adds a service, unless there is one of that name.
+    pub fn add(&mut self, name: &str, service: Service) {
+        self.by_name.entry(name.into()).or_insert(service);
+    }
+
+    /// Their names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(|name| &**name)
+    }
+
+    /// The AppArmor label that a service will have, if its file says so.
+    pub(crate) fn assumed_label(&self, name: &str) -> Option<&str> {
+        self.by_name.get(name)?.label.as_deref()
+    }
+
+    pub(crate) fn method(&self, name: &str) -> Option<ActivationMethod> {
+        if self.manager == ServiceManager::Absent {
+            return self.by_name.get(name).map(|_| ActivationMethod::Process);
+        }
+        if name == SYSTEMD {
+            return Some(ActivationMethod::ByItself);
+        }
+        let service = self.by_name.get(name)?;
+        Some(service.unit.clone().map_or(ActivationMethod::Process, ActivationMethod::Unit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_manager_starts_units_and_it_comes_by_itself() {
+        let check = |manager, name: &str, expected: Option<ActivationMethod>| {
+            let mut services = Services::new(manager);
+            services.add("a.Plain", Service::default());
+            services.add("a.Unit", Service { unit: Some("a.service".into()), label: None });
+            services.add("a.Unit", Service { unit: Some("late.service".into()), label: None });
+            assert_eq!(services.method(name), expected, "{name} with {manager:?}");
+        };
+        check(ServiceManager::Absent, "a.Plain", Some(ActivationMethod::Process));
+        check(ServiceManager::Absent, "a.Unit", Some(ActivationMethod::Process));
+        check(ServiceManager::Absent, "a.Other", None);
+        check(ServiceManager::Absent, SYSTEMD, None);
+        check(ServiceManager::Systemd, "a.Plain", Some(ActivationMethod::Process));
+        check(ServiceManager::Systemd, "a.Unit", Some(ActivationMethod::Unit("a.service".into())));
+        check(ServiceManager::Systemd, "a.Other", None);
+        check(ServiceManager::Systemd, SYSTEMD, Some(ActivationMethod::ByItself));
+    }
+}

@@ -1,0 +1,17 @@
+//! Names that the specification, or systemd, gives to parts of a bus.
+
+use wire::names::{InterfaceName, ObjectPath, WellKnownName};
+
+/// The name of the bus itself.
+pub(crate) const DRIVER_NAME: WellKnownName<'static> =
+    WellKnownName::literal("org.freedesktop.DBus");
+
+/// The object that the bus is.
+pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+
+/// The interface of the methods and signals that every bus has.
+pub(crate) const DRIVER_INTERFACE: InterfaceName<'static> =
+    InterfaceName::literal("org.freedesktop.DBus");
+
+/// The name of the service manager.
+pub(crate) const SYSTEMD: &str = "org.freedesktop.systemd1";
