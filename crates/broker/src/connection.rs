@@ -1,27 +1,150 @@
-//! One connection, as the event loop sees it: a socket and what it is in the middle of.
+//! One connection: its socket, what was read from it, and what is queued for it.
+//!
+//! A connection does its own work and returns small results. The event loop decides when.
 
-use std::os::fd::OwnedFd;
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 use std::time::Duration;
 
 pub(crate) use bus::End;
 use bus::PeerId;
-use sys::poll::Interest;
-use wire::framer::Framer;
+use sys::poll::{Interest, Poller};
+use sys::transfer::{self, Descriptors, Received, Wait};
+use wire::Message;
+use wire::framer::{Frame, Framer, Space};
+use wire::message::InvalidMessage;
 
-use crate::back_pressure::{Backlog, Limits, Writing};
-use crate::event_loop::appetite::Appetite;
-use crate::fd_quota::CountedFd;
+use crate::back_pressure::{Backlog, Limits, Load, Writing};
+use crate::event_loop::read_budget::ReadBudget;
+use crate::fd_quota::{CountedFd, FdQuotas, QuotaReached};
 use crate::fds_in_kernel::FdsInKernel;
 use crate::login::Login;
-use crate::outgoing::{Charge, Queue, SharedFds};
+use crate::outgoing::{Backing, Charge, Outgoing, Progress, Queue, SharedFds, SharedSlice, Spare};
 
 /// What the next bytes from a connection are.
 #[derive(Debug)]
 pub(crate) enum Phase {
     /// Lines of the handshake.
-    Handshake(Box<Login>),
+    Handshake(Handshake),
     /// Messages.
-    Messages(Framer),
+    Messages(MessageStream),
+}
+
+/// A connection that authenticates.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    pub(crate) login: Box<Login>,
+    /// When it is read first, if its user connects too often.
+    pub(crate) served_at: Option<Duration>,
+}
+
+/// What was read from a connection that has authenticated.
+#[derive(Debug)]
+pub(crate) struct MessageStream {
+    pub(crate) framer: Framer,
+    /// Descriptors that were received, in order, and belong to messages that are not complete.
+    fds: Vec<CountedFd>,
+    /// When descriptors began to wait for their message.
+    fds_since: Option<Duration>,
+    /// When the bus last read, while a trace runs.
+    pub(crate) read: ReadTimes,
+    /// Whether messages that were read wait for their turn.
+    pub(crate) has_backlog: bool,
+}
+
+/// The descriptors of a message.
+pub(crate) enum Claim {
+    /// All that the message announces, if it announces any.
+    Complete(Option<SharedFds>),
+    /// This process had no room for them.
+    Lost,
+}
+
+impl MessageStream {
+    pub(crate) fn new(framer: Framer) -> Self {
+        let (fds, read) = (Vec::new(), ReadTimes { from: 0, until: None });
+        Self { framer, fds, fds_since: None, read, has_backlog: false }
+    }
+
+    /// Counts what was read. Descriptors are taken from `fds`, on the account of `user`.
+    pub(crate) fn received(
+        &mut self,
+        received: Received,
+        fds: &mut Vec<OwnedFd>,
+        user: Option<u32>,
+        quotas: &mut FdQuotas,
+    ) {
+        self.framer.received(received.bytes);
+        if received.descriptors == Descriptors::Truncated {
+            self.framer.lost_fds();
+        }
+        if !fds.is_empty() {
+            let count = fds.len() as u32;
+            match quotas.take(user, fds, &mut self.fds) {
+                Ok(()) => self.framer.received_fds(count),
+                Err(QuotaReached) => self.framer.lost_fds(),
+            }
+        }
+    }
+
+    /// The next complete message in the scratch buffer, if there is one.
+    pub(crate) fn next_message(
+        &mut self,
+        scratch: &Rc<Vec<u8>>,
+    ) -> Result<Option<SharedSlice>, InvalidMessage> {
+        let Some(frame) = self.framer.next(scratch)? else { return Ok(None) };
+        Ok(Some(match frame {
+            Frame::Scratch(bytes) => {
+                let start = bytes.as_ptr().addr() - scratch.as_ptr().addr();
+                let range = start..start + bytes.len();
+                SharedSlice { memory: Rc::clone(scratch), range, backing: Backing::Scratch }
+            }
+            Frame::Owned(bytes) => {
+                let range = 0..bytes.len();
+                SharedSlice { memory: Rc::new(bytes), range, backing: Backing::Owned }
+            }
+        }))
+    }
+
+    /// Takes the descriptors that belong to a message out of those that were received.
+    pub(crate) fn claim_fds(&mut self, message: &Message<'_>) -> Result<Claim, InvalidMessage> {
+        if let Some(count) = self.framer.take_incomplete(message) {
+            self.fds.drain(..count as usize);
+            return Ok(Claim::Lost);
+        }
+        let count = self.framer.claim_fds(message)? as usize;
+        if count == 0 {
+            return Ok(Claim::Complete(None));
+        }
+        self.fds_since = None;
+        Ok(Claim::Complete(Some(self.fds.drain(..count).collect())))
+    }
+
+    /// Copies what is left in the scratch buffer, so that the next connection can use it.
+    pub(crate) fn park(&mut self, scratch: &[u8], now: Duration) -> Parked {
+        let has_more = self.framer.has_message(scratch);
+        self.framer.park(scratch);
+        let fds_begin_to_wait = !self.fds.is_empty() && self.fds_since.is_none();
+        if self.fds.is_empty() {
+            self.fds_since = None;
+        } else {
+            self.fds_since.get_or_insert(now);
+        }
+        Parked { has_more, fds_begin_to_wait, moved: self.framer.take_moved() }
+    }
+}
+
+/// What is left of a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parked {
+    /// Whether another complete message is there.
+    pub(crate) has_more: bool,
+    /// Whether descriptors wait for their message from now on.
+    pub(crate) fds_begin_to_wait: bool,
+    /// Bytes that were copied.
+    pub(crate) moved: u64,
 }
 
 /// What a connection does on the bus.
@@ -49,18 +172,10 @@ pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
     pub(crate) phase: Phase,
     pub(crate) queue: Queue,
-    /// Descriptors that came, in order, and belong to messages that are not complete.
-    pub(crate) fds: Vec<CountedFd>,
-    /// When the bus last read from it, while somebody traces.
-    pub(crate) read: ReadTimes,
     /// Where in the stream to it the last message ends that was traced.
     pub(crate) traced_end: u64,
-    /// When descriptors began to wait for their message.
-    pub(crate) fds_since: Option<Duration>,
-    /// Descriptor of the peer's process, while somebody is told of it.
-    pub(crate) pidfd: Option<SharedFds>,
     /// How much of it is taken at once.
-    pub(crate) appetite: Appetite,
+    pub(crate) budget: ReadBudget,
     /// What it has sent and slow recipients have not read.
     pub(crate) sent: Backlog,
     pub(crate) limits: Limits,
@@ -76,33 +191,32 @@ pub(crate) struct Connection {
     pub(crate) fds_in_kernel: FdsInKernel,
     /// When to write again, while the kernel has no memory for what is queued.
     pub(crate) retry_at: Option<Duration>,
-    /// When it is read from first, while that is to come: its user connects too often.
-    pub(crate) served_at: Option<Duration>,
     /// What the poller watches it for, if it does.
     pub(crate) watched: Option<Interest>,
     /// Whether it is in the list of those to be written to in this turn.
     pub(crate) is_dirty: bool,
     /// Whether it is in the list of those that may not stay as they are.
     pub(crate) is_timed: bool,
-    /// Whether messages that have been read wait for their turn.
-    pub(crate) has_backlog: bool,
     /// Set when it is to be closed at the end of the turn.
     pub(crate) end: Option<End>,
 }
 
 impl Connection {
-    pub(crate) fn new(peer: PeerId, socket: OwnedFd, login: Login, limits: Limits) -> Self {
+    /// A connection that was accepted. If its user connects too often, it is read from `served_at` on.
+    pub(crate) fn new(
+        peer: PeerId,
+        socket: OwnedFd,
+        login: Login,
+        served_at: Option<Duration>,
+        limits: Limits,
+    ) -> Self {
         Self {
             peer,
             socket,
-            phase: Phase::Handshake(Box::new(login)),
+            phase: Phase::Handshake(Handshake { login: Box::new(login), served_at }),
             queue: Queue::default(),
-            fds: Vec::new(),
-            read: ReadTimes::default(),
             traced_end: 0,
-            fds_since: None,
-            pidfd: None,
-            appetite: Appetite::default(),
+            budget: ReadBudget::default(),
             sent: Backlog::default(),
             limits,
             role: Role::Participant,
@@ -111,18 +225,127 @@ impl Connection {
             unread: None,
             fds_in_kernel: FdsInKernel::default(),
             retry_at: None,
-            served_at: None,
             watched: None,
             is_dirty: false,
             is_timed: false,
-            has_backlog: false,
             end: None,
         }
     }
 
-    /// What to ask the poller for, if the connection may be read as far as others are concerned.
-    pub(crate) fn wanted_interest(&self, may_read: bool) -> Interest {
-        let reads = self.end.is_none() && self.served_at.is_none() && may_read;
+    /// When it is read first, if that is to come.
+    pub(crate) const fn served_at(&self) -> Option<Duration> {
+        match &self.phase {
+            Phase::Handshake(handshake) => handshake.served_at,
+            Phase::Messages(_) => None,
+        }
+    }
+
+    /// Whether messages that were read wait for their turn.
+    pub(crate) const fn has_backlog(&self) -> bool {
+        matches!(&self.phase, Phase::Messages(MessageStream { has_backlog: true, .. }))
+    }
+
+    /// Reads once into `scratch`, or into the buffer of a large message, and puts descriptors into
+    /// `fds`. Returns `None` if there is nothing to read, and how the connection has ended if it has.
+    pub(crate) fn read(
+        &mut self,
+        scratch: &mut [u8],
+        fds: &mut Vec<OwnedFd>,
+    ) -> Result<Option<Received>, End> {
+        let portion = self.budget.portion();
+        let space = match &mut self.phase {
+            Phase::Handshake(_) => Space::Scratch(scratch),
+            Phase::Messages(stream) => stream.framer.space(scratch),
+        };
+        let socket = self.socket.as_fd();
+        let received = match space {
+            Space::Scratch(space) => {
+                let room = space.len().min(portion);
+                transfer::receive(socket, &mut space[..room], fds, Wait::Never)
+            }
+            Space::Large { buffer, room } => {
+                transfer::receive_more(socket, buffer, room, fds, Wait::Never)
+            }
+        };
+        let received = match received {
+            Ok(received) => received,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(_) => return Err(self.left()),
+        };
+        if received.descriptors == Descriptors::Truncated {
+            // Some of the descriptors of a message are of no use.
+            fds.clear();
+            if matches!(self.phase, Phase::Handshake(_)) {
+                return Err(End::FdsTruncated);
+            }
+        }
+        if received.bytes == 0 { Err(self.left()) } else { Ok(Some(received)) }
+    }
+
+    /// Queues a message. The caller adds it to a list of connections to write to, if
+    /// [`Queued::is_newly_dirty`] says so.
+    #[inline]
+    pub(crate) fn enqueue(
+        &mut self,
+        message: Outgoing<'_>,
+        charge: Charge,
+        now: Duration,
+        spare: &mut Spare,
+    ) -> Queued {
+        let fds = message.fds.as_ref().map_or(0, |fds| fds.len() as u32);
+        if fds > 0 && !self.queue.has_fds() {
+            self.took_some(now);
+        }
+        self.queue.push(message, charge, spare);
+        let is_flowing = self.writing.is_flowing();
+        Queued {
+            is_flowing,
+            is_newly_dirty: is_flowing && !mem::replace(&mut self.is_dirty, is_flowing),
+            is_long: is_flowing && self.queue.len() > EARLY_FLUSH,
+        }
+    }
+
+    /// Queues lines of the handshake, as [`Self::enqueue`] does.
+    pub(crate) fn enqueue_lines(&mut self, lines: &[u8], spare: &mut Spare) -> Queued {
+        self.queue.push_raw(lines, spare);
+        let is_flowing = self.writing.is_flowing();
+        let is_newly_dirty = is_flowing && !mem::replace(&mut self.is_dirty, is_flowing);
+        Queued { is_flowing, is_newly_dirty, is_long: false }
+    }
+
+    /// Writes what is queued, as far as the socket takes it, with up to `fds_max` descriptors.
+    /// `released` is called for each message that counted against its sender and has left.
+    pub(crate) fn write(
+        &mut self,
+        fds_max: u64,
+        now: Duration,
+        spare: &mut Spare,
+        released: impl FnMut(PeerId, Load),
+    ) -> Progress {
+        self.is_dirty = false;
+        let progress = self.queue.write_to(self.socket.as_fd(), fds_max, spare, released);
+        if progress.written.bytes > 0 {
+            self.took_some(now);
+        }
+        progress
+    }
+
+    /// Tells the poller what is wanted of the connection now, if that has changed. `may_read` is
+    /// whether the bus reads it as far as others are concerned.
+    #[inline]
+    pub(crate) fn watch(&mut self, poller: &Poller, token: u64, may_read: bool) -> io::Result<()> {
+        let wanted = self.wanted_interest(may_read);
+        if self.watched == Some(wanted) || (self.watched.is_none() && wanted == Interest::Hangup) {
+            return Ok(());
+        }
+        match self.watched.replace(wanted) {
+            Some(_) => poller.modify(&self.socket, token, wanted),
+            None => poller.add(&self.socket, token, wanted),
+        }
+    }
+
+    fn wanted_interest(&self, may_read: bool) -> Interest {
+        let reads = self.end.is_none() && self.served_at().is_none() && may_read;
         let writes = !self.writing.is_flowing() && self.retry_at.is_none();
         match (reads, writes) {
             (true, false) => Interest::Read,
@@ -134,7 +357,8 @@ impl Connection {
 
     /// When descriptors will have waited too long for their message, if some do.
     pub(crate) fn incoming_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
-        Some(self.fds_since? + timeout?)
+        let Phase::Messages(stream) = &self.phase else { return None };
+        Some(stream.fds_since? + timeout?)
     }
 
     /// When to ask whether it [reads nothing](Self::has_read_nothing) although descriptors are queued
@@ -160,14 +384,14 @@ impl Connection {
     /// When something is to be done about it, if it stays as it is.
     pub(crate) fn due(&self, fds_timeout: Option<Duration>) -> Option<Duration> {
         let fds = [self.incoming_fds_due(fds_timeout), self.queued_fds_due(fds_timeout)];
-        let others = [self.writing.due(), self.retry_at, self.served_at];
+        let others = [self.writing.due(), self.retry_at, self.served_at()];
         fds.into_iter().chain(others).flatten().min()
     }
 
     /// How it has ended, if its other end has left.
     pub(crate) fn left(&self) -> End {
         match &self.phase {
-            Phase::Handshake(login) if login.server.has_rejected() => End::Rejected,
+            Phase::Handshake(handshake) if handshake.login.server.has_rejected() => End::Rejected,
             Phase::Handshake(_) | Phase::Messages(_) => End::Closed,
         }
     }
@@ -185,3 +409,17 @@ impl Connection {
         self.queue.len() as u64 > self.limits.queued_bytes
     }
 }
+
+/// What has become of a message that was queued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Queued {
+    /// Whether the socket takes everything.
+    pub(crate) is_flowing: bool,
+    /// Whether the connection has to be added to a list of connections to write to.
+    pub(crate) is_newly_dirty: bool,
+    /// Whether the queue is so long that it has to be written before the turn is over.
+    pub(crate) is_long: bool,
+}
+
+/// Bytes in a queue that are written before the turn is over.
+const EARLY_FLUSH: usize = 256 * 1024;

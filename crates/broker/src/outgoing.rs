@@ -38,55 +38,55 @@ pub(crate) enum OutgoingBody<'m> {
     /// To be copied.
     Bytes(&'m [u8]),
     /// To be shared.
-    Shared(Stretch),
+    Shared(SharedSlice),
 }
 
 impl OutgoingBody<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Shared(stretch) => stretch.range.len(),
+            Self::Shared(slice) => slice.range.len(),
         }
     }
 }
 
-/// A part of memory that several hold.
+/// A part of memory that several queues share.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct SharedSlice {
     pub(crate) memory: Rc<Vec<u8>>,
     pub(crate) range: Range<usize>,
-    pub(crate) tenure: Tenure,
+    pub(crate) backing: Backing,
 }
 
-impl Stretch {
+impl SharedSlice {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.memory[self.range.clone()]
     }
 }
 
-/// How long memory may be held.
+/// Who owns the memory of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tenure {
-    /// As long as anybody needs it: it belongs to the message alone.
-    Kept,
-    /// Until it is asked back: it is memory that others read into.
-    Lent,
+pub(crate) enum Backing {
+    /// The message alone, so the memory may be held as long as a queue needs it.
+    Owned,
+    /// A scratch buffer that the loop reads into, so the memory has to be returned on request.
+    Scratch,
 }
 
-/// A stretch of bytes to write.
+/// A slice of bytes to write.
 #[derive(Debug)]
 enum Segment {
     /// So many bytes of the common buffer.
     Buffer(usize),
     /// Bytes that others may have to write too.
-    Shared(Stretch),
+    Shared(SharedSlice),
 }
 
 impl Segment {
     fn len(&self) -> usize {
         match self {
             Self::Buffer(len) => *len,
-            Self::Shared(stretch) => stretch.range.len(),
+            Self::Shared(slice) => slice.range.len(),
         }
     }
 }
@@ -344,10 +344,10 @@ impl Contents {
             _ => self.segments.push_back(Segment::Buffer(copied)),
         }
         let Outgoing { from, body, fds, .. } = message;
-        if let OutgoingBody::Shared(stretch) = body
-            && !stretch.range.is_empty()
+        if let OutgoingBody::Shared(slice) = body
+            && !slice.range.is_empty()
         {
-            self.segments.push_back(Segment::Shared(stretch));
+            self.segments.push_back(Segment::Shared(slice));
         }
         self.with_fds += usize::from(fds.is_some());
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
@@ -423,13 +423,13 @@ impl Contents {
 
     fn return_lent(&mut self) {
         for segment in &mut self.segments {
-            if let Segment::Shared(stretch) = segment
-                && stretch.tenure == Tenure::Lent
+            if let Segment::Shared(slice) = segment
+                && slice.backing == Backing::Scratch
             {
-                self.moved += stretch.range.len() as u64;
-                let memory = Rc::new(stretch.bytes().to_vec());
+                self.moved += slice.range.len() as u64;
+                let memory = Rc::new(slice.bytes().to_vec());
                 let range = 0..memory.len();
-                *stretch = Stretch { memory, range, tenure: Tenure::Kept };
+                *slice = SharedSlice { memory, range, backing: Backing::Owned };
             }
         }
     }
@@ -461,7 +461,7 @@ impl Contents {
         for segment in self.segments.iter().take(SLICES_MAX) {
             let bytes = match segment {
                 Segment::Buffer(len) => buffer.split_off(..*len).unwrap_or_default(),
-                Segment::Shared(stretch) => stretch.bytes(),
+                Segment::Shared(slice) => slice.bytes(),
             };
             let bytes = &bytes[..bytes.len().min(limit - asked)];
             slices[count] = IoSlice::new(bytes);
@@ -558,7 +558,7 @@ impl Contents {
                     *len -= taken;
                     self.start += taken;
                 }
-                Segment::Shared(stretch) => stretch.range.start += taken,
+                Segment::Shared(slice) => slice.range.start += taken,
             }
             if taken == left {
                 self.segments.pop_front();

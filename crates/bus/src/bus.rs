@@ -148,6 +148,7 @@ impl Bus {
     }
 
     /// Gives a message to whatever handles its destination.
+    #[inline]
     fn route(&mut self, from: PeerId, is_active: bool, message: &Message<'_>, fx: &mut Effects) {
         match message.destination() {
             None if message.message_type() != MessageType::Signal => {
@@ -195,6 +196,7 @@ impl Bus {
         router.refuse(from, message, &error, fx);
     }
 
+    #[inline]
     fn written(&mut self, id: PeerId, amount: Amount, copied: u64, fx: &mut Effects) {
         let router = &mut self.router;
         router.accounting.written(amount.bytes, copied);
@@ -379,6 +381,7 @@ impl Bus {
     }
 
     /// What the kernel said about the process of a connection.
+    #[inline]
     pub fn credentials(&self, peer: PeerId) -> Option<&Credentials> {
         self.router.registry.get(peer).map(|peer| &peer.credentials)
     }
@@ -399,6 +402,7 @@ impl Bus {
     }
 
     /// Whether a connection has calls to answer.
+    #[inline]
     pub fn owes_replies(&self, peer: PeerId) -> bool {
         self.router.calls.of_peer(peer).1 > 0
     }

@@ -112,6 +112,7 @@ impl PendingCalls {
     }
 
     /// How many calls of a connection wait, and how many wait for it.
+    #[inline]
     pub(crate) fn of_peer(&self, peer: PeerId) -> (usize, usize) {
         self.peers.get(peer.index()).map_or((0, 0), |lists| (lists.calls.len, lists.owed.len))
     }
@@ -140,11 +141,13 @@ impl PendingCalls {
     }
 
     /// Finds the call that waits for this reply.
+    #[inline]
     pub(crate) fn find(&self, call: &PendingCall) -> Option<PendingCallId> {
         self.find_hashed(self.hasher.hash(call), call)
     }
 
     /// Forgets a call because its reply has come. Returns where it was counted.
+    #[inline]
     pub(crate) fn take(&mut self, id: PendingCallId) -> Counted {
         let counted = self.records[id.0].counted;
         self.remove(id.0);
@@ -215,6 +218,7 @@ impl PendingCalls {
         len
     }
 
+    #[inline]
     fn find_hashed(&self, hash: u64, call: &PendingCall) -> Option<PendingCallId> {
         let same = |index: &usize| self.records[*index].call == *call;
         self.by_key.find(hash, same).copied().map(PendingCallId)
@@ -250,6 +254,7 @@ impl PendingCalls {
         self.records.remove(index);
     }
 
+    #[inline]
     fn list(&mut self, by: By, index: usize) -> &mut List {
         let call = self.records[index].call;
         match by {

@@ -107,8 +107,7 @@ impl EventLoop {
         let peer = self.table.next_id();
         let login = self.login(listener, credentials.uid);
         let limits = Limits::within(&self.bus.configuration().limits);
-        let connection = Connection::new(peer, socket, login, limits);
-        self.table.insert(Connection { served_at, ..connection });
+        self.table.insert(Connection::new(peer, socket, login, served_at, limits));
         self.handle(Input::Connected { peer, credentials });
         match served_at {
             None => self.update_interest(peer),
@@ -166,21 +165,18 @@ impl EventLoop {
     /// Asks the kernel for all about the process behind a connection. What it cannot tell, or not
     /// any longer, is left out.
     pub(super) fn read_details(&mut self, peer: PeerId, call: CallId) {
-        let Some(connection) = self.table.get_mut(peer) else { return };
+        let Some(connection) = self.table.get(peer) else { return };
         let mut details = Details::default();
-        // Of who comes over a network it knows nothing.
+        let mut fds = None;
+        // The kernel knows nothing of a peer that connects over a network.
         if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
             details.groups = known.groups.map(Into::into);
             details.security_label = known.security_label.map(Into::into);
-            connection.pidfd = known.pidfd.map(|pidfd| Rc::from([pidfd.into()]));
-            if connection.pidfd.is_some() {
+            fds = known.pidfd.map(|pidfd| Rc::from([pidfd.into()]));
+            if fds.is_some() {
                 details.pidfd = PidFd::Held;
             }
         }
-        self.handle(Input::DetailsRead { peer, details, call });
-        // The caller has it in its queue.
-        if let Some(connection) = self.table.get_mut(peer) {
-            connection.pidfd = None;
-        }
+        self.answer(Input::DetailsRead { peer, details, call }, fds);
     }
 }

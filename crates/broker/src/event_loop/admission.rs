@@ -45,7 +45,7 @@ impl EventLoop {
                 self.fault(&Fault::UnknownAttributes { peer: described, error });
                 PeerAttributes::default()
             });
-            self.handle(Input::AttributesRead { peer, attributes });
+            self.answer(Input::AttributesRead { peer, attributes }, None);
         }
     }
 

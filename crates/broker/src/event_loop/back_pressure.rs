@@ -10,6 +10,7 @@ use super::EventLoop;
 use super::deliver::Flush;
 use crate::back_pressure::{Load, Loads, Writing};
 use crate::connection::Connection;
+use crate::fds_in_kernel::UserFds;
 use crate::outgoing::{Charge, Dropped};
 
 /// Whether the bus does not read a connection: it is held, or it leaves too many answers unread.
@@ -23,6 +24,38 @@ pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bo
 /// The user that the kernel named when a connection was made.
 pub(super) fn kernel_user(bus: &Bus, peer: PeerId) -> Option<u32> {
     bus.credentials(peer).and_then(|known| known.uid)
+}
+
+/// How many descriptors may be written to a connection now.
+pub(super) fn allowance(connection: &Connection, bus: &Bus, user_fds: &mut UserFds) -> u64 {
+    let (own, wanted) = (connection.fds_in_kernel.count(), connection.queue.fds_of_first());
+    user_fds.allowance(kernel_user(bus, connection.peer), own, wanted)
+}
+
+/// Notes that descriptors were written to a connection.
+#[cold]
+pub(super) fn note_fds_written(
+    connection: &mut Connection,
+    bus: &Bus,
+    user_fds: &mut UserFds,
+    count: u64,
+) {
+    let user = kernel_user(bus, connection.peer);
+    user_fds.add(user, count);
+    let end = connection.queue.written();
+    connection.fds_in_kernel.wrote(end, count);
+    if connection.fds_in_kernel.is_long() {
+        settle_fds(connection, user, user_fds);
+    }
+}
+
+/// Finds out which descriptors a connection has received.
+fn settle_fds(connection: &mut Connection, user: Option<u32>, user_fds: &mut UserFds) {
+    // The data in a socket takes at least as much memory as it is long.
+    let Ok(unreceived) = unreceived(&connection.socket) else { return };
+    let position = connection.queue.written().saturating_sub(unreceived);
+    let received = connection.fds_in_kernel.received(position);
+    user_fds.subtract(user, received);
 }
 
 impl EventLoop {
@@ -91,41 +124,6 @@ impl EventLoop {
         self.buffers.released.clear();
     }
 
-    /// Takes note if something that was just read from a connection went to a recipient that had
-    /// nothing unread.
-    pub(super) fn note_ready(&mut self, from: PeerId) {
-        if self.work.reached_ready
-            && let Some(sender) = self.table.get_mut(from)
-        {
-            sender.sent.ready_at = self.now;
-            if sender.sent.is_over(&sender.limits) {
-                self.update_interest(from);
-            }
-        }
-    }
-
-    /// Takes note that descriptors were written to a connection.
-    pub(super) fn fds_written(&mut self, peer: PeerId, count: u64) {
-        let user = kernel_user(&self.bus, peer);
-        self.user_fds.add(user, count);
-        let Some(connection) = self.table.get_mut(peer) else { return };
-        let end = connection.queue.written();
-        connection.fds_in_kernel.wrote(end, count);
-        if connection.fds_in_kernel.is_long() {
-            self.settle_fds(peer, user);
-        }
-    }
-
-    /// Finds out which descriptors a connection has received.
-    fn settle_fds(&mut self, peer: PeerId, user: Option<u32>) {
-        let Some(connection) = self.table.get_mut(peer) else { return };
-        // What the socket has of data takes at least as much memory as it is long.
-        let Ok(unreceived) = unreceived(&connection.socket) else { return };
-        let position = connection.queue.written().saturating_sub(unreceived);
-        let received = connection.fds_in_kernel.received(position);
-        self.user_fds.subtract(user, received);
-    }
-
     /// Closes the socket of a connection that has ended. If the peer has not received descriptors and
     /// is still there, the kernel counts them, so the bus does too.
     pub(super) fn close_socket(&mut self, connection: Connection, user: Option<u32>) {
@@ -165,8 +163,9 @@ impl EventLoop {
     /// receive theirs, it is dropped: this connection must not wait for them.
     pub(super) fn over_allowance(&mut self, peer: PeerId, written: u64) -> Flush {
         let user = kernel_user(&self.bus, peer);
-        self.settle_fds(peer, user);
-        if self.has_allowance(peer, user) {
+        let Some(connection) = self.table.get_mut(peer) else { return Flush::Done };
+        settle_fds(connection, user, &mut self.user_fds);
+        if self.has_allowance(peer) {
             return Flush::Again;
         }
         if self.table.get(peer).is_some_and(|connection| connection.fds_in_kernel.count() > 0) {
@@ -175,7 +174,7 @@ impl EventLoop {
         }
         if !self.user_fds.is_full(user, self.now) {
             self.settle_user(user);
-            if self.has_allowance(peer, user) {
+            if self.has_allowance(peer) {
                 return Flush::Again;
             }
             self.user_fds.set_full(user, self.now);
@@ -193,27 +192,25 @@ impl EventLoop {
         Flush::Again
     }
 
-    /// Whether the next message for a connection has no more descriptors than may be written now.
-    fn has_allowance(&self, peer: PeerId, user: Option<u32>) -> bool {
-        self.table.get(peer).is_some_and(|connection| {
-            let wanted = connection.queue.fds_of_first();
-            wanted <= self.user_fds.allowance(user, connection.fds_in_kernel.count(), wanted)
+    /// Whether the descriptors of the next message for a connection may be written now.
+    fn has_allowance(&mut self, peer: PeerId) -> bool {
+        let Self { table, bus, user_fds, .. } = self;
+        table.get(peer).is_some_and(|connection| {
+            connection.queue.fds_of_first() <= allowance(connection, bus, user_fds)
         })
     }
 
     /// Finds out which descriptors all connections of a user have received.
     fn settle_user(&mut self, user: Option<u32>) {
         self.check_closed();
-        let with_fds = self.table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
-        let peers: Vec<PeerId> = with_fds.map(|connection| connection.peer).collect();
-        for peer in peers {
-            if kernel_user(&self.bus, peer) == user {
-                self.settle_fds(peer, user);
-            }
+        let Self { table, bus, user_fds, .. } = self;
+        let with_fds = table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
+        for connection in with_fds.filter(|it| kernel_user(bus, it.peer) == user) {
+            settle_fds(connection, user, user_fds);
         }
     }
 
-    /// Tells the bus of a message that the kernel has not taken.
+    /// Reports a message to the bus that the kernel has not taken.
     pub(super) fn undelivered(&mut self, to: PeerId, dropped: &Dropped) {
         let Dropped { from, ref head, amount, shortage } = *dropped;
         let shortage = match shortage {
@@ -221,10 +218,8 @@ impl EventLoop {
             Shortage::Memory => bus::Shortage::Memory,
             Shortage::Size => bus::Shortage::Size,
         };
-        let undelivered = Undelivered { to, from, head, amount, shortage };
-        let mut effects = bus::Effects::new();
-        self.bus.handle(self.time(), Input::Undelivered(undelivered), &mut effects);
-        self.apply(&effects, &super::deliver::Origin::Bus);
+        let input = Input::Undelivered(Undelivered { to, from, head, amount, shortage });
+        self.bus.handle(self.time(), input, &mut self.buffers.effects_of_writes);
     }
 }
 

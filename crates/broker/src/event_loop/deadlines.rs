@@ -9,7 +9,7 @@ use sys::timer::Timer;
 use sys::transfer::unreceived;
 
 use super::EventLoop;
-use crate::connection::End;
+use crate::connection::{End, Handshake, Phase};
 use crate::outgoing::Charge;
 
 /// Rings at the next deadline, or before: when deadlines go away it stays as it is, so that those
@@ -114,12 +114,14 @@ impl EventLoop {
         }
         if connection.retry_at.is_some_and(|at| at <= self.now) {
             connection.retry_at = None;
-            self.writable(peer);
+            self.flush_one(peer);
             self.watch_time(peer);
             return;
         }
-        if connection.served_at.is_some_and(|at| at <= self.now) {
-            connection.served_at = None;
+        if let Phase::Handshake(Handshake { served_at, .. }) = &mut connection.phase
+            && served_at.is_some_and(|at| at <= self.now)
+        {
+            *served_at = None;
             self.update_interest(peer);
             return;
         }

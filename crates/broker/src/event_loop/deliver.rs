@@ -1,37 +1,36 @@
 //! From the bus to sockets.
 
+use std::io;
 use std::mem;
-use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::time::Duration;
 
-use bus::{
-    Body, Delivery, DisconnectReason, Effect, Effects, Fds, Input, LogEvent, PeerId, Urgency,
-};
-use sys::poll::Interest;
+use bus::{Body, Bus, Delivery, Effect, Effects, Fds, Input, LogEvent, PeerId, Urgency};
+use sys::poll::Poller;
 use wire::Message;
 
-use super::back_pressure;
-use super::{EventLoop, Source};
+use super::{EventLoop, Source, back_pressure};
 use crate::back_pressure::{Limits, Writing};
-use crate::connection::{End, Phase, Role};
+use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fault::Fault;
 use crate::outgoing::{
-    Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, Stretch, Tenure,
+    Backing, Charge, Load, Outcome, Outgoing, OutgoingBody, Progress, SharedFds, SharedSlice,
 };
 use crate::report::DescribedPeer;
 
 /// What the bus was handling when effects came of it.
 pub(super) enum Origin<'m> {
-    /// Nothing that a peer sent.
-    Bus,
+    /// Nothing that a peer sent. The daemon may have learned something for the bus and have
+    /// descriptors that go with the answer.
+    Bus { fds: Option<SharedFds> },
     /// A message.
     Peer {
         from: PeerId,
-        /// Whether that one does not flood.
+        /// Whether the sender does not flood.
         is_calm: bool,
         message: &'m Message<'m>,
         /// Where its bytes are.
-        stretch: &'m Stretch,
+        slice: &'m SharedSlice,
         fds: Option<SharedFds>,
     },
 }
@@ -49,70 +48,107 @@ pub(super) enum Flush {
     Again,
 }
 
+/// Applying effects.
 impl EventLoop {
-    /// Carries out what the bus wants done.
+    /// Carries out what the bus wants done. Where the bus asks something, it gets the answer before the
+    /// next effect is applied, so that messages keep their order.
     pub(super) fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        self.begin_applying(effects, origin);
+        for effect in effects.list() {
+            match effect {
+                Effect::OpenRing { call, request } => self.open_ring(*call, **request),
+                Effect::Reload { caller } => self.reconfigure(Some(*caller)),
+                Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
+                Effect::Start { start, name } => self.start_service(*start, name),
+                effect => self.apply_final(effect, effects, origin),
+            }
+        }
+    }
+
+    /// Gives the bus the answer to an effect, and applies what comes of it. `fds` go with the reply
+    /// that the answer causes. The bus asks nothing about answers.
+    pub(super) fn answer(&mut self, input: Input<'_>, fds: Option<SharedFds>) {
+        let mut effects = mem::take(&mut self.buffers.effects_of_answers);
+        effects.clear();
+        self.bus.handle(self.time(), input, &mut effects);
+        let origin = Origin::Bus { fds };
+        self.begin_applying(&effects, &origin);
+        effects.list().iter().for_each(|effect| self.apply_final(effect, &effects, &origin));
+        self.buffers.effects_of_answers = effects;
+    }
+
+    #[inline]
+    fn begin_applying(&mut self, effects: &Effects, origin: &Origin<'_>) {
         if !effects.traced().is_empty() {
             self.trace(effects, origin);
         }
         self.buffers.copied += effects.bytes_len() as u64;
-        for effect in effects.list() {
-            match effect {
-                Effect::Send(delivery) => self.send(delivery, effects, origin),
-                Effect::Disconnect { peer, reason } => self.disconnect(*peer, *reason),
-                Effect::Log(event) => self.log_event(event),
-                Effect::OpenRing { call, request } => self.open_ring(*call, **request),
-                Effect::CloseRing { peer } => self.traces.end(*peer),
-                Effect::Reload { caller } => self.reconfigure(Some(*caller)),
-                Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
-                Effect::Start { start, name } => self.start_service(*start, name),
-                Effect::Abandon { start } => self.abandon(*start),
-                Effect::HoldFds(held) => self.hold_fds(*held, origin),
-                Effect::ReleaseFds(held) => self.release_fds(*held),
-            }
-        }
-        if !self.work.long.is_empty() {
-            self.flush_long();
+    }
+
+    /// Applies an effect that the bus wants no answer to. This queues messages and marks connections;
+    /// nothing is written.
+    #[inline]
+    fn apply_final(&mut self, effect: &Effect, effects: &Effects, origin: &Origin<'_>) {
+        match effect {
+            Effect::Send(delivery) => self.send(delivery, effects, origin),
+            Effect::Disconnect { peer, reason } => self.end(*peer, End::Bus(*reason)),
+            Effect::Log(event) => self.log_event(event),
+            Effect::CloseRing { peer } => self.traces.end(*peer),
+            Effect::Abandon { start } => self.abandon(*start),
+            Effect::HoldFds(held) => self.hold_fds(*held, origin),
+            Effect::ReleaseFds(held) => self.release_fds(*held),
+            Effect::OpenRing { .. }
+            | Effect::Reload { .. }
+            | Effect::ReadDetails { .. }
+            | Effect::Start { .. } => unreachable!("the bus asks nothing about answers"),
         }
     }
 
     /// Writes the queues that became long. This waits until all effects of an input are applied: a
     /// write that fails causes an error, which must not overtake the other messages of that input.
-    #[cold]
-    fn flush_long(&mut self) {
-        for peer in mem::take(&mut self.work.long) {
+    #[inline]
+    pub(super) fn write_long_queues(&mut self) {
+        while let Some(peer) = self.work.long.pop() {
             self.flush_one(peer);
         }
     }
 
+    /// Puts a message into the queue of its recipient.
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
         let fds = self.fds_of(delivery, origin);
-        let Some(connection) = self.table.get_mut(delivery.to) else { return };
+        let Self { table, bus, poller, buffers, work, interactive, now, .. } = self;
+        let Some(connection) = table.get_mut(delivery.to) else { return };
         let (from, body) = body_of(delivery, origin, connection.writing);
         let charge = connection.charge_for(origin.is_reply());
         let head = effects.bytes(delivery.head);
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
         let load = Load { bytes: head.len() + body.len(), fds: fd_count };
-        self.buffers.copied += match body {
+        buffers.copied += match body {
             OutgoingBody::Bytes(_) => load.bytes as u64,
             OutgoingBody::Shared(_) => head.len() as u64,
         };
-        if fd_count > 0 && !connection.queue.has_fds() {
-            connection.took_some(self.now);
-        }
         let message = Outgoing { from, head, body, fds };
-        connection.queue.push(message, charge, &mut self.buffers.spare);
-        if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.appetite.is_flood() {
-            self.conversation.goes_on(self.now);
+        let Queued { is_flowing, is_newly_dirty, is_long } =
+            connection.enqueue(message, charge, *now, &mut buffers.spare);
+        if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.budget.is_flood() {
+            interactive.goes_on(*now);
         }
-        let is_flowing = connection.writing.is_flowing();
-        let is_long = connection.queue.len() > EARLY_FLUSH && is_flowing;
+        work.reached_ready |= is_flowing && charge != Charge::Never;
+        if is_newly_dirty {
+            work.mark(delivery.to, delivery.urgency);
+        }
+        if is_long {
+            work.long.push(delivery.to);
+        }
         let is_held =
             delivery.urgency == Urgency::Awaited && connection.sent.is_over(&connection.limits);
-        self.work.reached_ready |= is_flowing && charge != Charge::Never;
-        match delivery.urgency {
-            Urgency::Awaited => self.mark_awaited(delivery.to),
-            Urgency::Passing => self.mark_passing(delivery.to),
+        let watched = match is_held {
+            // It may have to answer now, so that it may no longer be held.
+            true => watch(connection, poller, bus, *now),
+            false => Ok(()),
+        };
+        if let Err(error) = watched {
+            self.unwatched(delivery.to, error);
         }
         if let (Charge::OnSender, Some(from)) = (charge, from) {
             self.charge_sender(from, load);
@@ -120,45 +156,26 @@ impl EventLoop {
         if fd_count > 0 && !is_flowing {
             self.watch_time(delivery.to);
         }
-        if is_held {
-            // It may have to answer now, so that it may no longer be held.
-            self.update_interest(delivery.to);
-        }
-        if is_long {
-            self.work.long.push(delivery.to);
-        }
     }
 
     fn fds_of(&self, delivery: &Delivery, origin: &Origin<'_>) -> Option<SharedFds> {
         match (delivery.fds, origin) {
-            (Fds::OfInput, Origin::Peer { fds, .. }) => fds.clone(),
-            (Fds::OfProcess(peer), _) => self.table.get(peer)?.pidfd.clone(),
-            (Fds::OfRing | Fds::OfRecorder, _) => self.traces.lent.clone(),
+            (Fds::None, _) => None,
+            (Fds::OfInput, Origin::Peer { fds, .. })
+            | (Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder, Origin::Bus { fds }) => {
+                fds.clone()
+            }
             (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
-            _ => None,
+            (
+                Fds::OfInput | Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder,
+                Origin::Bus { .. } | Origin::Peer { .. },
+            ) => None,
         }
     }
+}
 
-    pub(super) fn mark_awaited(&mut self, peer: PeerId) {
-        if let Some(connection) = self.table.get_mut(peer)
-            && connection.writing.is_flowing()
-            && !connection.is_dirty
-        {
-            connection.is_dirty = true;
-            self.work.awaited.push(peer);
-        }
-    }
-
-    fn mark_passing(&mut self, peer: PeerId) {
-        if let Some(connection) = self.table.get_mut(peer)
-            && connection.writing.is_flowing()
-            && !connection.is_dirty
-        {
-            connection.is_dirty = true;
-            self.work.passing.push(peer);
-        }
-    }
-
+/// Writing queues.
+impl EventLoop {
     /// Writes to every connection that has something queued, once.
     pub(super) fn flush(&mut self) {
         while !self.work.awaited.is_empty() || !self.work.passing.is_empty() {
@@ -171,7 +188,7 @@ impl EventLoop {
         }
     }
 
-    /// Gives an empty list back its place, unless it was filled again meanwhile.
+    /// Gives an empty list back its place, unless it was filled again in the meantime.
     fn keep_list(&mut self, list: Vec<PeerId>, place: fn(&mut super::Work) -> &mut Vec<PeerId>) {
         let place = place(&mut self.work);
         if place.is_empty() {
@@ -179,47 +196,69 @@ impl EventLoop {
         }
     }
 
-    /// Writes what is queued for one connection, as far as its socket takes it.
-    fn flush_one(&mut self, peer: PeerId) {
+    /// Writes what is queued for one connection, as far as its socket takes it. The bus learns what
+    /// has left; what it wants done about that is applied at the end.
+    pub(super) fn flush_one(&mut self, peer: PeerId) {
         while let Flush::Again = self.flush_once(peer) {}
-        self.release_senders();
+        if !self.buffers.released.list().is_empty() {
+            self.release_senders();
+        }
+        if !self.buffers.effects_of_writes.is_empty() {
+            self.apply_effects_of_writes();
+        }
+    }
+
+    #[cold]
+    fn apply_effects_of_writes(&mut self) {
+        let mut effects = mem::take(&mut self.buffers.effects_of_writes);
+        self.apply(&effects, &Origin::Bus { fds: None });
+        effects.clear();
+        self.buffers.effects_of_writes = effects;
     }
 
     fn flush_once(&mut self, peer: PeerId) -> Flush {
-        let Self { table, bus, user_fds, .. } = self;
+        let time = self.time();
+        let Self { table, bus, poller, user_fds, buffers, traces, now, .. } = self;
         let Some(connection) = table.get_mut(peer) else { return Flush::Done };
-        connection.is_dirty = false;
-        let fds_max = if connection.queue.has_fds() {
-            let (own, wanted) = (connection.fds_in_kernel.count(), connection.queue.fds_of_first());
-            user_fds.allowance(back_pressure::kernel_user(bus, peer), own, wanted)
-        } else {
-            u64::MAX
+        let fds_max = match connection.queue.has_fds() {
+            true => back_pressure::allowance(connection, bus, user_fds),
+            false => u64::MAX,
         };
-        let released = &mut self.buffers.released;
-        let socket = connection.socket.as_fd();
-        let release = |from, load| released.add(from, load);
-        let spare = &mut self.buffers.spare;
         let left = connection.queue.left();
+        let released = &mut buffers.released;
+        let release = |from, load| released.add(from, load);
         let Progress { written, moved, outcome } =
-            connection.queue.write_to(socket, fds_max, spare, release);
-        self.buffers.copied += moved;
+            connection.write(fds_max, *now, &mut buffers.spare, release);
+        buffers.copied += moved;
         if written.bytes > 0 {
-            connection.took_some(self.now);
+            if left < connection.traced_end && left < connection.queue.left() {
+                traces.written(bus.recipient_number(peer), connection.queue.left());
+            }
+            if written.fds > 0 {
+                back_pressure::note_fds_written(connection, bus, user_fds, written.fds);
+            }
+            let copied = mem::take(&mut buffers.copied);
+            let input = Input::Written { to: peer, amount: written, copied };
+            bus.handle(time, input, &mut buffers.effects_of_writes);
         }
-        if left < connection.traced_end && left < connection.queue.left() {
-            self.trace_written(peer);
+        if let (Outcome::Empty, true) = (&outcome, connection.writing.is_flowing()) {
+            if let Err(error) = watch(connection, poller, bus, *now) {
+                self.unwatched(peer, error);
+            }
+            return Flush::Done;
         }
-        if written.fds > 0 {
-            self.fds_written(peer, written.fds);
-        }
-        if written.bytes > 0 {
-            self.handle_written(peer, written);
-        }
+        self.write_ended(peer, written.bytes, outcome)
+    }
+
+    /// Does what a write calls for that has not emptied the queue of a connection whose socket takes
+    /// everything.
+    #[cold]
+    fn write_ended(&mut self, peer: PeerId, written: u64, outcome: Outcome) -> Flush {
         match outcome {
             Outcome::Empty => self.unblocked(peer),
-            Outcome::Blocked => self.blocked(peer, written.bytes),
-            Outcome::Starved => self.starved(peer, written.bytes),
-            Outcome::OverAllowance => return self.over_allowance(peer, written.bytes),
+            Outcome::Blocked => self.blocked(peer, written),
+            Outcome::Starved => self.starved(peer, written),
+            Outcome::OverAllowance => return self.over_allowance(peer, written),
             Outcome::Dropped(dropped) => {
                 self.undelivered(peer, &dropped);
                 return Flush::Again;
@@ -237,29 +276,13 @@ impl EventLoop {
         }
     }
 
-    fn handle_written(&mut self, to: PeerId, amount: bus::Amount) {
-        let copied = mem::take(&mut self.buffers.copied);
-        let input = Input::Written { to, amount, copied };
-        let time = self.time();
-        self.bus.handle(time, input, &mut self.buffers.effects_of_write);
-        if !self.buffers.effects_of_write.is_empty() {
-            let effects = mem::take(&mut self.buffers.effects_of_write);
-            self.apply(&effects, &Origin::Bus);
-        }
-    }
-
-    /// A socket that was full takes bytes again.
-    pub(super) fn writable(&mut self, peer: PeerId) {
-        self.flush_one(peer);
-    }
-
     /// The peer is gone. What it sent before is read to the end first, in later turns if it may
     /// not be read now.
     pub(super) fn hung_up(&mut self, peer: PeerId) {
         let may_read = self.may_read(peer);
         let Some(connection) = self.table.get_mut(peer) else { return };
-        if !connection.has_backlog && may_read {
-            // It may not have been waited for to be readable, so there may still be something.
+        if !connection.has_backlog() && may_read {
+            // It may not have been watched for reading, so there may still be something.
             self.receive(peer);
         } else if connection.watched.take().is_some() {
             // Otherwise every wait would report it.
@@ -269,38 +292,41 @@ impl EventLoop {
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
     pub(super) fn update_interest(&mut self, peer: PeerId) {
-        let Self { table, bus, now, .. } = self;
+        let Self { table, bus, poller, now, .. } = self;
         let Some(connection) = table.get_mut(peer) else { return };
-        let wanted = connection.wanted_interest(!back_pressure::is_unread(connection, bus, *now));
-        let token = Source::Peer(peer).token();
-        let told = match (connection.watched, wanted) {
-            (Some(watched), wanted) if wanted == watched => return,
-            (Some(_), _) => self.poller.modify(&connection.socket, token, wanted),
-            (None, Interest::Hangup) => return,
-            (None, _) => self.poller.add(&connection.socket, token, wanted),
-        };
-        connection.watched = Some(wanted);
-        if let Err(error) = told {
-            self.fault(&Fault::UnwatchedConnection(error));
-            self.end(peer, End::Unwatched);
+        if let Err(error) = watch(connection, poller, bus, *now) {
+            self.unwatched(peer, error);
         }
     }
 
+    /// The poller cannot watch a connection, so it ends.
+    #[cold]
+    fn unwatched(&mut self, peer: PeerId, error: io::Error) {
+        self.fault(&Fault::UnwatchedConnection(error));
+        self.end(peer, End::Unwatched);
+    }
+}
+
+/// Tells the poller what is wanted of a connection now, if that has changed.
+#[inline]
+fn watch(connection: &mut Connection, poller: &Poller, bus: &Bus, now: Duration) -> io::Result<()> {
+    let may_read = !back_pressure::is_unread(connection, bus, now);
+    connection.watch(poller, Source::Peer(connection.peer).token(), may_read)
+}
+
+/// Configuration, log and ends of connections.
+impl EventLoop {
     /// Applies changed limits to a connection.
     pub(super) fn limits_changed(&mut self, peer: PeerId) {
         let limits = self.framer_limits();
         let own = Limits::within(self.bus.limits_of(peer));
         if let Some(connection) = self.table.get_mut(peer) {
             connection.limits = own;
-            if let Phase::Messages(framer) = &mut connection.phase {
-                framer.set_limits(limits);
+            if let Phase::Messages(stream) = &mut connection.phase {
+                stream.framer.set_limits(limits);
             }
         }
         self.update_interest(peer);
-    }
-
-    fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason) {
-        self.end(peer, End::Bus(reason));
     }
 
     fn log_event(&mut self, event: &LogEvent) {
@@ -370,17 +396,17 @@ fn body_of<'m>(
     writing: Writing,
 ) -> (Option<PeerId>, OutgoingBody<'m>) {
     match (delivery.body, origin) {
-        (Body::OfInput, Origin::Peer { from, message, stretch, .. }) => {
-            let is_shared = match stretch.tenure {
-                Tenure::Kept => true,
+        (Body::OfInput, Origin::Peer { from, message, slice, .. }) => {
+            let is_shared = match slice.backing {
+                Backing::Owned => true,
                 // What has to wait cannot be lent.
-                Tenure::Lent => writing.is_flowing() && message.body().len() >= LENT_BODY_MIN,
+                Backing::Scratch => writing.is_flowing() && message.body().len() >= LENT_BODY_MIN,
             };
             let body = if is_shared {
-                let start = stretch.range.start + message.header_bytes().len();
-                let range = start..stretch.range.end;
-                let memory = Rc::clone(&stretch.memory);
-                OutgoingBody::Shared(Stretch { memory, range, tenure: stretch.tenure })
+                let start = slice.range.start + message.header_bytes().len();
+                let range = start..slice.range.end;
+                let memory = Rc::clone(&slice.memory);
+                OutgoingBody::Shared(SharedSlice { memory, range, backing: slice.backing })
             } else {
                 OutgoingBody::Bytes(message.body())
             };
@@ -394,6 +420,3 @@ fn body_of<'m>(
 /// was read to. A second slice costs a write as much as some hundred bytes do, and what is written
 /// together makes the fewest wake-ups while it is small.
 const LENT_BODY_MIN: usize = 4096;
-
-/// Bytes in a queue that are written before the turn is over.
-const EARLY_FLUSH: usize = 256 * 1024;

@@ -11,22 +11,22 @@
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
 //! A turn has a budget, so that no flood starves the others: each connection is read once, those
-//! that flood come last and with few messages (`appetite`), and when routing has taken 500 µs,
+//! that flood come last and with few messages (`budget`), and when routing has taken 500 µs,
 //! everything queued is written before it goes on.
 
 mod accept;
 mod admission;
 mod admission_queue;
-pub(crate) mod appetite;
 mod back_pressure;
 mod deadlines;
 mod deliver;
 mod listening;
+mod memory_trimmer;
 mod metrics;
+pub(crate) mod read_budget;
 mod receive;
 mod reload;
 mod services;
-mod thrift;
 mod tracing;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -40,7 +40,7 @@ use std::time::Duration;
 use bus::mediation::Mediator;
 use bus::{
     Bus, Effects, HashKey, HashSeed, HeldFds, Incident, IncidentKind, Input, PeerId, PeerSnapshot,
-    Time,
+    Time, Urgency,
 };
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
@@ -64,11 +64,11 @@ use crate::report::Reporter;
 use crate::table::Table;
 use crate::trace::{Dump, Traces};
 use admission_queue::AdmissionQueue;
-use appetite::Conversation;
 use deadlines::Alarm;
 use listening::{Descriptors, Listening};
+use memory_trimmer::MemoryTrimmer;
+use read_budget::InteractiveTraffic;
 use reload::Changes;
-use thrift::Thrift;
 
 /// What is read from files: the configuration, and the services of the folders that it names.
 #[derive(Clone, Debug)]
@@ -160,11 +160,11 @@ pub struct EventLoop {
     now: Duration,
     alarm: Alarm,
     work: Work,
-    conversation: Conversation,
+    interactive: InteractiveTraffic,
     arrivals: Arrivals,
     admission_queue: AdmissionQueue,
     buffers: Buffers,
-    thrift: Thrift,
+    trimmer: MemoryTrimmer,
 }
 
 /// Connections that need something.
@@ -189,6 +189,17 @@ struct Work {
     reached_ready: bool,
 }
 
+impl Work {
+    /// Adds a connection that has something queued to the list for its urgency.
+    #[inline]
+    fn mark(&mut self, peer: PeerId, urgency: Urgency) {
+        match urgency {
+            Urgency::Awaited => self.awaited.push(peer),
+            Urgency::Passing => self.passing.push(peer),
+        }
+    }
+}
+
 /// Memory that is used in every turn and kept.
 #[derive(Debug, Default)]
 struct Buffers {
@@ -197,8 +208,9 @@ struct Buffers {
     scratch: Vec<Rc<Vec<u8>>>,
     fds: Vec<OwnedFd>,
     effects: Effects,
-    /// Empty but in the rare case that something comes of a write.
-    effects_of_write: Effects,
+    effects_of_answers: Effects,
+    /// What the bus wants done about writes. It is rarely anything.
+    effects_of_writes: Effects,
     released: Loads,
     /// Bytes of messages that were copied in memory since the bus was told.
     copied: u64,
@@ -257,11 +269,11 @@ impl EventLoop {
             now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
             work: Work::default(),
-            conversation: Conversation::default(),
+            interactive: InteractiveTraffic::default(),
             arrivals: Arrivals::default(),
             admission_queue: AdmissionQueue::default(),
             buffers: Buffers::default(),
-            thrift: Thrift::begin(),
+            trimmer: MemoryTrimmer::begin(),
         };
         event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
         event_loop.poller.add(event_loop.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
@@ -352,12 +364,12 @@ impl EventLoop {
 
     /// Whether not more comes from a connection than is taken at once.
     fn is_calm(&self, peer: PeerId) -> bool {
-        self.table.get(peer).is_none_or(|connection| !connection.appetite.is_flood())
+        self.table.get(peer).is_none_or(|connection| !connection.budget.is_flood())
     }
 
     fn peer_event(&mut self, peer: PeerId, event: Event) {
         if event.is_writable() {
-            self.writable(peer);
+            self.flush_one(peer);
         }
         if event.is_readable() {
             self.receive(peer);
@@ -381,13 +393,14 @@ impl EventLoop {
         }
     }
 
-    /// Hands an input of which no message is part to the bus, and carries out what comes of it.
+    /// Hands an input that is not a message to the bus, and does what comes of it.
     fn handle(&mut self, input: Input<'_>) {
         let mut effects = mem::take(&mut self.buffers.effects);
         effects.clear();
         self.bus.handle(self.time(), input, &mut effects);
-        self.apply(&effects, &deliver::Origin::Bus);
+        self.apply(&effects, &deliver::Origin::Bus { fds: None });
         self.buffers.effects = effects;
+        self.write_long_queues();
     }
 
     /// Logs a fault, and adds it to the history.

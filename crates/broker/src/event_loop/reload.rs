@@ -79,7 +79,7 @@ impl EventLoop {
         self.tell_unwatched(unwatched);
         self.move_metrics();
         self.set_recorder();
-        self.handle(Input::Reconfigured { outcome });
+        self.answer(Input::Reconfigured { outcome }, None);
         let peers: Vec<PeerId> = self.table.iter_mut().map(|connection| connection.peer).collect();
         peers.into_iter().for_each(|peer| self.limits_changed(peer));
         // A time limit may have become shorter.

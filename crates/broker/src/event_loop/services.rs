@@ -15,7 +15,7 @@ impl EventLoop {
     /// Starts a service. It is not waited for, not even until its program is executed.
     pub(super) fn start_service(&mut self, start: StartId, name: &str) {
         if let Err(failure) = self.launch(start, name) {
-            self.handle(Input::StartFailed { start, failure });
+            self.answer(Input::StartFailed { start, failure }, None);
         }
     }
 

@@ -17,6 +17,7 @@ use super::deliver::Origin;
 use crate::connection::End;
 use crate::fault::Fault;
 use crate::log::Severity;
+use crate::outgoing::SharedFds;
 use crate::table::Table;
 use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring};
 
@@ -135,17 +136,6 @@ impl EventLoop {
         }
     }
 
-    /// Bytes have left for a connection that gets something that is written down.
-    #[inline(never)]
-    pub(super) fn trace_written(&mut self, peer: PeerId) {
-        let Some(to) = self.bus.recipient_number(peer) else { return };
-        let Some(connection) = self.table.get(peer) else { return };
-        let total = connection.queue.left();
-        if let Some(active) = self.traces.active() {
-            active.rings.write(active.clock.now(), Entry::Written { to, total });
-        }
-    }
-
     /// A connection ends, and the bus still knows it.
     #[cold]
     pub(super) fn trace_left(&mut self, peer: PeerId, end: &End) {
@@ -195,18 +185,19 @@ impl EventLoop {
         }
     }
 
-    /// Makes or hands out the ring that somebody has asked for.
+    /// Creates or hands out the ring that a call asks for.
     pub(super) fn open_ring(&mut self, call: CallId, request: TraceRequest) {
-        let outcome = match request {
+        let opened = match request {
             TraceRequest::New { bytes, kept, contents } => {
                 self.begin_trace(call.peer, bytes, kept, contents)
             }
             TraceRequest::FlightRecorder => self.lend_recorder(),
         };
-        let outcome = outcome.map_err(|error| format!("There is no trace: {error}"));
-        self.handle(Input::RingOpened { call, request, outcome });
-        // The caller has it in its queue.
-        self.traces.lent = None;
+        let (outcome, fds) = match opened {
+            Ok((facts, fds)) => (Ok(facts), Some(fds)),
+            Err(error) => (Err(format!("There is no trace: {error}")), None),
+        };
+        self.answer(Input::RingOpened { call, request, outcome }, fds);
     }
 
     fn begin_trace(
@@ -215,16 +206,15 @@ impl EventLoop {
         bytes: u64,
         kept: u32,
         contents: RingContents,
-    ) -> io::Result<RingFacts> {
+    ) -> io::Result<(RingFacts, SharedFds)> {
         let (mut ring, descriptor) = Ring::new(bytes, kept, contents)?;
         write_participants(&self.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
         self.traces.begin(peer, ring);
-        self.traces.lent = Some(Rc::from([descriptor.into()]));
-        Ok(facts)
+        Ok((facts, Rc::from([descriptor.into()])))
     }
 
-    fn lend_recorder(&mut self) -> io::Result<RingFacts> {
+    fn lend_recorder(&mut self) -> io::Result<(RingFacts, SharedFds)> {
         let Some(recorder) = self.traces.recorder() else {
             let why = "this bus has no flight recorder (--flight-recorder)";
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
@@ -232,8 +222,7 @@ impl EventLoop {
         let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
         let messages = recorder.descriptor().try_clone_to_owned()?;
         let participants = recorder.participants.descriptor().try_clone_to_owned()?;
-        self.traces.lent = Some(Rc::from([messages.into(), participants.into()]));
-        Ok(facts)
+        Ok((facts, Rc::from([messages.into(), participants.into()])))
     }
 
     /// Has the flight recorder that the configuration wants.

@@ -66,9 +66,9 @@ fn bytes_leave_in_the_order_in_which_they_came() {
         expected.extend_from_slice(&head);
         expected.extend_from_slice(b"body");
         if round % 50 == 7 {
-            let tenure = if round < 100 { Tenure::Kept } else { Tenure::Lent };
+            let backing = if round < 100 { Backing::Owned } else { Backing::Scratch };
             let (memory, range) = (Rc::clone(&large), 8..large.len());
-            let body = OutgoingBody::Shared(Stretch { memory, range, tenure });
+            let body = OutgoingBody::Shared(SharedSlice { memory, range, backing });
             push(&mut queue, B, b"large", body);
             expected.extend_from_slice(b"large");
             expected.extend_from_slice(&large[8..]);
@@ -86,8 +86,8 @@ fn lent_memory_can_be_asked_back() {
     let memory = Rc::new(vec![7; 1 << 20]);
     let mut queue = Queue::default();
     let range = 100..memory.len();
-    let stretch = Stretch { memory: Rc::clone(&memory), range, tenure: Tenure::Lent };
-    push(&mut queue, A, b"head", OutgoingBody::Shared(stretch));
+    let slice = SharedSlice { memory: Rc::clone(&memory), range, backing: Backing::Scratch };
+    push(&mut queue, A, b"head", OutgoingBody::Shared(slice));
     let (ours, _theirs) = sys::socket::socket_pair().unwrap();
     assert!(matches!(write(&mut queue, &ours).outcome, Outcome::Blocked));
     assert_eq!(Rc::strong_count(&memory), 2);

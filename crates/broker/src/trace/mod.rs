@@ -19,7 +19,6 @@ use trace::Entry;
 use trace::record::{Message, Party, Stages};
 
 use crate::connection::ReadTimes;
-use crate::outgoing::SharedFds;
 pub(crate) use clock::Clock;
 pub(crate) use copies::Copies;
 pub(crate) use lookup::Owner;
@@ -35,8 +34,6 @@ pub(crate) use ring::Ring;
 pub(crate) struct Traces {
     /// Absent while there are none, so that this is all that a message has to ask.
     active: Option<Box<Active>>,
-    /// The descriptor of a ring that is being handed out.
-    pub(crate) lent: Option<SharedFds>,
 }
 
 /// Traces, at least one.
@@ -83,6 +80,15 @@ impl Traces {
         if let Some(active) = self.active() {
             active.rings.of_peers.retain(|&(owner, _)| owner != peer);
             self.turn_off_if_unused();
+        }
+    }
+
+    /// Records that bytes have left for a connection that gets a recorded message: `total` since it
+    /// was made.
+    #[inline(never)]
+    pub(crate) fn written(&mut self, to: Option<u64>, total: u64) {
+        if let (Some(to), Some(active)) = (to, self.active()) {
+            active.rings.write(active.clock.now(), Entry::Written { to, total });
         }
     }
 

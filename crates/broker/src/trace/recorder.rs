@@ -1,4 +1,4 @@
-//! The flight recorder: the last stretch of what the bus has done, always there, and written to a
+//! The flight recorder: the last slice of what the bus has done, always there, and written to a
 //! file when somebody wants to know.
 //!
 //! For the file the ring is exchanged for a new one, which takes no longer for a large ring, and a

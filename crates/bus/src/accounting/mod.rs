@@ -149,6 +149,7 @@ impl Accounting {
     }
 
     /// Counts a message that was lost by a connection, for `cause`.
+    #[inline]
     pub(crate) fn lost(&mut self, cause: &'static str) {
         self.counters.totals.lost += 1;
         self.history.count(IncidentKind::Lost, cause);
@@ -173,6 +174,7 @@ impl Accounting {
 
     /// Replaces the place where the message that is being handled was counted, and returns the one
     /// before.
+    #[inline]
     pub(crate) const fn replace_current(&mut self, counted: Counted) -> Counted {
         core::mem::replace(&mut self.current, counted)
     }
@@ -186,6 +188,7 @@ impl Accounting {
     }
 
     /// The account that signals of the bus are on.
+    #[inline]
     pub(crate) const fn payer(&self) -> Account {
         self.payer
     }

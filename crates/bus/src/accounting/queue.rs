@@ -52,6 +52,7 @@ impl Queue {
     }
 
     /// What waits to be read.
+    #[inline]
     pub(crate) const fn amount(&self) -> Amount {
         self.queued
     }
@@ -69,6 +70,7 @@ impl Queue {
     }
 
     /// Whether the connection keeps up: at most half of what may wait does.
+    #[inline]
     pub(crate) const fn keeps_up(&self) -> bool {
         self.queued.bytes <= self.limits.bytes / 2 && self.queued.fds <= self.limits.fds / 2
     }
@@ -123,6 +125,7 @@ impl Queue {
     }
 
     /// Removes what has left the front of the queue.
+    #[inline]
     pub(crate) fn pop(&mut self, amount: Amount) {
         debug_assert!(self.queued.bytes >= amount.bytes, "more has left than was queued");
         self.queued.subtract(amount);

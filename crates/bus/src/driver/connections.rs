@@ -9,8 +9,8 @@ use wire::message::Builder;
 use wire::names::BusName;
 use wire::signature::Signature;
 
+use super::call::{Call, Driver, no_such_name};
 use super::ownership::announce_owner;
-use super::{Call, Driver, no_such_name};
 use crate::access::mediation::Module;
 use crate::accounting::IncidentKind;
 use crate::registry::Peer;

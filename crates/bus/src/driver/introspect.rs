@@ -6,8 +6,8 @@ use core::fmt::{self, Write};
 
 use wire::names::ObjectPath;
 
+use super::call::{Call, Driver};
 use super::table::{Arg, INTERFACES, Interface, PathRule};
-use super::{Call, Driver};
 use crate::types::{BusError, Effects};
 use crate::well_known::DRIVER_PATH;
 

@@ -4,6 +4,7 @@
 //! [`table`] lists the interfaces, with a function for each method; introspection is made from the
 //! same table, so it cannot say anything else than what is there.
 
+mod call;
 mod connections;
 mod introspect;
 mod monitoring;
@@ -17,12 +18,12 @@ mod table;
 mod tracing;
 
 use alloc::format;
-use alloc::string::String;
 
 use wire::Message;
-use wire::body::{DecodeArgs, EncodeArgs};
-use wire::message::{Builder, MessageType};
+use wire::message::MessageType;
 
+use call::Call;
+pub(crate) use call::Driver;
 pub(crate) use connections::details_read;
 pub use introspect::introspection_xml;
 pub(crate) use ownership::{announce_services, release_all_names};
@@ -30,44 +31,13 @@ pub(crate) use peer_interface::call_without_destination;
 use table::{INTERFACES, Method, PathRule, Privilege};
 pub(crate) use tracing::ring_opened;
 
-use crate::access::{AccessQuery, describe_process};
-use crate::activation::Activation;
-use crate::reloads::Reloads;
-use crate::routing::{Router, reply_too_long, unknown_type};
-use crate::types::{BusError, CallId, Effects, ErrorKind, Fds, Forward, PeerId};
+use crate::access::AccessQuery;
+use crate::routing::unknown_type;
+use crate::types::{BusError, Effects, ErrorKind, PeerId};
 use crate::well_known::{DRIVER_NAME, DRIVER_PATH};
 
 /// The one method for connections that have no name yet.
 const HELLO: &str = "Hello";
-
-/// A call of a method of the bus.
-pub(crate) struct Call<'m> {
-    pub(crate) from: PeerId,
-    pub(crate) message: &'m Message<'m>,
-}
-
-impl<'m> Call<'m> {
-    /// What identifies the call, if it is answered later.
-    const fn id(&self) -> CallId {
-        CallId { peer: self.from, serial: self.message.serial() }
-    }
-
-    /// The arguments. The signature was compared with the table already, so only names that are
-    /// decoded as such can be wrong.
-    fn args<T: DecodeArgs<'m>>(&self) -> Result<T, BusError> {
-        self.message.read().map_err(|error| ErrorKind::InvalidArgs.because(format!("{error}")))
-    }
-}
-
-/// The components that methods of the bus use.
-pub(crate) struct Driver<'b> {
-    pub(crate) router: &'b mut Router,
-    pub(crate) activation: &'b mut Activation,
-    pub(crate) reloads: &'b mut Reloads,
-}
-
-/// A function that carries out a method.
-type Handler = fn(&mut Driver<'_>, &Call<'_>, &mut Effects) -> Result<(), BusError>;
 
 impl Driver<'_> {
     /// Handles a message that is addressed to the bus.
@@ -124,21 +94,6 @@ impl Driver<'_> {
             && find_method(message).is_ok_and(is_hello)
     }
 
-    /// Shows a call to monitors and traces, if there are any.
-    fn show_call<'m>(
-        &mut self,
-        from: PeerId,
-        message: &'m Message<'m>,
-        fx: &mut Effects,
-    ) -> Option<Forward<'m>> {
-        if !self.router.is_watched() && !self.router.matching.has_eavesdroppers() {
-            return None;
-        }
-        let forward = self.router.forward(from, message, fx);
-        self.router.show_monitors(&forward, None, fx);
-        Some(forward)
-    }
-
     fn call(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
         let is_active = self.router.registry[call.from].is_active();
         let method = match find_method(call.message) {
@@ -164,36 +119,6 @@ impl Driver<'_> {
             )));
         }
         (method.handler)(self, call, fx)
-    }
-
-    /// Some methods are for root and the user of the bus.
-    fn check_privileged(&self, call: &Call<'_>, method: &str) -> Result<(), BusError> {
-        if self.router.is_privileged(call.from) {
-            return Ok(());
-        }
-        let peer = &self.router.registry[call.from];
-        let uid = match peer.user {
-            Some(uid) => format!("uid {uid}"),
-            None => String::from("unknown uid"),
-        };
-        let (name, process) = (peer.name(), describe_process(peer));
-        Err(ErrorKind::AccessDenied.because(format!(
-            "rejected attempt to call {method} by connection {name} ({process}) with {uid}"
-        )))
-    }
-
-    /// Answers a call, if it wants an answer.
-    fn reply(
-        &mut self,
-        call: &Call<'_>,
-        args: &impl EncodeArgs,
-        fx: &mut Effects,
-    ) -> Result<(), BusError> {
-        if !call.message.expects_reply() {
-            return Ok(());
-        }
-        let builder = Builder::method_return(call.message.serial());
-        self.router.send_own(call.from, builder, args, Fds::None, fx).map_err(reply_too_long)
     }
 }
 
@@ -221,10 +146,4 @@ fn find_method(message: &Message<'_>) -> Result<&'static Method, BusError> {
     }
     let kind = if known { ErrorKind::UnknownMethod } else { ErrorKind::UnknownInterface };
     Err(kind.because(format!("{DRIVER_NAME} does not understand message {member}")))
-}
-
-/// The answer about a name that nobody owns.
-fn no_such_name(what: &str, name: &str) -> BusError {
-    let text: String = format!("Could not get {what} of name '{name}': no such name");
-    ErrorKind::NameHasNoOwner.because(text)
 }

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use wire::match_rule::{MATCH_RULE_LEN_MAX, MatchRule, MatchRuleErrorKind};
 
+use super::call::{Call, Driver};
 use super::ownership::give_up_names;
-use super::{Call, Driver};
 use crate::matching::RuleNotFound;
 use crate::routing::Router;
 use crate::types::{BusError, Effects, ErrorKind, LimitName, LogEvent, PeerId};

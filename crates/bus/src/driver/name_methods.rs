@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use wire::names::{BusName, WellKnownName};
 
+use super::call::{Call, Driver, no_such_name};
 use super::ownership::announce_change;
-use super::{Call, Driver, no_such_name};
 use crate::activation::{StartReply, activation_method};
 use crate::registry::{Registry, RequestFlags};
 use crate::routing::Router;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use wire::body::Value;
 use wire::signature::Signature;
 
+use super::call::{Call, Driver};
 use super::table::{INTERFACES, Interface};
-use super::{Call, Driver};
 use crate::access::mediation::Module;
 use crate::routing::Router;
 use crate::types::{BusError, Effects, ErrorKind, ServiceManager};

@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use wire::body::Value;
 use wire::signature::{Signature, SignatureBuf, Type};
 
-use super::{Call, Driver};
+use super::call::{Call, Driver};
 use crate::accounting::{Incident, IncidentKind, MemberCounts, MemberUse};
 use crate::registry::Peer;
 use crate::routing::Router;

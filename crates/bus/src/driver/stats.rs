@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use wire::body::Value;
 use wire::limits::ARRAY_LEN_MAX;
 
+use super::call::{Call, Driver};
 use super::connections::{Subject, find};
-use super::{Call, Driver};
 use crate::registry::Peer;
 use crate::routing::Router;
 use crate::types::{BusError, Effects, ErrorKind};

@@ -2,9 +2,9 @@
 
 use wire::signature::Signature;
 
+use super::call::Handler;
 use super::{
-    Handler, connections, introspect, monitoring, name_methods, properties, statistics, stats,
-    tracing,
+    connections, introspect, monitoring, name_methods, properties, statistics, stats, tracing,
 };
 
 /// At which paths something is offered.

@@ -11,8 +11,8 @@ use wire::body::{UnixFd, Value};
 use wire::match_rule::MatchRule;
 use wire::message::Builder;
 
+use super::call::{Call, Driver};
 use super::monitoring::{mediate_eavesdropping, parse};
-use super::{Call, Driver};
 use crate::routing::{Router, reply_too_long};
 use crate::types::{
     BusError, CallId, Effect, Effects, ErrorKind, FdPassing, Fds, LimitName, LogEvent,

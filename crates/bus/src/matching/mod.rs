@@ -238,6 +238,7 @@ impl Matching {
 /// Searches. Each leaves its result for [`Self::take_recipients`].
 impl Matching {
     /// Finds the subscribers of a signal that is addressed to no connection.
+    #[inline]
     pub(crate) fn find_subscribers(
         &mut self,
         registry: &Registry,

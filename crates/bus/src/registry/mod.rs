@@ -178,6 +178,7 @@ impl Registry {
     }
 
     /// Whether connections of more than one user have called Hello.
+    #[inline]
     pub(crate) fn has_several_users(&self) -> bool {
         self.peers.has_several_users()
     }
@@ -203,6 +204,7 @@ impl Registry {
 /// Names.
 impl Registry {
     /// The connection that a name stands for: a unique name, or a well-known name with an owner.
+    #[inline]
     pub(crate) fn resolve(&self, name: BusName<'_>) -> Option<PeerId> {
         match name.as_str().strip_prefix(":1.") {
             Some(number) => {
@@ -214,6 +216,7 @@ impl Registry {
     }
 
     /// The owner of a well-known name.
+    #[inline]
     pub(crate) fn owner_of(&self, name: &str) -> Option<PeerId> {
         self.names.owner_of(name)
     }
@@ -364,12 +367,14 @@ impl Registry {
 impl Index<PeerId> for Registry {
     type Output = Peer;
 
+    #[inline]
     fn index(&self, id: PeerId) -> &Peer {
         self.get(id).unwrap_or_else(|| panic!("{id} is not connected"))
     }
 }
 
 impl IndexMut<PeerId> for Registry {
+    #[inline]
     fn index_mut(&mut self, id: PeerId) -> &mut Peer {
         self.get_mut(id).unwrap_or_else(|| panic!("{id} is not connected"))
     }

@@ -181,16 +181,19 @@ impl Peer {
         matches!(self.stage, Stage::Active(_))
     }
 
+    #[inline]
     pub(crate) const fn is_monitor(&self) -> bool {
         matches!(self.stage, Stage::Monitor(_))
     }
 
     /// Whether it has ended, and the others are being informed.
+    #[inline]
     pub(crate) const fn is_closing(&self) -> bool {
         matches!(self.stage, Stage::Closing(_))
     }
 
     /// Whether it has called Hello, whatever became of it.
+    #[inline]
     pub(crate) const fn is_registered(&self) -> bool {
         self.registration().is_some()
     }
@@ -211,6 +214,7 @@ impl Peer {
     }
 
     /// The number in its unique name: 7 for `:1.7`.
+    #[inline]
     pub(crate) fn number(&self) -> Option<u64> {
         self.registration().map(|registration| registration.number)
     }

@@ -79,10 +79,12 @@ impl Peers {
         self.waiting.first().copied()
     }
 
+    #[inline]
     pub(super) const fn unregistered(&self) -> usize {
         self.unregistered
     }
 
+    #[inline]
     pub(super) const fn registered(&self) -> usize {
         self.registered
     }
@@ -95,6 +97,7 @@ impl Peers {
         self.unregistered_by_user.get(&uid).copied().unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn has_several_users(&self) -> bool {
         self.registered_by_user.len() > 1
     }

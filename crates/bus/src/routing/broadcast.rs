@@ -2,7 +2,7 @@
 
 use wire::Message;
 
-use super::Router;
+use super::router::Router;
 use super::unicast::too_long;
 use crate::matching::Recipients;
 use crate::types::{Effects, Forward, PeerId};

@@ -1,6 +1,6 @@
 //! The last step: a message is put into a queue, or lost.
 
-use super::Router;
+use super::router::Router;
 use crate::accounting::{Account, Incident, IncidentKind, Losing};
 use crate::registry::Peer;
 use crate::types::{

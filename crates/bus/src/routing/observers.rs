@@ -7,7 +7,7 @@ use core::num::NonZeroU32;
 
 use wire::Message;
 
-use super::Router;
+use super::router::Router;
 use crate::access::{AccessQuery, Denial, check_receiving};
 use crate::accounting::{IncidentKind, Missed};
 use crate::policy::MessageClass;
@@ -24,6 +24,7 @@ struct Withheld {
 
 impl Router {
     /// Whether a monitor or a trace sees messages to others.
+    #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.tracing.is_on() || self.matching.has_monitors()
     }
@@ -41,6 +42,7 @@ impl Router {
     }
 
     /// Queues a copy of a message for each monitor that wants it.
+    #[inline]
     pub(crate) fn copy_to_monitors(
         &mut self,
         forward: &Forward<'_>,
@@ -58,6 +60,7 @@ impl Router {
     }
 
     /// Queues a copy of a message for each connection that eavesdrops on it.
+    #[inline]
     pub(crate) fn show_eavesdroppers(
         &mut self,
         forward: &Forward<'_>,

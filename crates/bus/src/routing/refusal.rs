@@ -2,7 +2,7 @@
 
 use wire::Message;
 
-use super::Router;
+use super::router::Router;
 use crate::accounting::IncidentKind;
 use crate::types::{BusError, Effects, ErrorKind, LogEvent, PeerId};
 

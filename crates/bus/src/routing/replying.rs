@@ -7,7 +7,7 @@ use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags, WriteError};
 use wire::names::ErrorName;
 
-use super::Router;
+use super::router::Router;
 use crate::accounting::Account;
 use crate::policy::MessageClass;
 use crate::types::{
@@ -219,29 +219,6 @@ impl Router {
     }
 }
 
-/// The serials of the messages that the bus itself sends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Serials(u32);
-
-impl Default for Serials {
-    fn default() -> Self {
-        Self(1)
-    }
-}
-
-impl Serials {
-    /// The next serial. They wrap around and leave out 0.
-    pub(super) const fn next(self) -> u32 {
-        self.0
-    }
-
-    fn take(&mut self) -> NonZeroU32 {
-        let serial = NonZeroU32::new(self.0).unwrap_or(NonZeroU32::MIN);
-        self.0 = serial.get().wrapping_add(1);
-        serial
-    }
-}
-
 /// A reply that has become too long for a message, as the caller is told.
 pub(crate) fn reply_too_long(_: WriteError) -> BusError {
     ErrorKind::LimitsExceeded.because("The reply would be longer than a message may be")
@@ -253,17 +230,5 @@ const fn fds_of(fds: Fds) -> u32 {
         Fds::None | Fds::OfInput | Fds::Held(_) => 0,
         Fds::OfProcess(_) | Fds::OfRing => 1,
         Fds::OfRecorder => 2,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Serials;
-
-    #[test]
-    fn serials_wrap_around_and_leave_out_0() {
-        let mut serials = Serials(u32::MAX - 1);
-        let taken = [(); 4].map(|()| serials.take().get());
-        assert_eq!(taken, [u32::MAX - 1, u32::MAX, 1, 2]);
     }
 }

@@ -4,7 +4,7 @@ use alloc::format;
 
 use wire::message::Reason;
 
-use super::Router;
+use super::router::Router;
 use crate::accounting::{Gauges, IncidentKind, Losing};
 use crate::registry::Peer;
 use crate::types::{DisconnectReason, End, LimitHit, LimitName, PeerId};

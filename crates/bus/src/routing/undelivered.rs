@@ -6,7 +6,7 @@ use core::num::NonZeroU32;
 use wire::message::{FieldCode, FixedHeader, Flags, HeaderScan, MessageType, ScannedField};
 use wire::names::BusName;
 
-use super::Router;
+use super::router::Router;
 use crate::accounting::IncidentKind;
 use crate::calls::PendingCall;
 use crate::types::{Effects, ErrorKind, LogEvent, PeerId, Shortage, Undelivered};

@@ -6,7 +6,7 @@ use wire::Message;
 use wire::message::MessageType;
 use wire::names::BusName;
 
-use super::Router;
+use super::router::Router;
 use crate::access::{AccessQuery, describe_delivery};
 use crate::calls::{ExpectError, PendingCall, PendingCallId};
 use crate::policy::Reply;
@@ -98,12 +98,14 @@ impl Router {
     }
 
     /// Finds the pending call that a message answers.
+    #[inline]
     fn find_call(&self, forward: &Forward<'_>, to: PeerId) -> Option<PendingCallId> {
         let serial = forward.message.reply_serial()?;
         self.calls.find(&PendingCall { caller: to, serial, callee: forward.from })
     }
 
     /// Whether the recipient can take a message now.
+    #[inline]
     fn check_room(
         &self,
         forward: &Forward<'_>,
@@ -135,6 +137,7 @@ impl Router {
     }
 
     /// Remembers a call until its reply comes.
+    #[inline]
     fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
         if !forward.message.expects_reply() {
             return Ok(());
@@ -155,6 +158,7 @@ impl Router {
     }
 }
 
+#[inline]
 fn check_type(message: &Message<'_>) -> Result<(), BusError> {
     match message.message_type() {
         MessageType::Unknown(_) => Err(unknown_type()),
@@ -168,6 +172,7 @@ pub(crate) fn unknown_type() -> BusError {
 }
 
 /// Whether a message is a reply, and whether it was requested.
+#[inline]
 const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> Reply {
     match (message.reply_serial(), call) {
         (None, _) => Reply::No,

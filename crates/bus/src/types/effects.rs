@@ -50,6 +50,7 @@ impl Effects {
     }
 
     /// The bytes that `span` points to.
+    #[inline]
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
     }
@@ -65,6 +66,7 @@ impl Effects {
         self.bytes.len()
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, effect: Effect) {
         self.list.push(effect);
     }
@@ -97,6 +99,7 @@ impl Effects {
     }
 
     /// Writes the header of `message` as `sender` sends it.
+    #[inline]
     pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
         let start = self.bytes.len();
         message.stamp(sender, &mut self.bytes);
@@ -134,6 +137,7 @@ pub struct Span {
 
 impl Span {
     /// Bytes in it.
+    #[inline]
     pub const fn len(self) -> usize {
         self.end - self.start
     }
@@ -148,6 +152,7 @@ impl Span {
         self.start == self.end
     }
 
+    #[inline]
     pub(crate) const fn range(self) -> Range<usize> {
         self.start..self.end
     }

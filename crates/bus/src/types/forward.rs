@@ -28,6 +28,7 @@ impl Forward<'_> {
         (self.header_len() + self.message.body().len()) as u64
     }
 
+    #[inline]
     fn header_len(&self) -> usize {
         match self.body {
             Body::OfInput => self.head.len(),
@@ -36,6 +37,7 @@ impl Forward<'_> {
     }
 
     /// Whether the sender's name has made the message or its header longer than they may be.
+    #[inline]
     pub(crate) fn is_too_long(&self) -> bool {
         self.len() > MESSAGE_LEN_MAX as u64 || self.header_len() > FixedHeader::LEN + ARRAY_LEN_MAX
     }

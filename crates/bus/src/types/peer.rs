@@ -23,11 +23,13 @@ impl PeerId {
     }
 
     /// The place in the table.
+    #[inline]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 
     /// How many connections were in this place before.
+    #[inline]
     pub const fn generation(self) -> u32 {
         self.generation
     }
@@ -118,12 +120,14 @@ pub struct Amount {
 }
 
 impl Amount {
+    #[inline]
     pub(crate) const fn add(&mut self, other: Self) {
         self.messages += other.messages;
         self.bytes += other.bytes;
         self.fds += other.fds;
     }
 
+    #[inline]
     pub(crate) const fn subtract(&mut self, other: Self) {
         self.messages = self.messages.saturating_sub(other.messages);
         self.bytes = self.bytes.saturating_sub(other.bytes);

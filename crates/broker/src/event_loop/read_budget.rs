@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// How much of a connection is taken at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Appetite {
+pub(crate) struct ReadBudget {
     /// Bytes of a read: about as many as are routed then, so that little has to be kept.
     portion: u32,
     /// How many reads without a flood it takes until it is none.
     unrest: u8,
 }
 
-impl Appetite {
+impl ReadBudget {
     /// How many bytes are read at once.
     pub(crate) const fn portion(self) -> usize {
         self.portion as usize
@@ -44,7 +44,7 @@ impl Appetite {
     }
 }
 
-impl Default for Appetite {
+impl Default for ReadBudget {
     fn default() -> Self {
         Self { portion: PORTION_MAX, unrest: 0 }
     }
@@ -52,20 +52,20 @@ impl Default for Appetite {
 
 /// Whether those that do not flood have something to tell each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Conversation {
+pub(super) struct InteractiveTraffic {
     last: Option<Duration>,
 }
 
-impl Conversation {
+impl InteractiveTraffic {
     /// One that does not flood has sent something to another that does not.
     pub(super) fn goes_on(&mut self, now: Duration) {
         self.last = Some(now);
     }
 
     /// How many messages of a connection are routed in a turn.
-    pub(super) fn messages_of(self, appetite: Appetite, now: Duration) -> usize {
+    pub(super) fn messages_of(self, budget: ReadBudget, now: Duration) -> usize {
         let is_over = self.last.is_none_or(|last| now.saturating_sub(last) > PAUSE_MAX);
-        if is_over || !appetite.is_flood() { MESSAGES_MAX } else { MESSAGES_BESIDE_OTHERS }
+        if is_over || !budget.is_flood() { MESSAGES_MAX } else { MESSAGES_BESIDE_OTHERS }
     }
 }
 
@@ -93,44 +93,44 @@ mod tests {
 
     #[test]
     fn a_flood_ends_after_some_small_reads() {
-        let mut appetite = Appetite::default();
-        appetite.took_all(200);
-        assert!(!appetite.is_flood());
-        appetite.had_enough(10_000);
-        assert_eq!(appetite.portion(), 10_000);
+        let mut budget = ReadBudget::default();
+        budget.took_all(200);
+        assert!(!budget.is_flood());
+        budget.had_enough(10_000);
+        assert_eq!(budget.portion(), 10_000);
         for _ in 1..READS_UNTIL_CALM {
-            appetite.took_all(200);
-            assert!(appetite.is_flood());
+            budget.took_all(200);
+            assert!(budget.is_flood());
         }
-        appetite.took_all(200);
-        assert!(!appetite.is_flood());
+        budget.took_all(200);
+        assert!(!budget.is_flood());
     }
 
     #[test]
     fn what_is_read_at_once_stays_within_bounds() {
-        let mut appetite = Appetite::default();
-        appetite.had_enough(1);
-        assert_eq!(appetite.portion(), PORTION_MIN as usize);
+        let mut budget = ReadBudget::default();
+        budget.had_enough(1);
+        assert_eq!(budget.portion(), PORTION_MIN as usize);
         for _ in 0..100 {
-            appetite.took_all(appetite.portion());
+            budget.took_all(budget.portion());
         }
-        assert_eq!(appetite.portion(), PORTION_MAX as usize);
-        assert!(appetite.is_flood(), "it still brings as much as it may");
-        appetite.had_enough(usize::MAX);
-        assert_eq!(appetite.portion(), PORTION_MAX as usize);
+        assert_eq!(budget.portion(), PORTION_MAX as usize);
+        assert!(budget.is_flood(), "it still brings as much as it may");
+        budget.had_enough(usize::MAX);
+        assert_eq!(budget.portion(), PORTION_MAX as usize);
     }
 
     #[test]
     fn a_flood_is_held_back_only_beside_others() {
-        let (calm, mut flood) = (Appetite::default(), Appetite::default());
+        let (calm, mut flood) = (ReadBudget::default(), ReadBudget::default());
         flood.had_enough(10_000);
-        let mut conversation = Conversation::default();
+        let mut interactive = InteractiveTraffic::default();
         let at = Duration::from_secs(5);
-        assert_eq!(conversation.messages_of(flood, at), MESSAGES_MAX);
-        conversation.goes_on(at);
-        assert_eq!(conversation.messages_of(flood, at), MESSAGES_BESIDE_OTHERS);
-        assert_eq!(conversation.messages_of(calm, at), MESSAGES_MAX);
+        assert_eq!(interactive.messages_of(flood, at), MESSAGES_MAX);
+        interactive.goes_on(at);
+        assert_eq!(interactive.messages_of(flood, at), MESSAGES_BESIDE_OTHERS);
+        assert_eq!(interactive.messages_of(calm, at), MESSAGES_MAX);
         let later = at + 2 * PAUSE_MAX;
-        assert_eq!(conversation.messages_of(flood, later), MESSAGES_MAX);
+        assert_eq!(interactive.messages_of(flood, later), MESSAGES_MAX);
     }
 }

@@ -11,7 +11,7 @@ use super::EventLoop;
 
 /// When to look, and what there was.
 #[derive(Debug)]
-pub(super) struct Thrift {
+pub(super) struct MemoryTrimmer {
     due: Option<Duration>,
     /// The fewest bytes that were occupied at any look.
     least: u64,
@@ -19,7 +19,7 @@ pub(super) struct Thrift {
     delay: Duration,
 }
 
-impl Thrift {
+impl MemoryTrimmer {
     /// That of a bus which has just begun.
     pub(super) fn begin() -> Self {
         let least = sys::memory::resident().unwrap_or_default();
@@ -30,30 +30,30 @@ impl Thrift {
 impl EventLoop {
     /// A connection has ended, or has read all that waited for it, so that what it had is free.
     pub(super) fn note_freed(&mut self) {
-        if self.thrift.due.is_none() {
-            let due = self.now + self.thrift.delay;
-            self.thrift.due = Some(due);
+        if self.trimmer.due.is_none() {
+            let due = self.now + self.trimmer.delay;
+            self.trimmer.due = Some(due);
             self.alarm.no_later_than(due);
         }
     }
 
     /// Gives memory back, if it is time to and there is much.
     pub(super) fn check_memory(&mut self) {
-        let Some(due) = self.thrift.due else { return };
+        let Some(due) = self.trimmer.due else { return };
         if due > self.now {
             return self.alarm.no_later_than(due);
         }
-        let thrift = &mut self.thrift;
-        thrift.due = None;
+        let trimmer = &mut self.trimmer;
+        trimmer.due = None;
         let Some(before) = sys::memory::resident() else { return };
-        thrift.least = thrift.least.min(before);
-        if before < thrift.least + MUCH {
+        trimmer.least = trimmer.least.min(before);
+        if before < trimmer.least + MUCH {
             return;
         }
         sys::memory::give_back();
         let given = before.saturating_sub(sys::memory::resident().unwrap_or(before));
-        let slower = (thrift.delay * 2).min(DELAY_MAX);
-        thrift.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
+        let slower = (trimmer.delay * 2).min(DELAY_MAX);
+        trimmer.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
     }
 }
 

@@ -1,0 +1,111 @@
+//! The components that messages pass.
+
+use core::num::NonZeroU32;
+
+use wire::Message;
+
+use crate::access::Access;
+use crate::accounting::Accounting;
+use crate::calls::PendingCalls;
+use crate::hash::KeyedState;
+use crate::matching::Matching;
+use crate::registry::Registry;
+use crate::tracing::Tracing;
+use crate::types::{Body, Configuration, Effects, Fds, Forward, Identity, Limits, PeerId, Time};
+
+/// The components that messages pass, and what all of them need to know.
+#[derive(Debug)]
+pub(crate) struct Router {
+    pub(crate) identity: Identity,
+    pub(crate) config: Configuration,
+    /// The time of the current input.
+    pub(crate) now: Time,
+    pub(crate) registry: Registry,
+    pub(crate) matching: Matching,
+    pub(crate) calls: PendingCalls,
+    pub(crate) access: Access,
+    pub(crate) accounting: Accounting,
+    pub(crate) tracing: Tracing,
+    pub(super) serials: Serials,
+}
+
+impl Router {
+    pub(crate) fn new(identity: Identity, config: Configuration, hasher: KeyedState) -> Self {
+        Self {
+            registry: Registry::new(hasher.clone()),
+            matching: Matching::new(hasher.clone()),
+            calls: PendingCalls::new(hasher.clone()),
+            access: Access::new(&config),
+            accounting: Accounting::new(hasher.clone()),
+            tracing: Tracing::new(hasher, config.flight_recorder),
+            serials: Serials::default(),
+            identity,
+            config,
+            now: Time::default(),
+        }
+    }
+
+    /// The limits for a connection.
+    #[inline]
+    pub(crate) fn limits_of(&self, peer: PeerId) -> &Limits {
+        self.config.limits_of(self.registry.get(peer).and_then(|peer| peer.user))
+    }
+
+    /// Whether a connection belongs to root or to the user of the bus.
+    pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
+        self.registry[peer].user.is_some_and(|uid| uid == 0 || uid == self.identity.uid)
+    }
+
+    /// The serial that the next message of the bus will have.
+    pub(crate) const fn next_serial(&self) -> u32 {
+        self.serials.next()
+    }
+
+    /// Stamps a message with the name of its sender.
+    #[inline]
+    pub(crate) fn forward<'m>(
+        &self,
+        from: PeerId,
+        message: &'m Message<'m>,
+        fx: &mut Effects,
+    ) -> Forward<'m> {
+        let head = fx.stamp(message, self.registry.sender_field(from));
+        let fds = if message.unix_fds() > 0 { Fds::OfInput } else { Fds::None };
+        Forward { message, from, head, body: Body::OfInput, fds }
+    }
+}
+
+/// The serials of the messages that the bus itself sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Serials(u32);
+
+impl Default for Serials {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Serials {
+    /// The next serial. They wrap around and leave out 0.
+    const fn next(self) -> u32 {
+        self.0
+    }
+
+    pub(super) fn take(&mut self) -> NonZeroU32 {
+        let serial = NonZeroU32::new(self.0).unwrap_or(NonZeroU32::MIN);
+        self.0 = serial.get().wrapping_add(1);
+        serial
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Serials;
+
+    #[test]
+    fn serials_wrap_around_and_leave_out_0() {
+        let mut serials = Serials(u32::MAX - 1);
+        let taken = [(); 4].map(|()| serials.take().get());
+        assert_eq!(taken, [u32::MAX - 1, u32::MAX, 1, 2]);
+    }
+}
