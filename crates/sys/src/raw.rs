@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, ptr, slice};
 
-pub(crate) use mapping::{Pages, SharedMapping};
+pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
 pub(crate) use start::{Outputs, fork, launch, run_before_exec};
 
 /// How much of a socket option's value fitted into the buffer.

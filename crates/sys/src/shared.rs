@@ -1,116 +1,126 @@
-//! Memory that one process writes and others read at the same time, without a system call.
+//! Memory that one process writes and other processes read at the same time, without a system call.
 //!
-//! Writer and readers agree by words that are read and written atomically; all other bytes are
-//! copied in and out, and what a reader has copied may be a mixture of old and new until the words
-//! say otherwise.
+//! All accesses are atomic and have the size of a word: eight bytes at a multiple of eight. They are
+//! relaxed unless their name says otherwise. So if a reader copies several words while the writer changes
+//! them, it gets some old and some new words. Writer and readers need a protocol to detect this, for
+//! example a word that the writer stores last with [`Writable::store_release`].
 //!
 //! ```
 //! use diligence_sys::shared::{ReadOnly, Writable};
 //! use std::os::fd::AsFd;
-//! use std::sync::atomic::Ordering;
 //!
 //! let (mut memory, descriptor) = Writable::new("example", 4096)?;
 //! let reader = ReadOnly::map(descriptor.as_fd())?;
-//! memory.write(8, b"hello");
-//! memory.store(0, 5, Ordering::Release);
+//! memory.write(8, [b"hello"]);
+//! memory.store_release(0, 5);
 //!
-//! let mut text = vec![0; reader.load(0, Ordering::Acquire) as usize];
+//! let mut text = vec![0; reader.load_acquire(0) as usize];
 //! reader.read(8, &mut text);
 //! assert_eq!(text, b"hello");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::raw::{Pages, SharedMapping};
+use crate::raw::{Pages, ReadOnlyMapping, WritableMapping};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
-use rustix::mm::ProtFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-/// Memory of this process that others may read.
+/// Memory that this process writes and other processes may read.
 #[derive(Debug)]
-pub struct Writable(SharedMapping);
+pub struct Writable(WritableMapping);
 
-/// Memory that another process writes.
+/// Memory that another process writes. It can only be read.
 #[derive(Debug)]
-pub struct ReadOnly(SharedMapping);
+pub struct ReadOnly(ReadOnlyMapping);
 
-/// Memory that the kernel has not provided yet. It does so page by page when they are first written
-/// to, each time with a fault that takes microseconds.
+/// Memory that the kernel has not provided yet. Without [`provide`](Self::provide) it provides each page
+/// when the page is first written to, by a page fault that takes microseconds.
 #[derive(Debug)]
 pub struct Unprovided(Arc<Pages>);
 
 impl Writable {
-    /// `len` bytes, all zero, and the descriptor by which others can map them. Who gets it cannot
-    /// write there, nor change the length. `name` is what `/proc` shows of it.
+    /// Makes memory of `len` bytes, all zero, and a descriptor with which other processes can map it. The
+    /// descriptor is sealed: its holders can neither write the memory nor change its length. `/proc` shows
+    /// `name` for it.
     ///
     /// # Errors
     ///
-    /// Only when descriptors or memory run out, or if the kernel is older than 5.1.
+    /// Fails if `len` is 0, if descriptors or memory run out, or before Linux 5.1.
     pub fn new(name: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
         let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, len as u64)?;
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        let mapping = SharedMapping::map(file.as_fd(), len, access)?;
+        let mapping = WritableMapping::map(file.as_fd(), len)?;
         let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         Ok((Self(mapping), file))
     }
 
-    /// Bytes there are.
-    pub const fn len(&self) -> usize {
-        self.0.len()
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.0.pages().len()
     }
 
-    /// Whether there are none; never, as the kernel maps nothing of no length.
-    pub const fn is_empty(&self) -> bool {
-        self.0.len() == 0
+    /// Always false, as the kernel maps no memory of length 0.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    /// What another thread can see to before it is written to.
+    /// The memory as a thread needs it to have the kernel provide it.
     pub fn unprovided(&self) -> Unprovided {
         Unprovided(Arc::clone(self.0.pages()))
     }
 
-    /// Copies bytes in.
+    /// Copies the bytes of `parts` into the memory, one part directly behind the other, from byte offset
+    /// `at` on. If they do not fill the last word, the rest of that word becomes zero.
     ///
     /// # Panics
     ///
-    /// If they would reach behind the end.
+    /// Panics if `at` is not a multiple of eight, or if a word is not within the memory.
     #[inline]
-    pub fn write(&mut self, at: usize, bytes: &[u8]) {
-        self.0.write(at, bytes);
+    pub fn write<const N: usize>(&mut self, at: usize, parts: [&[u8]; N]) {
+        self.0.write(at, parts);
     }
 
-    /// Copies words in, in the byte order of the machine.
+    /// Stores words one after the other, from byte offset `at` on, in the byte order of the machine.
     ///
     /// # Panics
     ///
-    /// If they would reach behind the end.
+    /// Panics if `at` is not a multiple of eight, or if a word is not within the memory.
     #[inline]
     pub fn write_words<const N: usize>(&mut self, at: usize, words: [u64; N]) {
         self.0.write_words(at, words);
     }
 
-    /// Stores a word.
+    /// Stores the word at byte offset `at`.
     ///
     /// # Panics
     ///
-    /// If `at` is no multiple of eight, or behind the end.
+    /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
     #[inline]
-    pub fn store(&mut self, at: usize, value: u64, ordering: Ordering) {
-        self.0.word(at).store(value, ordering);
+    pub fn store(&mut self, at: usize, value: u64) {
+        self.0.store(at, value);
+    }
+
+    /// Stores the word at byte offset `at` with release ordering: a reader that gets this value with
+    /// [`ReadOnly::load_acquire`] also gets everything that was stored before.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
+    #[inline]
+    pub fn store_release(&mut self, at: usize, value: u64) {
+        self.0.store_release(at, value);
     }
 }
 
 impl Unprovided {
-    /// Has the kernel provide all of it, or as much as it can before the [`Writable`] is dropped.
+    /// Makes the kernel provide all of the memory. Stops early if the [`Writable`] is dropped meanwhile,
+    /// if memory runs out, or before Linux 5.14.
     pub fn provide(self) {
         let Self(pages) = self;
         for start in (0..pages.len()).step_by(PROVIDED_AT_ONCE) {
             let end = pages.len().min(start + PROVIDED_AT_ONCE);
-            // A kernel older than 5.14 cannot; it will when they are written to.
             if Arc::strong_count(&pages) == 1 || pages.populate(start..end).is_err() {
                 return;
             }
@@ -123,7 +133,8 @@ impl ReadOnly {
     ///
     /// # Errors
     ///
-    /// `InvalidData` if it is something else, which could become shorter while it is read.
+    /// `InvalidData` if the descriptor is not sealed against shrinking: an access behind a new, earlier end
+    /// would end this process. Other errors if mapping fails.
     pub fn map(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         let seals = rustix::fs::fcntl_get_seals(descriptor).unwrap_or(SealFlags::empty());
         if !seals.contains(SealFlags::SHRINK) {
@@ -131,41 +142,54 @@ impl ReadOnly {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let len = usize::try_from(fstat(descriptor)?.st_size).unwrap_or(0);
-        SharedMapping::map(descriptor, len, ProtFlags::READ).map(Self)
+        ReadOnlyMapping::map(descriptor, len).map(Self)
     }
 
-    /// Bytes there are.
+    /// The length in bytes.
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.0.pages().len()
     }
 
-    /// Whether there are none; never, as the kernel maps nothing of no length.
+    /// Always false, as the kernel maps no memory of length 0.
     pub const fn is_empty(&self) -> bool {
-        self.0.len() == 0
+        self.len() == 0
     }
 
-    /// Copies bytes out. They may be a mixture if the writer is there at the same time.
+    /// Copies bytes out, from byte offset `at` on. If the writer changes them at the same time, some words
+    /// are old and some are new.
     ///
     /// # Panics
     ///
-    /// If they reach behind the end.
+    /// Panics if `at` is not a multiple of eight, or if a word that has some of the bytes is not within the
+    /// memory.
     #[inline]
     pub fn read(&self, at: usize, bytes: &mut [u8]) {
         self.0.read(at, bytes);
     }
 
-    /// Loads a word.
+    /// Loads the word at byte offset `at`.
     ///
     /// # Panics
     ///
-    /// If `at` is no multiple of eight, or behind the end.
+    /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
     #[inline]
-    pub fn load(&self, at: usize, ordering: Ordering) -> u64 {
-        self.0.word(at).load(ordering)
+    pub fn load(&self, at: usize) -> u64 {
+        self.0.load(at)
+    }
+
+    /// Loads the word at byte offset `at` with acquire ordering, see [`Writable::store_release`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
+    #[inline]
+    pub fn load_acquire(&self, at: usize) -> u64 {
+        self.0.load_acquire(at)
     }
 }
 
-/// Bytes between two looks whether anybody needs them. Meanwhile no other thread can map memory.
+/// Bytes that [`Unprovided::provide`] asks for in one system call. While the kernel works on a call, other
+/// threads cannot map or unmap memory, and the dropping of the [`Writable`] is not noticed.
 const PROVIDED_AT_ONCE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -189,8 +213,7 @@ mod tests {
     fn a_reader_cannot_write() {
         let (memory, descriptor) = Writable::new("test", 8192).unwrap();
         assert_eq!(memory.len(), 8192);
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        assert!(SharedMapping::map(descriptor.as_fd(), 8192, access).is_err());
+        assert!(WritableMapping::map(descriptor.as_fd(), 8192).is_err());
         assert!(ftruncate(&descriptor, 0).is_err());
         assert!(rustix::io::write(&descriptor, b"x").is_err());
     }
@@ -200,5 +223,54 @@ mod tests {
         let file = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
         ftruncate(&file, 4096).unwrap();
         assert_eq!(ReadOnly::map(file.as_fd()).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn bytes_of_any_length_are_written_in_whole_words() {
+        let (mut memory, descriptor) = Writable::new("test", 4096).unwrap();
+        let reader = ReadOnly::map(descriptor.as_fd()).unwrap();
+        let bytes: Vec<u8> = (1..=40).collect();
+        for first in 0..=20 {
+            for second in 0..=20 {
+                let parts = [&bytes[..first], &bytes[first..first + second]];
+                let len = first + second;
+                memory.write_words(64, [u64::MAX; 6]);
+                memory.write(64, parts);
+                let mut found = [0; 48];
+                reader.read(64, &mut found);
+                let end = len.next_multiple_of(8);
+                assert_eq!(found[..len], bytes[..len], "{first}, {second}");
+                assert!(found[len..end].iter().all(|&byte| byte == 0), "{first}, {second}");
+                assert!(found[end..].iter().all(|&byte| byte == 0xff), "{first}, {second}");
+                let mut part = vec![0; len];
+                reader.read(64, &mut part);
+                assert_eq!(part, bytes[..len]);
+            }
+        }
+    }
+
+    #[test]
+    fn accesses_outside_of_the_memory_panic() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+        let (mut memory, descriptor) = Writable::new("test", 4096).unwrap();
+        let reader = ReadOnly::map(descriptor.as_fd()).unwrap();
+        memory.write(4088, [b"12345678"]);
+        memory.store(4088, 1);
+        reader.read(4080, &mut [0; 16]);
+        reader.read(4096, &mut []);
+        let mut panics = |access: &mut dyn FnMut(&mut Writable)| {
+            let mut access = AssertUnwindSafe(|| access(&mut memory));
+            assert!(catch_unwind(move || access()).is_err());
+        };
+        panics(&mut |memory| memory.store(4096, 1));
+        panics(&mut |memory| memory.store(4, 1));
+        panics(&mut |memory| memory.store_release(usize::MAX - 7, 1));
+        panics(&mut |memory| memory.write(4088, [b"123456789"]));
+        panics(&mut |memory| memory.write(4090, [b"1"]));
+        panics(&mut |memory| memory.write_words(4088, [1, 2]));
+        panics(&mut |_| reader.read(4088, &mut [0; 9]));
+        panics(&mut |_| reader.read(4097, &mut []));
+        panics(&mut |_| drop(reader.load(4096)));
+        panics(&mut |_| drop(reader.load_acquire(1)));
     }
 }

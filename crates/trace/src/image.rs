@@ -1,12 +1,11 @@
-//! A ring that nobody writes any more, as the bytes of a file. Several can stand in a file, one behind
-//! the other.
+//! Rings in a file, as the flight recorder of a bus writes them: one or several, one behind the other.
 
 use std::io::{self, Read};
 
 use crate::layout::{Header, Layout, MAGIC, RECORD_HEADER, RING_MAX, RING_MIN, SEGMENTS, at};
 use crate::record::{Entry, Kind, Missed, Place, Record};
 
-/// The records of a ring that was written to a file. Nothing in the file is trusted.
+/// The records of a ring that was written to a file. No content of the file makes reading panic or go on for ever.
 #[derive(Debug)]
 pub struct Image {
     bytes: Vec<u8>,
@@ -16,31 +15,31 @@ pub struct Image {
     end: u64,
     /// The place of the record that should come next, once one has come.
     expected: Option<Place>,
-    /// Whether the records before the next one are behind the end of a file that is cut.
+    /// True if the file is cut, and the records before the next one are behind its end.
     skips_cut: bool,
 }
 
-/// What an [`Image`] has next.
+/// The outcome of [`Image::step`].
 #[derive(Debug)]
 pub enum Piece<'a> {
     /// A record.
     Record(Record<'a>),
-    /// Some are missing here.
+    /// So many records are missing here.
     Missed(Missed),
     /// Records are missing here because the file is cut; `None` if they cannot be counted.
     Cut(Option<Missed>),
-    /// What stands so many bytes from the start of the file is no record. It goes on at the next
-    /// place where one is known to begin.
+    /// The bytes at this offset from the start of the ring's header are not a record. Reading continues at the next
+    /// offset at which a record is known to begin.
     Damage(u64),
 }
 
 impl Image {
-    /// Reads the ring that begins here, and nothing behind it.
+    /// Reads one ring, and nothing behind it. A ring that is cut behind its header is read as far as it goes.
     ///
     /// # Errors
     ///
-    /// Those of reading; `UnexpectedEof` if the file is cut in the header of a ring; `InvalidData` if no
-    /// ring of this version begins here. A ring that is cut behind its header is read as far as it goes.
+    /// `UnexpectedEof` if the file is cut in the header of the ring, `InvalidData` if the bytes are not a ring of a known
+    /// version, and the errors of `source`.
     pub fn read(mut source: impl Read) -> io::Result<Self> {
         let not_a_ring = || {
             io::Error::new(io::ErrorKind::InvalidData, "the file holds no trace of this version")
@@ -57,7 +56,7 @@ impl Image {
     }
 
     fn new(bytes: Vec<u8>, layout: Layout, len: usize) -> Option<Self> {
-        // Beyond that no bus comes, and nothing below overflows.
+        // No bus writes that much. Without such positions, nothing below overflows.
         let end = word(&bytes, at::COMMITTED);
         if i64::try_from(end).is_err() {
             return None;
@@ -71,32 +70,32 @@ impl Image {
         Some(Self { position, ..image })
     }
 
-    /// How many nanoseconds the time of day was ahead of the monotonic clock.
+    /// How many nanoseconds the time of day was ahead of the monotonic clock when the ring was made.
     pub fn clock(&self) -> i64 {
         word(&self.bytes, at::CLOCK) as i64
     }
 
-    /// Bytes that are kept of each message.
+    /// How many bytes of each message are written at most.
     pub fn kept(&self) -> u32 {
         word(&self.bytes, at::KEPT) as u32
     }
 
-    /// Bytes of the ring in a file.
+    /// The length in bytes that the ring, its header included, has in a file that is not cut.
     pub const fn file_len(&self) -> u64 {
         at::RING as u64 + self.len
     }
 
-    /// Whether the file ends before the end of the ring, the part included in which nothing was written.
+    /// True if the file ends before the end of the ring, even if nothing was written to the missing part.
     pub const fn is_short(&self) -> bool {
         (self.bytes.len() as u64) < self.file_len()
     }
 
-    /// Whether the file ends before the end of what was written.
+    /// True if the file ends before the end of the last record.
     pub fn is_cut(&self) -> bool {
         (self.bytes.len() as u64) < at::RING as u64 + self.len.min(self.end)
     }
 
-    /// What comes next; `None` at the end.
+    /// Reads the next record. Returns `None` at the end.
     pub fn step(&mut self) -> Option<Piece<'_>> {
         loop {
             if self.position >= self.end {
@@ -139,7 +138,7 @@ impl Image {
         }
     }
 
-    /// The header of the record at a place in the ring, if one can stand there.
+    /// The header of the record at an offset in the ring, or `None` if it is not one.
     fn header(&self, start: usize) -> Option<Header> {
         let (header, room) = self.header_bytes(start);
         let len = header.len as usize;
@@ -147,14 +146,14 @@ impl Image {
         (len >= shortest && len <= room && len.is_multiple_of(8)).then_some(header)
     }
 
-    /// What stands at a place where no record was found: whether it is the end of a file that is cut.
+    /// True if the file is cut within the record at an offset in the ring.
     fn is_cut_in_record(&self, start: usize) -> bool {
         let (header, room) = self.header_bytes(start);
         self.is_short() && (room < RECORD_HEADER || header.len as usize > room)
     }
 
-    /// The bytes of a header at a place in the ring, zeros for those that are missing, and how many
-    /// bytes of the ring there are from this place on.
+    /// The header at an offset in the ring, with zeros for missing bytes, and how many bytes of the ring the file has
+    /// from this offset on.
     fn header_bytes(&self, start: usize) -> (Header, usize) {
         let room = self.bytes.get(at::RING + start..).unwrap_or_default();
         let mut bytes = [0; RECORD_HEADER];
@@ -163,7 +162,7 @@ impl Image {
         (Header::parse(&bytes), room.len())
     }
 
-    /// The first position from `position` on at which a record is known to begin.
+    /// The first position from `position` on at which a record is known to begin, or the end.
     fn first_from(&self, position: u64) -> u64 {
         (0..SEGMENTS)
             .map(|segment| word(&self.bytes, at::SEGMENT_TABLE + 8 * segment))
@@ -173,13 +172,13 @@ impl Image {
     }
 }
 
-/// Whether a file ends with these bytes, which are the beginning of a header.
+/// True if these bytes are all that is left of a file, and are the beginning of a header.
 fn is_cut_header(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(MAGIC.len())];
     !bytes.is_empty() && bytes.len() < at::RING && MAGIC.starts_with(start)
 }
 
-/// The layout and the length of a ring, by its header.
+/// The layout of a ring and its length in bytes, from its header.
 fn shape(header: &[u8]) -> Option<(Layout, usize)> {
     if header.len() != at::RING || !header.starts_with(&MAGIC) {
         return None;

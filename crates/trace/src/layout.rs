@@ -1,11 +1,13 @@
-//! Where what stands in the memory of a ring.
+//! The layout of the memory of a ring.
 //!
-//! All numbers are in the byte order of the machine: a ring does not leave it. Positions count the
-//! bytes that were ever written; a position modulo the length of the ring is a place in it. The ring
-//! is divided into [`SEGMENTS`] segments, and for each the header says at which position the first
-//! record begins that begins there, so that a reader who was overtaken finds a record again.
+//! All numbers are in the byte order of the machine, as a ring is not read on another machine. A position counts all
+//! bytes written since the ring was made; modulo the length of the ring, it is an offset in the ring. The ring is
+//! divided into [`SEGMENTS`] segments. For each segment, the header has the position of the first record that begins
+//! in the segment, so that a reader that was overtaken can find the start of a record.
 //!
-//! | offset | bytes | what |
+//! The memory is written and read in words of eight bytes at multiples of eight, each atomically.
+//!
+//! | offset | bytes | content |
 //! | --- | --- | --- |
 //! | 0 | 8 | `DLGTRACE` |
 //! | 8 | 8 | version of this layout |
@@ -18,29 +20,29 @@
 //! | 512 | 512 | the first position of each segment |
 //! | 4096 | | the ring |
 //!
-//! A record begins at a multiple of 8 and is never split at the end of the ring: the rest is filled
-//! by a record that says nothing.
+//! A record begins at a multiple of 8 and is never split at the end of the ring: a record of padding fills the
+//! rest of the ring. The last word of a record may end with bytes that are not used, which are zero.
 //!
-//! | word | what |
+//! | word | content |
 //! | --- | --- |
-//! | 0 | lower half: bytes in the record, these included; upper half: what it is, a [`Kind`](crate::record::Kind) |
-//! | 1 | lower half: how many records were written before it, upper half: how many messages were; both wrap around |
-//! | 2 | when, in nanoseconds of the monotonic clock |
-//! | 3 | what it says |
+//! | 0 | lower half: length of the record in bytes, header included; upper half: its [`Kind`](crate::record::Kind) |
+//! | 1 | lower half: number of records before it; upper half: number of messages before it; both wrap around |
+//! | 2 | time, in nanoseconds of the monotonic clock |
+//! | 3 | body, which depends on the kind |
 
 use std::time::Duration;
 
 use crate::record::{MESSAGE_FIXED, Place, halves};
 
-/// The first bytes.
+/// The first bytes of the memory.
 pub const MAGIC: [u8; 8] = *b"DLGTRACE";
 /// The version of this layout.
 pub const VERSION: u64 = 2;
 
-/// The layouts that can be read.
+/// A layout that this crate can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Layout {
-    /// Version 1: a message does not say how long the stages of its routing took.
+    /// Version 1: messages do not have the times of the stages of their routing.
     WithoutStages,
     /// [`VERSION`].
     Current,
@@ -55,7 +57,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of a message record between its header and its recipients.
+    /// The length in bytes of the words of a message record between its header and its recipients.
     pub(crate) const fn message_fixed(self) -> usize {
         match self {
             Self::WithoutStages => MESSAGE_FIXED - 8 * 2,
@@ -64,42 +66,42 @@ impl Layout {
     }
 }
 
-/// How many segments there are.
+/// The number of segments of a ring.
 pub const SEGMENTS: usize = 64;
-/// Bytes of the smallest ring.
+/// The length of the smallest ring in bytes.
 pub const RING_MIN: usize = 64 * 1024;
-/// Bytes of the largest ring.
+/// The length of the largest ring in bytes.
 pub const RING_MAX: usize = 1 << 30;
 
-/// Offsets from the start.
+/// Offsets in the memory, in bytes.
 pub mod at {
-    /// The version.
+    /// The version of the layout.
     pub const VERSION: usize = 8;
-    /// Bytes in the ring.
+    /// The length of the ring in bytes.
     pub const RING_LEN: usize = 16;
-    /// From the monotonic clock to the time of day.
+    /// How many nanoseconds the time of day is ahead of the monotonic clock, signed.
     pub const CLOCK: usize = 24;
-    /// Bytes kept of each message.
+    /// How many bytes of each message are written at most.
     pub const KEPT: usize = 32;
-    /// The position up to which the writer may be writing.
+    /// The position up to which the writer may be writing at this moment.
     pub const RESERVED: usize = 64;
-    /// The position up to which everything is written.
+    /// The position up to which all records are complete.
     pub const COMMITTED: usize = 72;
-    /// Whether the writer has stopped.
+    /// 1 if the writer has stopped, otherwise 0.
     pub const STOPPED: usize = 80;
-    /// The first position of each segment.
+    /// For each segment, the position of the first record that begins in it.
     pub const SEGMENT_TABLE: usize = 512;
-    /// The ring.
+    /// The first byte of the ring.
     pub const RING: usize = 4096;
 }
 
-/// Bytes before what a record says.
+/// The length of the header of a record in bytes.
 pub const RECORD_HEADER: usize = 24;
 
-/// The share of a ring that one record may take: what is longer is cut.
+/// A record takes at most the length of the ring divided by this. A longer message is cut.
 pub const RECORD_PART: usize = 4;
 
-/// What stands before what a record says.
+/// The header of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) len: u32,

@@ -1,15 +1,15 @@
-//! What a bus writes about its messages, in memory that others read.
+//! Traces: records that a bus writes about its messages into shared memory.
 //!
-//! The bus writes records into a ring, round and round, without a system call and without a lock:
-//! what it received, to whom it routed that, and when the copies had left it. Who wants to know
-//! maps the ring and follows. The bus never waits for a reader; one that is too slow finds out how
-//! many records it has missed.
+//! The bus writes records into a ring buffer, without a system call and without a lock: which message it
+//! received, to which recipients it routed the message, and when the copies were written to their sockets. A reader
+//! maps the ring and follows. The bus never waits for a reader. A reader that is too slow gets the number of records
+//! that it has missed.
 //!
-//! - [`record`]: what is written, and its bytes.
-//! - [`program`]: what it says of the program of a connection.
-//! - `ring`: the memory, its writer and its reader; not in WebAssembly, where none is shared.
-//! - [`image`]: a ring in a file, as a bus leaves it there.
-//! - [`layout`]: where what stands in the memory.
+//! - [`record`]: the records, and how to decode them.
+//! - [`program`]: the program of a connection, as records describe it.
+//! - `ring`: the shared memory, its writer and its reader. Not in WebAssembly, which has no shared memory.
+//! - [`image`]: a ring in a file, as the flight recorder of a bus writes it.
+//! - [`layout`]: the layout of the memory.
 
 #![forbid(unsafe_code)]
 

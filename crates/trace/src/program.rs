@@ -1,48 +1,48 @@
-//! What a record says about the program of a connection.
+//! The program of a connection, as records describe it.
 
 use crate::record::Party;
 
-/// A connection, its process, and the program that the process runs. What is not known is 0 or
-/// `u32::MAX` as in [`Joined`](crate::Entry::Joined), `None`, or empty.
+/// A connection, its process, and the program that the process runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Participant<'a> {
-    /// The connection; the bus itself is one too.
+    /// The connection, or the bus itself.
     pub who: Party,
-    /// The process; 0 if it is not known.
+    /// The process id, or 0 if it is unknown.
     pub pid: u32,
-    /// The user; `u32::MAX` if it is not known.
+    /// The user id, or `u32::MAX` if it is unknown.
     pub uid: u32,
-    /// When the process started, in nanoseconds of the monotonic clock. Negative if that was before
-    /// the clock began, since the clock stops while the machine sleeps.
+    /// When the process started, in nanoseconds of the monotonic clock, or `None` if it is unknown. Negative if the machine
+    /// has slept since then for longer than the clock shows: the clock stops while the machine sleeps.
     pub started: Option<i64>,
-    /// The program, as [`Program::to_text`] writes it; empty if nothing is known of it.
+    /// The program as [`Program::to_text`] writes it, or an empty text if it is unknown.
     pub program: &'a str,
 }
 
-/// What a process says about itself, for people. It chose most of that, so nothing is decided by it.
+/// How a process describes itself, to be shown to people. Most of it was chosen by the process, so no decision may
+/// depend on it. Unknown parts are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Program<'a> {
     /// The name of the process, at most 15 bytes.
     pub comm: &'a str,
-    /// The file that it executes.
+    /// The path of the file that the process executes.
     pub executable: &'a str,
-    /// The systemd unit.
+    /// The systemd unit of the process.
     pub unit: &'a str,
-    /// The control group.
+    /// The control group of the process.
     pub control_group: &'a str,
-    /// The words of the command line, with zeros between them.
+    /// The words of the command line, separated by zeros.
     pub command: &'a str,
 }
 
 impl<'a> Program<'a> {
-    /// All of it as one text: the parts in their order, with zeros between them. Of each part only
-    /// [`PART_LEN_MAX`] bytes are written; a part that is longer ends with [`CUT`].
+    /// Writes all parts into one text, in their order, separated by zeros. A part that is longer than [`PART_LEN_MAX`] is
+    /// cut, and ends with [`CUT`].
     #[must_use]
     pub fn to_text(&self) -> String {
         let Self { comm, executable, unit, control_group, command } = *self;
         let mut text = String::new();
         for part in [comm, executable, unit, control_group, command] {
-            // Only the command line, which is the last, can have zeros of its own.
+            // Only the command line, which is the last part, can contain zeros.
             text.push_str(start_of(part, PART_LEN_MAX));
             text.push_str(if part.len() > PART_LEN_MAX { CUT } else { "" });
             text.push('\0');
@@ -51,7 +51,7 @@ impl<'a> Program<'a> {
         text
     }
 
-    /// Reads the text; what is missing in it is empty.
+    /// Reads a text that [`to_text`](Self::to_text) has written. Missing parts are empty.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
         let mut parts = text.splitn(5, '\0');
@@ -61,19 +61,19 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The first `len` bytes of a text, or a little less, so that no character is split.
+/// The start of a text: at most `len` bytes, without splitting a character.
 pub(crate) fn start_of(text: &str, len: usize) -> &str {
     let end = (0..=text.len().min(len)).rfind(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
 }
 
-/// Bytes that are written of an executable, a unit, a control group, and of a whole command line.
+/// The maximum length in bytes of each part of a [`Program`] in a record.
 pub const PART_LEN_MAX: usize = 1024;
 
-/// What stands at the end of a part that is longer.
+/// The end of a part that was cut.
 pub const CUT: &str = "…";
 
-/// Bytes of the longest text.
+/// The length of the longest text in bytes.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) const TEXT_LEN_MAX: usize = 5 * (PART_LEN_MAX + CUT.len() + 1);
 

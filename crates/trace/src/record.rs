@@ -1,35 +1,35 @@
-//! What is written into a ring, and how its bytes are read.
+//! The records of a ring, and how to decode them.
 
 use std::time::Duration;
 
 use crate::layout::Layout;
 use crate::program::Participant;
 
-/// What a record is about: its number in the ring.
+/// The kind of a record, with its number in the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Kind {
-    /// Nothing: the ring ends here, and goes on at its start.
+    /// Padding: the next record is at the start of the ring.
     Padding = 0,
-    /// A message.
+    /// A message was routed.
     Message = 1,
-    /// Bytes have left for a connection.
+    /// Bytes were written to the socket of a connection.
     Written = 2,
-    /// A connection is there.
+    /// A connection got its unique name.
     Joined = 3,
-    /// A connection is gone.
+    /// A connection was closed.
     Left = 4,
-    /// A service is started.
+    /// The bus starts a service.
     Starting = 5,
-    /// What came of that.
+    /// The start of a service has succeeded or failed.
     Started = 6,
-    /// Messages were kept from a connection.
+    /// Messages to a connection were dropped.
     Dropped = 7,
-    /// A name has an owner.
+    /// A well-known name had this owner when the reader began.
     Owned = 8,
-    /// A connection, with its program.
+    /// A connection exists, with its program.
     Participant = 9,
-    /// A name has another owner than before.
+    /// The owner of a well-known name has changed.
     OwnerChanged = 10,
 }
 
@@ -52,12 +52,12 @@ impl Kind {
     }
 }
 
-/// Who has sent something.
+/// The sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Party {
     /// The connection with this number in its unique name, 7 for `:1.7`.
     Peer(u64),
-    /// A connection that has no name yet.
+    /// A connection that does not have a unique name yet.
     Nameless,
     /// The bus itself.
     Bus,
@@ -73,100 +73,99 @@ impl Party {
     }
 }
 
-/// What the bus has seen. Connections are called by the number in their unique name, 7 for `:1.7`.
+/// The content of a record. A number of a connection is the one in its unique name, 7 for `:1.7`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry<'a> {
-    /// A message was routed. The time of the record is that at which it was received.
+    /// A message was routed. The time of the record is the time at which the bus received it.
     Message(Message<'a>),
-    /// So many bytes have left for a connection since it was made, all messages to it taken
-    /// together. A copy whose [`Delivered::end`] is no larger has left.
+    /// Bytes were written to the socket of a connection. All copies whose [`Delivered::end`] is at most `total` were
+    /// written completely.
     Written {
         /// The connection.
         to: u64,
-        /// Bytes.
+        /// Bytes written since the connection was made.
         total: u64,
     },
-    /// A connection has got its unique name.
+    /// A connection got its unique name.
     Joined {
         /// The connection.
         peer: u64,
-        /// Its process; 0 if that is not known.
+        /// Its process id, or 0 if it is unknown.
         pid: u32,
-        /// Its user; `u32::MAX` if that is not known.
+        /// Its user id, or `u32::MAX` if it is unknown.
         uid: u32,
     },
-    /// A connection is gone.
+    /// A connection was closed.
     Left {
         /// The connection.
         peer: u64,
-        /// Why, in words.
+        /// The reason, in words.
         why: &'a str,
     },
-    /// A service is started.
+    /// The bus starts a service.
     Starting {
-        /// Its name.
+        /// The name of the service.
         name: &'a str,
-        /// Who asked for it.
+        /// The sender of the message that caused the start.
         by: Party,
     },
-    /// What came of starting a service.
+    /// The start of a service has succeeded or failed.
     Started {
-        /// Its name.
+        /// The name of the service.
         name: &'a str,
-        /// What went wrong, in words; empty if nothing did.
+        /// The failure, in words, or an empty text if the start has succeeded.
         failure: &'a str,
     },
-    /// Messages were kept from a connection.
+    /// Messages to a connection were dropped.
     Dropped {
         /// The connection.
         to: u64,
-        /// How many.
+        /// How many messages.
         count: u64,
-        /// Why, in words.
+        /// The reason, in words.
         why: &'a str,
     },
-    /// A well-known name has this owner, found so when somebody began to look. Changes after that
-    /// are told by messages of the bus.
+    /// The owner of a well-known name at the start of the trace. Signals of the bus report later changes.
     Owned {
         /// The name.
         name: &'a str,
         /// The connection.
         peer: u64,
     },
-    /// A connection is there, and this is its program. Only in rings of participants.
+    /// A connection exists, and runs this program. Only in rings of participants.
     Participant(Participant<'a>),
-    /// A well-known name has another owner than before. Only in rings of participants.
+    /// The owner of a well-known name has changed. Only in rings of participants.
     OwnerChanged {
         /// The name.
         name: &'a str,
-        /// The owner so far.
+        /// The old owner.
         old: Option<u64>,
-        /// The owner from now on.
+        /// The new owner.
         new: Option<u64>,
     },
 }
 
-/// A message, as its recipients got it.
+/// A message as its recipients get it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message<'a> {
-    /// From when it was received until it was routed.
+    /// The time from receiving the message until it was routed.
     pub routed_after: Duration,
-    /// How long the parts of that took; `None` if the bus did not measure them.
+    /// The stages of that time, or `None` if the bus did not measure them.
     pub stages: Option<Stages>,
-    /// Who sent it.
+    /// The sender.
     pub from: Party,
-    /// Bytes that it has.
+    /// The length of the message in bytes.
     pub len: u32,
-    /// Those that were kept, from the first one on.
+    /// The first bytes of the message, as many as were written.
     pub bytes: Parts<'a>,
-    /// Who gets a copy. A long list is cut like a long message is.
+    /// The recipients. A long list is cut.
     pub recipients: Recipients<'a>,
-    /// Why the first of them does; all others have asked for it.
+    /// Why the first recipient gets a copy. All others have a match rule for the message.
     pub first: First,
 }
 
-/// The parts of the time from when the bus received a message until it had routed it. Each time counts
-/// from when the bus began to read the message, in whole nanoseconds of at most 4.29 s.
+/// The stages of the time from receiving a message until it was routed. Each time counts from when the bus began to
+/// read the message, in whole nanoseconds, up to 4.29 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stages {
     read_after: u32,
@@ -249,17 +248,17 @@ impl Stages {
     pub const LATEST: Duration = Duration::from_nanos((Self::ABSENT - 1) as u64);
 }
 
-/// Why somebody gets a copy of a message.
+/// Why a recipient gets a copy of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum First {
-    /// It has asked for it.
+    /// It has a match rule for the message.
     Listener = 0,
-    /// The message is for it.
+    /// It is the destination of the message.
     Addressee = 1,
 }
 
-/// Bytes in one or two pieces, so that nobody has to put them together.
+/// Bytes in one or two pieces, so that they need not be copied together.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a>(pub &'a [u8], pub &'a [u8]);
 
@@ -272,24 +271,24 @@ impl PartialEq for Parts<'_> {
 impl Eq for Parts<'_> {}
 
 impl<'a> Parts<'a> {
-    /// Bytes in both.
+    /// The length of both pieces in bytes.
     pub const fn len(&self) -> usize {
         self.0.len() + self.1.len()
     }
 
-    /// Whether there are none.
+    /// True if the length is 0.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// No more than the first `len` bytes.
+    /// At most the first `len` bytes.
     #[must_use]
     pub fn up_to(self, len: usize) -> Self {
         let first = len.min(self.0.len());
         Self(&self.0[..first], &self.1[..self.1.len().min(len - first)])
     }
 
-    /// All bytes.
+    /// The bytes of both pieces.
     pub fn iter(&self) -> impl Iterator<Item = &'a u8> {
         self.0.iter().chain(self.1)
     }
@@ -298,24 +297,23 @@ impl<'a> Parts<'a> {
 /// One copy of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivered {
-    /// To whom.
+    /// The recipient.
     pub to: u64,
-    /// Bytes that will have left for that connection, all its messages taken together, when this
-    /// copy has.
+    /// How many bytes the bus will have written to the socket of this connection when it has written this copy.
     pub end: u64,
 }
 
 /// The copies of a message.
 #[derive(Clone, Copy, Debug)]
 pub enum Recipients<'a> {
-    /// To be written.
+    /// Copies to be written.
     List(&'a [Delivered]),
-    /// As they stand in a ring.
+    /// Copies as they are encoded in a ring.
     Bytes(&'a [u8]),
 }
 
 impl Recipients<'_> {
-    /// How many there are.
+    /// The number of copies.
     #[inline]
     pub const fn len(&self) -> usize {
         match self {
@@ -324,12 +322,12 @@ impl Recipients<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// True if the length is 0.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// No more than the first `len` of them.
+    /// At most the first `len` copies.
     #[must_use]
     pub fn up_to(self, len: usize) -> Self {
         match self {
@@ -338,7 +336,7 @@ impl Recipients<'_> {
         }
     }
 
-    /// Each of them.
+    /// Decodes the copies.
     pub fn iter(&self) -> impl Iterator<Item = Delivered> {
         (0..self.len()).map(|index| match self {
             Self::List(list) => list[index],
@@ -355,7 +353,7 @@ impl PartialEq for Recipients<'_> {
 
 impl Eq for Recipients<'_> {}
 
-/// How many records stand before one, and how many of these are messages. Both wrap around.
+/// The number of records before a record, and the number of messages among them. Both wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) records: u32,
@@ -363,14 +361,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Behind a record that stands here.
+    /// The place behind a record of this kind that has this place.
     #[inline]
     pub(crate) const fn after(self, kind: Kind) -> Self {
         let messages = self.messages.wrapping_add(matches!(kind, Kind::Message) as u32);
         Self { records: self.records.wrapping_add(1), messages }
     }
 
-    /// What was missed of what should have come next. Who goes back has missed nothing.
+    /// The records that were missed if the record with this place comes where another was expected. `None` if none were,
+    /// or if this place is before the expected one.
     pub(crate) fn since(self, expected: Self) -> Option<Missed> {
         let records = self.records.wrapping_sub(expected.records);
         let messages = self.messages.wrapping_sub(expected.messages);
@@ -383,25 +382,25 @@ impl Place {
 /// Records that were overwritten before they were read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Missed {
-    /// All of them.
+    /// The number of records.
     pub records: u32,
-    /// Messages among them.
+    /// The number of messages among them.
     pub messages: u32,
 }
 
-/// A record as it is read.
+/// A decoded record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'a> {
-    /// Its number, from 0; it wraps around.
+    /// The number of records before it. It wraps around.
     pub number: u32,
-    /// When, by the monotonic clock.
+    /// The time, by the monotonic clock.
     pub at: Duration,
-    /// What.
+    /// The content.
     pub entry: Entry<'a>,
 }
 
 impl<'a> Entry<'a> {
-    /// What the bytes behind a record's header say; `None` if that is nothing.
+    /// Decodes the body of a record. Returns `None` if it is malformed.
     pub(crate) fn decode(layout: Layout, kind: Kind, bytes: &'a [u8]) -> Option<Self> {
         if kind == Kind::Message {
             return Message::decode(layout, bytes).map(Self::Message);
@@ -430,7 +429,7 @@ impl<'a> Entry<'a> {
                     pid,
                     uid,
                     started: Some(started).filter(|&at| at != NOT_KNOWN),
-                    // The records that are not filled end with zeros, as a text may.
+                    // The mark tells the text, which may end with zeros, from the zeros that fill the record.
                     program: text.strip_suffix(TEXT_END)?,
                 })
             }
@@ -471,7 +470,7 @@ fn delivered(bytes: &[u8]) -> Delivered {
     Delivered { to: u64_at(bytes, 0), end: u64_at(bytes, 8) }
 }
 
-/// The halves of a word.
+/// The lower and the upper half of a word.
 #[inline]
 pub(crate) const fn halves(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
@@ -481,17 +480,17 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-/// Bytes of one copy.
+/// The length of an encoded copy in bytes.
 pub(crate) const DELIVERED: usize = 16;
-/// Bytes of the words that a record has behind its header.
+/// The length in bytes of the numbers that follow the header of a record that is not a message.
 const NUMBERS: usize = 8 * 3;
-/// Bytes of the words of a message.
+/// The length in bytes of the numbers that follow the header of a message record.
 pub(crate) const MESSAGE_FIXED: usize = 8 * 6;
-/// No connection ever has these numbers: they would have to be counted up to.
+/// Stand for no connection: the bus numbers connections from 0 on, and never gets that far.
 pub(crate) const BUS: u64 = u64::MAX;
 pub(crate) const NAMELESS: u64 = u64::MAX - 1;
 pub(crate) const NO_OWNER: u64 = u64::MAX;
-/// The time of a start that is not known.
+/// Stands for an unknown time of the start of a process.
 pub(crate) const NOT_KNOWN: i64 = i64::MIN;
-/// What a text that may end with zeros is written with.
+/// Written behind a text that may end with zeros.
 pub(crate) const TEXT_END: &str = "\n";

@@ -1,4 +1,9 @@
-//! The memory, its writer and its reader.
+//! The ring in shared memory: [`Writer`] and [`Follower`].
+//!
+//! Writer and readers share no lock. The writer announces in `RESERVED` up to which position it is about to
+//! write, then writes the record, then moves `COMMITTED` behind it. A reader copies a record, and then looks at
+//! `RESERVED` again: if the writer may have reached the record meanwhile, the reader discards the copy. This is a
+//! sequence lock, of which all accesses are atomic ([`sys::shared`]).
 
 mod encode;
 
@@ -15,38 +20,40 @@ use crate::layout::{
 use crate::record::{DELIVERED, Entry, Kind, Message, Missed, Place, Recipients, Record};
 use encode::{Encoded, pair};
 
-/// Writes records. Nothing here waits or fails.
+/// Writes records into a ring. Writing neither waits nor fails.
 #[derive(Debug)]
 pub struct Writer {
     memory: Writable,
+    /// The length of the ring in bytes, a power of two.
     len: usize,
-    /// Bytes that are kept of each message.
+    /// How many bytes of each message are written at most.
     kept: usize,
     position: u64,
     next: Place,
-    /// Where the segment ends in which the last record began.
+    /// The position at which the segment ends in which the last record began.
     segment_end: u64,
 }
 
 impl Writer {
-    /// A ring of at least `len` bytes, and the descriptor by which others can read it. `clock` is
-    /// how many nanoseconds the time of day is ahead of the monotonic clock; of each message the
-    /// first `kept` bytes are written.
+    /// Makes a ring of at least `len` bytes, and the descriptor with which other processes can read it.
+    /// `clock` is how many nanoseconds the time of day is ahead of the monotonic clock. Of each message
+    /// at most the first `kept` bytes are written. The length is rounded up to a power of two, and is
+    /// between [`RING_MIN`] and [`RING_MAX`].
     ///
     /// # Errors
     ///
-    /// Only when descriptors or memory run out.
+    /// Fails if descriptors or memory run out.
     pub fn new(len: usize, clock: i64, kept: u32) -> io::Result<(Self, OwnedFd)> {
         let len = len.clamp(RING_MIN, RING_MAX).next_power_of_two();
         let (mut memory, descriptor) = Writable::new("diligence-trace", at::RING + len)?;
-        memory.write(0, &MAGIC);
+        memory.write(0, [&MAGIC]);
         for (place, word) in [
             (at::VERSION, VERSION),
             (at::RING_LEN, len as u64),
             (at::CLOCK, clock as u64),
             (at::KEPT, kept.into()),
         ] {
-            memory.store(place, word, Ordering::Relaxed);
+            memory.store(place, word);
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
         Ok((
@@ -55,23 +62,23 @@ impl Writer {
         ))
     }
 
-    /// Bytes in the ring.
-    #[expect(clippy::len_without_is_empty, reason = "it is about memory, not about what is there")]
+    /// The length of the ring in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a length of memory, which is never 0")]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes that were ever written.
+    /// How many bytes were written since the ring was made, overwritten ones included.
     pub const fn written(&self) -> u64 {
         self.position
     }
 
-    /// The memory that is not there yet, for another thread to see to.
+    /// The memory that the kernel has not provided yet, so that another thread can have it provided.
     pub fn unprovided(&self) -> Unprovided {
         self.memory.unprovided()
     }
 
-    /// Appends a record. What is longer than a quarter of the ring loses its end.
+    /// Appends a record. A message that would take more than a quarter of the ring is cut.
     #[inline]
     pub fn write(&mut self, time: Duration, entry: Entry<'_>) {
         match entry.encode() {
@@ -80,16 +87,16 @@ impl Writer {
         }
     }
 
-    /// Appends a message.
+    /// Appends a message. One that would take more than a quarter of the ring is cut.
     #[inline]
     pub fn write_message(&mut self, time: Duration, message: &Message<'_>) {
         let len_max = self.len / RECORD_PART - RECORD_HEADER;
         self.append(time, &message.encode(len_max, self.kept));
     }
 
-    /// Tells readers that nothing more comes.
+    /// Marks the ring as complete. Readers stop behind the last record.
     pub fn stop(&mut self) {
-        self.memory.store(at::STOPPED, 1, Ordering::Release);
+        self.memory.store_release(at::STOPPED, 1);
     }
 
     #[inline]
@@ -101,15 +108,15 @@ impl Writer {
         self.memory.write_words(start, [kind, number, time.as_nanos() as u64]);
         self.memory.write_words(start + RECORD_HEADER, record.words);
         if record.tail_len() > 0 {
-            self.write_tail(start, len, record);
+            self.write_tail(start + RECORD_HEADER + 8 * WORDS, record);
         }
         self.position += len as u64;
         self.next = self.next.after(record.kind);
-        // Release: who sees this position sees all bytes before it.
-        self.memory.store(at::COMMITTED, self.position, Ordering::Release);
+        // Release: a reader that sees this position sees all bytes before it.
+        self.memory.store_release(at::COMMITTED, self.position);
     }
 
-    /// Makes known that `len` bytes will be overwritten, and returns their place.
+    /// Announces that the next `len` bytes will be written. Returns their offset in the memory.
     #[inline]
     fn reserve(&mut self, len: usize) -> usize {
         let start = self.place();
@@ -117,23 +124,23 @@ impl Writer {
         if self.position >= self.segment_end {
             self.begin_segment(start);
         }
-        self.memory.store(at::RESERVED, self.position + len as u64, Ordering::Relaxed);
-        // Release: who sees any byte written below sees that it was reserved. It pairs with the
-        // fence in `Follower::step`.
+        self.memory.store(at::RESERVED, self.position + len as u64);
+        // Release: a reader that sees any word written below sees that it was reserved. It pairs with the
+        // fence in `Follower::copy`.
         fence(Ordering::Release);
         at::RING + start
     }
 
     const fn place(&self) -> usize {
-        // It is a power of two.
+        // The length is a power of two.
         (self.position & (self.len as u64 - 1)) as usize
     }
 
-    /// Fills the rest of the ring, so that a record need not be split.
+    /// Fills the rest of the ring, so that no record is split at its end.
     #[cold]
     fn pad(&mut self, start: usize) -> usize {
         let len = self.len - start;
-        self.memory.store(at::RESERVED, self.position + len as u64, Ordering::Relaxed);
+        self.memory.store(at::RESERVED, self.position + len as u64);
         fence(Ordering::Release);
         self.memory.write_words(at::RING + start, [pair(len as u32, Kind::Padding as u32)]);
         self.position += len as u64;
@@ -145,20 +152,12 @@ impl Writer {
         let segment_len = self.len / SEGMENTS;
         let segment = start / segment_len;
         self.segment_end = self.position - (start % segment_len) as u64 + segment_len as u64;
-        self.memory.store(at::SEGMENT_TABLE + 8 * segment, self.position, Ordering::Release);
+        self.memory.store_release(at::SEGMENT_TABLE + 8 * segment, self.position);
     }
 
-    /// Writes what is behind the words of a record.
+    /// Writes the recipients, texts and bytes that follow the words of a record.
     #[inline]
-    fn write_tail<const WORDS: usize>(
-        &mut self,
-        start: usize,
-        len: usize,
-        record: &Encoded<'_, WORDS>,
-    ) {
-        // What the parts do not fill of the last word.
-        self.memory.write_words(start + len - 8, [0]);
-        let mut place = start + RECORD_HEADER + 8 * WORDS;
+    fn write_tail<const WORDS: usize>(&mut self, mut place: usize, record: &Encoded<'_, WORDS>) {
         match record.recipients {
             Recipients::List(copies) => {
                 for copy in copies {
@@ -166,18 +165,12 @@ impl Writer {
                     place += DELIVERED;
                 }
             }
-            Recipients::Bytes(bytes) => place = self.write_bytes(place, bytes),
+            Recipients::Bytes(bytes) => {
+                self.memory.write(place, [bytes]);
+                place += bytes.len();
+            }
         }
-        for bytes in record.rest {
-            place = self.write_bytes(place, bytes);
-        }
-        debug_assert!(place <= start + len, "it fits");
-    }
-
-    #[inline]
-    fn write_bytes(&mut self, place: usize, bytes: &[u8]) -> usize {
-        self.memory.write(place, bytes);
-        place + bytes.len()
+        self.memory.write(place, record.rest);
     }
 }
 
@@ -186,33 +179,35 @@ impl Writer {
 pub struct Follower {
     memory: ReadOnly,
     layout: Layout,
+    /// The length of the ring in bytes, a power of two.
     len: usize,
     position: u64,
-    /// The place of the record that should come next; `None` if that was not there at the start.
+    /// The place of the record that should come next; `None` if the follower began in the middle.
     expected: Option<Place>,
-    /// What the last record says, and what longer ones have left behind that.
+    /// The body of the last record, and what longer records have left behind it.
     record: Vec<u8>,
 }
 
-/// What a [`Follower`] has found.
+/// The outcome of [`Follower::step`].
 #[derive(Debug)]
 pub enum Step<'a> {
     /// The next record.
     Record(Record<'a>),
-    /// Some were overwritten before they were read.
+    /// So many records were overwritten before they were read, or cannot be decoded.
     Missed(Missed),
-    /// Nothing more yet.
+    /// Nothing more has been written yet.
     Nothing,
-    /// Nothing more will come.
+    /// The writer has stopped, and all records were read.
     Stopped,
 }
 
 impl Follower {
-    /// Follows a ring from the oldest record that is there.
+    /// Maps a ring, to be read from the oldest record that is left.
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the memory is no ring, or one of another version.
+    /// `InvalidData` if the memory does not contain a ring of a known version. Other errors if it cannot be
+    /// mapped.
     pub fn new(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         let memory = ReadOnly::map(descriptor)?;
         let (layout, len) = shape(&memory).ok_or_else(|| {
@@ -228,17 +223,17 @@ impl Follower {
         Ok(follower)
     }
 
-    /// How many nanoseconds the time of day was ahead of the monotonic clock.
+    /// How many nanoseconds the time of day was ahead of the monotonic clock when the ring was made.
     pub fn clock(&self) -> i64 {
-        self.memory.load(at::CLOCK, Ordering::Relaxed) as i64
+        self.memory.load(at::CLOCK) as i64
     }
 
-    /// Bytes that are kept of each message.
+    /// How many bytes of each message are written at most.
     pub fn kept(&self) -> u32 {
-        self.memory.load(at::KEPT, Ordering::Relaxed) as u32
+        self.memory.load(at::KEPT) as u32
     }
 
-    /// What comes next.
+    /// Reads the next record.
     pub fn step(&mut self) -> Step<'_> {
         match self.find() {
             Found::Nothing => Step::Nothing,
@@ -262,18 +257,22 @@ impl Follower {
         &self.record[..(header.len as usize).saturating_sub(RECORD_HEADER)]
     }
 
-    /// Copies the next record that says something.
+    /// Copies the next record that is not padding.
     fn find(&mut self) -> Found {
         loop {
-            let stopped = self.memory.load(at::STOPPED, Ordering::Acquire) != 0;
+            let stopped = self.memory.load_acquire(at::STOPPED) != 0;
             // Acquire: all bytes before this position are seen as they were written.
-            let committed = self.memory.load(at::COMMITTED, Ordering::Acquire);
+            let committed = self.memory.load_acquire(at::COMMITTED);
+            if i64::try_from(committed).is_err() {
+                // No bus writes that much, so this is not a ring. Without such positions, nothing below overflows.
+                return Found::Stopped;
+            }
             if self.position >= committed {
                 return if stopped { Found::Stopped } else { Found::Nothing };
             }
             let Some(header) = self.copy() else {
                 let oldest = self.oldest();
-                // A writer that has overtaken us is far ahead, unless the memory is no ring any more.
+                // A writer that has overtaken this reader is far ahead, unless the memory is not a ring any more.
                 if oldest <= self.position {
                     return Found::Stopped;
                 }
@@ -284,7 +283,7 @@ impl Follower {
             if kind != Some(Kind::Padding)
                 && let Some(missed) = header.place.since(self.expected.unwrap_or(header.place))
             {
-                // The record itself is found again by the next step.
+                // The next step finds the record itself again.
                 self.expected = Some(header.place);
                 return Found::Missed(missed);
             }
@@ -296,7 +295,7 @@ impl Follower {
         }
     }
 
-    /// Copies the next record; `None` if the writer was there meanwhile.
+    /// Copies the next record. Returns `None` if the writer may have overwritten it meanwhile.
     fn copy(&mut self) -> Option<Header> {
         // The length is a power of two.
         let start = (self.position & (self.len as u64 - 1)) as usize;
@@ -314,26 +313,30 @@ impl Follower {
             }
             self.memory.read(at::RING + start + RECORD_HEADER, &mut self.record[..body]);
         }
-        // Acquire: whatever was overwritten while it was copied was reserved before.
+        // Acquire: if a word was copied that a later record had overwritten, the load of `RESERVED` below sees
+        // the reservation of that record. It pairs with the fence in `Writer::reserve`.
         fence(Ordering::Acquire);
         (self.reserved() <= self.position + self.len as u64 && is_possible).then_some(header)
     }
 
     fn reserved(&self) -> u64 {
-        self.memory.load(at::RESERVED, Ordering::Relaxed)
+        self.memory.load(at::RESERVED)
     }
 
-    /// The first record of the segment behind the one that is written now, with another segment
-    /// between, so that the writer does not come again at once.
+    /// The first record of a segment that is at least two segments ahead of the writer, so that the writer
+    /// does not overtake this reader again at once.
     fn oldest(&self) -> u64 {
         let reserved = self.reserved();
         let margin = 2 * (self.len / SEGMENTS) as u64;
-        let safe = (reserved + margin).saturating_sub(self.len as u64);
-        (0..SEGMENTS)
-            .map(|segment| self.memory.load(at::SEGMENT_TABLE + 8 * segment, Ordering::Acquire))
+        let safe = reserved.saturating_add(margin).saturating_sub(self.len as u64);
+        let first = (0..SEGMENTS)
+            .map(|segment| self.memory.load_acquire(at::SEGMENT_TABLE + 8 * segment))
             .filter(|&first| first >= safe)
             .min()
-            .unwrap_or_else(|| self.memory.load(at::COMMITTED, Ordering::Acquire))
+            .unwrap_or_else(|| self.memory.load_acquire(at::COMMITTED));
+        // Every record begins at a multiple of eight. Memory that says otherwise is not a ring, but must not make
+        // the reader panic.
+        first & !7
     }
 }
 
@@ -346,15 +349,16 @@ enum Found {
     Stopped,
 }
 
-/// The layout and the length that a ring's header gives, if it is one, and has that length.
+/// The layout and the length in bytes of the ring that the memory contains. `None` if it does not contain
+/// a ring, or if its header gives a length that is not that of the memory.
 fn shape(memory: &ReadOnly) -> Option<(Layout, usize)> {
     if memory.len() < at::RING + RING_MIN {
         return None;
     }
     let mut magic = [0; 8];
     memory.read(0, &mut magic);
-    let len = usize::try_from(memory.load(at::RING_LEN, Ordering::Relaxed)).ok()?;
-    let layout = Layout::of_version(memory.load(at::VERSION, Ordering::Relaxed))?;
+    let len = usize::try_from(memory.load(at::RING_LEN)).ok()?;
+    let layout = Layout::of_version(memory.load(at::VERSION))?;
     let fits = magic == MAGIC && memory.len() == at::RING + len && len.is_power_of_two();
     fits.then_some((layout, len))
 }

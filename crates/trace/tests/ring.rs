@@ -5,9 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use diligence_testkit::random::Random;
-use diligence_trace::layout::RING_MIN;
+use diligence_trace::layout::{MAGIC, RING_MIN, SEGMENTS, VERSION, at};
 use diligence_trace::record::{First, Message, Parts, Party, Recipients, Stages};
 use diligence_trace::{Delivered, Entry, Follower, Participant, Step, Writer};
+use sys::shared::Writable;
 
 const KEPT: u32 = u32::MAX;
 
@@ -124,6 +125,33 @@ fn a_reader_beside_the_writer_gets_all_or_knows_how_many_it_missed() {
     let (read, missed) = reader.join().expect("the reader found no fault");
     println!("read {read}, missed {missed}");
     assert_eq!(read + missed, count);
+}
+
+#[test]
+fn memory_that_is_not_a_ring_ends_the_reading() {
+    let position = [0, 1, 8, 4095, 1 << 40, (1 << 40) + 1, i64::MAX as u64, u64::MAX - 7, u64::MAX];
+    for (reserved, committed) in position.into_iter().flat_map(|r| position.map(|c| (r, c))) {
+        for segment in position {
+            for record in [0, 8, 7, u64::MAX, 24 | 1 << 32] {
+                let (mut memory, descriptor) =
+                    Writable::new("test", at::RING + RING_MIN).expect("memory");
+                memory.write(0, [&MAGIC]);
+                memory.store(at::VERSION, VERSION);
+                memory.store(at::RING_LEN, RING_MIN as u64);
+                memory.store(at::RESERVED, reserved);
+                memory.store(at::COMMITTED, committed);
+                (0..SEGMENTS).for_each(|n| memory.store(at::SEGMENT_TABLE + 8 * n, segment));
+                for place in (at::RING..at::RING + RING_MIN).step_by(24) {
+                    memory.store(place, record);
+                }
+                let mut follower = Follower::new(descriptor.as_fd()).expect("the header of a ring");
+                let steps = (0..RING_MIN)
+                    .take_while(|_| matches!(follower.step(), Step::Record(_) | Step::Missed(_)));
+                let count = steps.count();
+                assert!(count < RING_MIN, "{reserved} {committed} {segment} {record}");
+            }
+        }
+    }
 }
 
 /// Reads to the end, and checks each message against the number that it carries.

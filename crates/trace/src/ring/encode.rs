@@ -1,4 +1,4 @@
-//! The bytes of records.
+//! Encoding of records.
 
 use crate::program::{Participant, TEXT_LEN_MAX, start_of};
 use crate::record::{
@@ -6,7 +6,7 @@ use crate::record::{
     Recipients, Stages, TEXT_END,
 };
 
-/// The parts of a record behind its header, in their order.
+/// The body of a record, in parts in the order in which they are written.
 pub(super) struct Encoded<'a, const WORDS: usize> {
     pub(super) kind: Kind,
     pub(super) words: [u64; WORDS],
@@ -20,21 +20,21 @@ impl<const WORDS: usize> Encoded<'_, WORDS> {
         8 * WORDS + self.tail_len()
     }
 
-    /// Bytes behind the words.
+    /// The length of the body behind the words, in bytes.
     #[inline]
     pub(super) const fn tail_len(&self) -> usize {
         self.recipients.len() * DELIVERED + self.rest[0].len() + self.rest[1].len()
     }
 }
 
-/// Numbers alone.
+/// A body that consists of numbers.
 #[inline]
 const fn numbers(kind: Kind, words: [u64; 3]) -> Encoded<'static, 3> {
     Encoded { kind, words, recipients: Recipients::List(&[]), rest: [&[], &[]] }
 }
 
 impl<'a> Entry<'a> {
-    /// The parts of what is no message; a message has parts of its own.
+    /// Encodes a record that is not a message. Returns a message as it is, as its body has other parts.
     #[inline]
     pub(super) fn encode(self) -> Result<Encoded<'a, 3>, Message<'a>> {
         Ok(match self {
@@ -61,9 +61,8 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The parts, of which there will be no more bytes than `len_max`, and none of the message
-    /// behind its first `kept`. One that is too long loses its end; if that is not enough its
-    /// recipients theirs.
+    /// Encodes a message in at most `len_max` bytes, with at most its first `kept` bytes. If that is too long, the
+    /// bytes of the message are cut first, and then the recipients.
     #[inline]
     pub(super) fn encode(&self, len_max: usize, kept: usize) -> Encoded<'a, 6> {
         let room = len_max - MESSAGE_FIXED;
@@ -102,22 +101,22 @@ impl Party {
     }
 }
 
-/// Numbers and one or two texts.
+/// A body of numbers and one or two texts.
 fn texts<'a>(kind: Kind, words: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a, 3> {
     let rest = [short(text).as_bytes(), short(more).as_bytes()];
     Encoded { rest, ..numbers(kind, words) }
 }
 
-/// Two halves of a word, the first in its lower one.
+/// A word of two halves, the first being the lower one.
 #[inline]
 pub(super) const fn pair(first: u32, second: u32) -> u64 {
     first as u64 | (second as u64) << 32
 }
 
-/// A text that fits into every ring.
+/// The start of a text, short enough for every ring.
 fn short(text: &str) -> &str {
     start_of(text, TEXT_MAX)
 }
 
-/// Bytes of a name or a reason.
+/// The maximum length of a name or a reason in bytes.
 const TEXT_MAX: usize = 1024;
