@@ -1,5 +1,5 @@
-//! Every `unsafe` block there is. Each function is a thin, safe wrapper around one call for which
-//! rustix has none; what the calls are for stands in the modules that use them.
+//! All unsafe code of the crate. Each function is a thin, safe wrapper around one system call or C library call that
+//! rustix does not have. The modules that use them document their purpose.
 
 pub(crate) mod crash;
 pub(crate) mod cycles;
@@ -27,12 +27,12 @@ use std::{io, ptr, slice};
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
 pub(crate) use start::{Outputs, fork, launch, run_before_exec};
 
-/// How much of a socket option's value fitted into the buffer.
+/// Whether the value of a socket option fitted into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionValue {
-    /// All of it: its length in bytes.
+    /// It did. The length of the value in bytes.
     Whole(usize),
-    /// Nothing: the length in bytes that it needs.
+    /// It did not, and nothing was written. The length in bytes that the value needs.
     Needs(usize),
 }
 
@@ -64,8 +64,8 @@ pub(crate) fn socket_option(
     }
 }
 
-/// recvmsg(2) into `space`; the descriptors that came are appended to `descriptors`. Returns how
-/// many bytes came, and the flags of the message.
+/// recvmsg(2) into `space`. Appends received descriptors to `descriptors`. Returns the number of bytes received and
+/// the flags of the message.
 pub(crate) fn receive_into(
     socket: BorrowedFd<'_>,
     space: &mut [u8],
@@ -77,7 +77,7 @@ pub(crate) fn receive_into(
     unsafe { receive_message(socket, space, descriptors, wait) }
 }
 
-/// As [`receive_into`], but into `room` bytes behind what `buffer` holds, which then holds what came.
+/// Like [`receive_into`], but appends at most `room` received bytes to `buffer`.
 pub(crate) fn receive_behind(
     socket: BorrowedFd<'_>,
     buffer: &mut Vec<u8>,
@@ -90,14 +90,14 @@ pub(crate) fn receive_behind(
     let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
     // SAFETY: the slice may be written for its length.
     let received = unsafe { receive_message(socket, space, descriptors, wait) }?;
-    // SAFETY: the kernel has written so many bytes to the start of the spare capacity. It returns more
-    // than it writes only with `MSG_TRUNC`, which no `Wait` stands for.
+    // SAFETY: the kernel has written so many bytes to the start of the spare capacity. It returns a larger number
+    // than it writes only with `MSG_TRUNC`, which `receive_message` never passes.
     unsafe { buffer.set_len(buffer.len() + received.0) };
     Ok(received)
 }
 
-/// recvmsg(2). rustix has it too, but always asks for the address of the sender, and reads only
-/// into memory that is initialised.
+/// recvmsg(2). The function of rustix always asks for the address of the sender, and receives only into initialized
+/// memory.
 ///
 /// # Safety
 ///
@@ -135,7 +135,7 @@ unsafe fn receive_message(
     Ok((count as usize, message.msg_flags))
 }
 
-/// How much memory the data takes that was written to a socket and not received (`SIOCOUTQ`).
+/// The bytes of memory that sent and not yet received data of a socket takes (`SIOCOUTQ`).
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes: c_int = 0;
     // SAFETY: `TIOCOUTQ`, which is `SIOCOUTQ` for a socket, writes one int to the address given.
@@ -148,17 +148,16 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
 ///
 /// # Safety
 ///
-/// `message` is as recvmsg(2) has left it, with all that it points to, and its descriptors were
-/// not taken yet.
+/// recvmsg(2) has filled in `message`, what it points to still exists, and its descriptors were not taken yet.
 unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd>) {
-    // SAFETY: the control data lives, and the kernel has said in `message` how much of it there is.
+    // SAFETY: the control data exists, and the kernel has stored its length in `message`.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
-        // SAFETY: what is not null points to the header of an item of the control data.
+        // SAFETY: a pointer that is not null points to the header of an item of the control data.
         let (item, data) = unsafe { (*header, libc::CMSG_DATA(header)) };
         if (item.cmsg_level, item.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
             let before = data.addr() - header.addr();
-            // The C libraries do not agree on its type.
+            // C libraries differ in the type of this field.
             let length: usize = item.cmsg_len as _;
             let count = (length - before) / size_of::<RawFd>();
             for index in 0..count {
@@ -174,11 +173,11 @@ unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd
     }
 }
 
-/// Place for the control data of a message with as many descriptors as one can have.
+/// Space for the control data of a message with the maximum number of descriptors.
 #[repr(C, align(8))]
 struct ControlSpace([u8; CONTROL_LEN]);
 
-// SAFETY: it is arithmetic only.
+// SAFETY: the macro only computes.
 const CONTROL_LEN: usize =
     unsafe { libc::CMSG_SPACE((MAX_DESCRIPTORS * size_of::<RawFd>()) as c_uint) } as usize;
 
@@ -209,9 +208,9 @@ pub(crate) fn adopt_inherited(number: RawFd) -> Result<OwnedFd, InheritError> {
     if flags & libc::FD_CLOEXEC != 0 {
         return Err(InheritError::Owned(number));
     }
-    // SAFETY: the descriptor is open. It is not close-on-exec, while whatever Rust code opens is,
-    // so it was passed by whoever executed us and has no owner here. It gets the flag below before
-    // another call can look at it, so a second call for it ends above.
+    // SAFETY: the descriptor is open. It is not close-on-exec, but every descriptor that Rust code opens is, so it was
+    // inherited and has no owner in this process. It becomes close-on-exec below, before the lock is released, so a
+    // second call for the same number returns above, in another thread too.
     let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
     match fcntl_setfd(&descriptor, FdFlags::CLOEXEC) {
         Ok(()) => Ok(descriptor),
@@ -219,10 +218,10 @@ pub(crate) fn adopt_inherited(number: RawFd) -> Result<OwnedFd, InheritError> {
     }
 }
 
-/// Held from when a descriptor is looked at until it is close-on-exec.
+/// Locked from the check of a descriptor until it is close-on-exec.
 static ADOPTING: Mutex<()> = Mutex::new(());
 
-/// Sets all descriptors from `first` on close-on-exec (close_range(2), Linux 5.11).
+/// Makes all descriptors from `first` on close-on-exec (close_range(2), Linux 5.11).
 pub(crate) fn set_close_on_exec_from(first: c_uint) -> io::Result<()> {
     let flags = libc::CLOSE_RANGE_CLOEXEC;
     // SAFETY: the call takes integers only; with this flag it closes nothing, so no owner loses
@@ -231,7 +230,7 @@ pub(crate) fn set_close_on_exec_from(first: c_uint) -> io::Result<()> {
     check(status).map(drop)
 }
 
-/// Which way [`change_signal_mask`] goes.
+/// What [`change_signal_mask`] does with the signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaskChange {
     Block,
@@ -248,31 +247,30 @@ pub(crate) fn change_signal_mask(
         MaskChange::Unblock => libc::SIG_UNBLOCK,
     };
     let set = signal_set(signals);
-    // SAFETY: `set` is an initialised set; that no old set is wanted is said by the null pointer.
+    // SAFETY: `set` is initialized. The null pointer means that the old set is not returned.
     match unsafe { libc::pthread_sigmask(how, &raw const set, ptr::null_mut()) } {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }
 }
 
-/// Lets every signal through, and gives each the action that it has by itself (signal(7)).
+/// Unblocks every signal and restores its default action (signal(7)).
 pub(crate) fn reset_signals() -> io::Result<()> {
     let none = signal_set([]);
-    // SAFETY: `none` is an initialised set; that no old set is wanted is said by the null pointer.
+    // SAFETY: `none` is initialized. The null pointer means that the old set is not returned.
     let status =
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
     if status != 0 {
         return Err(io::Error::from_raw_os_error(status));
     }
-    // The C library refuses to touch two signals that it keeps for itself, and a caller may have
-    // ignored those too, so this asks the kernel. Its structure begins with the handler; zeroed, it
-    // means the default action.
+    // The C library refuses to change two signals that it uses itself. A caller may have ignored those too, so this
+    // calls the kernel. The kernel's structure begins with the handler. If it is all zero, it means the default action.
     let default = [0_usize; 8];
     let mut found = [0_usize; 8];
     for number in 1..=SIGNALS {
         let change = |new: *const usize, old: *mut usize| {
-            // SAFETY: either pointer is null, or refers to more than the kernel reads or writes. The
-            // default action runs no code of ours.
+            // SAFETY: each pointer is null, or points to more bytes than the kernel reads or writes. The default
+            // action runs no code of this process.
             let status =
                 unsafe { libc::syscall(libc::SYS_rt_sigaction, number, new, old, SIGNALS / 8) };
             check(status)
@@ -286,7 +284,7 @@ pub(crate) fn reset_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Signals that the kernel has.
+/// The number of signals of the kernel.
 const SIGNALS: c_int = 64;
 
 /// Stops the timers that execve(2) keeps (setitimer(2)).
@@ -294,13 +292,13 @@ pub(crate) fn stop_timers() -> io::Result<()> {
     let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let off = libc::itimerval { it_interval: zero, it_value: zero };
     for timer in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
-        // SAFETY: `off` is only read; that no old value is wanted is said by the null pointer.
+        // SAFETY: `off` is only read. The null pointer means that the old value is not returned.
         check(unsafe { libc::setitimer(timer, &raw const off, ptr::null_mut()) })?;
     }
     Ok(())
 }
 
-/// Gives this process the priority for disks that follows from its nice value (ioprio_set(2)).
+/// Resets the I/O priority of this process to the one that follows from its nice value (ioprio_set(2)).
 pub(crate) fn reset_io_priority() -> io::Result<()> {
     const WHO_PROCESS: c_int = 1;
     const OWN: c_int = 0;
@@ -309,7 +307,7 @@ pub(crate) fn reset_io_priority() -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, OWN, NONE) }).map(drop)
 }
 
-/// Gives this thread the timer slack that process 1 begins with (prctl(2), `PR_SET_TIMERSLACK`).
+/// Sets the timer slack of this thread to the initial value of process 1 (prctl(2), `PR_SET_TIMERSLACK`).
 pub(crate) fn reset_timer_slack() -> io::Result<()> {
     const NANOSECONDS: c_ulong = 50_000;
     // SAFETY: the call takes integers only.
@@ -320,7 +318,7 @@ pub(crate) fn reset_timer_slack() -> io::Result<()> {
 pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = Signal>) -> io::Result<OwnedFd> {
     let set = signal_set(signals);
     let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
-    // SAFETY: `set` is an initialised set that the call only reads.
+    // SAFETY: `set` is initialized, and the call only reads it.
     let number = check(unsafe { libc::signalfd(-1, &raw const set, flags) })?;
     // SAFETY: with -1 as the first argument, a success is a new descriptor that nobody owns yet.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
@@ -328,19 +326,19 @@ pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = Signal>) -> io
 
 fn signal_set(signals: impl IntoIterator<Item = Signal>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: `sigemptyset` initialises the whole set, to which its argument points.
+    // SAFETY: `sigemptyset` initializes the whole set that its argument points to.
     let mut set: libc::sigset_t = unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         set.assume_init()
     };
     for signal in signals {
-        // SAFETY: `set` is an initialised set; a number that is no signal would be refused.
+        // SAFETY: `set` is initialized. A number that is not a signal is refused.
         unsafe { libc::sigaddset(&raw mut set, signal.as_raw()) };
     }
     set
 }
 
-/// Replaces all user and group numbers of the process, in every thread, for good.
+/// Replaces all user and group ids of the process, in every thread. This cannot be undone.
 pub(crate) fn set_identity(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
     // SAFETY: `groups` may be read for its length.
     check(unsafe { libc::setgroups(groups.len(), groups.as_ptr()) })?;
@@ -368,7 +366,7 @@ pub(crate) fn scheduling_attributes(thread: Pid) -> io::Result<libc::sched_attr>
     check(unsafe {
         libc::syscall(libc::SYS_sched_getattr, thread, attributes.as_mut_ptr(), room, flags)
     })?;
-    // SAFETY: it consists of integers only, and was zeroed.
+    // SAFETY: the structure consists of integers only, and was zeroed.
     Ok(unsafe { attributes.assume_init() })
 }
 
@@ -408,26 +406,25 @@ pub(crate) fn ended_children_clock() -> Duration {
     // SAFETY: `usage` may be written as a whole.
     let status = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
     check(status).expect("neither the constant nor the address is wrong");
-    // SAFETY: it consists of integers only, and was zeroed.
+    // SAFETY: the structure consists of integers only, and was zeroed.
     let usage = unsafe { usage.assume_init() };
     let times = [usage.ru_utime, usage.ru_stime];
     let times = times.map(|time| Timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_usec * 1000 });
     times.map(|time| Duration::try_from(time).expect("no time is negative")).iter().sum()
 }
 
-/// malloc_trim(3), which glibc has.
+/// Returns free memory to the kernel (malloc_trim(3) of glibc).
 #[cfg(target_env = "gnu")]
 pub(crate) fn give_back_memory() {
-    // SAFETY: it takes a number, and touches nothing that is allocated.
+    // SAFETY: the call takes a number, and does not change allocated memory.
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Other C libraries cannot be asked.
+/// Other C libraries do not have this function.
 #[cfg(not(target_env = "gnu"))]
 pub(crate) fn give_back_memory() {}
 
-/// `struct perf_event_attr`, as far as Linux 3.19 had it (`PERF_ATTR_SIZE_VER3`); what it got
-/// later, the kernel takes as zero.
+/// `struct perf_event_attr` as Linux 3.19 had it (`PERF_ATTR_SIZE_VER3`). The kernel takes all later fields as zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventAttributes {
@@ -438,18 +435,18 @@ pub(crate) struct EventAttributes {
     pub(crate) sample_period: u64,
     pub(crate) sample_type: u64,
     pub(crate) read_format: u64,
-    /// In C they are one-bit fields; the first of them is bit 0 here.
+    /// One-bit fields in C. The first of them is bit 0 here.
     pub(crate) flags: u64,
-    /// Wake-ups, breakpoints, branches and registers: of no use here.
+    /// Wake-ups, breakpoints, branches and registers, which this crate does not use.
     pub(crate) unused: [u64; 5],
     pub(crate) sample_stack_user: u32,
     pub(crate) clock: i32,
 }
 
-/// perf_event_open(2): watches one thread, on whichever processor it runs.
+/// perf_event_open(2) for one thread, on every processor.
 pub(crate) fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result<OwnedFd> {
     let size = size_of::<EventAttributes>().try_into().expect("it has 96 bytes");
-    // C compilers for such machines fill one-bit fields from the other end.
+    // C compilers for big-endian machines allocate bit fields from the highest bit on.
     let is_reversed = cfg!(target_endian = "big");
     let flags = if is_reversed { attributes.flags.reverse_bits() } else { attributes.flags };
     let attributes = EventAttributes { size, flags, ..attributes };
@@ -467,12 +464,12 @@ pub(crate) fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result
         )
     })?;
     let number = RawFd::try_from(number).expect("a descriptor is a C integer");
-    // SAFETY: a success is a new descriptor that nobody owns yet.
+    // SAFETY: on success, the number is that of a new descriptor, which has no owner yet.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Memory into which the kernel writes the records of an event, round and round
-/// (perf_event_open(2), "MMAP layout"): a page with the positions, then the ring.
+/// A ring buffer into which the kernel writes the records of an event (perf_event_open(2), "MMAP layout"): a page with
+/// the positions, then the ring.
 #[derive(Debug)]
 pub(crate) struct EventRing {
     /// The page with the positions.
@@ -486,11 +483,11 @@ pub(crate) struct EventRing {
 unsafe impl Send for EventRing {}
 
 impl EventRing {
-    /// Makes the ring of an event that has none yet, with room for at least `room` bytes.
+    /// Makes the ring of an event that does not have one yet, with room for at least `room` bytes.
     pub(crate) fn map(event: BorrowedFd<'_>, room: usize) -> io::Result<Self> {
         let page = page_size();
         let room = room.clamp(page, RING_MAX).next_power_of_two();
-        // Only a writable mapping makes the kernel wait until records were read.
+        // Only with a writable mapping, the kernel does not overwrite unread records.
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced.
         let start =
@@ -499,11 +496,11 @@ impl EventRing {
         Ok(Self { start, page, room })
     }
 
-    /// Appends the records that came since the last time to `records`, and frees their room.
+    /// Appends all unread records to `records`, and frees their room.
     pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
-        // Acquire: what was written before the head moved is seen after it was read.
+        // Acquire: all bytes that the kernel wrote before it moved the head are seen.
         let head = self.position(DATA_HEAD).load(Ordering::Acquire);
-        // Nobody else writes the tail.
+        // Only this process writes the tail.
         let tail = self.position(DATA_TAIL).load(Ordering::Relaxed);
         for part in unread_parts(head, tail, self.room) {
             records.extend_from_slice(self.bytes(part));
@@ -513,17 +510,16 @@ impl EventRing {
     }
 
     fn position(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: both offsets are multiples of eight within the first page, which stays mapped as
-        // long as `self` lives; the kernel and we access the place atomically only.
+        // SAFETY: both offsets are multiples of eight within the first page, which is mapped as long as `self`
+        // exists. The kernel and this process access these words only atomically.
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
     }
 
-    /// Bytes of the ring that lie between tail and head.
+    /// The bytes of a part of the ring that is between tail and head.
     fn bytes(&self, part: Range<usize>) -> &[u8] {
         assert!(part.end <= self.room, "within the ring");
-        // SAFETY: the bytes are mapped as long as `self` lives. The kernel wrote them before it
-        // moved the head, and writes there again only after the tail was moved, for which `drain`
-        // must have given the slice up.
+        // SAFETY: the bytes are mapped as long as `self` exists. The kernel wrote them before it moved the head, and
+        // writes there again only after `drain` has moved the tail. At that time the slice is no longer used.
         unsafe {
             slice::from_raw_parts(self.start.as_ptr().add(self.page + part.start), part.len())
         }
@@ -532,13 +528,13 @@ impl EventRing {
 
 impl Drop for EventRing {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this place and length, and no borrow of it is left.
-        // It fails only for a place that is no page.
+        // SAFETY: the mapping was made with this address and length, and no reference into it is left. The call fails
+        // only for an address that is not that of a page.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.page + self.room) };
     }
 }
 
-/// Where the unread bytes of a ring lie: to its end, and from its start. Positions only grow.
+/// The unread bytes of a ring: the part up to its end, and the part from its start on. Positions only grow.
 fn unread_parts(head: u64, tail: u64, room: usize) -> [Range<usize>; 2] {
     let index = |position: u64| usize::try_from(position % room as u64).expect("less than room");
     let unread = usize::try_from(head.wrapping_sub(tail)).map_or(room, |unread| unread.min(room));
@@ -547,14 +543,14 @@ fn unread_parts(head: u64, tail: u64, room: usize) -> [Range<usize>; 2] {
     [start..start + first, 0..unread - first]
 }
 
-/// What to look up in the user or group database.
+/// The key of an entry in the user or group database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Key<'a> {
     Name(&'a CStr),
     Id(u32),
 }
 
-/// What this crate wants of a `struct passwd`.
+/// The fields of a `struct passwd` that this crate uses.
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) uid: u32,
@@ -569,7 +565,7 @@ pub(crate) fn account(key: Key<'_>) -> io::Result<Option<Account>> {
         |entry, scratch, found| {
             let (start, length) = (scratch.as_mut_ptr(), scratch.len());
             match key {
-                // SAFETY: all pointers are to live values, and `start` to `length` bytes.
+                // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
                 Key::Name(name) => unsafe {
                     libc::getpwnam_r(name.as_ptr(), entry, start, length, found)
                 },
@@ -580,8 +576,8 @@ pub(crate) fn account(key: Key<'_>) -> io::Result<Option<Account>> {
         |entry: &libc::passwd| Account {
             uid: entry.pw_uid,
             gid: entry.pw_gid,
-            // SAFETY: the strings of an entry that was found are null or NUL-terminated, and live
-            // as long as the scratch space, which is longer than this closure runs.
+            // SAFETY: the strings of an entry are null or NUL-terminated, and exist as long as the scratch space, which
+            // exists until after this closure.
             name: unsafe { copy_string(entry.pw_name) },
             // SAFETY: as above.
             home: unsafe { copy_string(entry.pw_dir) },
@@ -589,12 +585,12 @@ pub(crate) fn account(key: Key<'_>) -> io::Result<Option<Account>> {
     )
 }
 
-/// Finds the number of a group (getgrnam_r(3)).
+/// Finds the id of a group (getgrnam_r(3)).
 pub(crate) fn group_id(name: &CStr) -> io::Result<Option<u32>> {
     look_up(
         |entry, scratch, found| {
             let (start, length) = (scratch.as_mut_ptr(), scratch.len());
-            // SAFETY: all pointers are to live values, and `start` to `length` bytes.
+            // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
             unsafe { libc::getgrnam_r(name.as_ptr(), entry, start, length, found) }
         },
         |entry: &libc::group| entry.gr_gid,
@@ -606,10 +602,10 @@ pub(crate) fn group_name(gid: u32) -> io::Result<Option<CString>> {
     look_up(
         |entry, scratch, found| {
             let (start, length) = (scratch.as_mut_ptr(), scratch.len());
-            // SAFETY: all pointers are to live values, and `start` to `length` bytes.
+            // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
             unsafe { libc::getgrgid_r(gid, entry, start, length, found) }
         },
-        // SAFETY: the library has filled the entry, and its texts are in the scratch space.
+        // SAFETY: the library has filled in the entry, and its strings are in the scratch space.
         |entry: &libc::group| unsafe { copy_string(entry.gr_name) },
     )
 }
@@ -634,8 +630,7 @@ pub(crate) fn group_list(user: &CStr, primary: u32) -> io::Result<Vec<u32>> {
     Err(io::Error::from_raw_os_error(libc::ERANGE))
 }
 
-/// The common form of the `get*_r` calls: repeats `call` with more scratch space until the entry
-/// fits, then lets `copy` take from it what is wanted.
+/// Makes a `get*_r` call: repeats `call` with more scratch space until the entry fits, then has `copy` copy the entry.
 fn look_up<Entry, Wanted>(
     call: impl Fn(*mut Entry, &mut [c_char], *mut *mut Entry) -> c_int,
     copy: impl Fn(&Entry) -> Wanted,
@@ -646,12 +641,12 @@ fn look_up<Entry, Wanted>(
         let mut found = ptr::null_mut();
         match call(entry.as_mut_ptr(), &mut scratch, &raw mut found) {
             0 if found.is_null() => return Ok(None),
-            // SAFETY: success with `found` set means that it points to `entry`, that `entry` is
-            // filled in, and that its strings lie in `scratch`; both live until after `copy`.
+            // SAFETY: success with `found` set means that it points to `entry`, that `entry` is filled in, and that its
+            // strings are in `scratch`. Both exist until after `copy`.
             0 => return Ok(Some(copy(unsafe { &*found }))),
             libc::EINTR => {}
             libc::ERANGE if scratch.len() < SCRATCH_MAX => scratch.resize(scratch.len() * 2, 0),
-            // The manual lists these among the ways of saying "no such entry".
+            // According to the manual, these mean that there is no such entry.
             libc::ENOENT | libc::ESRCH | libc::EBADF | libc::EPERM => return Ok(None),
             code => return Err(io::Error::from_raw_os_error(code)),
         }
@@ -669,29 +664,29 @@ unsafe fn copy_string(string: *const c_char) -> CString {
     unsafe { CStr::from_ptr(string) }.to_owned()
 }
 
-/// Turns the C convention into ours.
+/// Turns a C status, which is -1 for an error in `errno`, into a result.
 fn check<Status: Into<i64> + Copy>(status: Status) -> io::Result<Status> {
     if status.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
 
-/// Bytes that hold nearly every entry of the user database, and bytes at which to give up: a group
-/// entry names all its members.
+/// Bytes of scratch space that suffice for nearly every entry of the user database, and bytes at which the look-up
+/// fails: a group entry names all its members.
 const SCRATCH_FIRST: usize = 1024;
 const SCRATCH_MAX: usize = 1 << 24;
 
-/// Groups that nearly every user has fewer of, and the kernel's limit (`NGROUPS_MAX`).
+/// A number of groups that suffices for nearly every user, and the kernel's limit (`NGROUPS_MAX`).
 const GROUPS_FIRST: usize = 64;
 const GROUPS_MAX: usize = 65536;
 
-/// The descriptor shall be closed in programs that this one executes.
+/// The new descriptor is close-on-exec.
 const PERF_FLAG_FD_CLOEXEC: c_ulong = 8;
 
-/// Offsets in the first page of an event's mapping (`struct perf_event_mmap_page`): up to where
-/// the kernel has written, and up to where we have read.
+/// Offsets in the first page of an event's mapping (`struct perf_event_mmap_page`): the position up to which the kernel
+/// has written, and the position up to which this process has read.
 const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
-/// More bytes than the kernel lets anybody lock for an event.
+/// The length in bytes of the largest ring, more than the kernel lets a user lock for an event.
 const RING_MAX: usize = 1 << 30;
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! What a process does last when it crashes.
+//! Saving memory to a file when the process crashes.
 
 use std::ffi::{CString, c_char, c_int};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{io, ptr};
 
-/// The descriptors to copy from, one after the other; -1 for none.
+/// The descriptors to copy from, in this order; -1 for none.
 static FROM: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
 /// The file to copy to.
 static TO: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
-/// The process that this is about: not its children.
+/// The process that asked for this. Its children do not copy anything.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// From now on, copies all of `from` to the new file `to` if this process crashes. They must stay open
+/// Arranges that a crash of this process copies the contents of `from` to a new file `to`. The descriptors must stay open
 /// until [`forget`] is called.
 pub(crate) fn save(from: [BorrowedFd<'_>; 2], to: CString) -> io::Result<()> {
-    // It is never freed: a handler may be reading it.
+    // It is never freed, since a handler may be reading it.
     TO.store(to.into_raw(), Ordering::Release);
     // SAFETY: getpid(2) has no conditions.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Release);
@@ -27,27 +27,27 @@ pub(crate) fn save(from: [BorrowedFd<'_>; 2], to: CString) -> io::Result<()> {
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handle as *const () as usize;
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
-        // SAFETY: `action` is initialised, and its handler calls only functions that signal handlers
-        // may call (signal-safety(7)).
+        // SAFETY: `action` is initialized, and its handler calls only functions that signal handlers may call
+        // (signal-safety(7)).
         super::check(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })?;
     }
     Ok(())
 }
 
-/// Copies nothing any more.
+/// Arranges that a crash copies nothing.
 pub(crate) fn forget() {
     FROM.iter().for_each(|place| place.store(-1, Ordering::Release));
 }
 
-/// Calls only what may be called in a signal handler. `SA_RESETHAND` has restored the default action,
-/// so the signal that is raised again ends the process.
+/// Handles a signal. It calls only functions that signal handlers may call. `SA_RESETHAND` has restored the default
+/// action, so raising the signal again ends the process.
 extern "C" fn handle(signal: c_int) {
     let from = FROM.each_ref().map(|place| place.swap(-1, Ordering::AcqRel));
     let to = TO.load(Ordering::Acquire);
     // SAFETY: getpid(2) has no conditions.
     let is_own = PROCESS.load(Ordering::Acquire) == unsafe { libc::getpid() };
     if from[0] >= 0 && is_own && !to.is_null() {
-        // SAFETY: `to` is a string that ends with a zero and is never freed.
+        // SAFETY: `to` is NUL-terminated, and is never freed.
         unsafe { copy(from, to) };
     }
     // SAFETY: raise(3) has no conditions.
@@ -56,11 +56,11 @@ extern "C" fn handle(signal: c_int) {
 
 /// # Safety
 ///
-/// `to` is a string that ends with a zero.
+/// `to` is a NUL-terminated string.
 unsafe fn copy(from: [c_int; 2], to: *const c_char) {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-    // SAFETY: as the caller says; the other calls have no conditions but for `offset`, which is a
-    // live local variable.
+    // SAFETY: the caller promises that `to` is a NUL-terminated string, the other strings are literals, and `offset` is
+    // an existing local variable.
     unsafe {
         let file = libc::open(to, flags, 0o600);
         if file < 0 {
@@ -90,9 +90,9 @@ unsafe fn copy(from: [c_int; 2], to: *const c_char) {
 
 /// # Safety
 ///
-/// `text` is a string that ends with a zero.
+/// `text` is a NUL-terminated string.
 unsafe fn say(text: *const c_char) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller promises a NUL-terminated string.
     unsafe { libc::write(libc::STDERR_FILENO, text.cast(), libc::strlen(text)) };
 }
 

@@ -1,4 +1,4 @@
-//! What happens between fork(2) and execve(2).
+//! fork(2), and the code that runs in the child before execve(2).
 
 use super::check;
 use crate::spawn::ChildSetup;
@@ -10,32 +10,30 @@ use std::{fs, io, ptr};
 
 /// Makes the child of `command` run `setup` between fork and exec.
 pub(crate) fn run_before_exec(command: &mut Command, setup: ChildSetup) {
-    // SAFETY: what runs in the child after fork must not allocate or take a lock that another
-    // thread may have held. `ChildSetup::apply` makes system calls on plain integers, and its
-    // errors are error numbers; it does neither.
+    // SAFETY: after fork, the child must not allocate, and must not take a lock that another thread may have held.
+    // `ChildSetup::apply` does neither: it makes system calls on plain integers, and its errors are error numbers.
     unsafe { command.pre_exec(move || setup.apply()) };
 }
 
-/// fork(2): the child's process number in the parent, nothing in the child.
+/// fork(2). Returns the process id of the child in the parent, and `None` in the child.
 pub(crate) fn fork() -> io::Result<Option<u32>> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     assert_eq!(threads, 1, "a process with several threads must not fork");
-    // SAFETY: the danger in the child of a process with several threads is to meet locks and data
-    // that another thread had in its hands; there is no other thread.
+    // SAFETY: in the child of a process with several threads, locks and data that another thread was using would
+    // remain as they were. There is no other thread.
     let number = check(unsafe { libc::fork() })?;
     Ok(u32::try_from(number).ok().filter(|&number| number != 0))
 }
 
-/// The descriptors that a new process writes to.
+/// The descriptors to which a new process writes.
 pub(crate) struct Outputs<'f> {
-    /// Becomes its standard error.
+    /// The standard error of the program.
     pub(crate) stderr: BorrowedFd<'f>,
-    /// Gets the error number of what fails before the program is executed.
+    /// Receives the error number if the program cannot be executed.
     pub(crate) report: BorrowedFd<'f>,
 }
 
-/// A new process that goes on as another program: fork(2), `setup` in the child, execve(2). Returns the
-/// child's process number.
+/// Starts a program in a new process: fork(2), `setup` in the child, execve(2). Returns the process id of the child.
 pub(crate) fn launch(
     words: &[CString],
     environment: &[CString],
@@ -48,9 +46,9 @@ pub(crate) fn launch(
     };
     let path = words.first().map_or(c"", |word| word);
     let (words, environment) = (pointers(words), pointers(environment));
-    // SAFETY: the child must neither allocate nor take a lock that another thread may have held.
-    // Everything it needs stands ready. It makes system calls on plain integers, as
-    // `ChildSetup::apply` does, and ends by the last of them.
+    // SAFETY: the child must not allocate, and must not take a lock that another thread may have held. Everything that
+    // it needs was allocated above. Until execve(2) or _exit(2) it only makes system calls, like `ChildSetup::apply`.
+    // It runs no code of a caller.
     let number = check(unsafe { libc::fork() })?;
     if number != 0 {
         return Ok(number.cast_unsigned());
@@ -58,20 +56,19 @@ pub(crate) fn launch(
     let prepared = rustix::stdio::dup2_stderr(outputs.stderr).map_err(io::Error::from);
     let error = match prepared.and_then(|()| setup.apply()) {
         Ok(()) => {
-            // SAFETY: all strings end with a zero and both lists with a null pointer, and all of
-            // them live until the call returns; it only reads them.
+            // SAFETY: all strings are NUL-terminated, and both lists end with a null pointer. All of them exist until the
+            // call returns, and it only reads them.
             unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
             io::Error::last_os_error()
         }
         Err(error) => error,
     };
-    // If nobody reads it any more, nobody wants to know.
+    // If the parent has closed the pipe, it does not need the report.
     let _ =
         rustix::io::write(outputs.report, &error.raw_os_error().unwrap_or_default().to_ne_bytes());
-    // SAFETY: the call takes an integer and does not return; nothing of ours runs after it.
+    // SAFETY: the call takes an integer and does not return.
     unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
-/// The exit status of a process that could not become the program, as shells have it. It matters
-/// only to who sees it without the report.
+/// The exit status of a process that could not execute its program, as in shells.
 const NOT_EXECUTED: c_int = 127;

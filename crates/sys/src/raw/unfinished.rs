@@ -1,23 +1,22 @@
-//! Files that are removed if a signal ends the process.
+//! Removing unfinished files when a signal ends the process.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{mem, ptr};
 
-/// The paths of the files; null if the place is free. Each path is owned by its place: by the handler
-/// or by its [`Place`], whichever takes it out.
+/// The paths of the files, or null. The handler or the [`Place`] owns a path, whichever takes it out first.
 static PATHS: [AtomicPtr<c_char>; FILES_MAX] = [const { AtomicPtr::new(ptr::null_mut()) }; _];
-/// The process that created the files: its children do not remove them.
+/// The process that created the files. Its children do not remove them.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static HANDLERS: Once = Once::new();
 
-/// The place of a path. Once it is dropped, the file is not removed any more.
+/// The place of a path. After it is dropped, a signal does not remove the file.
 #[derive(Debug)]
 pub(crate) struct Place(usize);
 
-/// From now on, removes the file at `path` if the process is ended by a signal that asks it to end.
-/// `None` if there are too many such files.
+/// Arranges that a signal that ends the process also removes the file at `path`. Returns `None` if there are
+/// [`FILES_MAX`] such files already.
 pub(crate) fn remember(path: CString) -> Option<Place> {
     HANDLERS.call_once(handle_signals);
     let path = path.into_raw();
@@ -26,7 +25,7 @@ pub(crate) fn remember(path: CString) -> Option<Place> {
         place.compare_exchange(null, path, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     });
     if free.is_none() {
-        // SAFETY: it comes from `into_raw`, and no place has it.
+        // SAFETY: the pointer comes from `into_raw`, and is not in any place.
         drop(unsafe { CString::from_raw(path) });
     }
     free.map(Place)
@@ -36,14 +35,14 @@ impl Drop for Place {
     fn drop(&mut self) {
         let path = PATHS[self.0].swap(ptr::null_mut(), Ordering::AcqRel);
         if !path.is_null() {
-            // SAFETY: it comes from `into_raw`, and it was taken out, so the handler does not have it.
+            // SAFETY: the pointer comes from `into_raw`. It was taken out, so the handler does not have it.
             drop(unsafe { CString::from_raw(path) });
         }
     }
 }
 
-/// Handles the signals that would end the process. Those that are ignored or handled already keep their
-/// actions.
+/// Installs the handler for signals that would end the process. Signals that are ignored or handled already keep
+/// their actions.
 fn handle_signals() {
     // SAFETY: getpid(2) has no conditions.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Release);
@@ -52,7 +51,7 @@ fn handle_signals() {
         let (mut old, mut new): (libc::sigaction, libc::sigaction) = unsafe { mem::zeroed() };
         new.sa_sigaction = handle as *const () as usize;
         new.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
-        // SAFETY: `old` is a live local variable.
+        // SAFETY: `old` is an existing local variable.
         let asked = unsafe { libc::sigaction(signal, ptr::null(), &raw mut old) };
         if asked == 0 && old.sa_sigaction == libc::SIG_DFL {
             // SAFETY: `new` is initialized, and its handler calls only functions that signal handlers
@@ -62,15 +61,15 @@ fn handle_signals() {
     }
 }
 
-/// Calls only what may be called in a signal handler. `SA_RESETHAND` has restored the default action,
-/// so the signal that is raised again ends the process.
+/// Handles a signal. It calls only functions that signal handlers may call. `SA_RESETHAND` has restored the default
+/// action, so raising the signal again ends the process.
 extern "C" fn handle(signal: c_int) {
     // SAFETY: getpid(2) has no conditions.
     if PROCESS.load(Ordering::Acquire) == unsafe { libc::getpid() } {
         for place in &PATHS {
             let path = place.swap(ptr::null_mut(), Ordering::AcqRel);
             if !path.is_null() {
-                // SAFETY: it is a string that ends with a zero. It was taken out, so nobody frees it.
+                // SAFETY: it is a NUL-terminated string. It was taken out, so its `Place` does not free it.
                 let path = unsafe { CStr::from_ptr(path) };
                 // SAFETY: as above.
                 unsafe { libc::unlink(path.as_ptr()) };
@@ -81,9 +80,9 @@ extern "C" fn handle(signal: c_int) {
     unsafe { libc::raise(signal) };
 }
 
-/// Signals that ask a process to end, or that the kernel sends when a limit is reached.
+/// Signals that ask the process to end, or that the kernel sends when a limit is reached.
 const SIGNALS: [c_int; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGXCPU, libc::SIGXFSZ];
 
-/// Files that are removed at most. A program has one or two at a time.
+/// The maximum number of files. A program has one or two at a time.
 const FILES_MAX: usize = 16;
