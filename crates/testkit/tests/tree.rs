@@ -41,8 +41,9 @@ fn the_pure_crates_are_no_std_and_safe() {
     }
 }
 
-/// Where code may be unsafe, in any form: `crates/sys/src/raw` wraps system calls, the functions that a page calls must
-/// keep their names, and an allocator that counts is an unsafe trait.
+/// The files that may contain unsafe code, in any form, besides the folder `crates/sys/src/raw`, which wraps system
+/// calls: the functions that a page calls must keep their names, and a global allocator that counts is an unsafe
+/// trait.
 const UNSAFE: [&str; 7] = [
     "crates/sys/src/raw",
     "crates/sys/src/raw.rs",
@@ -56,7 +57,7 @@ const UNSAFE: [&str; 7] = [
 #[test]
 fn unsafe_code_is_in_one_module() {
     let mut used = BTreeSet::new();
-    for file in source_files().into_iter().filter(|file| file.extension() == Some("rs".as_ref())) {
+    for file in rust_files() {
         let path = file.strip_prefix(root()).expect("below the root");
         let allowed = UNSAFE.iter().find(|allowed| path.starts_with(allowed));
         for (number, line) in read(&file).lines().enumerate().filter(|(_, line)| is_unsafe(line)) {
@@ -69,30 +70,110 @@ fn unsafe_code_is_in_one_module() {
     assert_eq!(used, BTreeSet::from(UNSAFE), "each exception is one");
 }
 
+/// The test above reads lines; the compiler reads code. The lint denies unsafe code in every package, and the lint
+/// is lifted only for the files of [`UNSAFE`].
+#[test]
+fn the_compiler_denies_unsafe_code_everywhere_else() {
+    let workspace = read(&root().join("Cargo.toml"));
+    assert!(section(&workspace, "[workspace.lints.rust]").any(|line| line == DENIED));
+    let manifests = files_below(&root(), |file| file.ends_with("Cargo.toml"));
+    let packages: Vec<_> = manifests
+        .into_iter()
+        .map(|file| (read(&file), file))
+        .filter(|(text, _)| text.lines().any(|line| line == "[package]"))
+        .collect();
+    assert!(packages.len() > 20, "{}", packages.len());
+    for (text, file) in packages {
+        // Its entry points are written by a macro of libfuzzer-sys, with unsafe attributes.
+        if file == root().join("fuzz/Cargo.toml") {
+            continue;
+        }
+        let inherits = section(&text, "[lints]").any(|line| line == "workspace = true");
+        let denies = section(&text, "[lints.rust]").any(|line| line == DENIED);
+        assert!(inherits || denies, "{} does not deny unsafe code", file.display());
+    }
+    // Put together here, so that this file does not find itself.
+    let lint = concat!("unsafe", "_code");
+    for file in rust_files() {
+        let path = file.strip_prefix(root()).expect("below the root");
+        let text = read(&file);
+        let lifts = |how: &str| text.contains(&format!("{how}({lint}"));
+        if ["allow", "expect", "warn"].into_iter().any(lifts) {
+            // The module `raw` is declared there.
+            let is_parent = path == Path::new("crates/sys/src/lib.rs");
+            let is_allowed = UNSAFE.iter().any(|allowed| path.starts_with(allowed));
+            assert!(is_parent || is_allowed, "{} lifts the lint {lint}", path.display());
+        }
+    }
+}
+
+/// The line of a manifest that denies unsafe code.
+const DENIED: &str = concat!("unsafe", "_code = \"deny\"");
+
+/// The lines of a section of a manifest.
+fn section<'t>(manifest: &'t str, header: &str) -> impl Iterator<Item = &'t str> {
+    let lines = manifest.lines().skip_while(move |line| *line != header).skip(1);
+    lines.take_while(|line| !line.starts_with('['))
+}
+
 #[test]
 fn unsafe_code_is_found_in_every_form() {
     // Put together here, so that this file does not find itself.
     let word = concat!("un", "safe");
-    for code in
-        ["{ x }", "fn f()", "impl Send for X {}", "extern \"C\" {", "trait T {", "(no_mangle)]", ""]
-    {
-        assert!(is_unsafe(&format!("    let x = {word} {code}")), "{code}");
-        assert!(is_unsafe(&format!("#[{word}{code}")) || !code.starts_with('('), "{code}");
+    for code in [
+        "{word} { x }",
+        "let x = {word} { x };",
+        "pub {word} fn f()",
+        "const {word} extern \"C\" fn f()",
+        "{word} impl Send for X {}",
+        "{word} extern \"C\" {",
+        "pub {word} trait T {",
+        "pub {word} auto trait T {}",
+        "let f: {word} fn() = g;",
+        "let x = {word}",
+        "#[{word}(no_mangle)]",
+        "#![{word}(no_mangle)]",
+        "#[cfg_attr(windows, {word}(no_mangle))]",
+        "{word} static X: u8;",
+        "{word} {",
+        "{word}{",
+        "f(\"http://x\", {word} { y })",
+        "{word} /* why */ { x }",
+        "const F: &{word} dyn T;",
+    ] {
+        let code = code.replace("{word}", word);
+        assert!(is_unsafe(&code), "{code}");
     }
-    for line in ["// {word} fn", "is_{word}(c)", "\"{word}\"", "forbid({word}_code)", "`{word} {`"]
-    {
-        assert!(!is_unsafe(&line.replace("{word}", word)), "{line}");
+    for line in [
+        "// {word} fn",
+        "/// {word} { x }",
+        "is_{word}(c)",
+        "{word}ty { x }",
+        "\"{word}\"",
+        "forbid({word}_code)",
+        "deny(undocumented_{word}_blocks)",
+        "'wasm-{word}-eval'",
+        "`{word} {`",
+        "use x; // an {word} { block }",
+        "everything {word} is escaped",
+    ] {
+        let line = line.replace("{word}", word);
+        assert!(!is_unsafe(&line), "{line}");
     }
 }
 
-/// Whether a line has the keyword, at the end of the line or before something that it can make unsafe.
+/// Whether a line has the keyword, at its end or before something that it can make unsafe.
 fn is_unsafe(line: &str) -> bool {
-    let code = line.split("//").next().unwrap_or_default();
+    // A comment begins with two slashes, but those within a text, as in an address, do not begin one.
+    let is_quoted = |at: usize| line[..at].matches('"').count() % 2 == 1;
+    let mut slashes = line.match_indices("//").map(|(at, _)| at);
+    let code = &line[..slashes.find(|&at| !is_quoted(at)).unwrap_or(line.len())];
     let word = concat!("un", "safe");
     code.match_indices(word).any(|(at, _)| {
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '`');
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '"' | '`');
         let rest = code[at + word.len()..].trim_start();
-        let forms = ["{", "(", "fn ", "impl", "extern", "trait"];
+        let forms =
+            ["{", "(", "/*", "fn ", "fn(", "impl", "extern", "trait", "auto ", "static ", "dyn "];
         !code[..at].ends_with(is_part)
             && (rest.is_empty() || forms.iter().any(|form| rest.starts_with(form)))
     })
@@ -188,17 +269,36 @@ fn crate_folders() -> Vec<PathBuf> {
 }
 
 fn source_files() -> Vec<PathBuf> {
+    let is_source =
+        |file: &Path| LANGUAGES.iter().any(|ours| file.extension().is_some_and(|its| its == *ours));
+    let folders = crate_folders().into_iter().chain([root().join("simulation")]);
+    folders.flat_map(|folder| files_below(&folder, is_source)).collect()
+}
+
+/// All files with Rust code: of crates, tests, benches, build scripts, the simulation and the fuzzers.
+fn rust_files() -> Vec<PathBuf> {
+    let files = files_below(&root(), |file| file.extension().is_some_and(|its| its == "rs"));
+    for part in ["crates/viewer/build.rs", "fuzz/fuzz_targets", "crates/bus/benches", "simulation"]
+    {
+        let part = root().join(part);
+        assert!(files.iter().any(|file| file.starts_with(&part)), "{}", part.display());
+    }
+    files
+}
+
+/// The files below a folder, without what is hidden, built or downloaded.
+fn files_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders = crate_folders();
-    folders.push(root().join("simulation"));
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
-            let is_ours = !path.ends_with("node_modules") && !path.ends_with("dist");
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if path.is_dir() {
+                let is_ours =
+                    !name.starts_with('.') && !["node_modules", "dist", "target"].contains(&name);
                 folders.extend(is_ours.then_some(path));
-            } else if LANGUAGES.iter().any(|ours| path.extension().is_some_and(|its| its == *ours))
-            {
+            } else if is_wanted(&path) {
                 files.push(path);
             }
         }
