@@ -1,8 +1,9 @@
 //! What signals say about properties.
 
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 use wire::body::{ReadError, Value};
 
 use super::context::{Context, PROPERTIES};
@@ -57,9 +58,11 @@ fn parse<'c>(signal: Message<'c>, body: &wire::Message<'_>) -> Result<Change<'c>
     Ok(Change { signal, interface, values, invalidated })
 }
 
-/// A number that stands for these bytes.
+/// A number that stands for these bytes in this process. It depends on a random seed, so whoever made a recording
+/// cannot have chosen different bytes with the same number.
 pub(super) fn hash_of(bytes: &[u8]) -> u64 {
-    FixedState::default().hash_one(bytes)
+    static HASHER: OnceLock<RandomState> = OnceLock::new();
+    HASHER.get_or_init(RandomState::default).hash_one(bytes)
 }
 
 const DICT_ENTRY_ALIGNMENT: usize = 8;
