@@ -39,6 +39,8 @@ pub(crate) enum ExpectError {
 #[derive(Debug)]
 struct Record {
     call: PendingCall,
+    /// The hash of the call, which is expensive to compute again.
+    hash: u64,
     deadline: Time,
     /// Where the call was counted.
     counted: Counted,
@@ -226,9 +228,9 @@ impl PendingCalls {
 
     fn insert(&mut self, hash: u64, call: PendingCall, deadline: Time, counted: Counted) {
         let links = [Link { previous: NONE, next: NONE }; 3];
-        let index = self.records.insert(Record { call, deadline, counted, links });
-        let (records, hasher) = (&self.records, &self.hasher);
-        self.by_key.insert_unique(hash, index, |&i| hasher.hash(&records[i].call));
+        let index = self.records.insert(Record { call, hash, deadline, counted, links });
+        let records = &self.records;
+        self.by_key.insert_unique(hash, index, |&i| records[i].hash);
         self.link(By::Caller, index);
         self.link(By::Callee, index);
         // All calls have the same time to wait, and `hasten` is called when that becomes shorter, so
@@ -243,11 +245,10 @@ impl PendingCalls {
     }
 
     fn remove(&mut self, index: usize) {
-        let call = self.records[index].call;
         self.unlink(By::Caller, index);
         self.unlink(By::Callee, index);
         self.unlink(By::Age, index);
-        let hash = self.hasher.hash(&call);
+        let hash = self.records[index].hash;
         if let Ok(entry) = self.by_key.find_entry(hash, |&other| other == index) {
             entry.remove();
         }

@@ -118,6 +118,9 @@ fn keys_of_an_attacker_are_spread_as_random_ones() {
 }
 
 /// With secrets that are published, the same sets must be found to be crowded.
+/// Makes one key of a family.
+type MakeKey = fn(u32) -> Key;
+
 #[test]
 #[cfg_attr(miri, ignore = "too many hashes to be interpreted")]
 fn keys_chosen_for_published_secrets_are_crowded_under_them() {
@@ -237,7 +240,7 @@ fn sets() -> Vec<Set> {
         all("serials that differ in few bits", &|n| serial(1 | sparse(n))),
         all("rules", &rule),
     ]);
-    let families: [(_, fn(u32) -> Key); 4] = [
+    let families: [(_, MakeKey); 4] = [
         (CHOSEN_FOR_FOLDHASH[0], |n| name(format!("com.example.Service{n}"))),
         (CHOSEN_FOR_FOLDHASH[1], path),
         (CHOSEN_FOR_FOLDHASH[2], serial),
