@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  scenario ──▶ cases, each with a workload ─┐
-//!  contestant ─▶ buses ──▶ subject ──────────┼─▶ runner ──▶ records ──▶ show, report, document
+//!  contestant ─▶ buses ──▶ subject ──────────┼─▶ runner ──▶ records ──▶ report
 //!  library ───▶ programs of other clients ───┘
 //! ```
 //!
@@ -11,7 +11,7 @@
 //! the messages: a [bus](contestant), a process that only reads and writes, or nothing. The
 //! [`runner`] starts the subjects, lets each do each workload in turn, round after round, and
 //! writes down what it took as [records](result). Everything people see is made from the records:
-//! [tables](show), a [page](report), a [document], and the [conclusions] in each of them.
+//! the [report], as text, Markdown or HTML, with the [conclusions] in it.
 //!
 //! Workloads are done by processes of this program ([`peer`]), which talk through a client with
 //! nothing in it ([`raw`]), or through a [`library`]; the process that measures sleeps meanwhile.
@@ -39,7 +39,5 @@ pub mod durations;
 pub mod machine;
 
 pub mod conclusions;
-pub mod document;
 pub mod report;
-pub mod show;
 pub mod summary;

@@ -88,12 +88,12 @@ pub struct Row<'a> {
     pub metric: Metric,
 }
 
-/// How much others took of the machine while it measured, from 0 to 1.
+/// The share of processor time that others took during the samples of a run, from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Disturbance {
+pub struct RunNoise {
     /// The mean of all samples.
     pub mean: f64,
-    /// The sample that suffered most.
+    /// The largest share of all samples.
     pub worst: f64,
 }
 
@@ -182,6 +182,12 @@ impl Scenario {
         metrics.sort_unstable();
         metrics.dedup();
         metrics.into_iter().copied().collect()
+    }
+
+    /// The rows of all cases, each with the metrics that any subject has.
+    #[must_use]
+    pub fn rows(&self, metrics: &[Metric]) -> Vec<Row<'_>> {
+        self.comparisons.iter().flat_map(|comparison| comparison.rows(metrics)).collect()
     }
 
     /// Whether each case measures one thing, and not all the same: a list of unlike things.
@@ -418,8 +424,8 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Disturbance {
-    /// That of all samples; `None` if there are none.
+impl RunNoise {
+    /// The noise of all samples; `None` if there are none.
     #[must_use]
     pub fn of(records: &[Record]) -> Option<Self> {
         let samples = || {
@@ -648,8 +654,8 @@ mod tests {
         assert_eq!(outcome.failures, ["it died", "it died"]);
         assert_eq!(outcome.figures[&TIME].rounds, 2);
         assert!((outcome.disturbance - 0.02).abs() < 1e-9);
-        let disturbance = Disturbance::of(&records).unwrap();
-        assert!((disturbance.worst - 0.03).abs() < 1e-9, "{disturbance:?}");
+        let noise = RunNoise::of(&records).unwrap();
+        assert!((noise.worst - 0.03).abs() < 1e-9, "{noise:?}");
     }
 
     #[test]

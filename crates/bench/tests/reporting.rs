@@ -7,12 +7,9 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use diligence_bench::document::{document, headline};
-use diligence_bench::report::write_html;
+use diligence_bench::report::{Style, headline, html, markdown, text};
 use diligence_bench::result::{self, Case, Failure, Metric, Record, Sample};
 use diligence_bench::scenario_info::ScenarioInfo;
-use diligence_bench::show::table::{self, Lines, Style};
-use diligence_bench::summary::Summary;
 use diligence_testkit::golden;
 
 const INFOS: [ScenarioInfo; 4] = [
@@ -59,26 +56,17 @@ fn records() -> Vec<Record> {
     result::read(BufReader::new(file)).expect("they are results")
 }
 
-fn html(records: &[Record], infos: &[ScenarioInfo]) -> String {
-    let mut page = Vec::new();
-    write_html(records, infos, &mut page).expect("memory takes everything");
-    String::from_utf8(page).expect("a page is text")
-}
-
 #[test]
 fn tables_on_a_terminal() {
-    let summary = Summary::of(&records());
-    for (lines, name) in [(Lines::All, "table-all.txt"), (Lines::Main, "table-main.txt")] {
-        let text = table::all(&summary, &INFOS, lines, Style::Plain);
-        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(longest <= 100, "{longest} columns\n{text}");
-        golden::check(data(name), &text);
-    }
+    let text = text(&records(), &INFOS, Style::Plain);
+    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest <= 100, "{longest} columns\n{text}");
+    golden::check(data("tables.txt"), &text);
 }
 
 #[test]
 fn the_document() {
-    golden::check(data("benchmarks.md"), &document(&records(), &INFOS));
+    golden::check(data("benchmarks.md"), &markdown(&records(), &INFOS));
 }
 
 #[test]
@@ -135,7 +123,7 @@ fn texts_mean_nothing_on_the_page_nor_in_the_document() {
     let page = html(&records, &[]);
     assert!(!page.contains("<b>\""), "{page}");
     check_nesting(&page);
-    let document = document(&records, &[]);
+    let document = markdown(&records, &[]);
     assert!(!document.contains("<b>") && !document.contains("'|"), "{document}");
 }
 

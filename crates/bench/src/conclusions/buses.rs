@@ -2,8 +2,8 @@
 
 use super::main_rows;
 use super::noise::Relation;
+use crate::report::number;
 use crate::scenario_info::Heading;
-use crate::show::number;
 use crate::summary::{OURS, Role, Row, Scenario};
 
 /// A sentence or two for each other bus.

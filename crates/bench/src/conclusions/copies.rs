@@ -1,9 +1,8 @@
 //! How often a message is copied and validated.
 
-use super::number;
+use crate::report::number::significant;
+use crate::report::words::{capitalized, distinct};
 use crate::result::Metric;
-use crate::show::number::significant;
-use crate::show::words::{capitalised, distinct};
 use crate::summary::{Comparison, Outcome, Role, Scenario};
 
 /// What the buses have counted, then what the model says of the others. What several cases have in
@@ -11,7 +10,7 @@ use crate::summary::{Comparison, Outcome, Role, Scenario};
 pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
     let of_case = |comparison: &Comparison| {
         let counted = comparison.outcomes.iter().filter_map(|it| counted(comparison, it));
-        counted.chain(modelled(comparison)).map(|text| capitalised(&text)).collect::<Vec<_>>()
+        counted.chain(modelled(comparison)).map(|text| capitalized(&text)).collect::<Vec<_>>()
     };
     let copies = scenario.comparisons.iter().flat_map(of_case);
     let validations = scenario.subjects.iter().filter_map(|it| validations(scenario, it));
@@ -85,7 +84,9 @@ fn modelled(comparison: &Comparison) -> Option<String> {
 const BY_SENDER: f64 = 1.0;
 
 fn recipients(comparison: &Comparison) -> String {
-    number(comparison, "recipients")
+    comparison
+        .case
+        .number("recipients")
         .map(|recipients| format!("With {recipients} recipients, "))
         .unwrap_or_default()
 }

@@ -2,8 +2,8 @@
 
 use super::noise::Relation;
 use super::{WARNING, main_rows};
+use crate::report::number;
 use crate::scenario_info::Heading;
-use crate::show::number;
 use crate::summary::{Figure, OURS, Role, Row, Scenario};
 
 /// How near our bus comes to the floor, and a warning if a bus is below it.

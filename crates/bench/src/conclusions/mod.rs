@@ -11,7 +11,7 @@ mod read_buffer;
 mod validation;
 mod wire_size;
 
-use crate::result::{Metric, Setting, Unit};
+use crate::result::{Metric, Unit};
 use crate::scenario_info::Heading;
 use crate::summary::{Comparison, Row, Scenario};
 
@@ -55,22 +55,6 @@ const fn is_speed(metric: Metric) -> bool {
             | Unit::MibPerSecond
             | Unit::PerSecond
     )
-}
-
-/// The number that a case has for a setting.
-fn number(comparison: &Comparison, setting: &str) -> Option<i64> {
-    match comparison.case.at.get(setting)? {
-        Setting::Number(number) => Some(*number),
-        Setting::Word(_) => None,
-    }
-}
-
-/// The word that a case has for a setting.
-fn word<'a>(comparison: &'a Comparison, setting: &str) -> Option<&'a str> {
-    match comparison.case.at.get(setting)? {
-        Setting::Word(word) => Some(word),
-        Setting::Number(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::noise::Relation;
-use super::{number, word};
 use crate::contestant::Contestant;
+use crate::report::number::percent;
 use crate::result::Metric;
 use crate::scenario::size_label;
-use crate::show::number::percent;
 use crate::summary::{Comparison, Figure, Role, Scenario};
 
 /// A sentence for each subject and each read buffer but the smallest.
@@ -57,7 +56,7 @@ struct Sweeps<'a> {
 impl<'a> Sweeps<'a> {
     fn of(scenario: &'a Scenario) -> Self {
         let at = |comparison: &'a Comparison| {
-            let place = (word(comparison, "read_buffer")?, number(comparison, "size")?);
+            let place = (comparison.case.word("read_buffer")?, comparison.case.number("size")?);
             Some((place, comparison))
         };
         let comparisons: BTreeMap<_, _> = scenario.comparisons.iter().filter_map(at).collect();

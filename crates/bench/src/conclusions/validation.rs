@@ -1,9 +1,8 @@
 //! What validation costs.
 
 use super::noise::Relation;
-use super::word;
+use crate::report::number::{percent, significant};
 use crate::result::Metric;
-use crate::show::number::{percent, significant};
 use crate::summary::{Comparison, Figure, Scenario};
 
 /// A sentence for each subject that was measured with and without validation.
@@ -15,7 +14,8 @@ pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
 fn without(scenario: &Scenario, subject: &str) -> Option<String> {
     let find = |bus: &str, client: &str| {
         let is_meant = |comparison: &&Comparison| {
-            word(comparison, "bus") == Some(bus) && word(comparison, "client") == Some(client)
+            comparison.case.word("bus") == Some(bus)
+                && comparison.case.word("client") == Some(client)
         };
         let comparison = scenario.comparisons.iter().find(is_meant)?;
         comparison.find(subject)?.figures.get(&Metric::RoundTripUs)

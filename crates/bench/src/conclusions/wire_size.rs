@@ -1,15 +1,14 @@
 //! Sizes on the wire beside those of the payload.
 
-use super::{number, word};
+use crate::report::number::grouped;
 use crate::result::Metric;
-use crate::show::number::grouped;
 use crate::summary::{Comparison, Role, Scenario};
 
 /// How much larger calls and replies are than what they carry.
 pub(super) fn sentences(scenario: &Scenario) -> Option<String> {
     let has = |setting: fn(&Comparison) -> bool| scenario.comparisons.iter().all(setting);
-    let is_sized = has(|comparison| number(comparison, "size").is_some());
-    let is_empty = has(|comparison| word(comparison, "reply") == Some("empty"));
+    let is_sized = has(|comparison| comparison.case.number("size").is_some());
+    let is_empty = has(|comparison| comparison.case.word("reply") == Some("empty"));
     let calls = Range::of(scenario, Metric::CallBytes, is_sized)?;
     let replies = Range::of(scenario, Metric::ReplyBytes, is_sized && !is_empty)?;
     Some(match (is_sized, is_empty) {
@@ -33,7 +32,8 @@ impl Range {
     /// With `beyond_payload`, how much larger they are than the payload.
     fn of(scenario: &Scenario, metric: Metric, beyond_payload: bool) -> Option<Self> {
         let of_case = |comparison: &Comparison| -> Vec<f64> {
-            let payload = number(comparison, "size").filter(|_| beyond_payload).unwrap_or_default();
+            let payload =
+                comparison.case.number("size").filter(|_| beyond_payload).unwrap_or_default();
             let buses = comparison.outcomes.iter().filter(|it| Role::of(&it.subject).is_bus());
             let figures = buses.filter_map(|outcome| outcome.figures.get(&metric));
             figures.map(|figure| figure.median - payload as f64).collect()

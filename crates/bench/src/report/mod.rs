@@ -1,49 +1,56 @@
-//! One page that shows a whole run: what was measured and where, and for each scenario its plots
-//! and tables.
+//! What people see of the records of a run.
 //!
-//! The page stands alone: its style and its plots are part of it, and it loads nothing.
+//! ```text
+//!  records ──▶ summary ──▶ model ──▶ markdown: docs/benchmarks.md and the table of the README
+//!                       │        └─▶ html: one page to share, with plots
+//!                       └─▶ text: a table for the terminal, which grows while a run goes on
+//! ```
+//!
+//! The [model] is built once ([build]) and has no format; each format is one walk over it.
 
-mod about;
-mod layout;
-mod page;
+mod axis;
+mod build;
+mod headline;
+mod html;
+mod losses;
+mod markdown;
+mod model;
+pub(crate) mod number;
 mod palette;
 mod plot;
-mod section;
-mod tables;
+mod svg;
+pub(crate) mod text;
+pub(crate) mod words;
 
-use std::io;
+pub use headline::{HEADLINE_END, HEADLINE_START, MarkerError, replace_headline};
+pub use text::Style;
 
 use crate::result::Record;
-use crate::scenario_info::{Heading, ScenarioInfo};
-use crate::summary::{Scenario, Summary};
+use crate::scenario_info::ScenarioInfo;
+use crate::summary::Summary;
 
-/// Writes the page for the records of a run.
-///
-/// Scenarios come in the order of the records, except that [`HEADLINE_SCENARIO`] is the first.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn write_html(
-    records: &[Record],
-    infos: &[ScenarioInfo],
-    out: &mut impl io::Write,
-) -> io::Result<()> {
+/// The report as a page of HTML that loads nothing.
+#[must_use]
+pub fn html(records: &[Record], infos: &[ScenarioInfo]) -> String {
     let summary = Summary::of(records);
-    let page = page::page(records, &summary, infos).map_err(io::Error::other)?;
-    out.write_all(page.into_string().as_bytes())
+    html::page(&build::report(records, &summary, infos), &summary)
 }
 
-/// The scenarios in the order in which they are shown, each with what is known of it.
-pub(crate) fn in_order<'a>(
-    summary: &'a Summary,
-    infos: &'a [ScenarioInfo],
-) -> Vec<(Heading<'a>, &'a Scenario)> {
-    let mut scenarios: Vec<_> = summary.scenarios.iter().collect();
-    scenarios.sort_by_key(|scenario| scenario.name != HEADLINE_SCENARIO);
-    let described = scenarios.into_iter().map(|scenario| (Heading::of(scenario, infos), scenario));
-    described.collect()
+/// The report as a document in Markdown.
+#[must_use]
+pub fn markdown(records: &[Record], infos: &[ScenarioInfo]) -> String {
+    markdown::report(&build::report(records, &Summary::of(records), infos))
 }
 
-/// The scenario that has a row of each of the others.
-pub const HEADLINE_SCENARIO: &str = "compare";
+/// The table for the README, in Markdown; `None` if the scenario with this table was not run.
+#[must_use]
+pub fn headline(records: &[Record], infos: &[ScenarioInfo]) -> Option<String> {
+    let summary = Summary::of(records);
+    Some(markdown::blocks(&build::headline(records, &summary, infos)?))
+}
+
+/// Tables of all scenarios for a terminal.
+#[must_use]
+pub fn text(records: &[Record], infos: &[ScenarioInfo], style: Style) -> String {
+    text::all(&Summary::of(records), infos, style)
+}

@@ -162,6 +162,24 @@ impl Case {
         let at = at.into_iter().map(|(name, value)| (name.to_owned(), value));
         Self { label: label.into(), at: at.collect() }
     }
+
+    /// The number that this case has for a setting.
+    #[must_use]
+    pub fn number(&self, setting: &str) -> Option<i64> {
+        match self.at.get(setting)? {
+            Setting::Number(number) => Some(*number),
+            Setting::Word(_) => None,
+        }
+    }
+
+    /// The word that this case has for a setting.
+    #[must_use]
+    pub fn word(&self, setting: &str) -> Option<&str> {
+        match self.at.get(setting)? {
+            Setting::Word(word) => Some(word),
+            Setting::Number(_) => None,
+        }
+    }
 }
 
 impl From<u64> for Setting {

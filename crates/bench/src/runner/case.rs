@@ -3,11 +3,11 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use super::progress::Step;
 use super::{Event, Observer, Planned};
 use crate::disturbance::Disturbance;
 use crate::result::{Failure, Record, Sample, Timeline};
 use crate::scenario::Trial;
-use crate::show::progress::Step;
 use crate::stage::{MeasureError, Site};
 use crate::subject::{Carrier, Subject};
 use crate::workload::{Conditions, Outcome, Use};

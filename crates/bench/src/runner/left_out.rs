@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::words::command_line;
 use crate::result::{Case, Setting};
 use crate::scenario::{Pace, Scenario, Workshop};
-use crate::show::words::command_line;
 
 /// A sentence about the cases that only a full run has; `None` if a quick run has them all.
 ///

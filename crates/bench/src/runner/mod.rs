@@ -15,6 +15,7 @@ mod case;
 mod left_out;
 mod observe;
 mod plan;
+mod progress;
 mod terminal;
 
 use std::io;

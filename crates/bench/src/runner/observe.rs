@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use super::progress::Step;
 use crate::result::{self, Record};
 use crate::scenario_info::ScenarioInfo;
-use crate::show::progress::Step;
 
 /// Somebody who is told what happens in a run.
 pub trait Observer {

@@ -3,21 +3,21 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use super::progress::Progress;
 use super::{Event, Observer};
 use crate::conclusions::{WARNING, conclusions};
+use crate::report::text::{ScenarioTable, Style, WIDTH, legend};
+use crate::report::{number, words};
 use crate::result::Record;
 use crate::scenario_info::{Heading, ScenarioInfo};
-use crate::show::progress::Progress;
-use crate::show::table::{Lines, Style, Table, WIDTH, legend};
-use crate::show::{number, words};
-use crate::summary::{Disturbance, LOOSE_SPREAD, Steadiness, Summary};
+use crate::summary::{LOOSE_SPREAD, RunNoise, Steadiness, Summary};
 
 /// Shows a run on a terminal. The progress bar is on standard error, and only if that is a
 /// terminal.
 pub struct Terminal<'o> {
     output: Output<'o>,
     progress: Option<Progress>,
-    table: Option<Table>,
+    table: Option<ScenarioTable>,
     /// The scenario that is being measured.
     info: Option<&'static ScenarioInfo>,
     /// Those of the case that is being measured.
@@ -89,7 +89,7 @@ impl<'o> Terminal<'o> {
 
     fn begin_table(&mut self, heading: &Heading<'_>, subjects: &[String]) -> io::Result<()> {
         let Output::Tables(_, style) = self.output else { return Ok(()) };
-        let table = Table::new(heading, subjects, Lines::All, style);
+        let table = ScenarioTable::new(heading, subjects, style);
         let text = format!("\n{}", table.heading());
         self.table = Some(table);
         self.print(&text)
@@ -132,13 +132,12 @@ impl<'o> Terminal<'o> {
         {
             self.print(&format!("\n{}", legend(style)))?;
         }
-        let Some(disturbance) = Disturbance::of(&self.all) else { return Ok(()) };
-        let (mean, worst) =
-            (number::fine_percent(disturbance.mean), number::fine_percent(disturbance.worst));
+        let Some(noise) = RunNoise::of(&self.all) else { return Ok(()) };
+        let (mean, worst) = (number::fine_percent(noise.mean), number::fine_percent(noise.worst));
         let spread = spread(&Summary::of(&self.all)).unwrap_or_default();
         self.tell(&format!(
             "{} Others took {mean} of the processor time on the mean, {worst} at worst.{spread}\n",
-            disturbance.verdict(),
+            noise.verdict(),
         ))
     }
 }

@@ -8,7 +8,7 @@ use sys::scheduling::{Nice, Slice};
 use crate::library::Library;
 use crate::peer::Answer;
 use crate::raw::ReadBuffer;
-use crate::show::number::grouped;
+use crate::report::number::grouped;
 use crate::workload::{UnknownWatcher, Watcher};
 
 /// How many of something: at least one.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use bench::document::MarkerError;
+use bench::report::MarkerError;
 use bench::result::ReadError;
 
 /// Why nothing comes of it.

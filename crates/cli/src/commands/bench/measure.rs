@@ -1,7 +1,7 @@
 //! Measuring.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -10,10 +10,9 @@ use std::{env, path};
 
 use bench::contestant::{Lineup, Places};
 use bench::placement::Placement;
-use bench::report::write_html;
+use bench::report::{Style, html};
 use bench::runner::{self, Collector, Ending, JsonLines, Output, Plan, Request, Several, Terminal};
 use bench::scenario::{INFOS, Pace, Scenario};
-use bench::show::table::Style;
 use bench::stage::Site;
 use clap::Args;
 use sys::signals::{Signal, SignalSource};
@@ -171,10 +170,9 @@ impl Files {
     }
 
     fn report(self, collector: &Collector) -> Result<(), BenchError> {
-        let Some((path, file)) = self.report else { return Ok(()) };
-        let mut out = BufWriter::new(file);
-        let written = write_html(&collector.records, &INFOS, &mut out).and_then(|()| out.flush());
-        written.map_err(BenchError::file(&path))?;
+        let Some((path, mut file)) = self.report else { return Ok(()) };
+        let page = html(&collector.records, &INFOS);
+        file.write_all(page.as_bytes()).map_err(BenchError::file(&path))?;
         let path = path::absolute(&path).unwrap_or(path);
         complain(&format!("The page is in {}\n", path.display()));
         Ok(())

@@ -1,16 +1,13 @@
 //! Making tables, a page and a document of saved results.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bench::document::{document, headline, replace_headline};
-use bench::report::write_html;
+use bench::report::{Style, headline, html, markdown, replace_headline, text};
 use bench::result::{self, Record};
 use bench::scenario::INFOS;
-use bench::show::table::{Lines, Style, all};
-use bench::summary::Summary;
 use clap::Args;
 
 use super::error::BenchError;
@@ -40,10 +37,10 @@ pub(super) fn run(render: &Render) -> Result<ExitCode, BenchError> {
         records.extend(read(path)?);
     }
     if let Some(path) = &render.report {
-        write_report(&records, path)?;
+        fs::write(path, html(&records, &INFOS)).map_err(BenchError::file(path))?;
     }
     if let Some(path) = &render.document {
-        fs::write(path, document(&records, &INFOS)).map_err(BenchError::file(path))?;
+        fs::write(path, markdown(&records, &INFOS)).map_err(BenchError::file(path))?;
     }
     if let Some(path) = &render.readme {
         write_headline(&records, path)?;
@@ -51,20 +48,13 @@ pub(super) fn run(render: &Render) -> Result<ExitCode, BenchError> {
     if render.report.is_some() || render.document.is_some() || render.readme.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    Ok(print(&all(&Summary::of(&records), &INFOS, Lines::All, Style::of_stdout())))
+    Ok(print(&text(&records, &INFOS, Style::of_stdout())))
 }
 
 fn read(path: &Path) -> Result<Vec<Record>, BenchError> {
     let file = File::open(path).map_err(BenchError::file(path))?;
     let records = result::read(BufReader::new(file));
     records.map_err(|error| BenchError::Results { path: path.to_owned(), error })
-}
-
-fn write_report(records: &[Record], path: &Path) -> Result<(), BenchError> {
-    let file = File::create(path).map_err(BenchError::file(path))?;
-    let mut out = BufWriter::new(file);
-    let written = write_html(records, &INFOS, &mut out).and_then(|()| out.flush());
-    written.map_err(BenchError::file(path))
 }
 
 fn write_headline(records: &[Record], path: &Path) -> Result<(), BenchError> {

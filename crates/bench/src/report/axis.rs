@@ -1,21 +1,15 @@
 //! Axes: where a value lies, and which values have a tick.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
-use crate::show::number;
-
 /// An axis that fits some values.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::report) struct Axis {
+pub(super) struct Axis {
     scale: Scale,
     /// The values at its ends.
     ends: (f64, f64),
     /// The values that have a label, ascending.
-    pub(in crate::report) ticks: Vec<f64>,
+    pub(super) ticks: Vec<f64>,
     /// The values that have a fine line, ascending.
-    fine: Vec<f64>,
+    pub(super) fine: Vec<f64>,
 }
 
 /// What an axis is linear in.
@@ -31,7 +25,7 @@ enum Scale {
 impl Axis {
     /// An axis for what is set: it begins and ends at the values, and has its ticks on them if
     /// they are few. It is logarithmic if the values are wide apart.
-    pub(in crate::report) fn of_settings(values: &[f64]) -> Self {
+    pub(super) fn of_settings(values: &[f64]) -> Self {
         let values = distinct(values);
         let scale = Scale::of_settings(&values);
         let (start, end) = span(&values);
@@ -45,7 +39,7 @@ impl Axis {
     }
 
     /// An axis for what is measured: from zero, or logarithmic if the values are wide apart.
-    pub(in crate::report) fn of_figures(values: &[f64]) -> Self {
+    pub(super) fn of_figures(values: &[f64]) -> Self {
         let (low, high) = span(values);
         if low > 0.0 && high / low > WIDE_RANGE {
             return Self::of_wide_figures(low, high);
@@ -56,7 +50,7 @@ impl Axis {
     }
 
     /// An axis for the time since something began, which ends with the last value.
-    pub(in crate::report) fn of_time(end: f64) -> Self {
+    pub(super) fn of_time(end: f64) -> Self {
         let ticks = linear_ticks(0.0, end);
         let ticks = ticks.into_iter().filter(|tick| *tick <= end).collect();
         Self { scale: Scale::Linear, ends: (0.0, end), ticks, fine: Vec::new() }
@@ -64,13 +58,13 @@ impl Axis {
 
     /// Where a value lies, from 0 at the start of the axis to 1 at its end. Values beyond its
     /// ends lie at its ends.
-    pub(in crate::report) fn share(&self, value: f64) -> f64 {
+    pub(super) fn share(&self, value: f64) -> f64 {
         let (start, end) = (self.scale.position(self.ends.0), self.scale.position(self.ends.1));
         ((self.scale.position(value) - start) / (end - start)).clamp(0.0, 1.0)
     }
 
     /// Whether equal steps are equal ratios.
-    pub(in crate::report) const fn is_logarithmic(&self) -> bool {
+    pub(super) const fn is_logarithmic(&self) -> bool {
         matches!(self.scale, Scale::Logarithmic { .. })
     }
 
@@ -81,29 +75,6 @@ impl Axis {
         let labelled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let ticks = decades(ends, labelled);
         Self { scale, ends, ticks, fine: decades(ends, &FINE_MULTIPLES) }
-    }
-}
-
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        start + (self.share(*value) * f64::from(end - start)).round() as i32
-    }
-
-    fn key_points<H: KeyPointHint>(&self, hint: H) -> Vec<f64> {
-        if hint.weight().allow_light_points() { self.fine.clone() } else { self.ticks.clone() }
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.ends.0..self.ends.1
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format(value: &f64) -> String {
-        number::short(*value)
     }
 }
 
@@ -188,7 +159,7 @@ fn span(values: &[f64]) -> (f64, f64) {
 }
 
 /// The ratio of the largest to the smallest value above which an axis is logarithmic.
-pub(in crate::report) const WIDE_RANGE: f64 = 20.0;
+const WIDE_RANGE: f64 = 20.0;
 
 /// Space before the first and after the last value, as a share of what is between them.
 const PADDING: f64 = 0.04;
@@ -210,10 +181,11 @@ const FINE_MULTIPLES: [f64; 8] = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
 
 #[cfg(test)]
 mod tests {
+    use super::super::number;
     use super::*;
 
     fn labels(axis: &Axis) -> Vec<String> {
-        axis.ticks.iter().map(Axis::format).collect()
+        axis.ticks.iter().map(|tick| number::short(*tick)).collect()
     }
 
     #[test]
@@ -263,7 +235,6 @@ mod tests {
     fn a_share_is_a_part_of_the_axis() {
         let axis = Axis::of_time(200.0);
         assert_eq!(axis.share(50.0), 0.25);
-        assert_eq!(axis.map(&50.0, (100, 500)), 200);
         assert_eq!(labels(&axis), ["0", "50", "100", "150", "200"]);
     }
 }

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar that shows how far a run is. Where standard error is no terminal it shows nothing.
 #[derive(Debug)]
-pub struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
 }
 
@@ -29,7 +29,7 @@ pub struct Step<'a> {
 impl Progress {
     /// A bar for so many steps: one for each subject, case and round.
     #[must_use]
-    pub fn new(steps: u64) -> Self {
+    pub(super) fn new(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(TEMPLATE).expect("the template is fixed");
         bar.set_style(style.progress_chars(CHARS));
@@ -39,22 +39,22 @@ impl Progress {
     }
 
     /// Tells what is about to be measured.
-    pub fn at(&self, step: Step<'_>) {
+    pub(super) fn at(&self, step: Step<'_>) {
         self.bar.set_message(step.to_string());
     }
 
     /// Tells that a step is done.
-    pub fn done(&self) {
+    pub(super) fn done(&self) {
         self.bar.inc(1);
     }
 
     /// Does something that prints, with the bar out of the way.
-    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
     /// Takes the bar away.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         self.bar.finish_and_clear();
     }
 }

@@ -1,13 +1,12 @@
-//! Words that tables, reports and documents share.
+//! Wording that all formats of a report share.
 
 use chrono::{DateTime, Utc};
 
 use crate::placement::Placement;
-use crate::result::{Better, Metric};
+use crate::result::{Better, Metric, Unit};
 
 /// A metric with its unit: `round trip, µs`; a count is its label alone.
-#[must_use]
-pub fn metric(metric: Metric) -> String {
+pub(crate) fn metric(metric: Metric) -> String {
     let info = metric.info();
     match info.unit.sign() {
         "" => info.label.to_owned(),
@@ -15,46 +14,47 @@ pub fn metric(metric: Metric) -> String {
     }
 }
 
+/// The unit of a metric, or its label if it is a count, with the direction: `µs ↓`.
+pub(crate) fn unit(metric: Metric) -> String {
+    let info = metric.info();
+    let unit = if info.unit == Unit::Count { info.label } else { info.unit.sign() };
+    format!("{unit} {}", arrow(metric))
+}
+
 /// Which of two figures is the better one, as a sign.
-#[must_use]
-pub const fn arrow(better: Better) -> &'static str {
-    match better {
+pub(crate) const fn arrow(metric: Metric) -> &'static str {
+    match metric.info().better {
         Better::Lower => "↓",
         Better::Higher => "↑",
     }
 }
 
 /// Which of two figures is the better one, in words.
-#[must_use]
-pub const fn direction(better: Better) -> &'static str {
-    match better {
+pub(crate) const fn direction(metric: Metric) -> &'static str {
+    match metric.info().better {
         Better::Lower => "lower is better",
         Better::Higher => "higher is better",
     }
 }
 
 /// A command as one would type it into a shell.
-#[must_use]
-pub fn command_line(words: &[String]) -> String {
+pub(crate) fn command_line(words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
     words.join(" ")
 }
 
 /// A time in seconds since 1970-01-01 00:00 UTC as date and time: `2025-03-01 14:05 UTC`.
-#[must_use]
-pub fn date_and_time(seconds: u64) -> String {
+pub(crate) fn date_and_time(seconds: u64) -> String {
     time(seconds).format("%F %H:%M UTC").to_string()
 }
 
 /// The date of a time in seconds since 1970-01-01 00:00 UTC: `2025-03-01`.
-#[must_use]
-pub fn date(seconds: u64) -> String {
+pub(crate) fn date(seconds: u64) -> String {
     time(seconds).format("%F").to_string()
 }
 
 /// Where processes ran, in words.
-#[must_use]
-pub const fn placement(placement: Placement) -> &'static str {
+pub(crate) const fn placement(placement: Placement) -> &'static str {
     match placement {
         Placement::One => "Everything on one processor",
         Placement::Split => "The bus on one processor, everybody else on another",
@@ -63,8 +63,7 @@ pub const fn placement(placement: Placement) -> &'static str {
 }
 
 /// How many rounds there were, in words.
-#[must_use]
-pub fn rounds(count: u32) -> String {
+pub(crate) fn rounds(count: u32) -> String {
     match count {
         1 => "1 round".to_owned(),
         count => format!("{count} rounds"),
@@ -72,8 +71,7 @@ pub fn rounds(count: u32) -> String {
 }
 
 /// How often something happened, in words.
-#[must_use]
-pub fn times(count: usize) -> String {
+pub(crate) fn times(count: usize) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -82,8 +80,7 @@ pub fn times(count: usize) -> String {
 }
 
 /// A text with a capital letter at its start.
-#[must_use]
-pub fn capitalised(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
@@ -105,8 +102,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Sentences as a list, broken into lines of at most `width` columns.
-#[must_use]
-pub fn list(sentences: &[String], width: usize) -> String {
+pub(crate) fn list(sentences: &[String], width: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
         let mut line = "-".to_owned();
@@ -125,8 +121,13 @@ pub fn list(sentences: &[String], width: usize) -> String {
     text
 }
 
-/// Each once, where it came first.
-pub fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
+/// The name of a setting for people: `read buffer`.
+pub(crate) fn setting(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}
+
+/// Each text once, at its first place.
+pub(crate) fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut distinct = Vec::new();
     for line in lines {
         if !distinct.contains(&line) {
@@ -135,6 +136,9 @@ pub fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
     }
     distinct
 }
+
+/// The title of the column that compares this project's bus with the best other bus.
+pub(crate) const RATIO_TITLE: &str = "to best";
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,5 @@
-//! The table of a scenario, which grows by a few lines whenever a case is done.
-//!
-//! The width of its columns follows from the subjects and metrics alone, so that a row can be
-//! printed before the next one is known.
+//! Tables for a terminal. The table of a scenario grows by a few lines whenever a case is done, so
+//! the width of its columns depends on the subjects and the metrics alone.
 //!
 //! ```text
 //! ping-pong: One call after the other
@@ -15,6 +13,7 @@ use std::env;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
+use super::words::RATIO_TITLE;
 use super::{number, words};
 use crate::conclusions::conclusions;
 use crate::result::Metric;
@@ -22,52 +21,30 @@ use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::summary::{Comparison, LOOSE_SPREAD, OURS, Row, Summary, WILD_SPREAD};
 
 /// The table of a scenario.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Table {
+#[derive(Debug)]
+pub(crate) struct ScenarioTable {
     title: String,
     metrics: Vec<Metric>,
     label_width: usize,
-    columns: Vec<Column>,
-    lines: Lines,
+    /// The subjects with the widths of their columns.
+    columns: Vec<(String, usize)>,
     style: Style,
     /// Reasons of failures, each once, in the order of their numbers.
     notes: Vec<String>,
 }
 
-/// How much of each case a table shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lines {
-    /// The first metric that the case has, in one line.
-    Main,
-    /// A line for each metric.
-    All,
-}
-
-/// Whether a table may use what only terminals understand.
+/// Whether a table may use control sequences of terminals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// Nothing but text: the best figure has a star.
+    /// Plain text: the best figure has a star.
     Plain,
     /// The best figure is bold.
     Terminal,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Column {
-    subject: String,
-    width: usize,
-}
-
-/// The text of a cell. Its sign stands right of the column, so that the digits stay in line.
-struct Cell {
-    text: String,
-    sign: &'static str,
-    is_best: bool,
-}
-
 impl Style {
-    /// What suits the standard output: plain text unless it is a terminal, and where the variable
-    /// `NO_COLOR` is set to anything.
+    /// The style for the standard output: plain text unless it is a terminal, and also if the
+    /// variable `NO_COLOR` is not empty.
     #[must_use]
     pub fn of_stdout() -> Self {
         let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -75,44 +52,46 @@ impl Style {
     }
 }
 
-impl Table {
+impl ScenarioTable {
     /// An empty table with a column for each subject.
-    #[must_use]
-    pub fn new(heading: &Heading<'_>, subjects: &[String], lines: Lines, style: Style) -> Self {
+    pub(crate) fn new(heading: &Heading<'_>, subjects: &[String], style: Style) -> Self {
         let title = match heading.title {
             title if title == heading.name => title.to_owned(),
             title => format!("{}: {title}", heading.name),
         };
         let metrics = heading.metrics.clone();
-        let label_width = label_width(&metrics, lines);
-        let columns = subjects.iter().map(|subject| Column::new(subject)).collect();
-        Self { title, metrics, label_width, columns, lines, style, notes: Vec::new() }
+        let label_width = label_width(&metrics);
+        let width = |name: &str| length(name).clamp(COLUMN_WIDTH_MIN, COLUMN_WIDTH_MAX);
+        let columns = subjects.iter().map(|subject| (subject.clone(), width(subject))).collect();
+        Self { title, metrics, label_width, columns, style, notes: Vec::new() }
     }
 
     /// The lines above the first row.
-    #[must_use]
-    pub fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         let unit = match self.metrics[..] {
-            [only] => format!(" ({}, {})", words::metric(only), direction(only)),
+            [only] => format!(" ({}, {})", words::metric(only), words::direction(only)),
             _ => String::new(),
         };
         let mut text = format!("{}{unit}\n{:2$}", self.emphasis(&self.title), "", self.label_width);
-        for column in &self.columns {
-            let _ = write!(text, " {:>1$} ", column.name(), column.width);
+        for (subject, width) in &self.columns {
+            let _ = write!(text, " {:>width$} ", shortened(subject, *width));
         }
         let _ = writeln!(text, " {RATIO_TITLE:>RATIO_WIDTH$}");
         text
     }
 
     /// The lines of a case.
-    #[must_use]
-    pub fn case(&mut self, comparison: &Comparison) -> String {
+    pub(crate) fn case(&mut self, comparison: &Comparison) -> String {
         let label = &comparison.case.label;
-        let rows = self.rows(comparison);
+        let mut rows: Vec<_> = comparison.rows(&self.metrics).collect();
+        if rows.is_empty() {
+            // A case in which all subjects failed has a row too.
+            rows.extend(self.metrics.first().map(|&metric| Row { comparison, metric }));
+        }
         if let [row] = rows[..] {
             let label = match self.metrics[..] {
                 [_] => label.clone(),
-                _ => format!("{label}, {}", unit(row.metric)),
+                _ => format!("{label}, {}", words::unit(row.metric)),
             };
             if length(&label) <= self.label_width {
                 return self.row(&label, &row);
@@ -120,88 +99,62 @@ impl Table {
         }
         let mut text = format!("{label}\n");
         for row in rows {
-            let name = format!("  {} {}", words::metric(row.metric), arrow(row.metric));
+            let name = format!("  {} {}", words::metric(row.metric), words::arrow(row.metric));
             text.push_str(&self.row(&name, &row));
         }
         text
     }
 
     /// The lines below the last row: why something failed. Empty if nothing did.
-    #[must_use]
-    pub fn footnotes(&self) -> String {
-        let mut text = String::new();
-        for (index, reason) in self.notes.iter().enumerate() {
-            let _ = writeln!(text, "{} {reason}", superscript(index + 1));
-        }
-        text
-    }
-
-    /// The rows to show of a case. One that nobody has a figure for still has a row.
-    fn rows<'a>(&self, comparison: &'a Comparison) -> Vec<Row<'a>> {
-        let count = match self.lines {
-            Lines::Main => 1,
-            Lines::All => usize::MAX,
-        };
-        let mut rows: Vec<_> = comparison.rows(&self.metrics).take(count).collect();
-        if rows.is_empty() {
-            rows.extend(self.metrics.first().map(|&metric| Row { comparison, metric }));
-        }
-        rows
+    pub(crate) fn footnotes(&self) -> String {
+        let notes = self.notes.iter().enumerate();
+        notes.map(|(index, reason)| format!("{} {reason}\n", superscript(index + 1))).collect()
     }
 
     fn row(&mut self, label: &str, row: &Row<'_>) -> String {
         let mut text = format!("{label:0$}", self.label_width);
         for index in 0..self.columns.len() {
-            let cell = self.cell(index, row);
-            let width = self.columns[index].width;
             text.push(' ');
-            text.push_str(&self.set(&cell, width));
+            text.push_str(&self.cell(index, row));
         }
         let ratio = row.ratio().map_or(number::ABSENT.to_owned(), number::ratio);
         let _ = writeln!(text, " {ratio:>RATIO_WIDTH$}");
         text
     }
 
-    fn cell(&mut self, column: usize, row: &Row<'_>) -> Cell {
-        let subject = &self.columns[column].subject;
-        let is_best = row.is_best(subject);
-        let Some(outcome) = row.comparison.find(subject) else { return Cell::absent() };
-        let figure = outcome.figures.get(&row.metric);
-        let mut text = match figure {
-            Some(figure) => number::significant(figure.median),
-            None if outcome.has_failed() => "failed".to_owned(),
-            None => return Cell::absent(),
+    /// A cell with the sign of an unsteady figure right of the column, so that the digits stay in
+    /// line.
+    fn cell(&mut self, column: usize, row: &Row<'_>) -> String {
+        let (subject, width) = self.columns[column].clone();
+        let outcome = row.comparison.find(&subject);
+        let figure = row.figure(&subject);
+        let mut text = match (figure, outcome) {
+            (Some(figure), _) => number::significant(figure.median),
+            (None, Some(outcome)) if outcome.has_failed() => "failed".to_owned(),
+            _ => return format!("{:>width$} ", number::ABSENT),
         };
-        if let Some(reason) = outcome.failures.first() {
+        if let Some(reason) = outcome.and_then(|outcome| outcome.failures.first()) {
             text.push_str(&superscript(self.note(reason)));
         }
         let sign = figure.map_or("", |figure| figure.steadiness().sign());
-        Cell { text, sign, is_best }
+        match (row.is_best(&subject), self.style) {
+            (false, _) => format!("{text:>width$}{sign:1}"),
+            (true, Style::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
+            (true, Style::Terminal) => {
+                let padding = width.saturating_sub(length(&text));
+                format!("{:padding$}{}{sign:1}", "", self.emphasis(&text))
+            }
+        }
     }
 
     /// The number of the footnote with this reason.
     fn note(&mut self, reason: &str) -> usize {
         let known = self.notes.iter().position(|note| note == reason);
-        known.map_or_else(
-            || {
-                self.notes.push(reason.to_owned());
-                self.notes.len()
-            },
-            |index| index + 1,
-        )
-    }
-
-    /// A cell with its mark, as wide as its column.
-    fn set(&self, cell: &Cell, width: usize) -> String {
-        let Cell { text, sign, is_best } = cell;
-        match (is_best, self.style) {
-            (false, _) => format!("{text:>width$}{sign:1}"),
-            (true, Style::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
-            (true, Style::Terminal) => {
-                let padding = width.saturating_sub(length(text));
-                format!("{:padding$}{}{sign:1}", "", self.emphasis(text))
-            }
-        }
+        let index = known.unwrap_or_else(|| {
+            self.notes.push(reason.to_owned());
+            self.notes.len() - 1
+        });
+        index + 1
     }
 
     fn emphasis(&self, text: &str) -> String {
@@ -212,35 +165,12 @@ impl Table {
     }
 }
 
-impl Column {
-    fn new(subject: &str) -> Self {
-        let width = length(subject).clamp(COLUMN_WIDTH_MIN, COLUMN_WIDTH_MAX);
-        Self { subject: subject.to_owned(), width }
-    }
-
-    /// The subject's name as far as it fits.
-    fn name(&self) -> String {
-        if length(&self.subject) <= self.width {
-            return self.subject.clone();
-        }
-        let kept: String = self.subject.chars().take(self.width - 1).collect();
-        format!("{kept}…")
-    }
-}
-
-impl Cell {
-    fn absent() -> Self {
-        Self { text: number::ABSENT.to_owned(), sign: "", is_best: false }
-    }
-}
-
 /// The tables of all scenarios of a run, one below the other, and the [`legend`].
-#[must_use]
-pub fn all(summary: &Summary, infos: &[ScenarioInfo], lines: Lines, style: Style) -> String {
+pub(super) fn all(summary: &Summary, infos: &[ScenarioInfo], style: Style) -> String {
     let mut text = String::new();
     for scenario in &summary.scenarios {
         let heading = Heading::of(scenario, infos);
-        let mut table = Table::new(&heading, &scenario.subjects, lines, style);
+        let mut table = ScenarioTable::new(&heading, &scenario.subjects, style);
         text.push_str(&table.heading());
         for comparison in &scenario.comparisons {
             text.push_str(&table.case(comparison));
@@ -253,8 +183,7 @@ pub fn all(summary: &Summary, infos: &[ScenarioInfo], lines: Lines, style: Style
 }
 
 /// What the signs in tables mean.
-#[must_use]
-pub fn legend(style: Style) -> String {
+pub(crate) fn legend(style: Style) -> String {
     let best = match style {
         Style::Plain => "* the best bus",
         Style::Terminal => "bold: the best bus",
@@ -269,29 +198,22 @@ pub fn legend(style: Style) -> String {
 }
 
 /// As wide as the metrics need, and wide enough for the labels of most cases.
-fn label_width(metrics: &[Metric], lines: Lines) -> usize {
+fn label_width(metrics: &[Metric]) -> usize {
     let of_metric = |&metric: &Metric| length(&words::metric(metric)) + length("  ") + length(" ↓");
-    let widest = match lines {
-        Lines::All if metrics.len() > 1 => metrics.iter().map(of_metric).max().unwrap_or(0),
-        Lines::All | Lines::Main => 0,
+    let widest = match metrics {
+        [] | [_] => 0,
+        _ => metrics.iter().map(of_metric).max().unwrap_or(0),
     };
     widest.max(LABEL_WIDTH_MIN)
 }
 
-fn unit(metric: Metric) -> String {
-    let info = metric.info();
-    match info.unit.sign() {
-        "" => format!("{} {}", info.label, arrow(metric)),
-        sign => format!("{sign} {}", arrow(metric)),
+/// The name of a subject as far as it fits into its column.
+fn shortened(name: &str, width: usize) -> String {
+    if length(name) <= width {
+        return name.to_owned();
     }
-}
-
-fn arrow(metric: Metric) -> &'static str {
-    words::arrow(metric.info().better)
-}
-
-fn direction(metric: Metric) -> &'static str {
-    words::direction(metric.info().better)
+    let kept: String = name.chars().take(width - 1).collect();
+    format!("{kept}…")
 }
 
 fn superscript(number: usize) -> String {
@@ -305,11 +227,10 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-const RATIO_TITLE: &str = "to best";
 const RATIO_WIDTH: usize = 7;
 
 /// Columns of the widest row: with five buses and the longest labels.
-pub const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// With five buses and the longest labels, a row has 100 columns.
 const LABEL_WIDTH_MIN: usize = 34;
@@ -356,7 +277,7 @@ mod tests {
         let summary = Summary::of(records);
         let heading = Heading { name: "s", title: "s", about: "", metrics: vec![METRIC] };
         let subjects: Vec<_> = subjects.iter().map(|subject| (*subject).to_owned()).collect();
-        let mut table = Table::new(&heading, &subjects, Lines::All, style);
+        let mut table = ScenarioTable::new(&heading, &subjects, style);
         table.case(&summary.scenarios[0].comparisons[0]) + &table.footnotes()
     }
 
@@ -401,7 +322,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut() {
-        let column = Column::new("unix:path=/tmp/somewhere/bus");
-        assert_eq!(column.name(), "unix:path=/tmp/…");
+        assert_eq!(shortened("unix:path=/tmp/somewhere/bus", 16), "unix:path=/tmp/…");
+        assert_eq!(shortened("dbus-daemon", 11), "dbus-daemon");
     }
 }

@@ -2,8 +2,7 @@
 
 /// A number with three significant digits and grouped thousands: `26.1`, `8,020`, `0.0123`. A
 /// whole number has no decimals: `12`.
-#[must_use]
-pub fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     if !value.is_finite() {
         return ABSENT.to_owned();
     }
@@ -17,20 +16,17 @@ pub fn significant(value: f64) -> String {
 }
 
 /// A share of one as whole percent: `8 %`.
-#[must_use]
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
 /// A share of one as percent with a decimal: `0.4 %`.
-#[must_use]
-pub fn fine_percent(share: f64) -> String {
+pub(crate) fn fine_percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// A ratio with two decimals, or fewer if it is large: `0.83`, `12.4`, `∞`.
-#[must_use]
-pub fn ratio(ratio: f64) -> String {
+pub(crate) fn ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio.is_infinite() => "∞".to_owned(),
         ratio if ratio < 10.0 => format!("{ratio:.2}"),
@@ -40,8 +36,7 @@ pub fn ratio(ratio: f64) -> String {
 }
 
 /// A number in few characters, for the ticks of an axis: `20k`, `1.5M`, `0.25`.
-#[must_use]
-pub fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (scaled, sign) = match value.abs() {
         size if size >= 1e9 => (value / 1e9, "G"),
         size if size >= 1e6 => (value / 1e6, "M"),
@@ -75,8 +70,7 @@ fn magnitude(value: f64) -> i32 {
 }
 
 /// A whole number with grouped thousands, all digits shown: `8,021`.
-#[must_use]
-pub fn grouped(whole: f64) -> String {
+pub(crate) fn grouped(whole: f64) -> String {
     let digits = format!("{:.0}", whole.abs());
     let mut text = if whole < 0.0 { "-".to_owned() } else { String::new() };
     for (index, digit) in digits.chars().enumerate() {
@@ -88,8 +82,8 @@ pub fn grouped(whole: f64) -> String {
     text
 }
 
-/// What stands where there is no figure.
-pub const ABSENT: &str = "-";
+/// Shown in the place of a figure that is missing.
+pub(crate) const ABSENT: &str = "-";
 
 /// How many significant digits a figure has.
 const DIGITS: i32 = 3;

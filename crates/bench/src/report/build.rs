@@ -1,0 +1,194 @@
+//! From the records of runs to their report.
+
+use super::model::{Block, Item, Labels, Report, Section, Span, Spread, Table, Text, described};
+use super::plot::{self, Plot};
+use super::{losses, number, words};
+use crate::conclusions::conclusions;
+use crate::result::{Record, Run, SubjectInfo};
+use crate::scenario_info::{Heading, ScenarioInfo};
+use crate::summary::{OURS, RunNoise, Scenario, Summary, absences, rows, runs};
+
+/// The report of records, whose summary the caller has made.
+///
+/// Scenarios have the order of the records, except that [`HEADLINE_SCENARIO`] is the first. It is
+/// followed by what this project's bus does badly.
+pub(super) fn report<'a>(
+    records: &[Record],
+    summary: &'a Summary,
+    infos: &'a [ScenarioInfo],
+) -> Report<'a> {
+    let mut scenarios: Vec<_> = summary.scenarios.iter().collect();
+    scenarios.sort_by_key(|scenario| scenario.name != HEADLINE_SCENARIO);
+    let scenarios: Vec<_> =
+        scenarios.into_iter().map(|scenario| (Heading::of(scenario, infos), scenario)).collect();
+    let mut sections: Vec<_> =
+        scenarios.iter().map(|(heading, scenario)| section(heading, scenario)).collect();
+    let has_headline = scenarios.first().is_some_and(|(_, first)| first.name == HEADLINE_SCENARIO);
+    sections.insert(usize::from(has_headline), losses::section(&scenarios));
+    sections.push(method(records));
+    Report { title: "Benchmarks", introduction: introduction(records), sections }
+}
+
+/// The table of [`HEADLINE_SCENARIO`] and an explanation; `None` if that scenario was not run.
+pub(super) fn headline<'a>(
+    records: &[Record],
+    summary: &'a Summary,
+    infos: &[ScenarioInfo],
+) -> Option<Vec<Block<'a>>> {
+    let scenario = summary.find(HEADLINE_SCENARIO)?;
+    let heading = Heading::of(scenario, infos);
+    let rows = scenario.rows(&heading.metrics);
+    let table = Table::of_figures(&rows, &scenario.subjects, Labels::CaseAndMetric, Spread::Hidden);
+    let runs = words::distinct(runs(records).map(in_a_sentence)).join(" ");
+    let mut text = Text::marked(&format!(
+        "Medians; ↓ lower is better, ↑ higher is better; *to best* is {OURS} divided by the best \
+         other bus. "
+    ));
+    text.0.push(Span::Plain(runs));
+    Some(vec![Block::Table(table), Block::Paragraph(text)])
+}
+
+fn introduction<'a>(records: &[Record]) -> Vec<Block<'a>> {
+    let runs = words::distinct(runs(records).map(in_a_sentence)).into_iter().map(Text::from);
+    let noise = RunNoise::of(records).map(|noise| Text::from(noise.verdict()));
+    let figures = Text::marked(&format!(
+        "Figures are medians; behind ± is how far the middle half of the rounds reaches from it. \
+         The best bus is bold. *To best* is {OURS} divided by the best other bus. The floor is a \
+         process that only reads and writes, which no bus can beat; its share is the part of our \
+         time that it takes too."
+    ));
+    let texts = runs.chain(noise).chain([figures, Text::marked(WHAT_IS_MEASURED)]);
+    texts.map(Block::Paragraph).collect()
+}
+
+fn section<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Section<'a> {
+    let mut blocks = Vec::new();
+    if !heading.about.is_empty() {
+        blocks.push(Block::Paragraph(heading.about.into()));
+    }
+    push_plots(&mut blocks, plot::lines(heading, scenario));
+    let table =
+        |rows: &[_], labels| Table::of_figures(rows, &scenario.subjects, labels, Spread::Shown);
+    if scenario.is_mixed() {
+        let rows = scenario.rows(&heading.metrics);
+        blocks.push(Block::Table(table(&rows, Labels::CaseAndMetric)));
+    } else {
+        for (index, metric) in heading.metrics.iter().enumerate() {
+            let rows: Vec<_> = rows(&scenario.comparisons, *metric).collect();
+            let (title, table) = (described(*metric), table(&rows, Labels::Case));
+            if index == 0 {
+                blocks.push(Block::Paragraph(format!("{title}:").into()));
+                blocks.push(Block::Table(table));
+            } else {
+                blocks.push(Block::FoldedTable { title, table });
+            }
+        }
+    }
+    push_list(&mut blocks, conclusions(heading, scenario));
+    push_list(&mut blocks, failures(scenario));
+    push_plots(&mut blocks, plot::timelines(scenario));
+    Section { name: heading.name.to_owned(), title: heading.title.to_owned(), blocks }
+}
+
+fn push_plots<'a>(blocks: &mut Vec<Block<'a>>, plots: Vec<Plot<'a>>) {
+    if !plots.is_empty() {
+        blocks.push(Block::Plots(plots));
+    }
+}
+
+pub(super) fn push_list(blocks: &mut Vec<Block<'_>>, items: Vec<String>) {
+    if !items.is_empty() {
+        blocks.push(Block::List(items.into_iter().map(Item::from).collect()));
+    }
+}
+
+/// Why figures are missing.
+fn failures(scenario: &Scenario) -> Vec<String> {
+    let mut failures = Vec::new();
+    for comparison in &scenario.comparisons {
+        for outcome in &comparison.outcomes {
+            for reason in words::distinct(outcome.failures.iter().cloned()) {
+                let (subject, case) = (&outcome.subject, &comparison.case.label);
+                failures.push(format!("{subject} failed at {case}: {reason}"));
+            }
+        }
+    }
+    failures
+}
+
+fn method<'a>(records: &[Record]) -> Section<'a> {
+    let of_runs = |text: fn(&Run) -> String| words::distinct(runs(records).map(text));
+    let mut items: Vec<Item> = Vec::new();
+    let machines = of_runs(|run| run.machine.to_string());
+    items.extend(machines.into_iter().map(|machine| format!("Machine: {machine}").into()));
+    let begun = of_runs(|run| words::date_and_time(run.started)).join(", ");
+    items.push(format!("Begun: {begun}").into());
+    let conditions = of_runs(|run| {
+        format!("{}; {}", words::placement(run.placement), words::rounds(run.rounds))
+    });
+    items.extend(conditions.into_iter().map(Item::from));
+    let mut subjects = Vec::new();
+    for subject in runs(records).flat_map(|run| &run.subjects).map(subject) {
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    items.push(Item { text: "Compared:".into(), nested: subjects });
+    if let Some(noise) = RunNoise::of(records) {
+        let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
+        let text = format!(
+            "Others took {mean} of the processor time on the mean, {worst} in the worst measurement"
+        );
+        items.push(text.into());
+    }
+    let absences = absences(records)
+        .map(|absence| format!("Not there: {}. {}", absence.subject, absence.remedy).into());
+    items.extend(absences);
+    let commands = runs(records).map(|run| words::command_line(&run.command)).collect();
+    let blocks = vec![
+        Block::List(items),
+        Block::Paragraph("To repeat it:".into()),
+        Block::Commands(commands),
+    ];
+    let title = "Machine and method".to_owned();
+    Section { name: "machine-and-method".to_owned(), title, blocks }
+}
+
+/// A subject with its version and its command.
+fn subject(subject: &SubjectInfo) -> Text {
+    let SubjectInfo { name, version, command } = subject;
+    let text = format!("{name} {version}").trim_end().to_owned();
+    let Some((program, arguments)) = command.split_first() else { return text.into() };
+    let program = without_private_folder(program).to_owned();
+    let command: Vec<String> = [program].into_iter().chain(arguments.iter().cloned()).collect();
+    let command = Span::Code(words::command_line(&command));
+    Text(vec![Span::Plain(text + ": "), command])
+}
+
+/// The path of a program that is installed for all users, or otherwise its file name: the folder in
+/// which somebody built it means nothing elsewhere.
+fn without_private_folder(program: &str) -> &str {
+    match program.rsplit_once('/') {
+        Some((folder, name)) if !folder.starts_with("/usr") => name,
+        _ => program,
+    }
+}
+
+/// When, where and how a run was measured, in short.
+fn in_a_sentence(run: &Run) -> String {
+    let (date, machine) = (words::date(run.started), &run.machine);
+    let (placement, rounds) = (words::placement(run.placement), words::rounds(run.rounds));
+    format!("Measured {date} with {OURS} {}: {machine}. {placement}, {rounds}.", run.version)
+}
+
+/// The scenario that has a row of each of the others.
+const HEADLINE_SCENARIO: &str = "compare";
+
+const WHAT_IS_MEASURED: &str = "\
+A call is an echo, as in dbus-ping-pong: the reply carries the payload of the call back. Sizes are those \
+of the payload in each direction; headers come on top, and the sentences under the tables of calls give \
+the sizes on the wire. Transfer rates of calls count the payload of both directions. Only *several calls \
+at once*, *32 calls in flight* and *what it costs to be watched* have empty replies, and \
+`bench ping-pong --reply empty` if it was measured. Streams and signals go one way. The sentences under \
+the tables are computed from the figures; a difference that is smaller than the spread of the rounds \
+counts as noise.";

@@ -1,0 +1,210 @@
+//! Reports as one page of HTML. The page stands alone: its style and its pictures are part of it.
+
+use std::fmt::{self, Display, Write as _};
+
+use super::model::{Block, Cell, Column, Report, Section, Span, Table, Text, Tone};
+use super::palette::Palette;
+use super::plot::{self, Plot};
+use crate::summary::{OURS, Summary};
+
+pub(super) fn page(report: &Report<'_>, summary: &Summary) -> String {
+    let mut page = Page { out: String::new(), palette: Palette::new(summary) };
+    // Writing to a text cannot fail.
+    let _ = page.report(report);
+    page.out
+}
+
+struct Page {
+    out: String,
+    palette: Palette,
+}
+
+impl Page {
+    fn report(&mut self, report: &Report<'_>) -> fmt::Result {
+        let title = Escaped(report.title);
+        write!(
+            self.out,
+            "{HEAD}<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+        )?;
+        write!(self.out, "<header>\n<h1>{title}</h1>\n")?;
+        self.blocks(&report.introduction)?;
+        self.out.push_str("<nav aria-label=\"Sections\">\n<ul>\n");
+        for Section { name, title, .. } in &report.sections {
+            let (name, title) = (Escaped(name), Escaped(title));
+            writeln!(self.out, "<li><a href=\"#{name}\">{title}</a></li>")?;
+        }
+        self.out.push_str("</ul>\n</nav>\n</header>\n<main>\n");
+        for Section { name, title, blocks } in &report.sections {
+            let (name, title) = (Escaped(name), Escaped(title));
+            write!(self.out, "<section id=\"{name}\">\n<h2>{title}</h2>\n")?;
+            self.blocks(blocks)?;
+            self.out.push_str("</section>\n");
+        }
+        self.out.push_str("</main>\n</body>\n</html>\n");
+        Ok(())
+    }
+
+    fn blocks(&mut self, blocks: &[Block<'_>]) -> fmt::Result {
+        blocks.iter().try_for_each(|block| self.block(block))
+    }
+
+    fn block(&mut self, block: &Block<'_>) -> fmt::Result {
+        match block {
+            Block::Paragraph(text) => writeln!(self.out, "<p>{}</p>", Inline(text)),
+            Block::List(items) => {
+                self.out.push_str("<ul>\n");
+                for item in items {
+                    write!(self.out, "<li>{}", Inline(&item.text))?;
+                    if !item.nested.is_empty() {
+                        self.out.push_str("<ul>\n");
+                        for nested in &item.nested {
+                            writeln!(self.out, "<li>{}</li>", Inline(nested))?;
+                        }
+                        self.out.push_str("</ul>");
+                    }
+                    self.out.push_str("</li>\n");
+                }
+                self.out.push_str("</ul>\n");
+                Ok(())
+            }
+            Block::Table(table) => self.table(table),
+            Block::FoldedTable { title, table } => {
+                writeln!(self.out, "<details><summary>{}</summary>", Escaped(title))?;
+                self.table(table)?;
+                self.out.push_str("</details>\n");
+                Ok(())
+            }
+            Block::Commands(lines) => {
+                writeln!(self.out, "<pre>{}</pre>", Escaped(&lines.join("\n")))
+            }
+            Block::Plots(plots) => self.plots(plots),
+        }
+    }
+
+    fn table(&mut self, table: &Table) -> fmt::Result {
+        self.out.push_str("<div class=\"scroll\">\n<table>\n<thead>\n<tr>");
+        for column in &table.columns {
+            match column {
+                Column::Label => self.out.push_str("<th></th>"),
+                Column::Subject(name) => {
+                    let (class, name) = (self.palette.look(name).class, Escaped(name));
+                    write!(self.out, "<th class=\"number\"><i class=\"{class}\"></i>{name}</th>")?;
+                }
+                Column::Number(title) => {
+                    write!(self.out, "<th class=\"number\">{}</th>", Escaped(title))?;
+                }
+            }
+        }
+        self.out.push_str("</tr>\n</thead>\n<tbody>\n");
+        for row in &table.rows {
+            self.out.push_str("<tr>");
+            row.iter()
+                .zip(&table.columns)
+                .try_for_each(|(cell, column)| self.cell(cell, column))?;
+            self.out.push_str("</tr>\n");
+        }
+        self.out.push_str("</tbody>\n</table>\n</div>\n");
+        Ok(())
+    }
+
+    fn cell(&mut self, cell: &Cell, column: &Column) -> fmt::Result {
+        let Cell { text, detail, range, share, tone } = cell;
+        let text = Escaped(text);
+        let tone = match tone {
+            Tone::Plain => "",
+            Tone::Best => " best",
+            Tone::Better => " better",
+            Tone::Worse => " worse",
+        };
+        match column {
+            Column::Label => return write!(self.out, "<th>{text}</th>"),
+            Column::Number(_) => write!(self.out, "<td class=\"number{tone}\"")?,
+            Column::Subject(name) => {
+                let ours = if name == OURS { " ours" } else { "" };
+                let look = self.palette.look(name).class;
+                write!(self.out, "<td class=\"number figure {look}{ours}{tone}\"")?;
+            }
+        }
+        if !range.is_empty() {
+            write!(self.out, " title=\"{}\"", Escaped(range))?;
+        }
+        if let Some(share) = share {
+            write!(self.out, " style=\"--share:{:.0}%\"", share * 100.0)?;
+        }
+        write!(self.out, ">{text}")?;
+        if matches!(column, Column::Subject(_)) {
+            write!(self.out, " <small>{}</small>", Escaped(detail))?;
+        }
+        self.out.push_str("</td>");
+        Ok(())
+    }
+
+    fn plots(&mut self, plots: &[Plot<'_>]) -> fmt::Result {
+        let mut subjects: Vec<&str> = plots.iter().flat_map(Plot::subjects).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        if !subjects.is_empty() {
+            self.out.push_str("<ul class=\"legend\">\n");
+            for subject in subjects {
+                let key = plot::key(self.palette.look(subject));
+                writeln!(self.out, "<li>{key} {}</li>", Escaped(subject))?;
+            }
+            self.out.push_str("</ul>\n");
+        }
+        let is_wide = plots.iter().any(|plot| matches!(plot, Plot::Timeline { .. }));
+        let class = if is_wide { "plots wide" } else { "plots" };
+        writeln!(self.out, "<div class=\"{class}\">")?;
+        for plot in plots {
+            let (title, note) = (plot.title(), plot.note());
+            let (title, note) = (Escaped(&title), Escaped(&note));
+            let svg = plot.svg(&self.palette);
+            writeln!(
+                self.out,
+                "<figure>\n<figcaption><b>{title}</b> <span>{note}</span></figcaption>\n\
+                 <div role=\"img\" aria-label=\"{title}, {note}\">{svg}</div>\n</figure>"
+            )?;
+        }
+        self.out.push_str("</div>\n");
+        Ok(())
+    }
+}
+
+/// A text with its emphasis and code as elements.
+struct Inline<'a>(&'a Text);
+
+impl Display for Inline<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.0.iter().try_for_each(|span| match span {
+            Span::Plain(text) => write!(f, "{}", Escaped(text)),
+            Span::Emphasis(text) => write!(f, "<em>{}</em>", Escaped(text)),
+            Span::Code(text) => write!(f, "<code>{}</code>", Escaped(text)),
+        })
+    }
+}
+
+/// A text whose characters have no meaning in HTML, neither in elements nor in quoted attributes.
+#[derive(Clone, Copy)]
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|sign| match sign {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            _ => f.write_char(sign),
+        })
+    }
+}
+
+const HEAD: &str = "\
+<!DOCTYPE html>
+<html lang=\"en\">
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
+<meta name=\"color-scheme\" content=\"light dark\">
+";
+
+const STYLE: &str = include_str!("style.css");

@@ -1,0 +1,128 @@
+//! Where this project's bus does badly: a list that begins with the worst.
+
+use super::build::push_list;
+use super::model::{Block, Cell, Column, Section, Table};
+use super::{number, words};
+use crate::result::Unit;
+use crate::scenario_info::Heading;
+use crate::summary::{Figure, OURS, Row, Scenario};
+
+/// A figure of this project's bus, and the better figure of another bus or of the floor.
+struct Loss<'a> {
+    title: &'a str,
+    row: Row<'a>,
+    ours: &'a Figure,
+    winner: &'a str,
+    theirs: &'a Figure,
+    times_worse: f64,
+    /// Whether this is the metric that the case is about.
+    is_main: bool,
+}
+
+/// A scenario and what is known about it.
+type Described<'a> = (Heading<'a>, &'a Scenario);
+
+pub(super) fn section<'a>(scenarios: &[Described<'_>]) -> Section<'a> {
+    let mut blocks = Vec::new();
+    push_list(&mut blocks, failures(scenarios));
+    let to_buses = losses(scenarios, |row| row.best_peer(), 1.0);
+    let to_floor = losses(scenarios, |row| Some(("floor", row.floor()?)), FLOOR_FACTOR);
+    if to_buses.is_empty() {
+        let text = "No other bus has a better figure in this run.";
+        blocks.push(Block::Paragraph(text.into()));
+    } else {
+        let text = "Another bus has the better figure, the worst first:";
+        blocks.push(Block::Paragraph(text.into()));
+        blocks.extend(tables(&to_buses));
+    }
+    if !to_floor.is_empty() {
+        let margin = number::percent(FLOOR_FACTOR - 1.0);
+        let text = format!("The floor is more than {margin} away, the worst first:");
+        blocks.push(Block::Paragraph(text.into()));
+        blocks.extend(tables(&to_floor));
+    }
+    Section { name: "losses".to_owned(), title: "Where we do badly".to_owned(), blocks }
+}
+
+/// What this project's bus did not do at all.
+fn failures(scenarios: &[Described<'_>]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (heading, scenario) in scenarios {
+        for comparison in &scenario.comparisons {
+            let Some(ours) = comparison.find(OURS) else { continue };
+            if let Some(reason) = ours.failures.first() {
+                let (title, case) = (heading.title, &comparison.case.label);
+                let count = words::times(ours.failures.len());
+                failures.push(format!("Failed {count} at {title}: {case}: {reason}"));
+            }
+        }
+    }
+    failures
+}
+
+/// Where our figure is more than `factor` times worse than that of a rival, the worst first.
+fn losses<'a>(
+    scenarios: &'a [Described<'a>],
+    rival: fn(&Row<'a>) -> Option<(&'a str, &'a Figure)>,
+    factor: f64,
+) -> Vec<Loss<'a>> {
+    let loss = |title: &'a str, row: Row<'a>, is_main: bool| {
+        let (winner, theirs) = rival(&row)?;
+        let (ours, times_worse) = (row.ours()?, row.times_worse(theirs)?);
+        (times_worse > factor).then_some(Loss {
+            title,
+            row,
+            ours,
+            winner,
+            theirs,
+            times_worse,
+            is_main,
+        })
+    };
+    let mut losses = Vec::new();
+    for (heading, scenario) in scenarios {
+        for comparison in &scenario.comparisons {
+            let rows = comparison.rows(&heading.metrics).enumerate();
+            losses.extend(rows.filter_map(|(index, row)| loss(heading.title, row, index == 0)));
+        }
+    }
+    losses.sort_by(|one, other| other.times_worse.total_cmp(&one.times_worse));
+    losses
+}
+
+/// A table of the main metrics, and a folded table of the others.
+fn tables<'a>(losses: &[Loss<'_>]) -> Vec<Block<'a>> {
+    let (main, others): (Vec<&Loss<'_>>, Vec<&Loss<'_>>) =
+        losses.iter().partition(|loss| loss.is_main);
+    let title = format!("In the other metrics ({})", others.len());
+    let main = (!main.is_empty()).then(|| Block::Table(table(&main)));
+    let others = (!others.is_empty()).then(|| Block::FoldedTable { title, table: table(&others) });
+    main.into_iter().chain(others).collect()
+}
+
+fn table(losses: &[&Loss<'_>]) -> Table {
+    let numbers = ["ours", "theirs", "worse"].map(Column::Number);
+    let columns = [Column::Label, Column::Label].into_iter().chain(numbers).collect();
+    Table { columns, rows: losses.iter().map(|loss| cells(loss)).collect() }
+}
+
+fn cells(loss: &Loss<'_>) -> Vec<Cell> {
+    let Loss { title, row, ours, winner, theirs, times_worse, .. } = loss;
+    let info = row.metric.info();
+    let with_unit = |figure: &Figure| {
+        let median = number::significant(figure.median);
+        if info.unit == Unit::Count { median } else { format!("{median} {}", info.unit) }
+    };
+    let remark = if ours.overlaps(theirs) { ", within the spread" } else { "" };
+    let texts = [
+        format!("{title}: {}", row.comparison.case.label),
+        words::capitalized(info.label),
+        with_unit(ours),
+        format!("{winner}: {}", with_unit(theirs)),
+        format!("×{}{remark}", number::ratio(*times_worse)),
+    ];
+    texts.map(Cell::from).into()
+}
+
+/// Our figure is listed if it is more than so many times worse than that of the floor.
+const FLOOR_FACTOR: f64 = 1.15;

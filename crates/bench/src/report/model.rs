@@ -1,0 +1,246 @@
+//! A report without a format: sections of paragraphs, lists, tables and plots.
+
+use super::plot::Plot;
+use super::{number, words};
+use crate::result::Metric;
+use crate::summary::{Outcome, Row};
+
+/// A report of one or more runs.
+pub(super) struct Report<'a> {
+    pub(super) title: &'static str,
+    pub(super) introduction: Vec<Block<'a>>,
+    pub(super) sections: Vec<Section<'a>>,
+}
+
+/// A part of a report with a title.
+pub(super) struct Section<'a> {
+    /// A short name for links.
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) blocks: Vec<Block<'a>>,
+}
+
+/// A part of a section.
+pub(super) enum Block<'a> {
+    Paragraph(Text),
+    List(Vec<Item>),
+    Table(Table),
+    /// A table that the reader has to open.
+    FoldedTable {
+        title: String,
+        table: Table,
+    },
+    /// Lines for a shell.
+    Commands(Vec<String>),
+    /// Only formats with pictures show these.
+    Plots(Vec<Plot<'a>>),
+}
+
+/// An item of a list, with the items below it.
+pub(super) struct Item {
+    pub(super) text: Text,
+    pub(super) nested: Vec<Text>,
+}
+
+/// A text with emphasized parts and code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Text(pub(super) Vec<Span>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Span {
+    Plain(String),
+    Emphasis(String),
+    Code(String),
+}
+
+pub(super) struct Table {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// The head of a column.
+pub(super) enum Column {
+    Label,
+    /// Figures of this subject.
+    Subject(String),
+    /// Other numbers, under this title.
+    Number(&'static str),
+}
+
+#[derive(Default)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// A remark in smaller type.
+    pub(super) detail: String,
+    pub(super) tone: Tone,
+    /// The middle half of the rounds, for formats with tooltips.
+    pub(super) range: String,
+    /// The figure as a share of the largest figure of its row, for formats with pictures.
+    pub(super) share: Option<f64>,
+}
+
+/// How a cell stands out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Tone {
+    #[default]
+    Plain,
+    /// The figure of the best bus.
+    Best,
+    /// This project's bus is better than the best other bus.
+    Better,
+    /// This project's bus is worse than the best other bus, or a measurement failed.
+    Worse,
+}
+
+/// Whether the label of a row names the metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Labels {
+    Case,
+    CaseAndMetric,
+}
+
+/// Whether figures show how far the rounds are apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Spread {
+    Shown,
+    Hidden,
+}
+
+impl Text {
+    /// Reads a text of this program, in which `*` encloses emphasis and a backtick encloses code.
+    pub(super) fn marked(text: &str) -> Self {
+        let mut spans = Vec::new();
+        for (index, part) in text.split('`').enumerate() {
+            if index % 2 == 1 {
+                spans.push(Span::Code(part.to_owned()));
+                continue;
+            }
+            for (index, part) in part.split('*').enumerate().filter(|(_, part)| !part.is_empty()) {
+                let is_emphasized = index % 2 == 1;
+                let span = if is_emphasized { Span::Emphasis } else { Span::Plain };
+                spans.push(span(part.to_owned()));
+            }
+        }
+        Self(spans)
+    }
+}
+
+impl<T: Into<String>> From<T> for Text {
+    fn from(text: T) -> Self {
+        Self(vec![Span::Plain(text.into())])
+    }
+}
+
+impl<T: Into<Text>> From<T> for Item {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), nested: Vec::new() }
+    }
+}
+
+impl Table {
+    /// A table with a column for each subject, how this project's bus compares with the best other
+    /// bus, and, if any row has it, the share of the floor.
+    pub(super) fn of_figures(
+        rows: &[Row<'_>],
+        subjects: &[String],
+        labels: Labels,
+        spread: Spread,
+    ) -> Self {
+        let has_floor = rows.iter().any(|row| row.floor_share().is_some());
+        let subject_columns = subjects.iter().cloned().map(Column::Subject);
+        let mut columns: Vec<_> = [Column::Label].into_iter().chain(subject_columns).collect();
+        columns.push(Column::Number(words::RATIO_TITLE));
+        if has_floor {
+            columns.push(Column::Number("floor's share"));
+        }
+        let cells = |row: &Row<'_>| {
+            let case = &row.comparison.case.label;
+            let label = match labels {
+                Labels::Case => case.clone(),
+                Labels::CaseAndMetric => format!("{case}, {}", words::unit(row.metric)),
+            };
+            let mut cells = vec![Cell::from(label)];
+            cells.extend(subjects.iter().map(|subject| Cell::of_figure(row, subject, spread)));
+            cells.push(Cell::of_ratio(row));
+            if has_floor {
+                cells.push(Cell::of_optional(row.floor_share(), number::percent));
+            }
+            cells
+        };
+        Self { columns, rows: rows.iter().map(cells).collect() }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl Cell {
+    fn of_figure(row: &Row<'_>, subject: &str, spread: Spread) -> Self {
+        let Some(figure) = row.figure(subject) else {
+            return match row.comparison.find(subject).is_some_and(Outcome::has_failed) {
+                true => Self { tone: Tone::Worse, ..Self::from("failed".to_owned()) },
+                false => Self::from(number::ABSENT.to_owned()),
+            };
+        };
+        let is_shown = spread == Spread::Shown && figure.spread() >= SHOWN_SPREAD_MIN;
+        let [low, median, high] = [figure.low, figure.median, figure.high].map(number::significant);
+        let largest = row.figures().map(|(_, figure)| figure.median).fold(0.0, f64::max);
+        Self {
+            text: median,
+            detail: if is_shown {
+                format!("±{}", number::percent(figure.spread()))
+            } else {
+                String::new()
+            },
+            tone: if row.is_best(subject) { Tone::Best } else { Tone::Plain },
+            range: format!("{low} to {high}"),
+            share: (largest > 0.0).then(|| (figure.median / largest).max(0.0)),
+        }
+    }
+
+    fn of_ratio(row: &Row<'_>) -> Self {
+        let worse = row.best_peer().and_then(|(_, figure)| row.times_worse(figure));
+        let tone = match worse {
+            Some(worse) if worse > 1.0 => Tone::Worse,
+            Some(worse) if worse < 1.0 => Tone::Better,
+            _ => Tone::Plain,
+        };
+        Self { tone, ..Self::of_optional(row.ratio(), number::ratio) }
+    }
+
+    fn of_optional(value: Option<f64>, text: fn(f64) -> String) -> Self {
+        Self::from(value.map_or(number::ABSENT.to_owned(), text))
+    }
+}
+
+/// The title above the table of one metric: `Round trip, µs (lower is better)`.
+pub(super) fn described(metric: Metric) -> String {
+    let text = words::capitalized(&words::metric(metric));
+    format!("{text} ({})", words::direction(metric))
+}
+
+/// Smaller spreads are not worth the space.
+const SHOWN_SPREAD_MIN: f64 = 0.005;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marked_texts_have_emphasis_and_code() {
+        let span = |text: &str| text.to_owned();
+        assert_eq!(
+            Text::marked("a *b* `c*d` e").0,
+            [
+                Span::Plain(span("a ")),
+                Span::Emphasis(span("b")),
+                Span::Plain(span(" ")),
+                Span::Code(span("c*d")),
+                Span::Plain(span(" e")),
+            ]
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! A picture as an SVG element, whose colors the style sheet of the page sets.
+
+use std::fmt::Write as _;
+
+use super::html::Escaped;
+
+/// A picture that grows by one shape at a time. Lengths are in pixels.
+pub(super) struct Svg {
+    text: String,
+}
+
+/// Which part of a text is at its point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Middle,
+    End,
+}
+
+impl Svg {
+    pub(super) fn new((width, height): (f64, f64)) -> Self {
+        Self { text: format!("<svg viewBox=\"0 0 {width} {height}\">\n") }
+    }
+
+    /// A line through points.
+    pub(super) fn line(&mut self, points: &[(f64, f64)], class: &str) {
+        let _ = write!(self.text, "<polyline class=\"{class}\" points=\"");
+        for (x, y) in points {
+            let _ = write!(self.text, "{x:.1},{y:.1} ");
+        }
+        self.text.push_str("\"/>\n");
+    }
+
+    /// A filled shape, given as a path that begins at its center.
+    pub(super) fn marker(&mut self, (x, y): (f64, f64), shape: &str, class: &str) {
+        let _ = writeln!(self.text, "<path class=\"{class}\" d=\"M{x:.1} {y:.1}{shape}\"/>");
+    }
+
+    /// A filled rectangle between two corners.
+    pub(super) fn bar(&mut self, (x, y): (f64, f64), (right, bottom): (f64, f64), class: &str) {
+        let (width, height) = (right - x, bottom - y);
+        let _ = writeln!(
+            self.text,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+    }
+
+    /// A text, whose vertical middle is at the point.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let text = Escaped(text);
+        let _ = writeln!(
+            self.text,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" dy=\".35em\" text-anchor=\"{anchor}\">{text}</text>"
+        );
+    }
+
+    /// The element.
+    pub(super) fn end(self) -> String {
+        self.text + "</svg>"
+    }
+}
