@@ -1,11 +1,11 @@
 //! Where measurements take place.
 
 use std::cell::Cell;
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use sys::private_directory::PrivateDirectory;
 use sys::process::{self, Usage};
@@ -19,7 +19,7 @@ use crate::library::RunError;
 use crate::peer::{self, Peer, PeerError, Role};
 use crate::placement::{Part, Placement};
 use crate::raw::{Endpoint, RawError};
-use crate::watch::{Stop, WaitError, Watch};
+use crate::watch::{WaitError, Watch};
 
 /// Where a run takes place: what all of its measurements have in common.
 #[derive(Debug)]
@@ -181,80 +181,36 @@ impl Stage<'_> {
     }
 }
 
-/// Why a measurement came to nothing.
-#[derive(Debug)]
+/// Why a measurement failed.
+#[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// A peer could not do its part.
-    Peer(PeerError),
-    /// The program of a library could not do its part.
-    Library(RunError),
+    /// A peer failed.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    /// The program of a library failed.
+    #[error(transparent)]
+    Library(#[from] RunError),
     /// A system call failed.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// The measuring process's own connection failed.
-    Raw(RawError),
-    /// It was ended early.
-    Stopped(Stop),
+    #[error(transparent)]
+    Raw(#[from] RawError),
+    /// A wait ended early or failed.
+    #[error(transparent)]
+    Wait(#[from] WaitError),
     /// The workload needs a bus.
+    #[error("this needs a message bus")]
     NoBus,
-    /// Some signals did not come.
+    /// Some signals did not arrive.
+    #[error("of {sent} messages only {received} arrived")]
     Lost {
         /// How many were sent.
         sent: u64,
-        /// How many came.
+        /// How many arrived.
         received: u64,
     },
-    /// What this workload asks the system for is not there or not allowed.
+    /// The workload needs something that the system lacks or does not allow.
+    #[error("{0}")]
     Unable(String),
-}
-
-impl fmt::Display for MeasureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Peer(error) => error.fmt(f),
-            Self::Library(error) => error.fmt(f),
-            Self::Io(error) => error.fmt(f),
-            Self::Raw(error) => error.fmt(f),
-            Self::Stopped(stop) => stop.fmt(f),
-            Self::NoBus => f.write_str("this needs a message bus"),
-            Self::Lost { sent, received } => {
-                write!(f, "of {sent} messages only {received} arrived")
-            }
-            Self::Unable(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for MeasureError {}
-
-impl From<PeerError> for MeasureError {
-    fn from(error: PeerError) -> Self {
-        Self::Peer(error)
-    }
-}
-
-impl From<RunError> for MeasureError {
-    fn from(error: RunError) -> Self {
-        Self::Library(error)
-    }
-}
-
-impl From<io::Error> for MeasureError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<RawError> for MeasureError {
-    fn from(error: RawError) -> Self {
-        Self::Raw(error)
-    }
-}
-
-impl From<WaitError> for MeasureError {
-    fn from(error: WaitError) -> Self {
-        match error {
-            WaitError::Stopped(stop) => Self::Stopped(stop),
-            WaitError::Io(error) => Self::Io(error),
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! What is measured: a bus, or something in its place.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use crate::contestant::{Contestant, Installed, RunningBus, StartError, StartOptions};
@@ -86,7 +85,7 @@ impl Subject {
                 let processor = site.processor(Part::Bus);
                 let body_validation = conditions.body_validation;
                 let options = StartOptions { processor, body_validation };
-                Ok(Carrier::Bus(bus.start(&options).map_err(SubjectError::Bus)?))
+                Ok(Carrier::Bus(bus.start(&options)?))
             }
         }
     }
@@ -96,7 +95,7 @@ fn forwarder(site: &Site, read_buffer: usize) -> Result<Carrier, SubjectError> {
     let path = site.new_file("forwarder");
     let role = Forwarder { path: path.clone(), read_buffer };
     let forwarder = site.start(Part::Bus, role, &site.watch());
-    Ok(Carrier::Forwarder(Box::new(forwarder.map_err(SubjectError::Forwarder)?), path))
+    Ok(Carrier::Forwarder(Box::new(forwarder?), path))
 }
 
 fn relay_buffer(size: ReadBuffer) -> usize {
@@ -142,24 +141,15 @@ impl Carrier {
 }
 
 /// Why a subject does not run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SubjectError {
     /// The process that only reads and writes could not be started.
-    Forwarder(MeasureError),
+    #[error(transparent)]
+    Forwarder(#[from] MeasureError),
     /// The bus could not be started.
-    Bus(StartError),
+    #[error(transparent)]
+    Bus(#[from] StartError),
 }
-
-impl fmt::Display for SubjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Forwarder(error) => error.fmt(f),
-            Self::Bus(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SubjectError {}
 
 /// How many bytes the floor reads at once. With 32 and 64 KiB, buses that pass on large messages in one
 /// piece were faster than the floor; 1 MiB is not faster than this.

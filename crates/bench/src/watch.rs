@@ -1,6 +1,5 @@
 //! What ends a wait early.
 
-use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 use std::rc::Rc;
@@ -20,25 +19,21 @@ pub struct Watch {
     deadline: Duration,
 }
 
-/// Why a wait has ended early.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
+/// Why a wait ended early or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum WaitError {
     /// The user wants the run to end.
+    #[error("it was interrupted")]
     Interrupted,
-    /// Time is up.
+    /// The time is up.
+    #[error("it was not done within {} s", .limit.as_secs())]
     TimedOut {
-        /// How long there was.
+        /// The time that there was.
         limit: Duration,
     },
-}
-
-/// Why there was no wait, or what ended it.
-#[derive(Debug)]
-pub enum WaitError {
-    /// It ended early.
-    Stopped(Stop),
     /// The system failed.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl Watch {
@@ -73,9 +68,9 @@ impl Watch {
         let signals = self.signals.as_ref().map(|signals| PollFd::new(signals, PollFlags::IN));
         let mut fds: Vec<_> = [source].into_iter().chain(signals).collect();
         let ready = retry_on_intr(|| poll(&mut fds, patience.as_ref()));
-        match ready.map_err(|error| WaitError::Io(error.into()))? {
-            _ if fds.get(1).is_some_and(is_ready) => Err(WaitError::Stopped(Stop::Interrupted)),
-            0 => Err(WaitError::Stopped(Stop::TimedOut { limit: self.limit })),
+        match ready.map_err(io::Error::from)? {
+            _ if fds.get(1).is_some_and(is_ready) => Err(WaitError::Interrupted),
+            0 => Err(WaitError::TimedOut { limit: self.limit }),
             _ => Ok(()),
         }
     }
@@ -83,15 +78,6 @@ impl Watch {
 
 fn is_ready(fd: &PollFd<'_>) -> bool {
     !fd.revents().is_empty()
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Interrupted => f.write_str("it was interrupted"),
-            Self::TimedOut { limit } => write!(f, "it was not done within {} s", limit.as_secs()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -102,9 +88,9 @@ mod tests {
     fn a_wait_ends_with_what_comes_first() {
         let (reader, writer) = io::pipe().unwrap();
         let watch = Watch::new(Duration::from_millis(10), None);
-        let stopped = watch.wait_for(&reader).unwrap_err();
-        let WaitError::Stopped(stop) = stopped else { panic!("{stopped:?}") };
-        assert_eq!(stop, Stop::TimedOut { limit: Duration::from_millis(10) });
+        let error = watch.wait_for(&reader).unwrap_err();
+        let WaitError::TimedOut { limit } = error else { panic!("{error:?}") };
+        assert_eq!(limit, Duration::from_millis(10));
         assert!(!watch.is_interrupted());
         assert_eq!(watch.left(), Duration::ZERO);
 

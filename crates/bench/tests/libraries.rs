@@ -218,7 +218,7 @@ impl Ours {
         };
         thread::spawn(move || match ours::run(mode, streams) {
             // A service ends with the bus, at the end of the test.
-            Ok(()) | Err(ours::Failure::Ended(_)) => {}
+            Ok(()) | Err(ours::ProgramError::Ended(_)) => {}
             Err(failure) => panic!("{failure}"),
         });
         Self { input, output: BufReader::new(output) }

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -128,20 +127,35 @@ impl Installed {
     }
 }
 
-/// What a contestant needs and is not there.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What a bus needs that is not there.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Missing {
     /// The file of our own program.
+    #[error("{} is not a program any more: start it again", .0.display())]
     Diligence(PathBuf),
     /// The program `dbus-daemon`.
+    #[error("dbus-daemon is not installed; get it with: apt install dbus-daemon")]
     DbusDaemon,
     /// The program `dbus-broker-launch`.
+    #[error("dbus-broker is not installed; get it with: apt install dbus-broker")]
     DbusBroker,
     /// The program that gives a socket to the launcher of dbus-broker.
+    #[error(
+        "systemd-socket-activate, which starts dbus-broker, is not installed; get it with: \
+         apt install systemd"
+    )]
     SocketActivation,
-    /// Somebody who reads what dbus-broker writes to the journal.
+    /// A process that reads what dbus-broker writes to the journal.
+    #[error(
+        "dbus-broker needs a process that reads {}, like systemd's journal; run this where \
+         systemd runs, or as root",
+        journal::SOCKET
+    )]
     Journal,
     /// The program `busd`.
+    #[error(
+        "busd is not installed; get it with: cargo install busd --version {BUSD_VERSION} --locked"
+    )]
     Busd,
 }
 
@@ -161,39 +175,6 @@ impl Missing {
         }
     }
 }
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Diligence(path) => {
-                write!(f, "{} is no program any more: start it again", path.display())
-            }
-            Self::DbusDaemon => {
-                f.write_str("dbus-daemon is not installed; get it with: apt install dbus-daemon")
-            }
-            Self::DbusBroker => {
-                f.write_str("dbus-broker is not installed; get it with: apt install dbus-broker")
-            }
-            Self::SocketActivation => f.write_str(
-                "systemd-socket-activate, which starts dbus-broker, is not installed; get it \
-                 with: apt install systemd",
-            ),
-            Self::Journal => write!(
-                f,
-                "dbus-broker needs somebody who reads at {}, as systemd's journal does; run this \
-                 where systemd runs, or as root",
-                journal::SOCKET
-            ),
-            Self::Busd => write!(
-                f,
-                "busd is not installed; get it with: cargo install busd --version {BUSD_VERSION} \
-                 --locked"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Missing {}
 
 fn find_own(places: &Places) -> Result<Start, Missing> {
     let program = places.own.clone();
@@ -265,7 +246,7 @@ mod tests {
             assert_eq!(absence.subject, contestant.to_string());
             assert!(absence.remedy.contains(expected), "{absence:?}");
         };
-        check(Contestant::Diligence, "/nowhere/diligence is no program");
+        check(Contestant::Diligence, "/nowhere/diligence is not a program");
         check(Contestant::DbusDaemon, "apt install dbus-daemon");
         check(Contestant::DbusBroker, "apt install dbus-broker");
         check(Contestant::Busd, "cargo install busd --version 0.6.1 --locked");

@@ -43,7 +43,7 @@ impl FromStr for Lineup {
     fn from_str(text: &str) -> Result<Self, LineupError> {
         let mut contestants = Vec::new();
         for word in words(text) {
-            let contestant = word.parse().map_err(LineupError::Contestant)?;
+            let contestant = word.parse()?;
             if contestants.contains(&contestant) {
                 return Err(LineupError::Twice(contestant));
             }
@@ -62,25 +62,16 @@ impl fmt::Display for Lineup {
     }
 }
 
-/// Why a text is no list of contestants.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a text is not a list of buses.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineupError {
-    /// One of its words names none.
-    Contestant(ContestantError),
-    /// One is named twice, so that there would be no telling the two apart.
+    /// One of its words does not name a bus.
+    #[error(transparent)]
+    Contestant(#[from] ContestantError),
+    /// One bus is named twice, so that its columns would look the same.
+    #[error("{0} is named twice")]
     Twice(Contestant),
 }
-
-impl fmt::Display for LineupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Contestant(error) => error.fmt(f),
-            Self::Twice(contestant) => write!(f, "{contestant} is named twice"),
-        }
-    }
-}
-
-impl std::error::Error for LineupError {}
 
 /// Splits at commas, but not within addresses.
 fn words(text: &str) -> Vec<&str> {

@@ -118,12 +118,17 @@ impl FromStr for Contestant {
     }
 }
 
-/// Why a text names no contestant.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a text names no bus.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContestantError {
     /// It is neither a name nor an address.
+    #[error(
+        "there is no bus {0:?}; there are {names}, and the address of one that runs",
+        names = Contestant::ALL.map(|named| named.to_string()).join(", ")
+    )]
     Unknown(String),
-    /// It has a colon, and yet is no address.
+    /// It has a colon but is not an address.
+    #[error("{text:?} is not an address: {error}")]
     Address {
         /// The whole text.
         text: String,
@@ -131,26 +136,9 @@ pub enum ContestantError {
         error: AddressError,
     },
     /// It is for a server to listen at, and does not say enough to connect.
+    #[error("{0} is for a bus to listen at, and no program can connect to it")]
     NotConnectable(AddressList),
 }
-
-impl fmt::Display for ContestantError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(text) => {
-                write!(f, "there is no bus {text:?}; there are ")?;
-                Contestant::ALL.iter().try_for_each(|named| write!(f, "{named}, "))?;
-                f.write_str("and the address of one that runs")
-            }
-            Self::Address { text, error } => write!(f, "{text:?} is no address: {error}"),
-            Self::NotConnectable(addresses) => {
-                write!(f, "{addresses} is for a bus to listen at, and no program can connect to it")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ContestantError {}
 
 #[cfg(test)]
 mod tests {
@@ -184,7 +172,7 @@ mod tests {
         check(
             "unix:tcp",
             Err(
-                "\"unix:tcp\" is no address: the key must be followed by '=' and a value (at byte 8)",
+                "\"unix:tcp\" is not an address: the key must be followed by '=' and a value (at byte 8)",
             ),
         );
         check(

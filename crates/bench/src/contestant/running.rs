@@ -14,7 +14,7 @@ use wire::address::AddressList;
 use super::directory::Files;
 use super::journal::Journal;
 use super::watched::Watched;
-use super::words::{quote, tail_of};
+use super::words::{Quoted, tail_of};
 
 /// A bus that runs. Dropped, it is ended and its files are removed, if it was started here.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl fmt::Display for Obituary {
             }
             None => f.write_str("the bus ended")?,
         }
-        quote(f, &self.last_words)
+        Quoted(&self.last_words).fmt(f)
     }
 }
 

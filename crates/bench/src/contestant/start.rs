@@ -1,6 +1,5 @@
 //! Starting a bus.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -24,7 +23,7 @@ use super::journal::Journal;
 use super::launch::{Launch, Start};
 use super::running::{Obituary, Process, RunningBus};
 use super::watched::{Watched, first_child};
-use super::words::quote;
+use super::words::Quoted;
 
 /// How a bus is started. A bus that runs already is taken as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,72 +67,56 @@ impl Installed {
 }
 
 /// Why a bus does not run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StartError {
     /// It always checks the bodies of messages.
+    #[error("{0} cannot be told not to check the bodies of messages")]
     CannotSkipValidation(Contestant),
-    /// There is no place for its socket and configuration.
+    /// The directory for its socket and configuration cannot be made.
+    #[error("there is no place for its files: {0}")]
     Directory(SystemError),
     /// The limit of open files cannot be raised.
+    #[error("the limit of open files cannot be raised: {0}")]
     OpenFiles(SystemError),
-    /// Nobody reads what it writes to the journal, and this process cannot stand in for that.
+    /// Nothing reads what it writes to the journal, and this process cannot do it instead.
+    #[error("nobody reads the journal, and standing in for it failed: {0}")]
     Journal(SystemError),
     /// No machine has a processor of this number.
+    #[error("there is no processor {0}")]
     NoSuchProcessor(usize),
     /// Its program cannot be executed, or not on that processor.
+    #[error(
+        "its program cannot be started{}: {error}",
+        .processor.map_or(String::new(), |number| format!(" on processor {number}"))
+    )]
     Program {
-        /// The only one that it may use, if that was to be so.
+        /// The only processor that it may use, if there is such a limit.
         processor: Option<usize>,
-        /// What the system said.
+        /// The system's error.
         error: SystemError,
     },
     /// It ended before it answered.
+    #[error("it did not start: {0}")]
     Ended(Obituary),
     /// It did not answer in time.
+    #[error(
+        "it did not answer within {} s: {error}{}",
+        START_TIMEOUT.as_secs(),
+        Quoted(.last_words)
+    )]
     Silent {
-        /// What became of the last attempt to connect.
+        /// Why the last attempt to connect failed.
         error: ConnectError,
         /// What it has written.
         last_words: String,
     },
-    /// It answered, and which of its processes routes is not to be found out.
+    /// It answered, but its process was not found.
+    #[error("it started, and its process is not to be found")]
     NoRouter,
-    /// Nobody answers at the address of a bus that should run already.
+    /// Nothing answers at the address of a bus that should run already.
+    #[error(transparent)]
     Unreachable(ConnectError),
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CannotSkipValidation(contestant) => {
-                write!(f, "{contestant} cannot be told not to check the bodies of messages")
-            }
-            Self::Directory(error) => write!(f, "there is no place for its files: {error}"),
-            Self::OpenFiles(error) => {
-                write!(f, "the limit of open files cannot be raised: {error}")
-            }
-            Self::Journal(error) => {
-                write!(f, "nobody reads the journal, and standing in for it failed: {error}")
-            }
-            Self::NoSuchProcessor(number) => write!(f, "there is no processor {number}"),
-            Self::Program { processor: None, error } => {
-                write!(f, "its program cannot be started: {error}")
-            }
-            Self::Program { processor: Some(number), error } => {
-                write!(f, "its program cannot be started on processor {number}: {error}")
-            }
-            Self::Ended(obituary) => write!(f, "it did not start: {obituary}"),
-            Self::Silent { error, last_words } => {
-                write!(f, "it did not answer within {} s: {error}", START_TIMEOUT.as_secs())?;
-                quote(f, last_words)
-            }
-            Self::NoRouter => f.write_str("it started, and its process is not to be found"),
-            Self::Unreachable(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
 
 /// Makes sure that somebody answers at the address, and asks which process it is.
 fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {

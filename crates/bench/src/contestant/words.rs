@@ -35,13 +35,17 @@ pub(super) fn tail_of(file: &Path, from: u64) -> String {
     tail(&String::from_utf8_lossy(&bytes)).to_owned()
 }
 
-/// Adds what was said, if anything, to a sentence.
-pub(super) fn quote(f: &mut fmt::Formatter<'_>, words: &str) -> fmt::Result {
-    if words.trim().is_empty() {
-        return Ok(());
+/// The end of a sentence with what a program wrote; empty if it wrote nothing.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.trim().is_empty() {
+            return Ok(());
+        }
+        f.write_str(", saying:")?;
+        self.0.trim_end().lines().try_for_each(|line| write!(f, "\n    {line}"))
     }
-    f.write_str(", saying:")?;
-    words.trim_end().lines().try_for_each(|line| write!(f, "\n    {line}"))
 }
 
 /// Bytes that are kept of what a bus has written.

@@ -102,7 +102,7 @@ mod tests {
 
     fn check(folder: &Path) {
         let cache = Cache::at(folder.join("cache"));
-        let failed = Missing::Build { program: "a".into(), said: "no".into() };
+        let failed = Missing::Build { program: "a".into(), error: "no".into() };
         assert_eq!(cache.folder("x", &FILES, |_| Err(failed.clone())), Err(failed));
         assert_eq!(fs::read_dir(folder.join("cache")).unwrap().count(), 0);
 

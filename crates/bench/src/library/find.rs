@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::{env, fmt, fs, io};
+use std::{env, fs, io};
 
 use client::SystemError;
 
@@ -146,9 +146,10 @@ impl Ready {
 }
 
 /// Why a library cannot be measured, and what to do about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Missing {
     /// A tool is not installed.
+    #[error("{tool} is missing; install it, on Debian with: apt install {debian}")]
     Tool {
         /// Its name.
         tool: &'static str,
@@ -156,13 +157,17 @@ pub enum Missing {
         debian: &'static str,
     },
     /// The headers of a library for C are not installed.
+    #[error(
+        "pkg-config knows no {package}; install its headers, on Debian with: apt install {debian}"
+    )]
     Headers {
-        /// What pkg-config calls it.
+        /// Its name in pkg-config.
         package: &'static str,
         /// The Debian package that has them.
         debian: &'static str,
     },
     /// No Python interpreter has the library.
+    #[error("no Python has {library}; install it with: {remedy}")]
     Module {
         /// The library.
         library: Library,
@@ -170,54 +175,33 @@ pub enum Missing {
         remedy: String,
     },
     /// Its program cannot be built.
+    #[error("{program} cannot be built: {error}")]
     Build {
         /// Its source, or its package.
         program: String,
-        /// What the compiler said first.
-        said: String,
+        /// The first error of the compiler.
+        error: String,
     },
-    /// A tool does not do what it is there for.
+    /// A tool cannot be started.
+    #[error("{tool} cannot be started: {error}")]
     Broken {
         /// Its name.
         tool: &'static str,
-        /// Why it cannot be started.
+        /// The system's error.
         error: SystemError,
     },
     /// The environment does not say where programs can be kept.
+    #[error("set HOME or XDG_CACHE_HOME, where the programs can be kept")]
     CacheFolder,
     /// A file cannot be read or written.
+    #[error("{}: {error}", .path.display())]
     Unusable {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: SystemError,
     },
 }
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tool { tool, debian } => {
-                write!(f, "{tool} is missing; install it, on Debian with: apt install {debian}")
-            }
-            Self::Headers { package, debian } => {
-                write!(f, "pkg-config knows no {package}; install its headers, ")?;
-                write!(f, "on Debian with: apt install {debian}")
-            }
-            Self::Module { library, remedy } => {
-                write!(f, "no Python has {library}; install it with: {remedy}")
-            }
-            Self::Build { program, said } => write!(f, "{program} cannot be built: {said}"),
-            Self::Broken { tool, error } => write!(f, "{tool} cannot be started: {error}"),
-            Self::CacheFolder => {
-                f.write_str("set HOME or XDG_CACHE_HOME, where the programs can be kept")
-            }
-            Self::Unusable { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for Missing {}
 
 fn c_version(package: &'static str, debian: &'static str) -> Result<String, Missing> {
     let asked = pkg_config(&["--modversion", package])?;
@@ -285,8 +269,8 @@ fn built(output: Output, program: &str) -> Result<(), Missing> {
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let first = text.lines().find(|line| line.contains("error")).or_else(|| text.lines().last());
-    let said = first.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
-    Err(Missing::Build { program: program.to_owned(), said })
+    let error = first.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
+    Err(Missing::Build { program: program.to_owned(), error })
 }
 
 fn pkg_config(words: &[&str]) -> Result<Output, Missing> {

@@ -1,6 +1,5 @@
 //! What a program of a library is asked to do.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 /// What a program of a library is asked to do; the page of [the module](super) says more.
@@ -92,35 +91,24 @@ impl Mode {
     }
 }
 
-/// Why words are no [`Mode`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why words are not a [`Mode`].
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ModeError {
-    /// They are other words, or not as many as there should be.
+    /// The words are unknown, or their number is wrong.
+    #[error(
+        "usage: serve ADDRESS | call ADDRESS DESTINATION COUNT LENGTH | emit ADDRESS COUNT SIZE \
+         | listen ADDRESS SENDER COUNT"
+    )]
     Usage,
-    /// One should be a number.
+    /// A word is not a number of this range.
+    #[error("{word} is not a number from {} to {}", .range.start(), .range.end())]
     Number {
         /// The word.
         word: String,
-        /// From where to where the number may be.
+        /// The allowed numbers.
         range: RangeInclusive<u64>,
     },
 }
-
-impl fmt::Display for ModeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage => f.write_str(
-                "usage: serve ADDRESS | call ADDRESS DESTINATION COUNT LENGTH \
-                 | emit ADDRESS COUNT SIZE | listen ADDRESS SENDER COUNT",
-            ),
-            Self::Number { word, range } => {
-                write!(f, "{word} is no number from {} to {}", range.start(), range.end())
-            }
-        }
-    }
-}
-
-impl std::error::Error for ModeError {}
 
 fn number(word: &str, range: RangeInclusive<u64>) -> Result<u64, ModeError> {
     let number = word.parse().ok().filter(|number| range.contains(number));

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{fmt, process, thread};
+use std::{process, thread};
 
 use client::wire::body::ReadError;
 use client::{
@@ -26,7 +26,7 @@ pub fn main(words: &[String]) -> ExitCode {
         output: io::stdout(),
         at_end_of_input: || process::exit(0),
     };
-    let done = Mode::parse(words).map_err(Failure::from).and_then(|mode| run(mode, streams));
+    let done = Mode::parse(words).map_err(ProgramError::from).and_then(|mode| run(mode, streams));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -51,8 +51,8 @@ pub struct Streams<I, O> {
 ///
 /// # Errors
 ///
-/// See [`Failure`].
-pub fn run<I, O>(mode: Mode, mut streams: Streams<I, O>) -> Result<(), Failure>
+/// See [`ProgramError`].
+pub fn run<I, O>(mode: Mode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
 where
     I: BufRead + Send + 'static,
     O: Write,
@@ -69,7 +69,7 @@ where
     }
 }
 
-fn serve<I, O>(address: &str, mut streams: Streams<I, O>) -> Result<(), Failure>
+fn serve<I, O>(address: &str, mut streams: Streams<I, O>) -> Result<(), ProgramError>
 where
     I: Read + Send + 'static,
     O: Write,
@@ -86,7 +86,7 @@ where
         wait_for_end(&mut streams.input);
         (streams.at_end_of_input)();
     });
-    Err(Failure::Ended(connection.serve()))
+    Err(ProgramError::Ended(connection.serve()))
 }
 
 fn call<I: BufRead, O: Write>(
@@ -95,7 +95,7 @@ fn call<I: BufRead, O: Write>(
     count: u64,
     text: &str,
     streams: &mut Streams<I, O>,
-) -> Result<(), Failure> {
+) -> Result<(), ProgramError> {
     let connection = Connection::open(address)?;
     let proxy = connection.proxy(destination, PATH, INTERFACE)?;
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
@@ -122,10 +122,10 @@ fn call<I: BufRead, O: Write>(
     })
 }
 
-fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), Failure> {
+fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), ProgramError> {
     let reply = proxy.call(METHOD, &(text,))?;
     let (back,): (&str,) = reply.read()?;
-    if back == text { Ok(()) } else { Err(Failure::OtherText) }
+    if back == text { Ok(()) } else { Err(ProgramError::OtherText) }
 }
 
 fn emit<I: BufRead, O: Write>(
@@ -133,7 +133,7 @@ fn emit<I: BufRead, O: Write>(
     count: u64,
     payload: &[u8],
     streams: &mut Streams<I, O>,
-) -> Result<(), Failure> {
+) -> Result<(), ProgramError> {
     let connection = Connection::open(address)?;
     streams.say(connection.unique_name().as_str())?;
     streams.wait_for_line()?;
@@ -154,7 +154,7 @@ fn listen<I: BufRead, O: Write>(
     sender: &str,
     count: u64,
     streams: &mut Streams<I, O>,
-) -> Result<(), Failure> {
+) -> Result<(), ProgramError> {
     let connection = Connection::open(address)?;
     let samples = connection.proxy(sender, PATH, INTERFACE)?.signals(SIGNAL)?;
     streams.say("ready")?;
@@ -184,7 +184,7 @@ struct Heard {
 }
 
 impl Heard {
-    fn take(&mut self, signal: &Received) -> Result<(), Failure> {
+    fn take(&mut self, signal: &Received) -> Result<(), ProgramError> {
         let (sent_ns, payload): (u64, Vec<u8>) = signal.read()?;
         let now = now_ns();
         if self.received == 0 {
@@ -215,16 +215,16 @@ impl<I, O: Write> Streams<I, O> {
         self.output.flush()
     }
 
-    fn report(&mut self, report: &impl Serialize) -> Result<(), Failure> {
+    fn report(&mut self, report: &impl Serialize) -> Result<(), ProgramError> {
         let line = serde_json::to_string(report).map_err(io::Error::from)?;
         Ok(self.say(&line)?)
     }
 }
 
 impl<I: BufRead, O> Streams<I, O> {
-    fn wait_for_line(&mut self) -> Result<(), Failure> {
+    fn wait_for_line(&mut self) -> Result<(), ProgramError> {
         match self.input.read_line(&mut String::new())? {
-            0 => Err(Failure::NoLine),
+            0 => Err(ProgramError::NoLine),
             _ => Ok(()),
         }
     }
@@ -239,82 +239,49 @@ fn now_ns() -> u64 {
     clock::monotonic().as_nanos() as u64
 }
 
-/// What went wrong.
-#[derive(Debug)]
-pub enum Failure {
-    /// The words say nothing that can be done.
-    Mode(ModeError),
-    /// There is no connection to the bus.
-    Connect(ConnectError),
+/// Why the program of our library failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The command line is wrong.
+    #[error(transparent)]
+    Mode(#[from] ModeError),
+    /// The connection to the bus failed.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
     /// The connection ended.
-    Ended(Ended),
-    /// The destination or the sender is no name.
-    Name(InvalidName),
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    /// The destination or the sender is not a name.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// The interface cannot be defined.
-    Interface(InterfaceError),
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
     /// The object cannot be served.
-    Serve(ServeError),
-    /// A call has no result.
-    Call(CallError),
-    /// A reply has another text than its call.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// A call failed.
+    #[error("the call failed: {0}")]
+    Call(#[from] CallError),
+    /// A reply differs from its call.
+    #[error("the reply has another text than the call")]
     OtherText,
     /// A signal was not queued.
-    Emit(EmitError),
+    #[error("the signal is not sent: {0}")]
+    Emit(#[from] EmitError),
     /// The bus did not take the match rule.
-    Subscribe(SubscribeError),
+    #[error(transparent)]
+    Subscribe(#[from] SubscribeError),
     /// A message has other types than it should.
-    Read(ReadError),
-    /// Input ended before the line that says "begin".
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Standard input ended before the line that says "begin".
+    #[error("standard input ended before the line that says begin")]
     NoLine,
-    /// The streams fail.
-    Io(io::Error),
+    /// The standard streams fail.
+    #[error("the standard streams fail: {0}")]
+    Io(#[from] io::Error),
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Mode(error) => error.fmt(f),
-            Self::Connect(error) => error.fmt(f),
-            Self::Ended(error) => error.fmt(f),
-            Self::Name(error) => error.fmt(f),
-            Self::Interface(error) => error.fmt(f),
-            Self::Serve(error) => error.fmt(f),
-            Self::Call(error) => write!(f, "the call failed: {error}"),
-            Self::OtherText => f.write_str("the reply has another text than the call"),
-            Self::Emit(error) => write!(f, "the signal is not sent: {error}"),
-            Self::Subscribe(error) => error.fmt(f),
-            Self::Read(error) => error.fmt(f),
-            Self::NoLine => f.write_str("standard input ended before the line that says begin"),
-            Self::Io(error) => write!(f, "the standard streams fail: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
-
-macro_rules! reasons {
-    ($($reason:ident($error:ty)),*) => {$(
-        impl From<$error> for Failure {
-            fn from(error: $error) -> Self {
-                Self::$reason(error)
-            }
-        }
-    )*};
-}
-
-reasons!(
-    Mode(ModeError),
-    Connect(ConnectError),
-    Ended(Ended),
-    Name(InvalidName),
-    Interface(InterfaceError),
-    Serve(ServeError),
-    Call(CallError),
-    Emit(EmitError),
-    Subscribe(SubscribeError),
-    Read(ReadError),
-    Io(io::Error)
-);
 
 /// The command of this program, followed by the words of a [`Mode`], that [`main`] carries out.
 pub const COMMAND: &str = "bench-library";

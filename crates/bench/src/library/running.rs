@@ -4,7 +4,6 @@
 //! changed: put on a processor, for example. What comes from it is read in threads, so that every
 //! wait has its limit. Dropped, it is ended.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -157,48 +156,45 @@ impl Listener {
     }
 }
 
-/// Why a program of a library did not do its part.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why the program of a library failed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RunError {
-    /// It cannot be started, or not be talked to.
-    System(SystemError),
+    /// The system does not let it be started or talked to.
+    #[error(transparent)]
+    System(#[from] SystemError),
     /// It ended.
+    #[error("{}", ending(*.status, .said))]
     Ended {
-        /// How; `None` if it only closed its output.
+        /// Its exit status; `None` if it only closed its output.
         status: Option<ExitStatus>,
-        /// What it said about that.
+        /// What it wrote to standard error.
         said: String,
     },
-    /// It said nothing in time.
+    /// It wrote nothing in time.
+    #[error("it took longer than {limit:?}")]
     TimedOut {
-        /// How long it had.
+        /// The time that it had.
         limit: Duration,
     },
-    /// It said what it should not.
+    /// It wrote an unexpected line.
+    #[error("it said {line:?}")]
     Unexpected {
-        /// What it said.
+        /// The line.
         line: String,
     },
 }
 
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System(error) => error.fmt(f),
-            Self::Ended { said, .. } if !said.is_empty() => f.write_str(said),
-            Self::Ended { status: Some(status), .. } => write!(f, "it ended with {status}"),
-            Self::Ended { status: None, .. } => f.write_str("it closed its output"),
-            Self::TimedOut { limit } => write!(f, "it took longer than {limit:?}"),
-            Self::Unexpected { line } => write!(f, "it said {line:?}"),
-        }
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        SystemError::from(error).into()
     }
 }
 
-impl std::error::Error for RunError {}
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error.into())
+fn ending(status: Option<ExitStatus>, said: &str) -> String {
+    match status {
+        _ if !said.is_empty() => said.to_owned(),
+        Some(status) => format!("it ended with {status}"),
+        None => "it closed its output".to_owned(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The measuring process's side of a peer.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde::Deserialize;
 
 use super::{Part, Role};
-use crate::watch::{Stop, WaitError, Watch};
+use crate::watch::{WaitError, Watch};
 
 /// A peer: a process that plays a role. Dropped, it is ended.
 #[derive(Debug)]
@@ -118,43 +117,19 @@ impl<R> Drop for Peer<R> {
     }
 }
 
-/// What went wrong with a peer.
-#[derive(Debug)]
+/// Why a peer failed.
+#[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// It could not be started, or talked to.
-    Io(io::Error),
-    /// It ended, and said why.
+    /// It could not be started, or the pipes to it failed.
+    #[error("a peer of the workload: {0}")]
+    Io(#[from] io::Error),
+    /// It ended and wrote this to standard error.
+    #[error("{0}")]
     Said(String),
-    /// It ended, or said what it should not have.
+    /// It ended, or wrote something unexpected.
+    #[error("a peer of the workload ended without a word")]
     OutOfTurn,
-    /// It was not waited for any longer.
-    Stopped(Stop),
-}
-
-impl fmt::Display for PeerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "a peer of the workload: {error}"),
-            Self::Said(words) => f.write_str(words),
-            Self::OutOfTurn => f.write_str("a peer of the workload ended without a word"),
-            Self::Stopped(stop) => stop.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PeerError {}
-
-impl From<io::Error> for PeerError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<WaitError> for PeerError {
-    fn from(error: WaitError) -> Self {
-        match error {
-            WaitError::Stopped(stop) => Self::Stopped(stop),
-            WaitError::Io(error) => Self::Io(error),
-        }
-    }
+    /// The wait for it ended early or failed.
+    #[error(transparent)]
+    Wait(#[from] WaitError),
 }

@@ -1,32 +1,42 @@
 //! Why a peer of a workload cannot go on.
 
-use std::{fmt, io};
+use std::io;
 
 use wire::address::AddressError;
 use wire::message::{InvalidMessage, Message, MessageType, WriteError};
 
 /// Why a peer of a workload cannot go on.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum RawError {
-    /// The address is none.
-    Address(AddressError),
-    /// The address is of a kind that the workloads do not use.
+    /// The address is malformed.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The workloads do not support addresses of this kind.
+    #[error("the workloads reach a bus by a unix or tcp address")]
     Transport,
-    /// The socket failed, or the other side is gone.
+    /// The socket failed.
+    #[error(transparent)]
     Socket(io::Error),
     /// The other side closed the connection.
+    #[error("the bus closed the connection")]
     Closed,
-    /// Nothing came for as long as the peer waits.
+    /// Nothing arrived for as long as the peer waits.
+    #[error("nothing came for too long")]
     Silence,
-    /// The handshake did not end with an OK; this came instead.
+    /// The handshake did not end with an OK but with this line.
+    #[error("the bus refused the handshake: {0}")]
     Refused(String),
     /// The bus answered with an error: its name and text.
+    #[error("the bus answered: {0}")]
     Answer(String),
-    /// What came is no message.
-    Invalid(InvalidMessage),
-    /// What should be sent cannot be.
-    Write(WriteError),
-    /// What came is a message, but not the one that was due.
+    /// The received bytes are not a message.
+    #[error("the bus sent an invalid message: {0}")]
+    Invalid(#[from] InvalidMessage),
+    /// A message cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A message of this kind was not expected.
+    #[error("an unexpected message arrived: {0}")]
     Unexpected(&'static str),
 }
 
@@ -52,36 +62,5 @@ impl RawError {
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Self::Closed,
             _ => Self::Socket(error),
         }
-    }
-}
-
-impl fmt::Display for RawError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address(error) => error.fmt(f),
-            Self::Transport => f.write_str("the workloads reach a bus by a unix or tcp address"),
-            Self::Socket(error) => error.fmt(f),
-            Self::Closed => f.write_str("the bus closed the connection"),
-            Self::Silence => f.write_str("nothing came for too long"),
-            Self::Refused(line) => write!(f, "the bus refused the handshake: {line}"),
-            Self::Answer(text) => write!(f, "the bus answered: {text}"),
-            Self::Invalid(error) => write!(f, "the bus sent what is no message: {error}"),
-            Self::Write(error) => error.fmt(f),
-            Self::Unexpected(what) => write!(f, "a message came that was not due: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RawError {}
-
-impl From<InvalidMessage> for RawError {
-    fn from(error: InvalidMessage) -> Self {
-        Self::Invalid(error)
-    }
-}
-
-impl From<WriteError> for RawError {
-    fn from(error: WriteError) -> Self {
-        Self::Write(error)
     }
 }

@@ -84,7 +84,7 @@ impl Connection {
 
 /// Tries all addresses in turn.
 fn dial(addresses: &str) -> Result<OwnedFd, RawError> {
-    let addresses = AddressList::parse(addresses).map_err(RawError::Address)?;
+    let addresses = AddressList::parse(addresses)?;
     let mut last = RawError::Transport;
     for address in addresses.entries() {
         match dial_one(&address.transport) {

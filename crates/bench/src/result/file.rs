@@ -1,6 +1,5 @@
 //! Files of results: one JSON object a line.
 
-use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use super::{FORMAT, Record};
@@ -23,7 +22,7 @@ pub fn write(out: &mut impl Write, record: &Record) -> io::Result<()> {
 pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
     let mut records = Vec::new();
     for (index, line) in file.lines().enumerate() {
-        let line = line.map_err(ReadError::Io)?;
+        let line = line?;
         if line.trim().is_empty() {
             continue;
         }
@@ -40,34 +39,23 @@ pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
 }
 
 /// Why a file of results cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file itself cannot be read.
-    Io(io::Error),
-    /// A line is no record.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A line is not a record.
+    #[error("line {number} is not a record: {error}")]
     Line {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         number: usize,
         /// What is wrong with it.
         error: serde_json::Error,
     },
-    /// It was written by a program with another idea of the format.
+    /// It was written by a program with another format.
+    #[error("it has format {found}, and this program reads format {FORMAT}")]
     Format {
-        /// The version that the file says of itself.
+        /// The version that the file names.
         found: u32,
     },
 }
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Line { number, error } => write!(f, "line {number} is no record: {error}"),
-            Self::Format { found } => {
-                write!(f, "it has format {found}, and this program reads format {FORMAT}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
